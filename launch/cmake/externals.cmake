@@ -1,0 +1,44 @@
+# Third-party libraries. launch/modules.tsv names them in its third column; rlgo_ext_NAME is the target behind a name.
+# A library that a module may show in its headers is linked PUBLIC (RLGO_PUBLIC_EXTERNALS), every other one PRIVATE.
+set(RLGO_PUBLIC_EXTERNALS spdlog torch json)
+
+find_package(Threads REQUIRED)
+
+find_package(spdlog REQUIRED)
+add_library(rlgo_ext_spdlog INTERFACE)
+target_link_libraries(rlgo_ext_spdlog INTERFACE spdlog::spdlog Threads::Threads)
+
+find_package(nlohmann_json REQUIRED)
+add_library(rlgo_ext_json INTERFACE)
+target_link_libraries(rlgo_ext_json INTERFACE nlohmann_json::nlohmann_json)
+
+find_package(Boost REQUIRED COMPONENTS program_options)
+add_library(rlgo_ext_boost_po INTERFACE)
+target_link_libraries(rlgo_ext_boost_po INTERFACE Boost::program_options)
+
+find_package(LibTorch REQUIRED)
+add_library(rlgo_ext_torch INTERFACE)
+target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch)
+
+find_package(Protobuf REQUIRED)
+find_package(ONNX 1.19 REQUIRED CONFIG HINTS "${RLGO_CACHE_DIR}/onnx-1.19.1")
+add_library(rlgo_ext_onnx INTERFACE)
+target_link_libraries(rlgo_ext_onnx INTERFACE ONNX::onnx)
+
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI REQUIRED COMPONENTS C)
+add_library(rlgo_ext_mpi INTERFACE)
+target_link_libraries(rlgo_ext_mpi INTERFACE MPI::MPI_C)
+
+find_package(HDF5 REQUIRED COMPONENTS C)
+add_library(rlgo_ext_hdf5 INTERFACE)
+target_link_libraries(rlgo_ext_hdf5 INTERFACE hdf5::hdf5)
+
+find_package(Z3 REQUIRED)
+add_library(rlgo_ext_z3 INTERFACE)
+target_link_libraries(rlgo_ext_z3 INTERFACE Z3::Z3)
+
+# nccl: headers of CUDA and NCCL and RLGO_WITH_CUDA=1 where a toolkit is found, nothing elsewhere. The libraries
+# themselves are linked by plug-ins only (rlgo_cuda_plugin), so that rlgo starts where they are missing.
+add_library(rlgo_ext_nccl INTERFACE)
+include(cuda)

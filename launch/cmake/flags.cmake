@@ -1,0 +1,13 @@
+# rlgo_flags: what every target of the project is compiled and linked with.
+add_library(rlgo_flags INTERFACE)
+target_compile_features(rlgo_flags INTERFACE cxx_std_20)
+target_include_directories(rlgo_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(rlgo_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${RLGO_WERROR}>:-Werror>
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+if(RLGO_SANITIZE)
+  target_compile_options(rlgo_flags INTERFACE
+    -fsanitize=${RLGO_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(rlgo_flags INTERFACE -fsanitize=${RLGO_SANITIZE})
+endif()
