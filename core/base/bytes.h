@@ -1,0 +1,80 @@
+// Plain little-endian byte streams for messages and opaque payloads. Every read is bounds-checked.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace rlgo {
+
+static_assert(std::endian::native == std::endian::little, "rlgo's formats are little-endian");
+
+class ByteWriter {
+ public:
+  template <typename T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put_raw(&value, sizeof(T));
+  }
+  template <typename T>
+  void put_span(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put<uint64_t>(values.size());
+    put_raw(values.data(), values.size_bytes());
+  }
+  template <typename T>
+  void put_vector(const std::vector<T>& values) { put_span(std::span<const T>(values)); }
+  void put_string(std::string_view text) { put_span(std::span<const char>(text.data(), text.size())); }
+  const std::string& bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void put_raw(const void* data, size_t size) {
+    if (size > 0) bytes_.append(static_cast<const char*>(data), size);
+  }
+  std::string bytes_;
+};
+
+// Throws Error("truncated ...") rather than reading past the end.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+  template <typename T>
+  T get() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    return value;
+  }
+  template <typename T>
+  std::vector<T> get_vector() {
+    const auto count = get<uint64_t>();
+    if (count > rest_.size() / sizeof(T)) fail("truncated data: {} items of {} bytes announced, {} bytes left", count, sizeof(T), rest_.size());
+    std::vector<T> values(count);
+    if (count > 0) std::memcpy(values.data(), take(count * sizeof(T)).data(), count * sizeof(T));
+    return values;
+  }
+  std::string get_string() {
+    const auto count = get<uint64_t>();
+    return std::string(take(count));
+  }
+  bool done() const { return rest_.empty(); }
+
+ private:
+  std::string_view take(uint64_t size) {
+    if (size > rest_.size()) fail("truncated data: {} bytes needed, {} left", size, rest_.size());
+    const auto part = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return part;
+  }
+  std::string_view rest_;
+};
+
+}  // namespace rlgo

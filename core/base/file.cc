@@ -1,0 +1,105 @@
+#include "core/base/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/error.h"
+
+namespace rlgo {
+namespace fs = std::filesystem;
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+void sync_path(const fs::path& path, int flags) {
+  const int fd = ::open(path.c_str(), flags);
+  if (fd < 0) fail("{}: cannot open to flush: {}", path.string(), reason());
+  const int status = ::fsync(fd);
+  const int error = errno;
+  ::close(fd);
+  // Some file systems do not know how to flush a folder (EINVAL): the rename is then as safe as it can be there.
+  if (status != 0 && error != EINVAL) {
+    errno = error;
+    fail("{}: cannot flush to disk: {}", path.string(), reason());
+  }
+}
+
+void write_all(const fs::path& path, std::string_view bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) fail("{}: cannot create: {}", path.string(), reason());
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      ::close(fd);
+      errno = error;
+      fail("{}: cannot write: {}", path.string(), reason());
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  if (::close(fd) != 0) fail("{}: cannot close: {}", path.string(), reason());
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) fail("{}: is a folder, not a file", path.string());
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("{}: cannot open: {}", path.string(), reason());
+  std::ostringstream out;
+  out << in.rdbuf();
+  if (in.bad()) fail("{}: cannot read: {}", path.string(), reason());
+  return std::move(out).str();
+}
+
+void atomic_write(const fs::path& path, const std::function<void(const fs::path&)>& write) {
+  fs::path temporary = path;
+  temporary += fmt::format(".tmp-{}", ::getpid());
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  try {
+    write(temporary);
+    sync_path(temporary, O_RDONLY);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("{}: cannot rename into place: {}", path.string(), reason());
+    sync_path(folder, O_RDONLY | O_DIRECTORY);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void atomic_write(const fs::path& path, std::string_view bytes) {
+  atomic_write(path, [&](const fs::path& temporary) { write_all(temporary, bytes); });
+}
+
+void make_writable_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail("{}: cannot create folder: {}", folder.string(), error.message());
+  const fs::path probe = folder / fmt::format(".probe.tmp-{}", ::getpid());
+  try {
+    write_all(probe, "probe");
+  } catch (const Error& e) {
+    ::unlink(probe.c_str());
+    fail("{}: folder is not writable: {}", folder.string(), e.what());
+  }
+  ::unlink(probe.c_str());
+}
+
+int remove_stale_temporaries(const fs::path& folder) {
+  int removed = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().find(".tmp-") == std::string::npos) continue;
+    removed += fs::remove(entry.path(), error) ? 1 : 0;
+  }
+  return removed;
+}
+
+}  // namespace rlgo

@@ -1,0 +1,25 @@
+// Files that are either whole or absent: everything rlgo leaves behind is written through these.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlgo {
+
+// The whole file. Throws Error that names the path and the system's reason.
+std::string read_file(const std::filesystem::path& path);
+// Writes to a temporary beside `path`, fsyncs, renames, fsyncs the folder. On any failure (disk full, no permission)
+// throws Error, removes the temporary, and leaves an older file of that name untouched.
+void atomic_write(const std::filesystem::path& path, std::string_view bytes);
+// The same for writers that need a path themselves (HDF5): `write` gets the temporary's path.
+void atomic_write(const std::filesystem::path& path, const std::function<void(const std::filesystem::path& temporary)>& write);
+// Creates the folder and its parents, checks that a file can be written in it. Throws Error that names the folder.
+void make_writable_folder(const std::filesystem::path& folder);
+// Number of temporaries ("*.tmp-*") left by a killed process that were removed from `folder`.
+int remove_stale_temporaries(const std::filesystem::path& folder);
+
+}  // namespace rlgo

@@ -1,0 +1,28 @@
+// Small text helpers shared by parsers, options and messages.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlgo {
+
+std::string_view trim(std::string_view text);
+// Splits at every `separator`; keeps empty parts. split("", ',') is {""}.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+// Whole-string parses: nothing where any character is left over or the value is out of range.
+std::optional<int64_t> parse_int(std::string_view text);
+std::optional<double> parse_double(std::string_view text);
+// The known word nearest to `word` by edit distance, when near enough to be a likely typo (at most a third of its length, at least 1).
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
+// " (did you mean 'x'?)" or "" where nothing is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+// "1.5 GiB", "312 B".
+std::string human_bytes(double bytes);
+// "2 h 03 min", "41 s", "12 ms".
+std::string human_seconds(double seconds);
+
+}  // namespace rlgo

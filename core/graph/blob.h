@@ -1,0 +1,58 @@
+// Contents of weights, and payloads of operators that rlgo does not know. Shared, immutable, never copied with a graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ops/types.h"
+
+namespace rlgo::graph {
+
+// A constant tensor. Its bytes may be made on demand (seeded zoo weights), held, or left behind (actors do not need
+// them). Raw little-endian bytes, row-major, elements of type.dtype.
+class Blob {
+ public:
+  // Normal(0, scale) + shift numbers drawn from `seed`, computed at each load(); f32 only.
+  // `positive` takes their absolute value plus 0.5 (variances).
+  static std::shared_ptr<const Blob> seeded(ops::TensorType type, uint64_t seed, double scale, double shift = 0.0, bool positive = false);
+  // Held in memory. Throws Error where the size does not fit the type.
+  static std::shared_ptr<const Blob> bytes(ops::TensorType type, std::string data);
+  // Only type and content hash: load() throws. For processes that rewrite but never compute.
+  static std::shared_ptr<const Blob> absent(ops::TensorType type, uint64_t content_hash);
+
+  const ops::TensorType& type() const { return type_; }
+  uint64_t content_hash() const { return hash_; }
+  bool available() const { return kind_ != Kind::absent; }
+  std::string load() const;
+  // For text form: "seed=7 scale=0.1 shift=0 positive=0", "hash=..." .
+  std::string describe() const;
+
+ private:
+  enum class Kind : uint8_t { seeded, bytes, absent };
+  Blob() = default;
+  Kind kind_ = Kind::absent;
+  ops::TensorType type_;
+  uint64_t hash_ = 0;
+  uint64_t seed_ = 0;
+  double scale_ = 0, shift_ = 0;
+  bool positive_ = false;
+  std::string data_;
+};
+
+// An operator that rlgo does not know, kept byte for byte. The graph node's inputs are the present ones of the formal
+// inputs, then the captured values of subgraphs.
+struct Opaque {
+  std::string op_type;                       // "LSTM"
+  std::string domain;                        // "" is ai.onnx
+  std::string payload;                       // serialized onnx NodeProto
+  std::vector<bool> formal_inputs;           // one per formal input: present or left out ("")
+  std::vector<std::string> captured;         // names inside subgraphs that the trailing inputs stand for
+  std::vector<std::string> outputs;          // names as in the payload, "" where left out; ports count the named ones only
+  bool deterministic = true;                 // false: RandomNormal and the like: never merged with an equal node
+  uint64_t hash() const;
+};
+
+}  // namespace rlgo::graph

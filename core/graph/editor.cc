@@ -1,0 +1,262 @@
+#include "core/graph/editor.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::graph {
+namespace {
+
+uint64_t hash_op(ops::Op op, const ops::Attrs& attrs) { return hash_combine(static_cast<uint64_t>(op), attrs.hash()); }
+
+bool may_merge(const NodeInfo& info) {
+  if (info.op == ops::Op::input || info.op == ops::Op::weight) return false;
+  return info.op != ops::Op::opaque || info.opaque->deterministic;
+}
+
+}  // namespace
+
+Editor::Editor(const Graph& graph) : graph_(graph), first_new_(graph.id_bound()) {}
+
+Value Editor::add_input(std::string name, ops::TensorType type) {
+  auto info = std::make_shared<NodeInfo>();
+  info->op = ops::Op::input;
+  info->local_hash = hash_combine(hash_string(name, hash_op(info->op, {})), type.hash());
+  info->signature_hash = info->local_hash;
+  info->name = std::move(name);
+  info->outputs.push_back(std::move(type));
+  Node node;
+  node.info = std::move(info);
+  const NodeId id = append(std::move(node));
+  graph_.inputs_.push_back(id);
+  return {id, 0};
+}
+
+Value Editor::add_weight(std::string name, std::shared_ptr<const Blob> blob) {
+  auto info = std::make_shared<NodeInfo>();
+  info->op = ops::Op::weight;
+  info->local_hash = hash_combine(hash_op(info->op, {}), blob->content_hash());
+  info->signature_hash = hash_combine(hash_op(info->op, {}), blob->type().hash());
+  info->name = std::move(name);
+  info->outputs.push_back(blob->type());
+  info->blob = std::move(blob);
+  Node node;
+  node.info = std::move(info);
+  node.constant = true;
+  return {append(std::move(node)), 0};
+}
+
+NodeId Editor::add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs, ops::Types types) {
+  auto info = std::make_shared<NodeInfo>();
+  info->op = ops::Op::opaque;
+  info->local_hash = hash_combine(hash_op(info->op, {}), opaque->hash());
+  info->signature_hash = info->local_hash;
+  for (const Value& v : inputs) info->signature_hash = hash_combine(info->signature_hash, type(v).hash());
+  info->name = std::move(name);
+  info->outputs = std::move(types);
+  info->opaque = std::move(opaque);
+  Node node;
+  node.info = std::move(info);
+  node.inputs.assign(inputs);
+  return append(std::move(node));
+}
+
+std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& given, std::string* reason, std::string name) {
+  auto attrs = ops::complete_attrs(op, given, reason);
+  if (!attrs) return std::nullopt;
+  ops::Types types;
+  types.reserve(inputs.size());
+  for (const Value& v : inputs) types.push_back(type(v));
+  auto outputs = ops::infer(op, types, *attrs, reason);
+  if (!outputs) return std::nullopt;
+
+  const uint64_t local_hash = hash_op(op, *attrs);
+  if (const NodeId equal = find_equal(local_hash, inputs); equal != kNoNode) return equal;
+
+  auto info = std::make_shared<NodeInfo>();
+  info->op = op;
+  info->work = ops::spec(op).work(types, *attrs);
+  info->attrs = std::move(*attrs);
+  info->outputs = std::move(*outputs);
+  info->name = std::move(name);
+  info->local_hash = local_hash;
+  info->signature_hash = local_hash;
+  for (const auto& t : types) info->signature_hash = hash_combine(info->signature_hash, t.hash());
+  Node node;
+  node.info = std::move(info);
+  node.inputs.assign(inputs);
+  node.constant = std::all_of(inputs.begin(), inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
+  return append(std::move(node));
+}
+
+NodeId Editor::add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs, std::string name) {
+  std::string reason;
+  const auto id = try_add(op, inputs, attrs, &reason, name);
+  if (!id) fail("cannot add {}{}{}: {}", ops::name(op), name.empty() ? "" : " ", name, reason);
+  return *id;
+}
+
+void Editor::add_output(std::string name, Value value) {
+  touch(value.node);
+  graph_.outputs_.push_back({value, std::move(name)});
+}
+
+void Editor::replace(Value from, Value to) {
+  if (from == to) return;
+  RLGO_CHECK(type(from) == type(to));
+  std::vector<Use> moved;
+  for (const Use& use : graph_.nodes_[from.node].uses) {
+    if (use.port == from.port && use.user < first_new_) moved.push_back(use);
+  }
+  touch(from.node);
+  touch(to.node);
+  for (const Use& use : moved) {
+    remove_use(from, use);
+    graph_.nodes_[use.user].inputs[use.input] = to;
+    add_use(to, {use.user, use.input, to.port});
+    touch(use.user);
+  }
+  for (GraphOutput& out : graph_.outputs_) {
+    if (out.value == from) out.value = to;
+  }
+  // Readers may have become equal to other nodes: merge them, and so on down the graph.
+  for (const Use& use : moved) {
+    const Node& user = graph_.nodes_[use.user];
+    if (user.uses.empty() || !may_merge(*user.info)) continue;
+    const NodeId equal = find_equal(user.info->local_hash, user.inputs);
+    if (equal == kNoNode || equal == use.user) continue;
+    const auto ports = static_cast<int32_t>(user.info->outputs.size());
+    for (int32_t p = 0; p < ports; ++p) replace({use.user, p}, {equal, p});
+  }
+}
+
+std::optional<Graph> Editor::finish(Delta* delta) {
+  if (!order_nodes()) return std::nullopt;
+  std::vector<NodeId> removed;
+  remove_dead(removed);
+  // Replacing a value by a constant (or the reverse) changes what depends on weights alone further down.
+  for (NodeId id : graph_.order_) {
+    Node& n = graph_.nodes_[id];
+    if (n.inputs.empty() || n.op() == ops::Op::opaque) continue;
+    const bool constant = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
+    if (constant == n.constant) continue;
+    n.constant = constant;
+    touch(id);
+    for (const Use& use : n.uses) touch(use.user);
+  }
+  if (delta != nullptr) {
+    std::sort(touched_.begin(), touched_.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    delta->added.clear();
+    delta->removed = std::move(removed);
+    delta->touched.clear();
+    for (NodeId id : touched_) {
+      if (graph_.contains(id)) delta->touched.push_back(id);
+    }
+    for (NodeId id = first_new_; id < graph_.id_bound(); ++id) {
+      if (graph_.contains(id)) delta->added.push_back(id);
+    }
+  }
+  touched_.clear();
+  return std::move(graph_);
+}
+
+NodeId Editor::append(Node node) {
+  const NodeId id = graph_.id_bound();
+  graph_.nodes_.push_back(std::move(node));
+  const auto inputs = graph_.nodes_[id].inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) add_use(inputs[i], {id, static_cast<int32_t>(i), inputs[i].port});
+  return id;
+}
+
+void Editor::add_use(Value value, Use use) {
+  auto& uses = graph_.nodes_[value.node].uses;
+  uses.insert(std::lower_bound(uses.begin(), uses.end(), use), use);
+  touch(value.node);
+}
+
+void Editor::remove_use(Value value, Use use) {
+  auto& uses = graph_.nodes_[value.node].uses;
+  const auto at = std::lower_bound(uses.begin(), uses.end(), use);
+  RLGO_CHECK(at != uses.end() && *at == use);
+  uses.erase(at);
+  touch(value.node);
+}
+
+void Editor::touch(NodeId id) {
+  if (id < first_new_) touched_.push_back(id);
+}
+
+NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) const {
+  const auto equal = [&](NodeId id) {
+    const Node& n = graph_.nodes_[id];
+    return n.info && n.info->local_hash == local_hash && may_merge(*n.info) && std::equal(inputs.begin(), inputs.end(), n.inputs.begin(), n.inputs.end());
+  };
+  if (inputs.empty()) {
+    for (NodeId id = 0; id < graph_.id_bound(); ++id) {
+      if (equal(id)) return id;
+    }
+    return kNoNode;
+  }
+  for (const Use& use : graph_.nodes_[inputs[0].node].uses) {
+    if (use.input == 0 && use.port == inputs[0].port && equal(use.user)) return use.user;
+  }
+  return kNoNode;
+}
+
+// Depth-first postorder from the graph's inputs and outputs. False where there is a cycle.
+bool Editor::order_nodes() {
+  enum : uint8_t { kNew, kOpen, kDone };
+  std::vector<uint8_t> state(graph_.nodes_.size(), kNew);
+  std::vector<std::pair<NodeId, uint32_t>> stack;
+  graph_.order_.clear();
+  graph_.position_.assign(graph_.nodes_.size(), -1);
+  const auto visit = [&](NodeId root) {
+    if (state[root] == kDone) return true;
+    state[root] = kOpen;
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      const auto& inputs = graph_.nodes_[id].inputs;
+      if (next == inputs.size()) {
+        state[id] = kDone;
+        graph_.position_[id] = static_cast<int32_t>(graph_.order_.size());
+        graph_.order_.push_back(id);
+        stack.pop_back();
+        continue;
+      }
+      const NodeId child = inputs[next++].node;
+      if (state[child] == kOpen) return false;
+      if (state[child] == kNew) {
+        state[child] = kOpen;
+        stack.emplace_back(child, 0);
+      }
+    }
+    return true;
+  };
+  for (NodeId id : graph_.inputs_) {
+    if (!visit(id)) return false;
+  }
+  for (const GraphOutput& out : graph_.outputs_) {
+    if (!visit(out.value.node)) return false;
+  }
+  return true;
+}
+
+void Editor::remove_dead(std::vector<NodeId>& removed) {
+  for (NodeId id = 0; id < graph_.id_bound(); ++id) {
+    Node& n = graph_.nodes_[id];
+    if (!n.info || graph_.position_[id] >= 0) continue;
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const Value v = n.inputs[i];
+      if (graph_.position_[v.node] >= 0) remove_use(v, {id, static_cast<int32_t>(i), v.port});
+    }
+    if (id < first_new_) removed.push_back(id);
+  }
+  for (NodeId id = 0; id < graph_.id_bound(); ++id) {
+    if (graph_.nodes_[id].info && graph_.position_[id] < 0) graph_.nodes_[id] = Node();
+  }
+}
+
+}  // namespace rlgo::graph

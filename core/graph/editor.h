@@ -1,0 +1,60 @@
+// Builds and edits graphs. The only way to make one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace rlgo::graph {
+
+// Edits a private copy; the original is untouched. Normalises as it goes: an added node that equals an existing one
+// (same operator, attributes and inputs) is the existing one, and nodes that nothing needs are gone at finish().
+class Editor {
+ public:
+  explicit Editor(std::string graph_name) : graph_(std::move(graph_name)) {}
+  explicit Editor(const Graph& graph);
+
+  Value add_input(std::string name, ops::TensorType type);
+  Value add_weight(std::string name, std::shared_ptr<const Blob> blob);
+  // `types`: of the outputs that the payload names.
+  NodeId add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs, ops::Types types);
+  // Nothing where operator, inputs and attributes do not fit; `reason` then says why. `attrs` need not be complete.
+  std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs, std::string* reason = nullptr, std::string name = {});
+  // The same; throws Error where it does not fit.
+  NodeId add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs = {}, std::string name = {});
+  // Port 0 of add(...): for operators with one output.
+  Value op(ops::Op op, std::initializer_list<Value> inputs, const ops::Attrs& attrs = {}, std::string name = {}) {
+    return {add(op, std::span<const Value>(inputs.begin(), inputs.size()), attrs, std::move(name)), 0};
+  }
+  void add_output(std::string name, Value value);
+
+  // All readers of `from` (and graph outputs) read `to` instead, except the nodes that `to` is computed with... the
+  // caller sees to that: a cycle is found by finish(). Types must be equal.
+  void replace(Value from, Value to);
+
+  // Ids of nodes made so far are valid here.
+  const ops::TensorType& type(Value value) const { return graph_.type(value); }
+  const Node& node(NodeId id) const { return graph_.node(id); }
+
+  // Removes dead nodes (unread inputs of the graph are kept), orders, and gives the graph away. Nothing where the edit
+  // made a cycle. The editor is empty afterwards.
+  std::optional<Graph> finish(Delta* delta = nullptr);
+
+ private:
+  NodeId append(Node node);
+  void add_use(Value value, Use use);
+  void remove_use(Value value, Use use);
+  void touch(NodeId id);
+  NodeId find_equal(uint64_t local_hash, std::span<const Value> inputs) const;
+  bool order_nodes();
+  void remove_dead(std::vector<NodeId>& removed);
+
+  Graph graph_;
+  NodeId first_new_ = 0;
+  std::vector<NodeId> touched_;
+};
+
+}  // namespace rlgo::graph

@@ -1,0 +1,123 @@
+// The contract between the graph world and the learning world: what an agent sees, does and gets.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rlgo::mdp {
+
+// xfer in [0, xfers): apply that rule at its location-th match; xfer == xfers: NO-OP, ends the episode, location 0.
+struct Action {
+  int32_t xfer = 0;
+  int32_t location = 0;
+  bool operator==(const Action&) const = default;
+};
+
+// A graph as arrays, and the legal actions. Plain data: can be copied, sent, stored. N nodes (constants left out), E edges.
+struct Observation {
+  std::vector<int32_t> node_op;     // [N] operator ids (ops::Op)
+  std::vector<float> node_feat;     // [N * node_features] row-major, about [-1, 4]
+  std::vector<int32_t> edge_src;    // [E] index of the producing node
+  std::vector<int32_t> edge_dst;    // [E] index of the reading node
+  std::vector<float> edge_feat;     // [E * edge_features]
+  std::vector<float> globals;       // [global_features]
+  // Legal locations per xfer, NO-OP not counted (it is always legal): locations 0..counts[x]-1 of xfer x are legal, and
+  // no others. So xfer_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
+  std::vector<int32_t> counts;      // [xfers] each in [0, max_locations]
+  std::vector<int32_t> loc_node;    // [sum(counts)] node index of each location's matched root, grouped by xfer in order
+  bool operator==(const Observation&) const = default;
+};
+
+// Sizes that an Env fixes for its life; networks are built from it, messages and stores carry its hash.
+struct ObservationSpec {
+  int32_t ops = 64;                 // node_op < ops
+  int32_t node_features = 0;
+  int32_t edge_features = 0;
+  int32_t global_features = 0;
+  int32_t xfers = 0;                // rules; actions are xfers + 1 (NO-OP last)
+  int32_t max_locations = 200;
+  std::vector<std::string> xfer_names;  // [xfers]
+  uint64_t hash() const;
+  bool operator==(const ObservationSpec&) const = default;
+};
+
+// Facts about a step for people and analyses; agents must not see it.
+struct StepInfo {
+  std::string rule;                 // name of the applied rule, "" for NO-OP
+  double cost_us = 0;               // of the graph after the step
+  double flops = 0, bytes = 0, peak_bytes = 0, launches = 0;
+  double step_us = 0;               // time that the step took
+  double measured_us = 0;           // end-to-end, reward R4 only, else 0
+};
+
+struct StepResult {
+  Observation observation;          // after the step (of the final graph when the episode ended)
+  float reward = 0;
+  bool terminal = false;            // NO-OP, or nothing applies any more
+  bool truncated = false;           // step limit; the value of the final observation still counts
+  StepInfo info;
+};
+
+// A single environment. Not thread safe. Errors are thrown; the episode is then lost, reset() must work again.
+class Env {
+ public:
+  virtual ~Env() = default;
+  virtual const ObservationSpec& spec() const = 0;
+  // Starts an episode; (seed, rank, episode) alone determine it. `key` mixes them.
+  virtual Observation reset(uint64_t key) = 0;
+  // Requires a legal action and a running episode; throws Error otherwise.
+  virtual StepResult step(Action action) = 0;
+  // Cost of the unmodified graph and of the current one, in us.
+  virtual double initial_cost_us() const = 0;
+  virtual double current_cost_us() const = 0;
+};
+
+// Many environments stepped together (the dream is one by nature; real ones are wrapped by make_batch).
+class BatchEnv {
+ public:
+  virtual ~BatchEnv() = default;
+  virtual const ObservationSpec& spec() const = 0;
+  virtual int size() const = 0;
+  virtual Observation reset(int index, uint64_t key) = 0;
+  // One action per index in `indices`, results in the same order.
+  virtual std::vector<StepResult> step(const std::vector<int>& indices, const std::vector<Action>& actions) = 0;
+};
+std::unique_ptr<BatchEnv> make_batch(std::vector<std::unique_ptr<Env>> envs);
+
+// One step of a stored trajectory: what was seen, done, got, and what the policy thought then.
+struct Step {
+  Observation observation;
+  Action action;
+  float reward = 0;
+  float log_prob_xfer = 0;          // of the behaviour policy
+  float log_prob_location = 0;      // 0 for NO-OP
+  float value_xfer = 0;
+  float value_location = 0;
+  StepInfo info;
+};
+
+struct Trajectory {
+  uint64_t seed = 0;                // (seed, rank, episode) name the episode
+  int32_t rank = 0;
+  int64_t episode = 0;
+  int64_t weights_version = 0;      // of the policy that acted; -1 for a policy without weights
+  uint64_t spec_hash = 0;
+  bool terminal = false;            // else truncated
+  bool dream = false;
+  double initial_cost_us = 0;
+  double best_cost_us = 0;          // lowest over the episode
+  std::vector<Step> steps;
+  Observation last;                 // after the last action; bootstraps when truncated
+  float last_value_xfer = 0;        // of `last`, 0 when terminal
+};
+
+// Whole trajectories as bytes (versioned, checksummed by the caller). decode throws Error on malformed input.
+std::string encode(const Trajectory& trajectory);
+Trajectory decode(std::string_view bytes);
+// Throws Error naming the field where an observation breaks its spec (sizes, index ranges, non-finite numbers).
+void check(const Observation& observation, const ObservationSpec& spec);
+
+}  // namespace rlgo::mdp

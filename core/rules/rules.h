@@ -1,0 +1,91 @@
+// Rewrite rules: text -> compiled patterns -> matches -> new graphs.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/small_vector.h"
+#include "core/graph/editor.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::rules {
+
+enum class Proof : uint8_t { unproved, tested, proved };
+
+class CompiledRule;  // core/rules/compiled.h
+
+// One place where a rule applies. Ids are valid for the graph it was found in, and in edited ones while the nodes live.
+struct Match {
+  int32_t rule = 0;                         // index in the RuleSet
+  SmallVector<graph::NodeId, 6> nodes;      // matched operator nodes, in the pattern's order; nodes[0] is the (first) root
+  SmallVector<graph::Value, 6> variables;   // bound tensor variables, in the rule's order
+  bool operator==(const Match&) const = default;
+};
+
+// An ordered, named, immutable set of rules. Cheap to share.
+class RuleSet {
+ public:
+  // Throws Error "FILE:LINE: reason" where the text does not parse, a name is used twice, a side uses an unbound
+  // variable, or the two sides cannot have equal types.
+  static std::shared_ptr<const RuleSet> parse(std::string_view text, const std::string& file_name);
+  static std::shared_ptr<const RuleSet> load(std::span<const std::filesystem::path> files);
+  ~RuleSet();
+
+  int size() const;
+  const CompiledRule& rule(int index) const;
+  const std::string& name(int index) const;
+  Proof proof(int index) const;
+  std::vector<std::string> names() const;
+  // Depends on names, order and meaning of the rules, not on comments or spacing.
+  uint64_t hash() const;
+  // The named subset, in this set's order. Throws Error (with the nearest name) on an unknown one.
+  std::shared_ptr<const RuleSet> subset(std::span<const std::string> names) const;
+  std::string to_text() const;
+
+ private:
+  RuleSet();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// All matches of one rule, from scratch, in the stable order: by position of nodes[0] in graph.order(), then of the
+// other nodes, then variables. Every one can be applied: conditions hold, the new side's types fit and equal the old
+// ones, no outside reader of an inner node is cut off, no cycle arises, and the rewrite changes the graph.
+std::vector<Match> find_matches(const RuleSet& rules, int rule, const graph::Graph& graph);
+
+struct Rewrite {
+  graph::Graph graph;
+  graph::Delta delta;
+};
+// Nothing where the match does not (any longer) apply to this graph.
+std::optional<Rewrite> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph);
+
+// All matches of all rules for one graph at a time, kept up to date across edits at a cost that depends on the size of
+// the edit, not of the graph (ordering apart).
+class MatchIndex {
+ public:
+  MatchIndex(std::shared_ptr<const RuleSet> rules, const graph::Graph& graph);
+  ~MatchIndex();
+  MatchIndex(const MatchIndex&);
+  MatchIndex(MatchIndex&&) noexcept;
+  MatchIndex& operator=(const MatchIndex&);
+  MatchIndex& operator=(MatchIndex&&) noexcept;
+
+  const RuleSet& rules() const;
+  // `graph` came from the indexed graph by an edit with this delta (from apply()).
+  void update(const graph::Graph& graph, const graph::Delta& delta);
+  // Equal to find_matches(rules, rule, graph), in the same order.
+  std::span<const Match> matches(int rule) const;
+  int64_t total() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rlgo::rules
