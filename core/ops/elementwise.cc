@@ -1,0 +1,91 @@
+// Operators on one element (or the broadcast elements of two tensors) at a time, and the activations that conv2d and
+// matmul may carry.
+#include "core/ops/families.h"
+
+namespace rlgo::ops {
+namespace {
+
+// [..] x [..] -> broadcast [..]; equal dtypes.
+Inferred infer_numbers(Inputs in, const Attrs&) {
+  if (!same_dtype(in) || !is_number(in[0].dtype)) return std::nullopt;
+  auto shape = broadcast(in[0].shape, in[1].shape);
+  if (!shape) return std::nullopt;
+  return one(in[0].dtype, std::move(*shape));
+}
+
+Inferred infer_floats(Inputs in, const Attrs& attrs) {
+  return is_float(in[0].dtype) ? infer_numbers(in, attrs) : std::nullopt;
+}
+
+Inferred infer_unary(Inputs in, const Attrs&) {
+  if (!is_float(in[0].dtype)) return std::nullopt;
+  return one(in[0].dtype, in[0].shape);
+}
+
+Inferred infer_gelu(Inputs in, const Attrs& attrs) {
+  const auto& word = attrs.word(Attr::approximate);
+  return word == "none" || word == "tanh" ? infer_unary(in, attrs) : std::nullopt;
+}
+
+Inferred infer_clip(Inputs in, const Attrs& attrs) {
+  return attrs.f(Attr::min) <= attrs.f(Attr::max) ? infer_unary(in, attrs) : std::nullopt;
+}
+
+Work work_per_element(Inputs in, double flops_per_element) {
+  const auto shape = in.size() == 2 ? *broadcast(in[0].shape, in[1].shape) : in[0].shape;
+  const TensorType out(in[0].dtype, shape);
+  return moved(flops_per_element * count(out), in, {out});
+}
+Work work_simple(Inputs in, const Attrs&) { return work_per_element(in, 1.0); }
+Work work_transcendental(Inputs in, const Attrs&) { return work_per_element(in, kTranscendentalFlops); }
+
+OpSpec binary(Op op, bool commutative, decltype(OpSpec::infer) infer, decltype(OpSpec::work) work = work_simple) {
+  return {op, 2, 2, commutative, true, {}, infer, work};
+}
+OpSpec unary(Op op, decltype(OpSpec::work) work, std::vector<AttrSpec> attrs = {},
+             decltype(OpSpec::infer) infer = infer_unary) {
+  return {op, 1, 1, false, true, std::move(attrs), infer, work};
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+bool is_activation(std::string_view act) {
+  return act == "none" || act == "relu" || act == "sigmoid" || act == "tanh" || act == "gelu" || act == "hard_swish";
+}
+
+double activation_flops(std::string_view act) {
+  if (act == "none") return 0.0;
+  return act == "relu" || act == "hard_swish" ? 1.0 : kTranscendentalFlops;
+}
+
+OpSpec add_spec() { return binary(Op::add, true, infer_numbers); }
+OpSpec sub_spec() { return binary(Op::sub, false, infer_numbers); }
+OpSpec mul_spec() { return binary(Op::mul, true, infer_numbers); }
+// Integers: rounds towards zero, as ONNX.
+OpSpec div_spec() { return binary(Op::div, false, infer_numbers); }
+OpSpec min_spec() { return binary(Op::min, true, infer_numbers); }
+OpSpec max_spec() { return binary(Op::max, true, infer_numbers); }
+OpSpec pow_spec() { return binary(Op::pow, false, infer_floats, work_transcendental); }
+
+OpSpec relu_spec() { return unary(Op::relu, work_simple); }
+OpSpec sigmoid_spec() { return unary(Op::sigmoid, work_transcendental); }
+OpSpec tanh_spec() { return unary(Op::tanh, work_transcendental); }
+OpSpec gelu_spec() {
+  return unary(Op::gelu, work_transcendental, {{Attr::approximate, std::string("none")}}, infer_gelu);
+}
+OpSpec erf_spec() { return unary(Op::erf, work_transcendental); }
+OpSpec sqrt_spec() { return unary(Op::sqrt, work_simple); }
+OpSpec exp_spec() { return unary(Op::exp, work_transcendental); }
+OpSpec log_spec() { return unary(Op::log, work_transcendental); }
+OpSpec neg_spec() { return unary(Op::neg, work_simple); }
+OpSpec abs_spec() { return unary(Op::abs, work_simple); }
+OpSpec clip_spec() { return unary(Op::clip, work_simple, {{Attr::max, kInf}, {Attr::min, -kInf}}, infer_clip); }
+OpSpec leaky_relu_spec() { return unary(Op::leaky_relu, work_simple, {{Attr::alpha, 0.01}}); }
+// max(0, min(1, alpha * x + beta))
+OpSpec hard_sigmoid_spec() { return unary(Op::hard_sigmoid, work_simple, {{Attr::alpha, 0.2}, {Attr::beta, 0.5}}); }
+// x * max(0, min(1, x / 6 + 0.5))
+OpSpec hard_swish_spec() { return unary(Op::hard_swish, work_simple); }
+
+}  // namespace rlgo::ops

@@ -1,0 +1,83 @@
+// Windows over the last two axes of x[N,C,H,W] (ONNX MaxPool, AveragePool, GlobalAveragePool), and the window
+// arithmetic that convolution shares.
+#include "core/ops/families.h"
+
+namespace rlgo::ops {
+namespace {
+
+__extension__ using Wide = __int128;
+
+Inferred infer_pool(Inputs in, const Attrs& attrs, const Ints& dilations) {
+  const auto& x = in[0].shape;
+  const auto &kernel = attrs.ints(Attr::kernel), &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads);
+  const int64_t round_up = attrs.i(Attr::ceil_mode);
+  if (!is_float(in[0].dtype) || x.size() != 4 || !is_flag(round_up)) return std::nullopt;
+  if (!all_at_least(kernel, 2, 1) || !all_at_least(strides, 2, 1) || !all_at_least(pads, 4, 0) || !all_at_least(dilations, 2, 1)) {
+    return std::nullopt;
+  }
+  Shape out{x[0], x[1]};
+  for (size_t d = 0; d < 2; ++d) {
+    // As ONNX Runtime: a window always covers more than padding.
+    if (pads[d] >= kernel[d] || pads[d + 2] >= kernel[d]) return std::nullopt;
+    const auto extent = window_extent(x[2 + d], pads[d], pads[d + 2], kernel[d], strides[d], dilations[d], round_up == 1);
+    if (!extent) return std::nullopt;
+    out.push_back(*extent);
+  }
+  return one(in[0].dtype, std::move(out));
+}
+
+Inferred infer_max_pool(Inputs in, const Attrs& attrs) { return infer_pool(in, attrs, attrs.ints(Attr::dilations)); }
+Inferred infer_avg_pool(Inputs in, const Attrs& attrs) {
+  return is_flag(attrs.i(Attr::count_include_pad)) ? infer_pool(in, attrs, Ints{1, 1}) : std::nullopt;
+}
+
+Inferred infer_global_avg_pool(Inputs in, const Attrs&) {
+  if (!is_float(in[0].dtype) || in[0].rank() != 4) return std::nullopt;
+  return one(in[0].dtype, {in[0].shape[0], in[0].shape[1], 1, 1});
+}
+
+template <auto infer_fn>
+Work work_pool(Inputs in, const Attrs& attrs) {
+  const auto out = *infer_fn(in, attrs);
+  const auto& kernel = attrs.ints(Attr::kernel);
+  return moved(static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]) * count(out[0]), in, out);
+}
+
+Work work_global_avg_pool(Inputs in, const Attrs& attrs) {
+  return moved(count(in[0]), in, *infer_global_avg_pool(in, attrs));
+}
+
+std::vector<AttrSpec> pool_attrs(Attr extra, AttrValue fallback) {
+  return {{Attr::ceil_mode, int64_t{0}},
+          {Attr::kernel, Ints{}, false},
+          {Attr::pads, Ints{0, 0, 0, 0}},
+          {Attr::strides, Ints{1, 1}},
+          {extra, std::move(fallback)}};
+}
+
+}  // namespace
+
+std::optional<int64_t> window_extent(int64_t extent, int64_t pad_begin, int64_t pad_end, int64_t window, int64_t stride,
+                                     int64_t dilation, bool round_up) {
+  const Wide span = static_cast<Wide>(dilation) * (window - 1) + 1;
+  const Wide room = static_cast<Wide>(extent) + pad_begin + pad_end - span;
+  if (room < 0) return std::nullopt;
+  Wide steps = (room + (round_up ? stride - 1 : 0)) / stride;
+  if (round_up && steps * stride >= static_cast<Wide>(extent) + pad_begin) --steps;
+  if (steps < 0 || steps >= std::numeric_limits<int64_t>::max()) return std::nullopt;
+  return static_cast<int64_t>(steps) + 1;
+}
+
+OpSpec max_pool_spec() {
+  return {Op::max_pool, 1, 1, false, false, pool_attrs(Attr::dilations, Ints{1, 1}), infer_max_pool, work_pool<infer_max_pool>};
+}
+// count_include_pad=0 divides by the number of elements under the window that lie inside x; 1 also counts padding, but
+// never what lies behind it (ceil_mode).
+OpSpec avg_pool_spec() {
+  return {Op::avg_pool, 1, 1, false, false, pool_attrs(Attr::count_include_pad, int64_t{0}), infer_avg_pool, work_pool<infer_avg_pool>};
+}
+OpSpec global_avg_pool_spec() {
+  return {Op::global_avg_pool, 1, 1, false, false, {}, infer_global_avg_pool, work_global_avg_pool};
+}
+
+}  // namespace rlgo::ops
