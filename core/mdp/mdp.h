@@ -85,7 +85,7 @@ class BatchEnv {
   // One action per index in `indices`, results in the same order.
   virtual std::vector<StepResult> step(const std::vector<int>& indices, const std::vector<Action>& actions) = 0;
   // Cost of the unmodified graph of one environment, in us, since its reset. 0 where costs are unknown (a dream).
-  virtual double initial_cost_us(int index) const { return static_cast<void>(index), 0.0; }
+  virtual double initial_cost_us(int /*index*/) const { return 0; }
 };
 std::unique_ptr<BatchEnv> make_batch(std::vector<std::unique_ptr<Env>> envs);
 
