@@ -7,7 +7,8 @@ namespace {
 Inferred infer_conv2d(Inputs in, const Attrs& attrs) {
   const auto &x = in[0].shape, &w = in[1].shape;
   if (!same_float(in) || x.size() != 4 || w.size() != 4) return std::nullopt;
-  const auto &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads), &dilations = attrs.ints(Attr::dilations);
+  const auto &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads),
+             &dilations = attrs.ints(Attr::dilations);
   const int64_t group = attrs.i(Attr::group);
   if (!all_at_least(strides, 2, 1) || !all_at_least(dilations, 2, 1) || !all_at_least(pads, 4, 0) || group < 1 ||
       !is_activation(attrs.word(Attr::act))) {
@@ -25,7 +26,8 @@ Work work_conv2d(Inputs in, const Attrs& attrs) {
   const auto out = *infer_conv2d(in, attrs);
   const auto& w = in[1].shape;
   const double multiply_adds = static_cast<double>(w[1]) * static_cast<double>(w[2]) * static_cast<double>(w[3]);
-  const double per_element = 2.0 * multiply_adds + (in.size() == 3 ? 1.0 : 0.0) + activation_flops(attrs.word(Attr::act));
+  const double per_element =
+      2.0 * multiply_adds + (in.size() == 3 ? 1.0 : 0.0) + activation_flops(attrs.word(Attr::act));
   return moved(per_element * count(out[0]), in, out);
 }
 

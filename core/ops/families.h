@@ -60,7 +60,9 @@ inline double bytes_of(Inputs types) {
   return sum;
 }
 // Bytes of all inputs and outputs.
-inline Work moved(double flops, Inputs inputs, const Types& outputs) { return {flops, bytes_of(inputs) + bytes_of(outputs)}; }
+inline Work moved(double flops, Inputs inputs, const Types& outputs) {
+  return {flops, bytes_of(inputs) + bytes_of(outputs)};
+}
 
 // Output extent of a window that slides along one axis (convolution, pooling); nothing where the window does not fit
 // once, or the numbers overflow. With `round_up`, windows that would start behind input and begin padding are left out

@@ -46,8 +46,8 @@ void say(std::string* reason, std::string text) {
 std::string unknown_attr(const OpSpec& spec, Attr key) {
   std::vector<std::string> known;
   for (const auto& attr : spec.attrs) known.emplace_back(name(attr.key));
-  return fmt::format("{} has no attribute '{}'{}; it has: {}", name(spec.op), name(key),
-                     did_you_mean(name(key), known), known.empty() ? "none" : join(known, " "));
+  return fmt::format("{} has no attribute '{}'{}; it has: {}", name(spec.op), name(key), did_you_mean(name(key), known),
+                     known.empty() ? "none" : join(known, " "));
 }
 
 bool is_nan(const AttrValue& value) {
@@ -103,13 +103,16 @@ std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reas
   for (const auto& attr : wanted.attrs) {
     const AttrValue* value = given.find(attr.key);
     if (!value && !attr.optional) {
-      say(reason, reason ? fmt::format("{} needs the attribute '{}' ({})", name(op), name(attr.key), kind(attr.fallback)) : "");
+      say(reason,
+          reason ? fmt::format("{} needs the attribute '{}' ({})", name(op), name(attr.key), kind(attr.fallback)) : "");
       return std::nullopt;
     }
-    const bool widen = value && std::holds_alternative<double>(attr.fallback) && std::holds_alternative<int64_t>(*value);
+    const bool widen =
+        value && std::holds_alternative<double>(attr.fallback) && std::holds_alternative<int64_t>(*value);
     if (value && !widen && (value->index() != attr.fallback.index() || is_nan(*value))) {
       say(reason, reason ? fmt::format("{}: attribute '{}' must be {}, not {}", name(op), name(attr.key),
-                                       kind(attr.fallback), to_string(*value)) : "");
+                                       kind(attr.fallback), to_string(*value))
+                         : "");
       return std::nullopt;
     }
     if (widen) {
@@ -129,8 +132,11 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
   const OpSpec& wanted = spec(op);
   const auto arity = static_cast<int64_t>(inputs.size());
   if (arity < wanted.min_inputs || arity > wanted.max_inputs) {
-    say(reason, reason ? fmt::format("{} takes {} to {} inputs, not {}", name(op), wanted.min_inputs,
-                                     wanted.max_inputs == kAnyArity ? "any number of" : std::to_string(wanted.max_inputs), arity) : "");
+    say(reason,
+        reason
+            ? fmt::format("{} takes {} to {} inputs, not {}", name(op), wanted.min_inputs,
+                          wanted.max_inputs == kAnyArity ? "any number of" : std::to_string(wanted.max_inputs), arity)
+            : "");
     return std::nullopt;
   }
   for (const auto& type : inputs) {
@@ -141,7 +147,8 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
   }
   auto types = wanted.infer(inputs, complete);
   if (!types) {
-    say(reason, reason ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete)) : "");
+    say(reason,
+        reason ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete)) : "");
     return std::nullopt;
   }
   for (const auto& type : *types) {

@@ -12,14 +12,16 @@ Inferred infer_pool(Inputs in, const Attrs& attrs, const Ints& dilations) {
   const auto &kernel = attrs.ints(Attr::kernel), &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads);
   const int64_t round_up = attrs.i(Attr::ceil_mode);
   if (!is_float(in[0].dtype) || x.size() != 4 || !is_flag(round_up)) return std::nullopt;
-  if (!all_at_least(kernel, 2, 1) || !all_at_least(strides, 2, 1) || !all_at_least(pads, 4, 0) || !all_at_least(dilations, 2, 1)) {
+  if (!all_at_least(kernel, 2, 1) || !all_at_least(strides, 2, 1) || !all_at_least(pads, 4, 0) ||
+      !all_at_least(dilations, 2, 1)) {
     return std::nullopt;
   }
   Shape out{x[0], x[1]};
   for (size_t d = 0; d < 2; ++d) {
     // As ONNX Runtime: a window always covers more than padding.
     if (pads[d] >= kernel[d] || pads[d + 2] >= kernel[d]) return std::nullopt;
-    const auto extent = window_extent(x[2 + d], pads[d], pads[d + 2], kernel[d], strides[d], dilations[d], round_up == 1);
+    const auto extent =
+        window_extent(x[2 + d], pads[d], pads[d + 2], kernel[d], strides[d], dilations[d], round_up == 1);
     if (!extent) return std::nullopt;
     out.push_back(*extent);
   }
@@ -69,12 +71,26 @@ std::optional<int64_t> window_extent(int64_t extent, int64_t pad_begin, int64_t 
 }
 
 OpSpec max_pool_spec() {
-  return {Op::max_pool, 1, 1, false, false, pool_attrs(Attr::dilations, Ints{1, 1}), infer_max_pool, work_pool<infer_max_pool>};
+  return {Op::max_pool,
+          1,
+          1,
+          false,
+          false,
+          pool_attrs(Attr::dilations, Ints{1, 1}),
+          infer_max_pool,
+          work_pool<infer_max_pool>};
 }
 // count_include_pad=0 divides by the number of elements under the window that lie inside x; 1 also counts padding, but
 // never what lies behind it (ceil_mode).
 OpSpec avg_pool_spec() {
-  return {Op::avg_pool, 1, 1, false, false, pool_attrs(Attr::count_include_pad, int64_t{0}), infer_avg_pool, work_pool<infer_avg_pool>};
+  return {Op::avg_pool,
+          1,
+          1,
+          false,
+          false,
+          pool_attrs(Attr::count_include_pad, int64_t{0}),
+          infer_avg_pool,
+          work_pool<infer_avg_pool>};
 }
 OpSpec global_avg_pool_spec() {
   return {Op::global_avg_pool, 1, 1, false, false, {}, infer_global_avg_pool, work_global_avg_pool};

@@ -69,7 +69,8 @@ OpSpec softmax_spec() {
 }
 // layer_norm(x, scale, [bias]): over axes axis..rank-1; scale and bias have exactly the shape of those axes.
 OpSpec layer_norm_spec() {
-  return {Op::layer_norm, 2, 3, false, false, {{Attr::axis, int64_t{0}, false}, {Attr::eps, 1e-5}}, infer_layer_norm, work_layer_norm};
+  return {Op::layer_norm, 2, 3, false, false, {{Attr::axis, int64_t{0}, false}, {Attr::eps, 1e-5}}, infer_layer_norm,
+          work_layer_norm};
 }
 // batch_norm(x[N,C,..], scale[C], bias[C], mean[C], variance[C]): inference.
 OpSpec batch_norm_spec() {

@@ -131,36 +131,47 @@ Work work_gather(Inputs in, const Attrs& attrs) {
 }  // namespace
 
 OpSpec concat_spec() {
-  return {Op::concat, 1, kAnyArity, false, false, {{Attr::axis, int64_t{0}, false}}, infer_concat, work_copy<infer_concat>};
+  return {
+      Op::concat, 1, kAnyArity, false, false, {{Attr::axis, int64_t{0}, false}}, infer_concat, work_copy<infer_concat>};
 }
 OpSpec split_spec() {
-  return {Op::split, 1, 1, false, false, {{Attr::axis, int64_t{0}, false}, {Attr::sizes, Ints{}, false}}, infer_split, work_copy<infer_split>};
+  return {Op::split,   1,
+          1,           false,
+          false,       {{Attr::axis, int64_t{0}, false}, {Attr::sizes, Ints{}, false}},
+          infer_split, work_copy<infer_split>};
 }
 OpSpec transpose_spec() {
-  return {Op::transpose, 1, 1, false, false, {{Attr::perm, Ints{}, false}}, infer_transpose, work_copy<infer_transpose>};
+  return {
+      Op::transpose, 1, 1, false, false, {{Attr::perm, Ints{}, false}}, infer_transpose, work_copy<infer_transpose>};
 }
 // A view: no work.
-OpSpec reshape_spec() { return {Op::reshape, 1, 1, false, false, {{Attr::shape, Ints{}, false}}, infer_reshape, no_work}; }
+OpSpec reshape_spec() {
+  return {Op::reshape, 1, 1, false, false, {{Attr::shape, Ints{}, false}}, infer_reshape, no_work};
+}
 // Canonical only: axes increase, 0 <= start <= end <= extent, step >= 1. Left-out steps are 1.
 OpSpec slice_spec() {
-  return {Op::slice,
-          1,
-          1,
-          false,
-          false,
-          {{Attr::axes, Ints{}, false}, {Attr::ends, Ints{}, false}, {Attr::starts, Ints{}, false}, {Attr::steps, Ints{}}},
-          infer_slice,
-          work_slice};
+  return {
+      Op::slice,
+      1,
+      1,
+      false,
+      false,
+      {{Attr::axes, Ints{}, false}, {Attr::ends, Ints{}, false}, {Attr::starts, Ints{}, false}, {Attr::steps, Ints{}}},
+      infer_slice,
+      work_slice};
 }
 OpSpec pad_spec() {
-  return {Op::pad, 1, 1, false, false, {{Attr::pads, Ints{}, false}, {Attr::value, 0.0}}, infer_pad, work_copy<infer_pad>};
+  return {
+      Op::pad, 1, 1, false, false, {{Attr::pads, Ints{}, false}, {Attr::value, 0.0}}, infer_pad, work_copy<infer_pad>};
 }
 OpSpec gather_spec() { return {Op::gather, 2, 2, false, false, {{Attr::axis, int64_t{0}}}, infer_gather, work_gather}; }
 OpSpec cast_spec() {
   return {Op::cast, 1, 1, false, true, {{Attr::to, std::string("f32"), false}}, infer_cast, work_copy<infer_cast>};
 }
 OpSpec fill_spec() {
-  return {Op::fill, 0, 0, false, false, {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::value, 0.0}}, infer_fill, no_work};
+  return {Op::fill,   0,      0,
+          false,      false,  {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::value, 0.0}},
+          infer_fill, no_work};
 }
 
 }  // namespace rlgo::ops

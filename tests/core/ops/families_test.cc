@@ -1,0 +1,231 @@
+// Shapes, misfits and work of each operator, by hand.
+#include <limits>
+
+#include "tests/core/ops/call.h"
+
+namespace rlgo::ops {
+namespace {
+
+const std::string kGelu = "gelu";
+
+TEST(Elementwise, BinaryBroadcasts) {
+  for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::pow}) {
+    EXPECT_EQ(result(op, "f32[2,1,4] f32[3,1]"), "f32[2,3,4]") << name(op);
+    EXPECT_EQ(result(op, "f32[2] f16[2]"), "-") << name(op);
+    EXPECT_EQ(result(op, "f32[2] f32[3]"), "-") << name(op);
+    EXPECT_EQ(result(op, "bool[2] bool[2]"), "-") << name(op);
+    EXPECT_EQ(result(op, "i64[2] i64[2]"), op == Op::pow ? "-" : "i64[2]") << name(op);
+    EXPECT_EQ(result(op, "f32[0,2] f32[1]"), "f32[0,2]") << name(op);
+  }
+  EXPECT_EQ(work_of(Op::add, "f32[2,1] f32[3]").flops, 6.0);
+  EXPECT_EQ(work_of(Op::add, "f32[2,1] f32[3]").bytes, 4.0 * (2 + 3 + 6));
+  EXPECT_EQ(work_of(Op::pow, "f32[2] f32[]").flops, 16.0);
+}
+
+TEST(Elementwise, UnaryKeepsTheTypeAndTakesFloatsOnly) {
+  for (Op op : {Op::relu, Op::sigmoid, Op::tanh, Op::gelu, Op::erf, Op::sqrt, Op::exp, Op::log, Op::neg, Op::abs,
+                Op::clip, Op::leaky_relu, Op::hard_sigmoid, Op::hard_swish}) {
+    EXPECT_EQ(result(op, "f16[2,0]"), "f16[2,0]") << name(op);
+    EXPECT_EQ(result(op, "i32[2]"), "-") << name(op);
+    EXPECT_TRUE(spec(op).elementwise) << name(op);
+    EXPECT_EQ(work_of(op, "f32[5]").bytes, 40.0) << name(op);
+  }
+  EXPECT_EQ(work_of(Op::relu, "f32[5]").flops, 5.0);
+  EXPECT_EQ(work_of(Op::tanh, "f32[5]").flops, 40.0);
+  EXPECT_EQ(result(Op::gelu, "f32[2]", {{Attr::approximate, std::string("tanh")}}), "f32[2]");
+  EXPECT_EQ(result(Op::gelu, "f32[2]", {{Attr::approximate, std::string("fast")}}), "-");
+  EXPECT_EQ(result(Op::clip, "f32[2]", {{Attr::min, 2.0}, {Attr::max, 1.0}}), "-");
+}
+
+TEST(Conv2d, Shapes) {
+  const std::string x = "f32[2,6,9,8] ";
+  EXPECT_EQ(result(Op::conv2d, x + "f32[4,6,3,3]"), "f32[2,4,7,6]");
+  EXPECT_EQ(
+      result(Op::conv2d, x + "f32[4,6,3,3] f32[4]", {{Attr::pads, Ints{1, 0, 1, 2}}, {Attr::strides, Ints{2, 3}}}),
+      "f32[2,4,5,3]");
+  EXPECT_EQ(result(Op::conv2d, x + "f32[4,6,3,3]", {{Attr::dilations, Ints{4, 2}}}), "f32[2,4,1,4]");
+  EXPECT_EQ(result(Op::conv2d, x + "f32[4,3,1,1]", {{Attr::group, int64_t{2}}, {Attr::act, kGelu}}), "f32[2,4,9,8]");
+  EXPECT_EQ(result(Op::conv2d, "f32[0,6,9,8] f32[4,6,3,3]"), "f32[0,4,7,6]");
+  EXPECT_EQ(result(Op::conv2d, "f16[1,1,3,3] f16[1,1,3,3]"), "f16[1,1,1,1]");
+}
+
+TEST(Conv2d, Misfits) {
+  const std::string x = "f32[2,6,9,8] ", w = "f32[4,6,3,3]";
+  EXPECT_EQ(result(Op::conv2d, x + "f32[4,5,3,3]"), "-");                               // channels
+  EXPECT_EQ(result(Op::conv2d, x + "f32[3,3,3,3]", {{Attr::group, int64_t{2}}}), "-");  // groups do not divide outputs
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::group, int64_t{0}}}), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::pads, Ints{-1, 0, 0, 0}}}), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::pads, Ints{1, 1}}}), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::strides, Ints{0, 1}}}), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::dilations, Ints{5, 1}}}), "-");  // kernel spans 11 > 9
+  EXPECT_EQ(result(Op::conv2d, x + w, {{Attr::act, std::string("swish")}}), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w + " f32[1,4]"), "-");
+  EXPECT_EQ(result(Op::conv2d, x + w + " f16[4]"), "-");
+  EXPECT_EQ(result(Op::conv2d, "f32[6,9,8] " + w), "-");
+  EXPECT_EQ(result(Op::conv2d, "i32[1,1,3,3] i32[1,1,3,3]"), "-");
+}
+
+TEST(Conv2d, Work) {
+  // 2 images, 4 x 7 x 6 outputs, 6 * 9 multiply-adds each.
+  const auto plain = work_of(Op::conv2d, "f32[2,6,9,8] f32[4,6,3,3]");
+  EXPECT_EQ(plain.flops, 2.0 * 336 * 54);
+  EXPECT_EQ(plain.bytes, 4.0 * (864 + 216 + 336));
+  const auto fused = work_of(Op::conv2d, "f32[2,6,9,8] f32[4,6,3,3] f32[4]", {{Attr::act, std::string("relu")}});
+  EXPECT_EQ(fused.flops, plain.flops + 2.0 * 336);
+}
+
+TEST(Matmul, Shapes) {
+  EXPECT_EQ(result(Op::matmul, "f32[3,4] f32[4,5]"), "f32[3,5]");
+  EXPECT_EQ(result(Op::matmul, "f32[2,1,3,4] f32[7,4,5] f32[5]"), "f32[2,7,3,5]");
+  EXPECT_EQ(result(Op::matmul, "f32[3,0] f32[0,5]"), "f32[3,5]");
+  EXPECT_EQ(result(Op::matmul, "f32[3,4] f32[4,5] f32[3,1]", {{Attr::act, kGelu}}), "f32[3,5]");
+}
+
+TEST(Matmul, Misfits) {
+  EXPECT_EQ(result(Op::matmul, "f32[4] f32[4,5]"), "-");
+  EXPECT_EQ(result(Op::matmul, "f32[3,4] f32[3,5]"), "-");
+  EXPECT_EQ(result(Op::matmul, "f32[2,3,4] f32[3,4,5]"), "-");
+  EXPECT_EQ(result(Op::matmul, "f32[3,4] f32[4,5] f32[4]"), "-");
+  EXPECT_EQ(result(Op::matmul, "f32[1,4] f32[4,5] f32[3,5]"), "-");  // a bias must not enlarge the output
+  EXPECT_EQ(result(Op::matmul, "f32[3,4] f32[4,5] f32[1,3,5]"), "-");
+  EXPECT_EQ(result(Op::matmul, "i64[3,4] i64[4,5]"), "-");
+}
+
+TEST(Matmul, Work) {
+  EXPECT_EQ(work_of(Op::matmul, "f32[2,3,4] f32[4,5]").flops, 2.0 * 30 * 4);
+  EXPECT_EQ(work_of(Op::matmul, "f32[2,3,4] f32[4,5]").bytes, 4.0 * (24 + 20 + 30));
+  EXPECT_EQ(work_of(Op::matmul, "f32[3,4] f32[4,5] f32[5]", {{Attr::act, kGelu}}).flops, 15.0 * (8 + 1 + 8));
+}
+
+TEST(Pool, Shapes) {
+  const Attrs base{{Attr::kernel, Ints{3, 3}}, {Attr::strides, Ints{2, 2}}};
+  auto with = [&](Attr key, AttrValue value) {
+    Attrs attrs = base;
+    attrs.set(key, std::move(value));
+    return attrs;
+  };
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]", base), "f32[1,2,3,3]");
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]", with(Attr::ceil_mode, int64_t{1})), "f32[1,2,4,4]");
+  EXPECT_EQ(result(Op::avg_pool, "f32[1,2,8,8]", with(Attr::pads, Ints{1, 0, 1, 1})), "f32[1,2,4,4]");
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]", with(Attr::dilations, Ints{3, 1})), "f32[1,2,1,3]");
+  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3,5,7]"), "f32[2,3,1,1]");
+}
+
+TEST(Pool, CeilModeLeavesOutWindowsThatStartInEndPadding) {
+  // Extent 2, kernel 1, stride 2: room 1, rounded up 2 windows, but the second would start at 2.
+  EXPECT_EQ(result(Op::max_pool, "f32[1,1,2,2]",
+                   {{Attr::kernel, Ints{1, 1}}, {Attr::strides, Ints{2, 2}}, {Attr::ceil_mode, int64_t{1}}}),
+            "f32[1,1,1,1]");
+}
+
+TEST(Pool, Misfits) {
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]"), "-");  // kernel is required
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{9, 1}}}), "-");
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{2, 2}}, {Attr::pads, Ints{2, 0, 0, 0}}}), "-");
+  EXPECT_EQ(result(Op::avg_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{2, 2}}, {Attr::count_include_pad, int64_t{2}}}),
+            "-");
+  EXPECT_EQ(result(Op::avg_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{2, 2}}, {Attr::dilations, Ints{1, 1}}}), "-");
+  EXPECT_EQ(result(Op::avg_pool, "f32[2,8,8]", {{Attr::kernel, Ints{2, 2}}}), "-");
+  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3,5]"), "-");
+}
+
+TEST(Pool, Work) {
+  EXPECT_EQ(work_of(Op::max_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{3, 3}}}).flops, 9.0 * 72);
+  EXPECT_EQ(work_of(Op::avg_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{3, 3}}}).bytes, 4.0 * (128 + 72));
+  EXPECT_EQ(work_of(Op::global_avg_pool, "f32[1,2,4,4]").flops, 32.0);
+}
+
+TEST(ShapeOps, ConcatAndSplit) {
+  EXPECT_EQ(result(Op::concat, "f32[2,3] f32[2,0] f32[2,4]", {{Attr::axis, int64_t{1}}}), "f32[2,7]");
+  EXPECT_EQ(result(Op::concat, "bool[2]", {{Attr::axis, int64_t{0}}}), "bool[2]");
+  EXPECT_EQ(result(Op::concat, "f32[2,3] f32[3,3]", {{Attr::axis, int64_t{1}}}), "-");
+  EXPECT_EQ(result(Op::concat, "f32[2,3] f32[2]", {{Attr::axis, int64_t{0}}}), "-");
+  EXPECT_EQ(result(Op::concat, "f32[2] f32[2]", {{Attr::axis, int64_t{-1}}}), "-");
+  EXPECT_EQ(result(Op::split, "f32[2,7]", {{Attr::axis, int64_t{1}}, {Attr::sizes, Ints{3, 0, 4}}}),
+            "f32[2,3] f32[2,0] f32[2,4]");
+  EXPECT_EQ(result(Op::split, "f32[2,7]", {{Attr::axis, int64_t{1}}, {Attr::sizes, Ints{3, 3}}}), "-");
+  EXPECT_EQ(result(Op::split, "f32[2,7]", {{Attr::axis, int64_t{1}}, {Attr::sizes, Ints{8, -1}}}), "-");
+  EXPECT_EQ(result(Op::split, "f32[2,7]", {{Attr::axis, int64_t{1}}, {Attr::sizes, Ints{}}}), "-");
+  EXPECT_EQ(work_of(Op::concat, "f32[2] f32[3]", {{Attr::axis, int64_t{0}}}).bytes, 40.0);
+  EXPECT_EQ(work_of(Op::split, "f32[5]", {{Attr::axis, int64_t{0}}, {Attr::sizes, Ints{2, 3}}}).bytes, 40.0);
+}
+
+TEST(ShapeOps, TransposeAndReshape) {
+  EXPECT_EQ(result(Op::transpose, "i8[2,3,4]", {{Attr::perm, Ints{2, 0, 1}}}), "i8[4,2,3]");
+  EXPECT_EQ(result(Op::transpose, "f32[]", {{Attr::perm, Ints{}}}), "f32[]");
+  EXPECT_EQ(result(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{0, 0}}}), "-");
+  EXPECT_EQ(result(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{0}}}), "-");
+  EXPECT_EQ(result(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{0, 2}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{3, 4}}}), "f32[3,4]");
+  EXPECT_EQ(result(Op::reshape, "f32[0,6]", {{Attr::shape, Ints{5, 0}}}), "f32[5,0]");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{-1, 4}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{13}}}), "-");
+  EXPECT_EQ(work_of(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{1, 0}}}).bytes, 48.0);
+  EXPECT_EQ(work_of(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{12}}}).bytes, 0.0);
+}
+
+Attrs slice(Ints axes, Ints starts, Ints ends, Ints steps) {
+  return {{Attr::axes, axes}, {Attr::starts, starts}, {Attr::ends, ends}, {Attr::steps, steps}};
+}
+
+TEST(ShapeOps, SliceAndPad) {
+  EXPECT_EQ(result(Op::slice, "f32[5,7]", slice({0, 1}, {1, 0}, {4, 7}, {1, 3})), "f32[3,3]");
+  EXPECT_EQ(result(Op::slice, "f32[5,7]", slice({1}, {2}, {2}, {1})), "f32[5,0]");
+  EXPECT_EQ(result(Op::slice, "f32[5]", slice({0}, {1}, {6}, {1})), "-");
+  EXPECT_EQ(result(Op::slice, "f32[5]", slice({0}, {-1}, {5}, {1})), "-");
+  EXPECT_EQ(result(Op::slice, "f32[5]", slice({0}, {3}, {2}, {1})), "-");
+  EXPECT_EQ(result(Op::slice, "f32[5]", slice({0}, {0}, {5}, {0})), "-");
+  EXPECT_EQ(result(Op::slice, "f32[5,5]", slice({1, 0}, {0, 0}, {5, 5}, {1, 1})), "-");  // axes not sorted
+  EXPECT_EQ(work_of(Op::slice, "f32[100]", slice({0}, {1}, {3}, {1})).bytes, 16.0);
+  EXPECT_EQ(result(Op::pad, "f32[2,3]", {{Attr::pads, Ints{1, 0, 0, 2}}}), "f32[3,5]");
+  EXPECT_EQ(result(Op::pad, "f32[2,3]", {{Attr::pads, Ints{-1, 0, 0, 2}}}), "-");
+  EXPECT_EQ(result(Op::pad, "f32[2,3]", {{Attr::pads, Ints{1, 0}}}), "-");
+  EXPECT_EQ(work_of(Op::pad, "f32[2]", {{Attr::pads, Ints{1, 1}}}).bytes, 24.0);
+}
+
+TEST(ShapeOps, GatherCastFill) {
+  EXPECT_EQ(result(Op::gather, "f32[30,8] i64[2,5]"), "f32[2,5,8]");
+  EXPECT_EQ(result(Op::gather, "f32[3,30,8] i32[]", {{Attr::axis, int64_t{1}}}), "f32[3,8]");
+  EXPECT_EQ(result(Op::gather, "f32[30,8] f32[2]"), "-");
+  EXPECT_EQ(result(Op::gather, "f32[] i64[2]"), "-");
+  EXPECT_EQ(work_of(Op::gather, "f32[30,8] i64[2]").bytes, 16.0 + 2 * 64.0);
+  EXPECT_EQ(result(Op::cast, "i64[2]", {{Attr::to, std::string("f16")}}), "f16[2]");
+  EXPECT_EQ(result(Op::cast, "i64[2]", {{Attr::to, std::string("other")}}), "-");
+  EXPECT_EQ(result(Op::cast, "i64[2]", {{Attr::to, std::string("float")}}), "-");
+  EXPECT_EQ(work_of(Op::cast, "i64[2]", {{Attr::to, std::string("f32")}}).bytes, 24.0);
+  EXPECT_EQ(result(Op::fill, "", {{Attr::shape, Ints{2, 3}}}), "f32[2,3]");
+  EXPECT_EQ(result(Op::fill, "", {{Attr::shape, Ints{}}, {Attr::to, std::string("i64")}}), "i64[]");
+  EXPECT_EQ(result(Op::fill, "", {{Attr::shape, Ints{-1}}}), "-");
+  EXPECT_EQ(work_of(Op::fill, "", {{Attr::shape, Ints{2}}}).bytes, 0.0);
+}
+
+TEST(Reduce, Shapes) {
+  for (Op op : {Op::reduce_mean, Op::reduce_sum, Op::reduce_max}) {
+    EXPECT_EQ(result(op, "f32[2,3,4]", {{Attr::axes, Ints{0, 2}}}), "f32[1,3,1]") << name(op);
+    EXPECT_EQ(result(op, "f32[2,3,4]", {{Attr::axes, Ints{0, 2}}, {Attr::keepdims, int64_t{0}}}), "f32[3]") << name(op);
+    EXPECT_EQ(result(op, "f32[2,3]", {{Attr::axes, Ints{}}}), "-") << name(op);
+    EXPECT_EQ(result(op, "f32[2,3]", {{Attr::axes, Ints{1, 1}}}), "-") << name(op);
+    EXPECT_EQ(result(op, "f32[2,3]", {{Attr::axes, Ints{-1}}}), "-") << name(op);
+    EXPECT_EQ(work_of(op, "f32[2,3]", {{Attr::axes, Ints{1}}}).flops, 6.0);
+    EXPECT_EQ(work_of(op, "f32[2,3]", {{Attr::axes, Ints{1}}}).bytes, 32.0);
+  }
+  EXPECT_EQ(result(Op::reduce_sum, "f32[0,3]", {{Attr::axes, Ints{0}}}), "f32[1,3]");
+  EXPECT_EQ(result(Op::reduce_max, "f32[0,3]", {{Attr::axes, Ints{0}}}), "-");
+}
+
+TEST(Reduce, Normalisations) {
+  EXPECT_EQ(result(Op::softmax, "f32[2,3]", {{Attr::axis, int64_t{1}}}), "f32[2,3]");
+  EXPECT_EQ(result(Op::softmax, "f32[2,3]", {{Attr::axis, int64_t{-1}}}), "-");
+  EXPECT_EQ(result(Op::layer_norm, "f32[2,3,4] f32[3,4] f32[3,4]", {{Attr::axis, int64_t{1}}}), "f32[2,3,4]");
+  EXPECT_EQ(result(Op::layer_norm, "f32[2,3,4] f32[4]", {{Attr::axis, int64_t{1}}}), "-");
+  EXPECT_EQ(result(Op::layer_norm, "f32[2,3] f32[3]", {{Attr::axis, int64_t{1}}, {Attr::eps, -1.0}}), "-");
+  EXPECT_EQ(result(Op::batch_norm, "f32[2,3,4,4] f32[3] f32[3] f32[3] f32[3]"), "f32[2,3,4,4]");
+  EXPECT_EQ(result(Op::batch_norm, "f32[2,3] f32[3] f32[3] f32[3] f32[2]"), "-");
+  EXPECT_EQ(result(Op::batch_norm, "f32[3] f32[3] f32[3] f32[3] f32[3]"), "-");
+  EXPECT_EQ(work_of(Op::softmax, "f32[2,3]", {{Attr::axis, int64_t{1}}}).flops, 72.0);
+  EXPECT_EQ(work_of(Op::layer_norm, "f32[2,3] f32[3] f32[3]", {{Attr::axis, int64_t{1}}}).flops, 48.0);
+  EXPECT_EQ(work_of(Op::batch_norm, "f32[2,3] f32[3] f32[3] f32[3] f32[3]").bytes, 4.0 * (6 + 12 + 6));
+}
+
+}  // namespace
+}  // namespace rlgo::ops
