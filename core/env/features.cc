@@ -1,0 +1,157 @@
+#include "core/env/features.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace rlgo::env {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using graph::Value;
+using ops::Attr;
+using ops::Op;
+
+// Places in a node's row; the names below are in this order.
+enum NodeFeature {
+  kLogElements, kDim1, kDim2, kDim3, kDim4, kRank, kLogUs, kLogFlops, kLogBytes, kIsInput, kKernelH, kKernelW, kStride, kLogGroup, kFused,
+  kConstantInputs, kOutputs,                                // of the node alone
+  kIsOutput, kUses, kCostShare, kInitialShare, kPosition,  // of the node in its graph
+};
+constexpr std::array<std::string_view, kNodeFeatures> kNodeNames = {
+    "log_elements", "log_dim_-1", "log_dim_-2", "log_dim_-3", "log_dim_-4", "rank", "log_us", "log_flops", "log_bytes", "is_input", "kernel_h",
+    "kernel_w", "stride", "log_group", "has_fused_activation", "constant_inputs", "outputs", "is_output", "uses", "cost_share", "initial_cost_share", "position"};
+constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_elements", "input", "port", "rank", "log_dim_-1", "log_dim_1"};
+constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {"cost_ratio", "best_cost_ratio", "log_initial_us", "step_fraction", "log_nodes", "log_edges", "log_matches"};
+
+float log_elements(const ops::TensorType& type) { return type.is_static() ? std::log1p(static_cast<float>(type.elements())) / 20.0f : 0.0f; }
+float log_dim(int64_t extent) { return std::log2(static_cast<float>(std::max<int64_t>(extent, 0)) + 1.0f) / 12.0f; }
+
+void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
+  if (node.op() == Op::conv2d) {
+    const auto& weight = graph.type(node.inputs[1]).shape;
+    row[kKernelH] = static_cast<float>(weight[2]) / 8.0f;
+    row[kKernelW] = static_cast<float>(weight[3]) / 8.0f;
+    row[kLogGroup] = std::log2(static_cast<float>(node.attrs().i(Attr::group))) / 10.0f;
+  } else if (node.attrs().find(Attr::kernel) != nullptr) {
+    row[kKernelH] = static_cast<float>(node.attrs().ints(Attr::kernel)[0]) / 8.0f;
+    row[kKernelW] = static_cast<float>(node.attrs().ints(Attr::kernel)[1]) / 8.0f;
+  }
+  if (node.attrs().find(Attr::strides) != nullptr) row[kStride] = static_cast<float>(node.attrs().ints(Attr::strides)[0]) / 4.0f;
+  if (node.attrs().find(Attr::act) != nullptr) row[kFused] = node.attrs().word(Attr::act) == "none" ? 0.0f : 1.0f;
+}
+
+void add_edges(const Graph& graph, NodeId id, int32_t reader, const std::vector<int32_t>& index, mdp::Observation& out) {
+  const graph::Node& node = graph.node(id);
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const Value v = node.inputs[k];
+    if (index[v.node] < 0) continue;
+    const ops::TensorType& type = graph.type(v);
+    out.edge_src.push_back(index[v.node]);
+    out.edge_dst.push_back(reader);
+    const float row[kEdgeFeatures] = {log_elements(type),
+                                      std::min(4.0f, static_cast<float>(k) / 4.0f),
+                                      std::min(4.0f, static_cast<float>(v.port) / 4.0f),
+                                      static_cast<float>(type.rank()) / 6.0f,
+                                      type.rank() > 0 ? log_dim(type.shape.back()) : 0.0f,
+                                      type.rank() > 1 ? log_dim(type.shape[1]) : 0.0f};
+    out.edge_feat.insert(out.edge_feat.end(), row, row + kEdgeFeatures);
+  }
+}
+
+}  // namespace
+
+std::span<const std::string_view> node_feature_names() { return kNodeNames; }
+std::span<const std::string_view> edge_feature_names() { return kEdgeNames; }
+std::span<const std::string_view> global_feature_names() { return kGlobalNames; }
+
+void FeatureBuilder::learn(const Graph& graph, NodeId id) {
+  if (rows_.size() <= static_cast<size_t>(id)) rows_.resize(graph.id_bound());
+  Row row;
+  const graph::Node& node = graph.node(id);
+  if (!node.constant) {
+    const auto c = cost::node_cost(*model_, graph, id);
+    row.us = c.runtime_us;
+    const ops::TensorType& type = node.info->outputs.empty() ? ops::TensorType() : node.info->outputs[0];
+    float* f = row.features;
+    f[kLogElements] = log_elements(type);
+    for (int d = 0; d < std::min(4, type.rank()); ++d) f[kDim1 + d] = log_dim(type.shape[type.rank() - 1 - d]);
+    f[kRank] = static_cast<float>(type.rank()) / 6.0f;
+    f[kLogUs] = std::log10(1.0f + static_cast<float>(row.us)) / 4.0f;
+    f[kLogFlops] = std::log10(1.0f + static_cast<float>(c.flops)) / 12.0f;
+    f[kLogBytes] = std::log10(1.0f + static_cast<float>(c.bytes)) / 10.0f;
+    f[kIsInput] = node.op() == Op::input ? 1.0f : 0.0f;
+    if (node.op() != Op::opaque) kernel_features(graph, node, f);
+    const auto constants = std::count_if(node.inputs.begin(), node.inputs.end(), [&](const Value& v) { return graph.node(v.node).constant; });
+    f[kConstantInputs] = std::min(2.0f, static_cast<float>(constants) / 4.0f);
+    f[kOutputs] = std::min(2.0f, static_cast<float>(node.info->outputs.size()) / 8.0f);
+  }
+  rows_[id] = row;
+}
+
+void FeatureBuilder::reset(const Graph& graph) {
+  rows_.assign(graph.id_bound(), Row());
+  for (NodeId id : graph.order()) learn(graph, id);
+}
+
+void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
+  for (NodeId id : delta.added) learn(graph, id);
+  for (NodeId id : delta.touched) learn(graph, id);
+}
+
+mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const {
+  mdp::Observation out;
+  std::vector<int32_t> index(graph.id_bound(), -1);
+  std::vector<NodeId> nodes;
+  nodes.reserve(graph.size());
+  for (NodeId id : graph.order()) {
+    if (graph.node(id).constant) continue;
+    index[id] = static_cast<int32_t>(nodes.size());
+    nodes.push_back(id);
+  }
+  out.node_op.reserve(nodes.size());
+  out.node_feat.reserve(nodes.size() * kNodeFeatures);
+  std::vector<uint8_t> is_output(graph.id_bound(), 0);
+  for (const auto& o : graph.outputs()) is_output[o.value.node] = 1;
+  const auto current = static_cast<float>(std::max(progress.current_us, 1e-9));
+  const auto initial = static_cast<float>(std::max(progress.initial_us, 1e-9));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const graph::Node& node = graph.node(nodes[i]);
+    const Row& row = rows_[nodes[i]];
+    out.node_op.push_back(static_cast<int32_t>(node.op()));
+    out.node_feat.insert(out.node_feat.end(), row.features, row.features + kNodeFeatures);
+    float* f = out.node_feat.data() + i * kNodeFeatures;
+    f[kIsOutput] = is_output[nodes[i]];
+    f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
+    f[kCostShare] = 10.0f * static_cast<float>(row.us) / current;
+    f[kInitialShare] = 10.0f * static_cast<float>(row.us) / initial;
+    f[kPosition] = static_cast<float>(i) / static_cast<float>(nodes.size());
+    add_edges(graph, nodes[i], static_cast<int32_t>(i), index, out);
+  }
+  const int xfers = matches.rules().size();
+  out.counts.resize(xfers);
+  int64_t legal = 0;
+  for (int x = 0; x < xfers; ++x) {
+    const auto found = matches.matches(x);
+    const auto offered = std::min<size_t>(found.size(), static_cast<size_t>(max_locations));
+    out.counts[x] = static_cast<int32_t>(offered);
+    legal += out.counts[x];
+    for (size_t k = 0; k < offered; ++k) {
+      RLGO_CHECK(index[found[k].nodes[0]] >= 0);
+      out.loc_node.push_back(index[found[k].nodes[0]]);
+    }
+  }
+  out.globals = {current / initial,
+                 static_cast<float>(progress.best_us) / initial,
+                 std::log10(1.0f + initial) / 6.0f,
+                 static_cast<float>(progress.step) / static_cast<float>(std::max(1, progress.max_steps)),
+                 std::log1p(static_cast<float>(nodes.size())) / 8.0f,
+                 std::log1p(static_cast<float>(out.edge_src.size())) / 8.0f,
+                 std::log1p(static_cast<float>(legal)) / 8.0f};
+  return out;
+}
+
+}  // namespace rlgo::env

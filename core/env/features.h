@@ -1,0 +1,55 @@
+// Turns a graph into the arrays of an Observation.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/cost/cost.h"
+#include "core/graph/graph.h"
+#include "core/mdp/mdp.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::env {
+
+constexpr int kNodeFeatures = 22;
+constexpr int kEdgeFeatures = 6;
+constexpr int kGlobalFeatures = 7;
+
+// Names of the features, in order; for people who analyse stored rollouts.
+std::span<const std::string_view> node_feature_names();
+std::span<const std::string_view> edge_feature_names();
+std::span<const std::string_view> global_feature_names();
+
+// What an observation holds besides the graph and its matches.
+struct Progress {
+  double initial_us = 0;
+  double current_us = 0;
+  double best_us = 0;
+  int step = 0;
+  int max_steps = 1;
+};
+
+// Features of nodes that depend on the node alone are kept by node id and computed once; the rest is made at each call.
+// Constant nodes are left out: they cost nothing and rules never have their root there.
+class FeatureBuilder {
+ public:
+  explicit FeatureBuilder(std::shared_ptr<cost::CostModel> model) : model_(std::move(model)) {}
+  // Forgets what changed (deltas of edits), and learns the new nodes. Call once with everything "added" at the start.
+  void update(const graph::Graph& graph, const graph::Delta& delta);
+  void reset(const graph::Graph& graph);
+  // Time of a node as the features see it, us; 0 for constants.
+  double node_us(graph::NodeId id) const { return rows_[id].us; }
+  mdp::Observation observe(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const;
+
+ private:
+  struct Row {
+    float features[kNodeFeatures] = {};  // those that depend on the node alone; others are zero
+    double us = 0;
+  };
+  void learn(const graph::Graph& graph, graph::NodeId id);
+  std::shared_ptr<cost::CostModel> model_;
+  std::vector<Row> rows_;  // by node id
+};
+
+}  // namespace rlgo::env

@@ -1,0 +1,201 @@
+#include "core/env/rewrite_env.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/env/features.h"
+#include "core/ops/op.h"
+
+namespace rlgo::env {
+namespace {
+
+struct RewardName {
+  Reward reward;
+  const char* symbol;
+  const char* word;
+};
+constexpr std::array<RewardName, 4> kRewards = {{{Reward::step, "R1", "step"},
+                                                 {Reward::final_only, "R2", "final"},
+                                                 {Reward::detailed, "R3", "detailed"},
+                                                 {Reward::measured, "R4", "measured"}}};
+
+double relative_drop(double before, double after, double initial) { return initial > 0 ? (before - after) / initial : 0.0; }
+
+mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
+  mdp::ObservationSpec spec;
+  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
+  spec.node_features = kNodeFeatures;
+  spec.edge_features = kEdgeFeatures;
+  spec.global_features = kGlobalFeatures;
+  spec.xfers = rules.size();
+  spec.max_locations = max_locations;
+  spec.xfer_names = rules.names();
+  return spec;
+}
+
+}  // namespace
+
+Reward reward_from_name(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& r : kRewards) {
+    if (text == r.symbol || text == r.word) return r.reward;
+    known.insert(known.end(), {r.symbol, r.word});
+  }
+  fail("unknown reward '{}'{}; known: {}", text, did_you_mean(text, known), join(known, ", "));
+}
+
+std::string name(Reward reward) { return kRewards[static_cast<size_t>(reward)].word; }
+
+struct RewriteEnv::Impl {
+  Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o, std::function<double(const graph::Graph&)> measure)
+      : initial(std::move(g)), rules(std::move(r)), model(std::move(m)), options(o), measure_us(std::move(measure)), spec(make_spec(*rules, o.max_locations)),
+        initial_index(rules, initial), initial_features(model), initial_cost(cost::graph_cost(*model, initial)), graph(initial), index(initial_index), features(model) {
+    if (options.reward == Reward::measured && !measure_us) fail("reward R4 (measured) needs a way to measure whole graphs on this device; none was given");
+    if (initial_cost.runtime_us <= 0) fail("graph '{}' costs nothing under cost model {}: there is nothing to optimise", initial.name(), model->name());
+    if (options.reward == Reward::measured) initial_measured = measure_us(initial);
+    initial_features.reset(initial);
+    restart();
+  }
+
+  void restart() {
+    graph = initial;
+    index = initial_index;
+    features = initial_features;
+    cost = initial_cost;
+    best_us = initial_cost.runtime_us;
+    measured = initial_measured;
+    steps = 0;
+    running = true;
+    trace.clear();
+  }
+
+  mdp::Observation observe() const {
+    return features.observe(graph, index, options.max_locations, {initial_cost.runtime_us, cost.runtime_us, best_us, steps, options.max_steps});
+  }
+
+  void apply(mdp::Action action) {
+    const auto matches = index.matches(action.xfer);
+    const int offered = std::min<int>(static_cast<int>(matches.size()), options.max_locations);
+    if (action.location < 0 || action.location >= offered) {
+      fail("illegal action: location {} of xfer {} ({}), which has {} locations", action.location, action.xfer, rules->name(action.xfer), offered);
+    }
+    auto rewrite = rules::apply(*rules, matches[action.location], graph);
+    if (!rewrite) fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.xfer), action.location);
+    graph = std::move(rewrite->graph);
+    index.update(graph, rewrite->delta);
+    features.update(graph, rewrite->delta);
+    trace.push_back(action);
+  }
+
+  double step_reward(const cost::Cost& before, double measured_before, bool ended) const {
+    const double runtime = relative_drop(before.runtime_us, cost.runtime_us, initial_cost.runtime_us);
+    switch (options.reward) {
+      case Reward::step:
+        return 100.0 * runtime;
+      case Reward::final_only:
+        return ended ? 100.0 * relative_drop(initial_cost.runtime_us, cost.runtime_us, initial_cost.runtime_us) : 0.0;
+      case Reward::detailed:
+        return 100.0 * (runtime + options.weight_flops * relative_drop(before.flops, cost.flops, initial_cost.flops) +
+                        options.weight_bytes * relative_drop(before.bytes, cost.bytes, initial_cost.bytes) +
+                        options.weight_peak * relative_drop(before.peak_bytes, cost.peak_bytes, initial_cost.peak_bytes) +
+                        options.weight_launches * relative_drop(before.launches, cost.launches, initial_cost.launches));
+      case Reward::measured:
+        return 100.0 * relative_drop(measured_before, measured, initial_measured);
+    }
+    fail("no such reward: {}", static_cast<int>(options.reward));
+  }
+
+  const graph::Graph initial;
+  const std::shared_ptr<const rules::RuleSet> rules;
+  const std::shared_ptr<cost::CostModel> model;
+  const EnvOptions options;
+  const std::function<double(const graph::Graph&)> measure_us;
+  const mdp::ObservationSpec spec;
+  const rules::MatchIndex initial_index;
+  FeatureBuilder initial_features;
+  const cost::Cost initial_cost;
+  double initial_measured = 0;
+
+  graph::Graph graph;
+  rules::MatchIndex index;
+  FeatureBuilder features;
+  cost::Cost cost;
+  double best_us = 0;
+  double measured = 0;
+  int steps = 0;
+  bool running = false;
+  Trace trace;
+};
+
+RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model, EnvOptions options,
+                       std::function<double(const graph::Graph&)> measure_us)
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us))) {}
+RewriteEnv::~RewriteEnv() = default;
+
+const mdp::ObservationSpec& RewriteEnv::spec() const { return impl_->spec; }
+double RewriteEnv::initial_cost_us() const { return impl_->initial_cost.runtime_us; }
+double RewriteEnv::current_cost_us() const { return impl_->cost.runtime_us; }
+const graph::Graph& RewriteEnv::graph() const { return impl_->graph; }
+const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
+const Trace& RewriteEnv::trace() const { return impl_->trace; }
+const rules::MatchIndex& RewriteEnv::matches() const { return impl_->index; }
+
+// The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for environments that draw their start.
+mdp::Observation RewriteEnv::reset(uint64_t /*key*/) {
+  impl_->restart();
+  return impl_->observe();
+}
+
+mdp::StepResult RewriteEnv::step(mdp::Action action) {
+  Impl& s = *impl_;
+  if (!s.running) fail("step() on an episode that has ended; call reset() first");
+  if (action.xfer < 0 || action.xfer > s.spec.xfers) fail("illegal action: xfer {} of {}", action.xfer, s.spec.xfers);
+  const Stopwatch watch;
+  const bool noop = action.xfer == s.spec.xfers;
+  const cost::Cost before = s.cost;
+  const double measured_before = s.measured;
+  s.running = false;  // an error below ends the episode
+  mdp::StepResult result;
+  if (!noop) {
+    s.apply(action);
+    s.cost = cost::graph_cost(*s.model, s.graph);
+    if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.graph);
+    s.best_us = std::min(s.best_us, s.cost.runtime_us);
+    result.info.rule = s.rules->name(action.xfer);
+  }
+  ++s.steps;
+  result.terminal = noop || s.index.total() == 0;
+  result.truncated = !result.terminal && s.steps >= s.options.max_steps;
+  s.running = !result.terminal && !result.truncated;
+  result.reward = static_cast<float>(s.step_reward(before, measured_before, !s.running));
+  result.observation = s.observe();
+  result.info.cost_us = s.cost.runtime_us;
+  result.info.flops = s.cost.flops;
+  result.info.bytes = s.cost.bytes;
+  result.info.peak_bytes = s.cost.peak_bytes;
+  result.info.launches = s.cost.launches;
+  result.info.measured_us = s.options.reward == Reward::measured ? s.measured : 0.0;
+  result.info.step_us = watch.us();
+  return result;
+}
+
+graph::Graph replay(const graph::Graph& start, const rules::RuleSet& rules, const Trace& trace, int max_locations) {
+  graph::Graph current = start;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    const mdp::Action a = trace[i];
+    if (a.xfer < 0 || a.xfer >= rules.size()) fail("trace step {}: xfer {} is not one of the {} rules", i, a.xfer, rules.size());
+    const auto matches = rules::find_matches(rules, a.xfer, current);
+    const int offered = std::min<int>(static_cast<int>(matches.size()), max_locations);
+    if (a.location < 0 || a.location >= offered) fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.xfer), offered, a.location + 1);
+    auto rewrite = rules::apply(rules, matches[a.location], current);
+    if (!rewrite) fail("trace step {}: rule {} does not apply at location {}", i, rules.name(a.xfer), a.location);
+    current = std::move(rewrite->graph);
+  }
+  return current;
+}
+
+}  // namespace rlgo::env

@@ -1,0 +1,75 @@
+// Everything that a run of `rlgo` (train and its relatives) can be told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/env/rewrite_env.h"
+#include "launch/options.h"
+
+namespace rlgo::launch {
+
+struct RunConfig {
+  // main
+  std::string graph;
+  std::vector<std::string> dims;          // NAME=VALUE
+  std::string agent = "model-free";
+  std::vector<std::string> rules;         // files; empty: the shipped base.rules
+  std::string cost = "measured";
+  std::string costs;                      // table to start from
+  int64_t epochs = 30;
+  double seconds = 0;                     // 0: no limit
+  int64_t seed = 0;
+  std::string name;                       // run folder runs/NAME
+  std::string runs = "runs";
+  std::string resume;
+  std::string device = "auto";
+  std::string config;
+
+  // zoo
+  int64_t zoo_batch = 1, zoo_layers = 0, zoo_sequence = 0;
+
+  // env
+  std::string env_reward = "R1";
+  int64_t env_max_locations = 200, env_max_steps = 200;
+  double env_weight_flops = 0.1, env_weight_bytes = 0.1, env_weight_peak = 0.1, env_weight_launches = 0.1;
+
+  // gnn, policy
+  int64_t gnn_rounds = 3, gnn_width = 64;
+  std::string policy_location_head = "pointer";
+
+  // ppo
+  double ppo_gamma = 0.99, ppo_lambda = 0.95, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5, ppo_max_grad_norm = 0.5;
+  double ppo_target_kl = 0.03, ppo_value_clip = 0;
+  int64_t ppo_epochs = 4, ppo_minibatch = 64;
+  bool ppo_normalize_advantages = true;
+
+  // train
+  int64_t steps_per_epoch = 512, envs_per_actor = 4, max_lag = 1, min_actors = 1, learners = 1;
+  double actor_timeout_s = 120;
+
+  // cost
+  int64_t cost_warmup = 2, cost_repeats = 7, cost_threads = 1;
+  double cost_min_time_us = 2000;
+  int64_t cost_explore = 200;
+
+  // store, checkpoints
+  bool store = true;
+  int64_t store_episodes_per_part = 16;
+  double store_seconds_per_part = 20;
+  int64_t checkpoint_every = 5, checkpoint_keep = 3;
+
+  // outcome
+  bool outcome_polish = true;
+  int64_t outcome_repeats = 15, outcome_seeds = 2;
+  double outcome_tolerance = 1e-4;
+};
+
+// Declares every option of a run on `options`, bound to `config`.
+void declare(Options& options, RunConfig& config);
+// Checks what single options cannot (a graph is named, learners fit, ...). Throws Error.
+void check(const RunConfig& config);
+env::EnvOptions env_options(const RunConfig& config);
+
+}  // namespace rlgo::launch

@@ -1,0 +1,28 @@
+// runs/NAME and what lies in it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "launch/config.h"
+
+namespace rlgo::launch {
+
+struct RunFolder {
+  std::filesystem::path path;
+  std::filesystem::path config() const { return path / "config.cfg"; }
+  std::filesystem::path metrics() const { return path / "metrics.csv"; }
+  std::filesystem::path log() const { return path / "log.txt"; }
+  std::filesystem::path costs() const { return path / "costs.tsv"; }
+  std::filesystem::path rollouts() const { return path / "rollouts"; }
+  std::filesystem::path checkpoints() const { return path / "checkpoints"; }
+  std::filesystem::path best_onnx() const { return path / "best.onnx"; }
+  std::filesystem::path best_trace() const { return path / "best.trace"; }
+  std::filesystem::path summary() const { return path / "summary.txt"; }
+};
+
+// Creates the folder for a new run (a name that is taken is an Error when --name gave it, else a number is added), or
+// opens the one to resume. Throws Error where it cannot be written.
+RunFolder open_run_folder(const RunConfig& config);
+
+}  // namespace rlgo::launch

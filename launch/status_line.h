@@ -1,0 +1,28 @@
+// One line that tells how a run goes: rewritten in place on a terminal, a plain line now and then elsewhere.
+#pragma once
+
+#include <string>
+
+#include "core/base/stopwatch.h"
+
+namespace rlgo::launch {
+
+class StatusLine {
+ public:
+  // `terminal`: rewrite in place, at most 5 times a second; else print at most every `plain_seconds`.
+  StatusLine(bool enabled, bool terminal, double plain_seconds = 10.0);
+  ~StatusLine();
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+  // `force`: also when the last one is too recent.
+  void show(const std::string& text, bool force = false);
+  // Makes room for ordinary output (ends the line in place).
+  void clear();
+
+ private:
+  bool enabled_, terminal_, dirty_ = false, shown_ = false;
+  double plain_seconds_;
+  Stopwatch since_;
+};
+
+}  // namespace rlgo::launch

@@ -1,0 +1,62 @@
+#include "launch/trace.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr std::string_view kMagic = "rlgo-trace 1";
+
+uint64_t parse_hex(const std::string& text, const std::string& place) {
+  uint64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (status != std::errc() || end != text.data() + text.size()) fail("{}: '{}' is not a hash", place, text);
+  return value;
+}
+
+}  // namespace
+
+std::string to_text(const TraceFile& trace, const rules::RuleSet& rules) {
+  std::string out = fmt::format("{}\ngraph {}\ngraph_hash {:016x}\nrules_hash {:016x}\n# step\trule\tlocation\tcost_us\n", kMagic, trace.graph, trace.graph_hash, trace.rules_hash);
+  for (size_t i = 0; i < trace.actions.size(); ++i) {
+    const auto& a = trace.actions[i];
+    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location, i < trace.cost_us.size() ? fmt::format("{:.3f}", trace.cost_us[i]) : "-");
+  }
+  return out;
+}
+
+TraceFile parse_trace(const std::string& text, const std::string& file_name, const rules::RuleSet& rules) {
+  TraceFile trace;
+  const auto lines = split(text, '\n');
+  if (lines.empty() || trim(lines[0]) != kMagic) fail("{}:1: not a trace of rlgo (the first line must be '{}')", file_name, kMagic);
+  const auto names = rules.names();
+  for (size_t n = 1; n < lines.size(); ++n) {
+    const auto line = trim(lines[n]);
+    if (line.empty() || line[0] == '#') continue;
+    const std::string place = fmt::format("{}:{}", file_name, n + 1);
+    if (const auto space = line.find(' '); line.find('\t') == std::string_view::npos && space != std::string_view::npos) {
+      const auto key = line.substr(0, space);
+      const std::string value(trim(line.substr(space + 1)));
+      if (key == "graph") trace.graph = value;
+      else if (key == "graph_hash") trace.graph_hash = parse_hex(value, place);
+      else if (key == "rules_hash") trace.rules_hash = parse_hex(value, place);
+      else fail("{}: unknown key '{}'", place, key);
+      continue;
+    }
+    const auto cells = split(line, '\t');
+    if (cells.size() != 4) fail("{}: {} columns, expected 4 (step, rule, location, cost_us)", place, cells.size());
+    const auto at = std::find(names.begin(), names.end(), cells[1]);
+    if (at == names.end()) fail("{}: unknown rule '{}'{}", place, cells[1], did_you_mean(cells[1], names));
+    const auto location = parse_int(cells[2]);
+    if (!location || *location < 0 || *location > INT32_MAX) fail("{}: '{}' is not a location", place, cells[2]);
+    trace.actions.push_back({static_cast<int32_t>(at - names.begin()), static_cast<int32_t>(*location)});
+    trace.cost_us.push_back(parse_double(cells[3]).value_or(0.0));
+  }
+  return trace;
+}
+
+}  // namespace rlgo::launch
