@@ -18,21 +18,23 @@ target_link_libraries(rlgo_ext_boost_po INTERFACE Boost::program_options)
 
 find_package(LibTorch REQUIRED)
 add_library(rlgo_ext_torch INTERFACE)
-target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch)
+target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch ${CMAKE_DL_LIBS})
 
 find_package(Protobuf REQUIRED)
 find_package(ONNX 1.19 REQUIRED CONFIG HINTS "${RLGO_CACHE_DIR}/onnx-1.19.1")
 add_library(rlgo_ext_onnx INTERFACE)
 target_link_libraries(rlgo_ext_onnx INTERFACE ONNX::onnx)
 
-set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI REQUIRED COMPONENTS C)
 add_library(rlgo_ext_mpi INTERFACE)
 target_link_libraries(rlgo_ext_mpi INTERFACE MPI::MPI_C)
+target_compile_definitions(rlgo_ext_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 find_package(HDF5 REQUIRED COMPONENTS C)
 add_library(rlgo_ext_hdf5 INTERFACE)
-target_link_libraries(rlgo_ext_hdf5 INTERFACE hdf5::hdf5)
+# The C library alone: what Debian's own wrapper adds (curl, crypto, static pthread) nobody calls.
+target_link_libraries(rlgo_ext_hdf5 INTERFACE "$<TARGET_FILE:hdf5::hdf5>")
+target_include_directories(rlgo_ext_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 
 find_package(Z3 REQUIRED)
 add_library(rlgo_ext_z3 INTERFACE)

@@ -6,6 +6,10 @@ target_compile_options(rlgo_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${RLGO_WERROR}>:-Werror>
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# Where programs and plug-ins look for what they open at run time: the plug-ins, LibTorch and, where there is one, the
+# toolkit (added in externals.cmake and cuda.cmake). RPATH rather than RUNPATH, because it also counts for what an
+# opened library needs itself: libtorch_cuda.so finds cuBLAS and cuDNN that way.
+target_link_options(rlgo_flags INTERFACE LINKER:--disable-new-dtags "LINKER:-rpath,${PROJECT_BINARY_DIR}/plugins")
 if(RLGO_SANITIZE)
   target_compile_options(rlgo_flags INTERFACE
     -fsanitize=${RLGO_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,1 +1,0 @@
-// Owner of the shared precompiled <torch/torch.h> (see rlgo_module.cmake). It has no code of its own.

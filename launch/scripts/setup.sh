@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Makes a Debian 12 machine ready to build and run rlgo. Safe to repeat: what is there already is recognised, in under
+# two seconds when all is. Called by launch/run.sh and launch/test.sh; can be called alone.
+#
+#   1. Debian packages (as root, or with sudo)
+#   2. cache/venv           Python environment with LibTorch: launch/requirements.txt, and requirements-cuda.txt where a
+#                           CUDA 13 toolkit is found
+#   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
+#
+# The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
+# and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+PACKAGES=(
+  build-essential cmake ninja-build ccache pkg-config git ca-certificates python3 python3-venv python3-pip
+  openmpi-bin libopenmpi-dev libhdf5-dev libz3-dev libboost-program-options-dev
+  libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler libprotobuf-dev libspdlog-dev nlohmann-json3-dev graphviz
+)
+ONNX_VERSION=1.19.1
+ONNX_OPTIONS=(
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON
+  -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=ON
+)
+VENV=$RLGO_CACHE/venv
+ONNX=$RLGO_CACHE/onnx-$ONNX_VERSION
+BASE_PYTHON=/usr/bin/python3
+
+# --- what is there ---------------------------------------------------------------------------------------------------
+
+missing_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  local package
+  declare -A installed=()
+  while read -r package; do installed[$package]=1; done < <(
+    dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "${PACKAGES[@]}" 2>/dev/null | sed -n 's/^ii  *//p')
+  for package in "${PACKAGES[@]}"; do
+    [ -n "${installed[$package]:-}" ] || printf '%s ' "$package"
+  done
+}
+
+cuda_toolkit() {  # prints the folder of a CUDA 13 toolkit, nothing where there is none
+  local folder
+  [ "${RLGO_CUDA:-auto}" != off ] || return 0
+  for folder in "${CUDAToolkit_ROOT:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+    if [ -n "$folder" ] && compgen -G "$folder/lib64/libcudart.so.13*" >/dev/null; then
+      echo "$folder"
+      return 0
+    fi
+  done
+}
+
+requirement_files() {
+  echo "$RLGO_ROOT/launch/requirements.txt"
+  if [ -n "$(cuda_toolkit)" ]; then echo "$RLGO_ROOT/launch/requirements-cuda.txt"; fi
+}
+
+venv_stamp() {  # what the environment must have been made from
+  { mapfile -t files < <(requirement_files) && grep -hv '^ *\(#\|$\)' "${files[@]}"; } | sha256sum | cut -c1-64
+}
+
+onnx_stamp() { echo "$ONNX_VERSION ${ONNX_OPTIONS[*]}" | sha256sum | cut -c1-64; }
+
+# has_stamp FOLDER STAMP
+has_stamp() { [ -f "$1/.rlgo-stamp" ] && [ "$(<"$1/.rlgo-stamp")" = "$2" ]; }
+
+venv_done() { has_stamp "$VENV" "$(venv_stamp)" && [ -x "$VENV/bin/python3" ]; }
+
+onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ]; }
+
+# --- what makes it ---------------------------------------------------------------------------------------------------
+
+install_packages() {
+  local missing=$1 sudo=()
+  command -v apt-get >/dev/null || die "these Debian packages are missing, and there is no apt-get: $missing"
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "these Debian packages are missing; install them as root: $missing"
+    sudo=(sudo)
+  fi
+  say "installing Debian packages: $missing"
+  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
+  run_step "$RLGO_CACHE/setup.log" "apt-get update" "${apt[@]}" update
+  # shellcheck disable=SC2086
+  run_step "$RLGO_CACHE/setup.log" "apt-get install" "${apt[@]}" install -y --no-install-recommends $missing
+}
+
+make_venv() {
+  local new=$work/venv files=() arguments=() file
+  mapfile -t files < <(requirement_files)
+  for file in "${files[@]}"; do arguments+=(-r "$file"); done
+  if [ -x "$VENV/bin/python3" ] && "$VENV/bin/python3" -m pip --version >/dev/null 2>&1; then
+    say "bringing the Python environment up to date"
+    cp -al "$VENV" "$new"  # hard links: only what changes is downloaded
+    rm -f "$new/.rlgo-stamp"
+  else
+    say "making the Python environment (LibTorch: a download of 0.5 GB)"
+    run_step "$RLGO_CACHE/setup.log" "python3 -m venv" "$BASE_PYTHON" -m venv "$new"
+  fi
+  run_step "$RLGO_CACHE/setup.log" "pip install (is PyPI reached?)" "$new/bin/python3" -m pip install \
+    --no-deps --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 "${arguments[@]}"
+  run_step "$RLGO_CACHE/setup.log" "checking the Python environment" "$new/bin/python3" -c \
+    'import h5py, matplotlib, numpy, onnx, onnxruntime, pandas, importlib.util as u, os
+torch = os.path.dirname(u.find_spec("torch").origin)
+assert os.path.isfile(torch + "/lib/libtorch_cpu.so"), torch'
+  # The scripts in bin/ name their interpreter by its path.
+  { grep -rlI "$new" "$new/bin" || true; } | xargs -r sed -i "s|$new|$VENV|g"
+  venv_stamp >"$new/.rlgo-stamp"
+  replace "$new" "$VENV"
+}
+
+make_onnx() {
+  local source=$work/onnx-source launcher=()
+  if [ ! -f "$ONNX/.rlgo-stamp" ] && [ -f "$ONNX/lib/cmake/ONNX/ONNXConfig.cmake" ] && [ -f "$ONNX/lib/libonnx.a" ]; then
+    onnx_stamp >"$ONNX/.rlgo-stamp"  # put there by hand
+    return
+  fi
+  say "building ONNX $ONNX_VERSION (3 minutes on 2 cores)"
+  mkdir "$source"
+  run_step "$RLGO_CACHE/setup.log" "downloading ONNX (is PyPI reached?)" "$VENV/bin/python3" -m pip download \
+    --no-deps --no-cache-dir --no-binary=onnx --disable-pip-version-check --no-input -d "$source" "onnx==$ONNX_VERSION"
+  tar -xzf "$source/onnx-$ONNX_VERSION.tar.gz" -C "$source"
+  export CCACHE_DIR=$RLGO_CACHE/ccache CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+  run_step "$RLGO_CACHE/setup.log" "configuring ONNX" cmake -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
+    "${ONNX_OPTIONS[@]}" "${launcher[@]}" -DCMAKE_INSTALL_PREFIX="$work/onnx" -DCMAKE_INSTALL_LIBDIR=lib
+  run_step "$RLGO_CACHE/setup.log" "building ONNX" ninja -C "$source/build" -j "$(build_jobs)" install
+  onnx_stamp >"$work/onnx/.rlgo-stamp"
+  replace "$work/onnx" "$ONNX"
+}
+
+# replace NEW OLD: NEW, complete, takes OLD's place.
+replace() {
+  if [ -e "$2" ]; then mv "$2" "$work/replaced-$(basename "$2")"; fi
+  mv "$1" "$2"
+}
+
+# --- main ------------------------------------------------------------------------------------------------------------
+
+if [ "${1:-}" = --help ]; then
+  sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+  exit 0
+fi
+[ "$#" = 0 ] || die "setup.sh takes no arguments (see --help)"
+if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
+  die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
+fi
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done; then
+  exit 0
+fi
+
+mkdir -p "$RLGO_CACHE"
+exec 9>"$RLGO_CACHE/setup.lock"
+if ! flock -n 9; then
+  say "waiting for another set-up to end"
+  flock 9
+fi
+rm -rf "$RLGO_CACHE"/setup.work.*  # of a set-up that was killed
+work=$(mktemp -d "$RLGO_CACHE/setup.work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+missing=$(missing_packages)
+[ -z "$missing" ] || install_packages "$missing"
+venv_done || make_venv
+onnx_done || make_onnx
+say "set-up done ($RLGO_CACHE)"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Sets up, builds everything and runs the tests:
+#
+#   launch/test.sh [ctest's options]      e.g. launch/test.sh -L core/graph   (-L label, -R name, -j jobs)
+#
+# Environment: RLGO_CACHE, RLGO_BUILD_JOBS, RLGO_PRESET as for launch/run.sh.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/common.sh"
+
+if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
+  sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+  exit 0
+fi
+preset=${RLGO_PRESET:-release}
+"$RLGO_ROOT/launch/scripts/setup.sh"
+build_rlgo "$preset"
+mpi_environment
+exec ctest --test-dir "$RLGO_ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null
