@@ -1,0 +1,60 @@
+#include "core/mdp/mdp.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::mdp {
+namespace {
+
+void check_size(std::string_view field, size_t actual, size_t expected) {
+  if (actual != expected) fail("observation: {} has {} items, expected {}", field, actual, expected);
+}
+
+// Every value lies in [0, limit).
+void check_range(std::string_view field, const std::vector<int32_t>& values, int64_t limit) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0 || values[i] >= limit) fail("observation: {}[{}] is {}, outside [0, {})", field, i, values[i], limit);
+  }
+}
+
+void check_finite(std::string_view field, const std::vector<float>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) fail("observation: {}[{}] is {}, not a finite number", field, i, values[i]);
+  }
+}
+
+}  // namespace
+
+uint64_t ObservationSpec::hash() const {
+  const int64_t sizes[] = {ops, node_features, edge_features, global_features, xfers, max_locations};
+  uint64_t h = hash_ints(sizes, 0x5BEC);
+  h = hash_combine(h, xfer_names.size());
+  for (const auto& name : xfer_names) h = hash_combine(h, hash_string(name));
+  return h;
+}
+
+void check(const Observation& observation, const ObservationSpec& spec) {
+  const auto& o = observation;
+  const size_t nodes = o.node_op.size();
+  const size_t edges = o.edge_src.size();
+  check_size("node_feat", o.node_feat.size(), nodes * static_cast<size_t>(spec.node_features));
+  check_size("edge_dst", o.edge_dst.size(), edges);
+  check_size("edge_feat", o.edge_feat.size(), edges * static_cast<size_t>(spec.edge_features));
+  check_size("globals", o.globals.size(), static_cast<size_t>(spec.global_features));
+  check_size("counts", o.counts.size(), static_cast<size_t>(spec.xfers));
+  check_range("node_op", o.node_op, spec.ops);
+  check_range("edge_src", o.edge_src, static_cast<int64_t>(nodes));
+  check_range("edge_dst", o.edge_dst, static_cast<int64_t>(nodes));
+  check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
+  size_t locations = 0;
+  for (int32_t count : o.counts) locations += static_cast<size_t>(count);
+  check_size("loc_node", o.loc_node.size(), locations);
+  check_range("loc_node", o.loc_node, static_cast<int64_t>(nodes));
+  check_finite("node_feat", o.node_feat);
+  check_finite("edge_feat", o.edge_feat);
+  check_finite("globals", o.globals);
+}
+
+}  // namespace rlgo::mdp
