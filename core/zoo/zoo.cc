@@ -1,0 +1,59 @@
+#include "core/zoo/zoo.h"
+
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::zoo {
+namespace {
+
+struct Row {
+  const char* name;
+  graph::Graph (*make)(const ZooOptions&);
+};
+constexpr auto kRows = std::to_array<Row>({
+#define RLGO_GRAPH(name) {#name, make_##name},
+#include "core/zoo/graph_list.def"
+#undef RLGO_GRAPH
+});
+
+// Running mean and variance are inputs 3 and 4 of batch_norm.
+bool is_running_statistic(const graph::Graph& graph, const graph::Node& weight) {
+  for (const graph::Use& use : weight.uses) {
+    if (graph.node(use.user).op() == ops::Op::batch_norm && use.input >= 3) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+graph::Graph make(const std::string& name, const ZooOptions& options) {
+  for (const Row& row : kRows) {
+    if (name != row.name) continue;
+    try {
+      return row.make(options);
+    } catch (const Error& e) {
+      throw e.in(name);
+    }
+  }
+  const auto known = names();
+  fail("no graph named '{}'{}; the zoo has {}", name, did_you_mean(name, known), join(known, ", "));
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Row& row : kRows) all.emplace_back(row.name);
+  return all;
+}
+
+int64_t parameter_count(const graph::Graph& graph) {
+  int64_t count = 0;
+  for (const graph::NodeId id : graph.order()) {
+    const graph::Node& node = graph.node(id);
+    if (node.op() == ops::Op::weight && !is_running_statistic(graph, node)) count += node.info->outputs[0].elements();
+  }
+  return count;
+}
+
+}  // namespace rlgo::zoo

@@ -1,0 +1,34 @@
+// Graphs that come with rlgo: the models that papers on graph substitution measure, and toys for tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace rlgo::zoo {
+
+// Zero stands for the model's own value. A model ignores nothing silently: one that has no such dimension throws Error.
+struct ZooOptions {
+  int batch = 1;
+  int layers = 0;      // encoder layers (bert 12, toy_attention 1) or hidden layers (toy_mlp 2)
+  int sequence = 0;    // tokens (bert 128, at most 512; toy_attention 8)
+  int image = 0;       // height = width of the input picture (resnet, squeezenet 224; inception_v3 299; toys 8)
+  uint64_t seed = 0;   // of the weights; graphs with different seeds differ in weights alone
+};
+
+// The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name (and tells the
+// nearest), and on options that the model cannot take.
+graph::Graph make(const std::string& name, const ZooOptions& options = {});
+// In the order of graph_list.def.
+std::vector<std::string> names();
+
+// Scalars in all weights but the running statistics of batch norms: what frameworks print as the parameter count.
+int64_t parameter_count(const graph::Graph& graph);
+
+#define RLGO_GRAPH(name) graph::Graph make_##name(const ZooOptions& options);
+#include "core/zoo/graph_list.def"
+#undef RLGO_GRAPH
+
+}  // namespace rlgo::zoo
