@@ -28,6 +28,10 @@ class CostModel {
   virtual double op_us(const graph::Graph& graph, graph::NodeId id) = 0;
 };
 
+// True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never
+// rewritten, so they cannot make a difference).
+bool is_free(const graph::Node& node);
+
 // All parts for one node (zero where graph.node(id).constant).
 Cost node_cost(CostModel& model, const graph::Graph& graph, graph::NodeId id);
 // All parts, peak memory included. O(size).
