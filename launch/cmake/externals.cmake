@@ -7,6 +7,12 @@ find_package(Threads REQUIRED)
 find_package(spdlog REQUIRED)
 add_library(rlgo_ext_spdlog INTERFACE)
 target_link_libraries(rlgo_ext_spdlog INTERFACE spdlog::spdlog Threads::Threads)
+# LibTorch's headers bring a newer fmt than the one that spdlog was built with. This folder, which every target searches
+# first (rlgo_flags), has spdlog's alone; no header that rlgo includes from LibTorch needs the other.
+find_path(RLGO_FMT_INCLUDE_DIR fmt/core.h NO_CACHE REQUIRED)
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include")
+file(CREATE_LINK "${RLGO_FMT_INCLUDE_DIR}/fmt" "${PROJECT_BINARY_DIR}/include/fmt" SYMBOLIC)
+target_include_directories(rlgo_flags SYSTEM BEFORE INTERFACE "${PROJECT_BINARY_DIR}/include")
 
 find_package(nlohmann_json REQUIRED)
 add_library(rlgo_ext_json INTERFACE)
@@ -21,9 +27,11 @@ add_library(rlgo_ext_torch INTERFACE)
 target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch ${CMAKE_DL_LIBS})
 
 find_package(Protobuf REQUIRED)
-find_package(ONNX 1.19 REQUIRED CONFIG HINTS "${RLGO_CACHE_DIR}/onnx-1.19.1")
+file(GLOB _onnx_folders "${RLGO_CACHE_DIR}/onnx-*")
+find_package(ONNX 1.19 REQUIRED CONFIG HINTS ${_onnx_folders})
 add_library(rlgo_ext_onnx INTERFACE)
 target_link_libraries(rlgo_ext_onnx INTERFACE ONNX::onnx)
+target_include_directories(rlgo_ext_onnx SYSTEM INTERFACE "${ONNX_DIR}/../../../include")  # its own targets name none
 
 find_package(MPI REQUIRED COMPONENTS C)
 add_library(rlgo_ext_mpi INTERFACE)

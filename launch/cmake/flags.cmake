@@ -2,10 +2,11 @@
 add_library(rlgo_flags INTERFACE)
 target_compile_features(rlgo_flags INTERFACE cxx_std_20)
 target_include_directories(rlgo_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+# -fPIC everywhere, programs too: a precompiled header serves only what is compiled with the same flags.
 target_compile_options(rlgo_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -fPIC -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${RLGO_WERROR}>:-Werror>
-  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # ccache needs it with precompiled headers
 # Where programs and plug-ins look for what they open at run time: the plug-ins, LibTorch and, where there is one, the
 # toolkit (added in externals.cmake and cuda.cmake). RPATH rather than RUNPATH, because it also counts for what an
 # opened library needs itself: libtorch_cuda.so finds cuBLAS and cuDNN that way.
