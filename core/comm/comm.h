@@ -1,0 +1,57 @@
+// The ranks of a run and raw packets between them: over MPI, or inside one process. No collectives, nothing blocks.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlgo::comm {
+
+// Bytes that several sends may share (weights to 31 actors are held once).
+using Bytes = std::shared_ptr<const std::string>;
+
+// Largest packet; longer messages are cut by the mailbox (an MPI count is an int).
+inline constexpr size_t kMaxPacketBytes = size_t{64} << 20;
+
+struct Packet {
+  int source = 0;
+  std::string bytes;
+};
+
+// Used by one thread at a time. Packets of one sender to one receiver arrive in order, each once.
+class Comm {
+ public:
+  virtual ~Comm() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // Starts to send bytes[offset, offset + size) and returns at once; the bytes are kept alive until they have left.
+  // A rank may send to itself. Throws Error for a rank that does not exist or a packet above kMaxPacketBytes.
+  virtual void send(int to, Bytes bytes, size_t offset, size_t size) = 0;
+  // The next packet that has arrived whole; nothing where there is none. Also drives the sends.
+  virtual std::optional<Packet> try_receive() = 0;
+  // Bytes on their way to one rank, or (-1) to all.
+  virtual size_t pending_bytes(int to = -1) const = 0;
+  // Ends the communication, waiting at most `max_s` for the other ranks. Returns whether all took part; where not (a rank
+  // died or hangs) the process goes on without them. Call it once, last; the destructor calls it where it was not.
+  virtual bool close(double max_s) = 0;
+  // "MPI (4 ranks)", "one process".
+  virtual std::string name() const = 0;
+};
+
+// One process that is rank 0 of 1. No MPI.
+std::unique_ptr<Comm> self_comm();
+// `size` ranks inside one process, each for a thread of its own: for tests and for serial runs. No MPI.
+std::vector<std::unique_ptr<Comm>> local_comms(int size);
+// The ranks that mpirun started. One per process. Requires that no other part of the program initialises MPI.
+//
+// The end: close() waits in a non-blocking barrier for at most max_s seconds. Where all ranks come, MPI_Finalize follows.
+// Where some do not, MPI_Finalize is tried as well: under `mpirun --enable-recovery` it returns although ranks died (Open
+// MPI 4.1: measured), but not where a rank lives and hangs. So a watchdog calls MPI_Abort after another max_s seconds: the
+// job ends, with status 0 where this is rank 0 (whose results are stored by then), else 1.
+// Errors of single messages (a peer that is gone) are not fatal: the message is dropped, as to any dead rank.
+std::unique_ptr<Comm> mpi_comm(int* argc, char*** argv);
+
+}  // namespace rlgo::comm

@@ -1,0 +1,237 @@
+#include "core/comm/mailbox.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+
+namespace rlgo::comm {
+
+Mailbox::Mailbox(Comm& comm, MailboxOptions options)
+    : comm_(comm), options_(options), peers_(static_cast<size_t>(comm.size())) {
+  if (options_.packet_bytes < 4096 || options_.packet_bytes > kMaxPacketBytes)
+    fail("mailbox: packets of {} bytes; 4096 to {} are possible", options_.packet_bytes, kMaxPacketBytes);
+}
+
+void Mailbox::send(int to, Tag tag, std::string payload) {
+  auto bytes = std::make_shared<const std::string>(std::move(payload));
+  const uint64_t hash = hash_bytes(bytes->data(), bytes->size());
+  enqueue(to, {tag, std::move(bytes), hash, false});
+  pump(to, peers_[static_cast<size_t>(to)]);
+}
+
+void Mailbox::publish(std::span<const int> ranks, Tag tag, Bytes payload) {
+  const uint64_t hash = hash_bytes(payload->data(), payload->size());
+  for (int to : ranks) enqueue(to, {tag, payload, hash, true});
+  pump();
+}
+
+void Mailbox::enqueue(int to, Outgoing message) {
+  if (to < 0 || to >= size()) fail("message '{}' to rank {}, but there are ranks 0..{}", name(message.tag), to, size() - 1);
+  if (message.payload->size() > options_.max_message_bytes)
+    fail("message '{}' of {} bytes, at most {} are allowed", name(message.tag), message.payload->size(),
+         options_.max_message_bytes);
+  Peer& peer = peers_[static_cast<size_t>(to)];
+  if (peer.forgotten) return;
+  if (message.newest_only) {
+    // The first one may have left in part already: it stays.
+    const size_t first = peer.started ? 1 : 0;
+    for (size_t i = first; i < peer.outgoing.size(); ++i) {
+      if (!peer.outgoing[i].newest_only || peer.outgoing[i].tag != message.tag) continue;
+      peer.outgoing[i] = std::move(message);
+      ++counters_.superseded;
+      return;
+    }
+  }
+  peer.outgoing.push_back(std::move(message));
+}
+
+void Mailbox::pump() {
+  for (int to = 0; to < size(); ++to) pump(to, peers_[static_cast<size_t>(to)]);
+}
+
+void Mailbox::pump(int to, Peer& peer) {
+  while (!peer.outgoing.empty() && comm_.pending_bytes(to) < options_.window_bytes) {
+    if (!peer.started) start(to, peer);
+    const Outgoing& message = peer.outgoing.front();
+    const size_t left = message.payload->size() - peer.sent_bytes;
+    if (left > 0 && comm_.pending_bytes(to) < options_.window_bytes) {
+      const size_t size = std::min(left, options_.packet_bytes);
+      comm_.send(to, message.payload, peer.sent_bytes, size);
+      peer.sent_bytes += size;
+    }
+    if (peer.sent_bytes < message.payload->size()) continue;
+    peer.outgoing.pop_front();
+    peer.started = false;
+  }
+}
+
+// Sends the packet with the header: the whole message where it fits.
+void Mailbox::start(int to, Peer& peer) {
+  const Outgoing& message = peer.outgoing.front();
+  FrameHeader header;
+  header.tag = static_cast<uint8_t>(message.tag);
+  header.source = rank();
+  header.destination = to;
+  header.sequence = peer.next_out++;
+  header.length = message.payload->size();
+  header.payload_hash = message.hash;
+  header.header_hash = hash_header(header);
+  // A long payload follows in packets of its own, which need no copy.
+  const size_t room = options_.packet_bytes - sizeof(FrameHeader);
+  const size_t with = message.payload->size() <= std::min(room, size_t{1} << 16) ? message.payload->size() : 0;
+  std::string packet(reinterpret_cast<const char*>(&header), sizeof(FrameHeader));
+  packet.append(*message.payload, 0, with);
+  const size_t size = packet.size();
+  comm_.send(to, std::make_shared<const std::string>(std::move(packet)), 0, size);
+  peer.started = true;
+  peer.sent_bytes = with;
+  for (Traffic* traffic : {&counters_.out, &counters_.out_by_tag[header.tag % 32]}) {
+    traffic->messages += 1;
+    traffic->bytes += sizeof(FrameHeader) + header.length;
+  }
+}
+
+void Mailbox::accept(Packet packet) {
+  Peer& peer = peers_[static_cast<size_t>(packet.source)];
+  if (peer.assembling) {
+    if (packet.bytes.size() <= peer.assembling->length - peer.payload.size() && !packet.bytes.empty()) {
+      peer.payload += packet.bytes;
+      if (peer.payload.size() == peer.assembling->length) finish_message(peer);
+      return;
+    }
+    // A packet is missing: give this message up. Perhaps the next one starts here.
+    peer.assembling.reset();
+    peer.payload.clear();
+    ++counters_.corrupt;
+  }
+  begin_message(peer, std::move(packet));
+}
+
+void Mailbox::begin_message(Peer& peer, Packet packet) {
+  FrameHeader header;
+  const FrameFault fault = read_header(packet.bytes, &header);
+  if (fault == FrameFault::other_version)
+    fail("rank {} speaks version {} of the message format, this rank version {}: start all ranks from one build",
+         packet.source, header.version, kFrameVersion);
+  const bool sound = fault == FrameFault::none && header.source == packet.source && header.destination == rank() &&
+                     !name(static_cast<Tag>(header.tag)).empty() && header.length <= options_.max_message_bytes &&
+                     header.sequence >= peer.next_in && packet.bytes.size() - sizeof(FrameHeader) <= header.length;
+  if (!sound) {
+    ++counters_.corrupt;
+    return;
+  }
+  counters_.missing += header.sequence - peer.next_in;
+  peer.next_in = header.sequence + 1;
+  peer.assembling = header;
+  peer.payload = packet.bytes.substr(sizeof(FrameHeader));
+  if (peer.payload.size() == header.length) {
+    finish_message(peer);
+  } else {
+    peer.payload.reserve(header.length);
+  }
+}
+
+void Mailbox::finish_message(Peer& peer) {
+  const FrameHeader header = *peer.assembling;
+  peer.assembling.reset();
+  if (hash_bytes(peer.payload.data(), peer.payload.size()) != header.payload_hash) {
+    peer.payload.clear();
+    ++counters_.corrupt;
+    return;
+  }
+  for (Traffic* traffic : {&counters_.in, &counters_.in_by_tag[header.tag % 32]}) {
+    traffic->messages += 1;
+    traffic->bytes += sizeof(FrameHeader) + header.length;
+  }
+  inbox_.push_back({header.source, static_cast<Tag>(header.tag), header.sequence, std::move(peer.payload)});
+  peer.payload = {};
+}
+
+bool Mailbox::poll() {
+  const size_t before = inbox_.size();
+  while (auto packet = comm_.try_receive()) accept(std::move(*packet));
+  pump();
+  if (inbox_.size() == before) return false;
+  sleep_us_ = 0;
+  return true;
+}
+
+std::optional<Incoming> Mailbox::take_if(const std::function<bool(const Incoming&)>& wanted) {
+  poll();
+  const auto found = std::find_if(inbox_.begin(), inbox_.end(), wanted);
+  if (found == inbox_.end()) return std::nullopt;
+  Incoming message = std::move(*found);
+  inbox_.erase(found);
+  return message;
+}
+
+std::optional<Incoming> Mailbox::take() {
+  return take_if([](const Incoming&) { return true; });
+}
+
+std::optional<Incoming> Mailbox::take(Tag tag) {
+  return take_if([tag](const Incoming& message) { return message.tag == tag; });
+}
+
+std::optional<Incoming> Mailbox::take(Tag tag, int source) {
+  return take_if([=](const Incoming& message) { return message.tag == tag && message.source == source; });
+}
+
+std::optional<Incoming> Mailbox::take_newest(Tag tag) {
+  std::optional<Incoming> newest;
+  while (auto message = take(tag)) {
+    if (newest) ++counters_.superseded;
+    newest = std::move(message);
+  }
+  return newest;
+}
+
+bool Mailbox::wait(double max_ms) {
+  const Stopwatch watch;
+  for (int spin = 0;; ++spin) {
+    if (poll()) return true;
+    const double left_us = max_ms * 1e3 - watch.us();
+    if (left_us <= 0) return false;
+    if (spin < options_.spins && sleep_us_ == 0) {
+      std::this_thread::yield();
+      continue;
+    }
+    // The back-off outlives the call: a loop of short waits sleeps as long as one long wait.
+    sleep_us_ = std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(sleep_us_, left_us)));
+  }
+}
+
+bool Mailbox::flush(double max_s) {
+  const Stopwatch watch;
+  for (;;) {
+    poll();
+    size_t under_way = waiting_bytes();
+    for (int to = 0; to < size(); ++to) {
+      if (!peers_[static_cast<size_t>(to)].forgotten) under_way += comm_.pending_bytes(to);
+    }
+    if (under_way == 0) return true;
+    if (watch.seconds() > max_s) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+void Mailbox::forget(int peer) {
+  Peer& entry = peers_.at(static_cast<size_t>(peer));
+  entry.forgotten = true;
+  entry.started = false;
+  entry.outgoing.clear();
+}
+
+size_t Mailbox::waiting_bytes() const {
+  size_t bytes = 0;
+  for (const Peer& peer : peers_) {
+    for (const Outgoing& message : peer.outgoing) bytes += message.payload->size() + sizeof(FrameHeader);
+  }
+  return bytes;
+}
+
+}  // namespace rlgo::comm

@@ -1,0 +1,125 @@
+// Messages with a tag, on top of packets: framed, checked, bounded, never blocking.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/comm/comm.h"
+#include "core/comm/frame.h"
+#include "core/comm/tags.h"
+
+namespace rlgo::comm {
+
+struct MailboxOptions {
+  size_t packet_bytes = size_t{16} << 20;       // longer messages are cut; [4 KiB, kMaxPacketBytes]
+  size_t window_bytes = size_t{32} << 20;       // handed to Comm at once for each receiver; the rest waits here
+  size_t max_message_bytes = size_t{1} << 30;   // longer ones are an error of the sender, and dropped by the receiver
+  double first_sleep_us = 50;                   // back-off of wait(): yields a little, then sleeps, each time twice as long
+  double longest_sleep_us = 5000;
+  int spins = 20;                               // yields before the first sleep
+};
+
+struct Incoming {
+  int source = 0;
+  Tag tag = Tag::hello;
+  uint64_t sequence = 0;
+  std::string payload;
+};
+
+struct Traffic {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;  // payloads and headers
+};
+
+struct MailboxCounters {
+  Traffic in, out;
+  std::array<Traffic, 32> in_by_tag{}, out_by_tag{};
+  uint64_t corrupt = 0;     // messages (or stray packets) dropped for a wrong checksum, length or address
+  uint64_t missing = 0;     // messages that never arrived, by their sequence numbers
+  uint64_t superseded = 0;  // older messages of a newest-only kind that were never sent or never read
+  const Traffic& sent(Tag tag) const { return out_by_tag[static_cast<size_t>(tag) % 32]; }
+  const Traffic& received(Tag tag) const { return in_by_tag[static_cast<size_t>(tag) % 32]; }
+};
+
+// What to do with messages of a tag; each loop passes those that it does not know itself to such a table.
+using Handlers = std::map<Tag, std::function<void(const Incoming&)>>;
+
+// Used by one thread. The messages of one sender arrive in the order in which they were sent, each at most once; a broken
+// one is dropped and counted. Every function that may take or send also moves what is under way.
+class Mailbox {
+ public:
+  explicit Mailbox(Comm& comm, MailboxOptions options = {});
+
+  int rank() const { return comm_.rank(); }
+  int size() const { return comm_.size(); }
+
+  // Returns at once. Throws Error for an unknown rank or a payload above max_message_bytes. Nothing is sent to a
+  // forgotten rank.
+  void send(int to, Tag tag, std::string payload);
+  // Newest-only, to many: an earlier message of this tag to the same rank that has not left yet is replaced. The payload
+  // is held once.
+  void publish(std::span<const int> ranks, Tag tag, Bytes payload);
+
+  // The oldest message that has arrived: of any tag, of one tag, of one tag from one rank.
+  std::optional<Incoming> take();
+  std::optional<Incoming> take(Tag tag);
+  std::optional<Incoming> take(Tag tag, int source);
+  // The newest message of a tag; older ones of that tag are dropped.
+  std::optional<Incoming> take_newest(Tag tag);
+  // Waits until a message arrives (true) or max_ms have passed (false), mostly asleep. Messages that arrived before the
+  // call do not count: take first, then wait.
+  bool wait(double max_ms);
+  // Moves what is under way; whether any message arrived.
+  bool poll();
+  // Waits until all that was sent has left, at most max_s seconds. False where something is still here.
+  bool flush(double max_s);
+  // Drops what waits for a rank that is thought dead, and what is sent to it from now on.
+  void forget(int peer);
+
+  const MailboxCounters& counters() const { return counters_; }
+  // Bytes that wait here for a window.
+  size_t waiting_bytes() const;
+
+ private:
+  struct Outgoing {
+    Tag tag;
+    Bytes payload;
+    uint64_t hash = 0;
+    bool newest_only = false;
+  };
+  struct Peer {
+    std::deque<Outgoing> outgoing;
+    size_t sent_bytes = 0;  // of the first outgoing message's payload
+    bool started = false;   // its header has left
+    bool forgotten = false;
+    uint64_t next_out = 0;
+    uint64_t next_in = 0;
+    std::optional<FrameHeader> assembling;
+    std::string payload;
+  };
+
+  void enqueue(int to, Outgoing message);
+  void pump();
+  void pump(int to, Peer& peer);
+  void start(int to, Peer& peer);
+  void accept(Packet packet);
+  void begin_message(Peer& peer, Packet packet);
+  void finish_message(Peer& peer);
+  std::optional<Incoming> take_if(const std::function<bool(const Incoming&)>& wanted);
+
+  Comm& comm_;
+  MailboxOptions options_;
+  std::vector<Peer> peers_;
+  std::deque<Incoming> inbox_;
+  MailboxCounters counters_;
+  double sleep_us_ = 0;
+};
+
+}  // namespace rlgo::comm

@@ -1,0 +1,209 @@
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/comm/comm.h"
+
+namespace rlgo::comm {
+namespace {
+
+constexpr int kTag = 1;
+// Receives that are under way at once, over all senders: bounds the memory that peers can make this rank allocate.
+constexpr size_t kMaxReceives = 64;
+constexpr size_t kMaxReceiveBytes = size_t{512} << 20;
+
+struct Sending {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int to = 0;
+  size_t size = 0;
+  Bytes bytes;
+};
+
+struct Receiving {
+  MPI_Request request = MPI_REQUEST_NULL;
+  Packet packet;
+  bool done = false;
+  bool broken = false;
+};
+
+// Ends the process where the calling scope does not end in time.
+class Watchdog {
+ public:
+  Watchdog(double max_s, int status) : thread_([this, max_s, status] { watch(max_s, status); }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void watch(double max_s, int status) {
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, std::chrono::duration<double>(max_s), [this] { return over_; })) return;
+    MPI_Abort(MPI_COMM_WORLD, status);
+    std::_Exit(status);
+  }
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+class MpiComm : public Comm {
+ public:
+  MpiComm(int* argc, char*** argv) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized) fail("MPI is initialised already: one mpi_comm() per process");
+    int provided = 0;
+    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) fail("MPI_Init_thread failed");
+    if (provided < MPI_THREAD_FUNNELED) fail("this MPI library does not allow threads (MPI_THREAD_FUNNELED is needed)");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    pending_to_.resize(static_cast<size_t>(size_));
+  }
+  ~MpiComm() override {
+    if (!closed_) close(10);
+  }
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string name() const override { return fmt::format("MPI ({} ranks)", size_); }
+
+  void send(int to, Bytes bytes, size_t offset, size_t size) override {
+    if (to < 0 || to >= size_) fail("message to rank {}, but there are ranks 0..{}", to, size_ - 1);
+    if (size > kMaxPacketBytes) fail("packet of {} bytes, at most {} are possible", size, kMaxPacketBytes);
+    RLGO_CHECK(!closed_);
+    Sending& sending = sends_.emplace_back();
+    const int status = MPI_Isend(bytes->data() + offset, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD,
+                                 &sending.request);
+    if (status != MPI_SUCCESS) {
+      sends_.pop_back();
+      return;
+    }
+    sending.to = to;
+    sending.size = size;
+    sending.bytes = std::move(bytes);
+    pending_to_[static_cast<size_t>(to)] += size;
+    pending_ += size;
+  }
+
+  std::optional<Packet> try_receive() override {
+    if (closed_) return std::nullopt;
+    reap_sends();
+    start_receives();
+    return take_received();
+  }
+
+  size_t pending_bytes(int to) const override { return to < 0 ? pending_ : pending_to_.at(static_cast<size_t>(to)); }
+
+  bool close(double max_s) override {
+    if (closed_) return true;
+    closed_ = true;
+    const bool all = barrier(max_s);
+    {
+      const Watchdog watchdog(max_s + 1, rank_ == 0 ? 0 : 1);
+      MPI_Finalize();
+    }
+    return all;
+  }
+
+ private:
+  void reap_sends() {
+    for (auto it = sends_.begin(); it != sends_.end();) {
+      int done = 0;
+      const int status = MPI_Test(&it->request, &done, MPI_STATUS_IGNORE);
+      if (!done && status == MPI_SUCCESS) {
+        ++it;
+        continue;
+      }
+      pending_to_[static_cast<size_t>(it->to)] -= it->size;
+      pending_ -= it->size;
+      it = sends_.erase(it);
+    }
+  }
+
+  void start_receives() {
+    while (receives_.size() < kMaxReceives && receiving_bytes_ < kMaxReceiveBytes) {
+      int found = 0;
+      MPI_Message message;
+      MPI_Status status;
+      if (MPI_Improbe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &found, &message, &status) != MPI_SUCCESS || !found) return;
+      int count = 0;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      Receiving& receiving = receives_.emplace_back();
+      receiving.packet.source = status.MPI_SOURCE;
+      receiving.packet.bytes.resize(static_cast<size_t>(count));
+      receiving_bytes_ += static_cast<size_t>(count);
+      if (MPI_Imrecv(receiving.packet.bytes.data(), count, MPI_BYTE, &message, &receiving.request) != MPI_SUCCESS) {
+        receiving.done = receiving.broken = true;
+      }
+    }
+  }
+
+  // The first whole packet that no earlier packet of the same sender stands before.
+  std::optional<Packet> take_received() {
+    std::vector<int> waiting;
+    for (auto it = receives_.begin(); it != receives_.end();) {
+      if (!it->done) {
+        int done = 0;
+        if (MPI_Test(&it->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) it->broken = true;
+        it->done = done != 0 || it->broken;
+      }
+      const bool first = std::find(waiting.begin(), waiting.end(), it->packet.source) == waiting.end();
+      if (!it->done || !first) {
+        waiting.push_back(it->packet.source);
+        ++it;
+        continue;
+      }
+      Packet packet = std::move(it->packet);
+      const bool broken = it->broken;
+      receiving_bytes_ -= packet.bytes.size();
+      it = receives_.erase(it);
+      if (!broken) return packet;
+    }
+    return std::nullopt;
+  }
+
+  bool barrier(double max_s) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+    const Stopwatch watch;
+    for (;;) {
+      int done = 0;
+      if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+      if (done) return true;
+      if (watch.seconds() > max_s) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  bool closed_ = false;
+  std::list<Sending> sends_;
+  std::list<Receiving> receives_;
+  std::vector<size_t> pending_to_;
+  size_t pending_ = 0;
+  size_t receiving_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> mpi_comm(int* argc, char*** argv) { return std::make_unique<MpiComm>(argc, argv); }
+
+}  // namespace rlgo::comm

@@ -1,0 +1,52 @@
+// What a message between ranks is about. This is the only list of tags.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace rlgo::comm {
+
+enum class Tag : uint8_t {
+  hello = 1,         // actor -> learner: Hello; "I am here"
+  weights = 2,       // learner -> actor: Weights; only the newest counts
+  trajectory = 3,    // actor -> learner: mdp::encode(Trajectory)
+  cost_request = 4,  // actor -> rank 0: operators without a cost
+  cost_answer = 5,   // rank 0 -> that actor: their costs
+  costs = 6,         // rank 0 -> every actor: new rows of the cost table
+  heartbeat = 7,     // both ways: Heartbeat; "I still live"
+  error_report = 8,  // actor -> learner: ErrorReport; an episode was lost
+  stop = 9,          // learner -> actor: the reason as text; "finish and say goodbye"
+  goodbye = 10,      // actor -> learner: Heartbeat; the last message of a rank
+  stats = 11,        // any -> rank 0: text for people
+  reduce = 12,       // between learners: a piece of a buffer that is being summed
+  nccl_id = 13,      // between learners: how to find the NCCL group
+};
+
+struct TagName {
+  Tag tag;
+  std::string_view name;
+};
+inline constexpr std::array<TagName, 13> kTags{{{Tag::hello, "hello"},
+                                                {Tag::weights, "weights"},
+                                                {Tag::trajectory, "trajectory"},
+                                                {Tag::cost_request, "cost_request"},
+                                                {Tag::cost_answer, "cost_answer"},
+                                                {Tag::costs, "costs"},
+                                                {Tag::heartbeat, "heartbeat"},
+                                                {Tag::error_report, "error_report"},
+                                                {Tag::stop, "stop"},
+                                                {Tag::goodbye, "goodbye"},
+                                                {Tag::stats, "stats"},
+                                                {Tag::reduce, "reduce"},
+                                                {Tag::nccl_id, "nccl_id"}}};
+
+// The tag's name; "" for a number that is no tag.
+constexpr std::string_view name(Tag tag) {
+  for (const auto& row : kTags) {
+    if (row.tag == tag) return row.name;
+  }
+  return {};
+}
+
+}  // namespace rlgo::comm

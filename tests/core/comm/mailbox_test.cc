@@ -1,0 +1,239 @@
+#include "core/comm/mailbox.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+
+namespace rlgo::comm {
+namespace {
+
+// Flips a bit of some packets on their way, or loses them.
+class FaultyComm : public Comm {
+ public:
+  explicit FaultyComm(std::unique_ptr<Comm> inner) : inner_(std::move(inner)) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  void send(int to, Bytes bytes, size_t offset, size_t size) override {
+    const int number = packets_++;
+    if (number == lose) return;
+    std::string copy = bytes->substr(offset, size);
+    if (number == flip_packet) copy.at(flip_byte) = static_cast<char>(copy.at(flip_byte) ^ 1);
+    inner_->send(to, std::make_shared<const std::string>(std::move(copy)), 0, size);
+  }
+  std::optional<Packet> try_receive() override { return inner_->try_receive(); }
+  size_t pending_bytes(int to) const override { return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to); }
+  bool close(double max_s) override { return inner_->close(max_s); }
+  std::string name() const override { return "faulty " + inner_->name(); }
+
+  int lose = -1, flip_packet = -1;
+  size_t flip_byte = 0;
+  int64_t pending = -1;  // what pending_bytes claims; -1: the truth
+
+ private:
+  std::unique_ptr<Comm> inner_;
+  int packets_ = 0;
+};
+
+std::string pattern(size_t size, uint64_t seed) {
+  std::string bytes(size, '\0');
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(mix64(seed + i));
+  return bytes;
+}
+
+struct Pair {
+  std::vector<std::unique_ptr<Comm>> comms = local_comms(2);
+  Mailbox a{*comms[0]}, b{*comms[1]};
+};
+
+TEST(Mailbox, ToItselfInOneProcess) {
+  const auto comm = self_comm();
+  Mailbox box(*comm);
+  EXPECT_EQ(box.rank(), 0);
+  EXPECT_EQ(box.size(), 1);
+  EXPECT_FALSE(box.take());
+  box.send(0, Tag::stats, "hello");
+  const auto message = box.take();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->source, 0);
+  EXPECT_EQ(message->tag, Tag::stats);
+  EXPECT_EQ(message->payload, "hello");
+  EXPECT_FALSE(box.take());
+}
+
+TEST(Mailbox, KeepsOrderOverAllSizes) {
+  Pair pair;
+  const std::vector<size_t> sizes = {0, 1, 47, 48, 65536, 65537, 3000000, 40000001, 7};
+  for (size_t i = 0; i < sizes.size(); ++i) pair.a.send(1, Tag::trajectory, pattern(sizes[i], i));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto message = pair.b.take();
+    ASSERT_TRUE(message) << i;
+    EXPECT_EQ(message->sequence, i);
+    EXPECT_TRUE(message->payload == pattern(sizes[i], i)) << i;
+    pair.a.poll();
+  }
+  EXPECT_EQ(pair.b.counters().corrupt, 0u);
+  EXPECT_EQ(pair.b.counters().missing, 0u);
+}
+
+TEST(Mailbox, TakesByTagAndSourceAndLeavesTheRest) {
+  auto comms = local_comms(3);
+  Mailbox a(*comms[0]), b(*comms[1]), c(*comms[2]);
+  b.send(0, Tag::trajectory, "b1");
+  b.send(0, Tag::cost_answer, "b2");
+  c.send(0, Tag::cost_answer, "c1");
+  EXPECT_EQ(a.take(Tag::cost_answer, 2)->payload, "c1");
+  EXPECT_EQ(a.take(Tag::cost_answer)->payload, "b2");
+  EXPECT_FALSE(a.take(Tag::cost_answer));
+  EXPECT_EQ(a.take()->payload, "b1");
+}
+
+TEST(Mailbox, NewestDropsTheOlder) {
+  Pair pair;
+  for (const char* text : {"v1", "v2", "v3"}) pair.a.send(1, Tag::weights, text);
+  pair.a.send(1, Tag::stop, "end");
+  EXPECT_EQ(pair.b.take_newest(Tag::weights)->payload, "v3");
+  EXPECT_FALSE(pair.b.take_newest(Tag::weights));
+  EXPECT_EQ(pair.b.counters().superseded, 2u);
+  EXPECT_EQ(pair.b.take()->payload, "end");
+}
+
+TEST(Mailbox, PublishReplacesWhatHasNotLeft) {
+  auto comms = local_comms(2);
+  FaultyComm slow(std::move(comms[0]));
+  Mailbox a(slow), b(*comms[1]);
+  const std::vector<int> to = {1};
+  slow.pending = int64_t{1} << 40;  // nothing leaves
+  for (const char* text : {"v1", "v2", "v3"}) a.publish(to, Tag::weights, std::make_shared<const std::string>(text));
+  EXPECT_EQ(a.counters().superseded, 2u);
+  EXPECT_EQ(a.waiting_bytes(), 2u + 48u);
+  EXPECT_FALSE(b.take());
+  slow.pending = -1;
+  a.poll();
+  EXPECT_EQ(b.take()->payload, "v3");
+  EXPECT_FALSE(b.take());
+  EXPECT_EQ(b.counters().missing, 0u);
+}
+
+TEST(Mailbox, CorruptPayloadIsDroppedAndCounted) {
+  auto comms = local_comms(2);
+  FaultyComm faulty(std::move(comms[0]));
+  faulty.flip_packet = 1;
+  faulty.flip_byte = 50;  // in the payload
+  Mailbox a(faulty), b(*comms[1]);
+  for (const char* text : {"first", "second", "third"}) a.send(1, Tag::trajectory, text);
+  EXPECT_EQ(b.take()->payload, "first");
+  EXPECT_EQ(b.take()->payload, "third");
+  EXPECT_EQ(b.counters().corrupt, 1u);
+  EXPECT_EQ(b.counters().missing, 0u);
+}
+
+TEST(Mailbox, CorruptHeaderIsDroppedAndTheNextMessageArrives) {
+  for (size_t byte : {0u, 6u, 8u, 20u, 25u, 40u}) {
+    auto comms = local_comms(2);
+    FaultyComm faulty(std::move(comms[0]));
+    faulty.flip_packet = 0;
+    faulty.flip_byte = byte;
+    Mailbox a(faulty), b(*comms[1]);
+    a.send(1, Tag::trajectory, pattern(200000, 1));  // header and payload travel apart
+    a.send(1, Tag::trajectory, "next");
+    ASSERT_EQ(b.take()->payload, "next") << byte;
+    EXPECT_EQ(b.counters().corrupt, 2u) << byte;
+    EXPECT_EQ(b.counters().missing, 1u) << byte;
+  }
+}
+
+TEST(Mailbox, OtherVersionIsAnError) {
+  auto comms = local_comms(2);
+  FaultyComm faulty(std::move(comms[0]));
+  faulty.flip_packet = 0;
+  faulty.flip_byte = 4;
+  Mailbox a(faulty), b(*comms[1]);
+  a.send(1, Tag::trajectory, "x");
+  EXPECT_THROW(b.poll(), Error);
+}
+
+TEST(Mailbox, LostPacketCostsOneMessage) {
+  auto comms = local_comms(2);
+  FaultyComm faulty(std::move(comms[0]));
+  faulty.lose = 1;  // the payload of the first message
+  Mailbox a(faulty), b(*comms[1]);
+  a.send(1, Tag::trajectory, pattern(70000, 1));
+  a.send(1, Tag::trajectory, pattern(69990, 2));
+  a.send(1, Tag::trajectory, "next");
+  std::vector<std::string> got;
+  while (auto message = b.take()) got.push_back(message->payload);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got.back(), "next");
+  EXPECT_GE(b.counters().corrupt, 1u);
+}
+
+TEST(Mailbox, TooLongIsAnErrorOfTheSender) {
+  const auto comm = self_comm();
+  Mailbox box(*comm, {.max_message_bytes = 10});
+  box.send(0, Tag::stats, std::string(10, 'x'));
+  EXPECT_THROW(box.send(0, Tag::stats, std::string(11, 'x')), Error);
+  EXPECT_THROW(box.send(1, Tag::stats, "x"), Error);
+  EXPECT_THROW(box.send(-1, Tag::stats, "x"), Error);
+  EXPECT_THROW(Mailbox(*comm, {.packet_bytes = 100}), Error);
+}
+
+TEST(Mailbox, CountsBytesAndMessages) {
+  Pair pair;
+  pair.a.send(1, Tag::trajectory, std::string(100, 'x'));
+  pair.a.send(1, Tag::heartbeat, "");
+  pair.b.poll();
+  EXPECT_EQ(pair.a.counters().out.messages, 2u);
+  EXPECT_EQ(pair.a.counters().out.bytes, 100u + 2 * 48u);
+  EXPECT_EQ(pair.b.counters().in.bytes, 100u + 2 * 48u);
+  EXPECT_EQ(pair.b.counters().received(Tag::trajectory).bytes, 148u);
+  EXPECT_EQ(pair.b.counters().received(Tag::weights).messages, 0u);
+}
+
+TEST(Mailbox, WaitReportsArrivalsOfThisCallOnly) {
+  Pair pair;
+  EXPECT_FALSE(pair.b.wait(1));
+  pair.a.send(1, Tag::stop, "");
+  EXPECT_TRUE(pair.b.wait(1000));
+  EXPECT_FALSE(pair.b.wait(1));  // it still lies there, but did not arrive now
+  EXPECT_TRUE(pair.b.take());
+}
+
+TEST(Mailbox, ForgottenRankGetsNothing) {
+  Pair pair;
+  pair.a.forget(1);
+  pair.a.send(1, Tag::weights, "x");
+  EXPECT_TRUE(pair.a.flush(1));
+  EXPECT_FALSE(pair.b.take());
+}
+
+TEST(Mailbox, FlushGivesUpInTime) {
+  auto comms = local_comms(2);
+  FaultyComm stuck(std::move(comms[0]));
+  stuck.pending = 1000;
+  Mailbox a(stuck);
+  a.send(1, Tag::goodbye, "");
+  EXPECT_FALSE(a.flush(0.01));
+  a.forget(1);
+  stuck.pending = 0;
+  EXPECT_TRUE(a.flush(0.01));
+}
+
+TEST(Comm, RejectsRanksThatDoNotExist) {
+  auto comms = local_comms(2);
+  const auto bytes = std::make_shared<const std::string>("x");
+  EXPECT_THROW(comms[0]->send(2, bytes, 0, 1), Error);
+  EXPECT_THROW(local_comms(0), Error);
+  EXPECT_EQ(self_comm()->name(), "one process");
+}
+
+TEST(Tags, NamesAreUniqueAndComplete) {
+  for (const auto& row : kTags) {
+    EXPECT_EQ(name(row.tag), row.name);
+    for (const auto& other : kTags) EXPECT_EQ(row.name == other.name, row.tag == other.tag);
+  }
+  EXPECT_EQ(name(static_cast<Tag>(0)), "");
+  EXPECT_EQ(name(static_cast<Tag>(200)), "");
+}
+
+}  // namespace
+}  // namespace rlgo::comm

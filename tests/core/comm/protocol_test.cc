@@ -1,0 +1,32 @@
+#include "core/comm/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+
+namespace rlgo::comm {
+namespace {
+
+TEST(Protocol, RoundTrips) {
+  const Hello hello{.spec_hash = 7, .rules_hash = 8, .dream = true, .host = "node-1"};
+  EXPECT_EQ(decode_hello(encode(hello)), hello);
+  const Weights weights{.version = 3, .quota_steps = 128, .next_episode = {0, 5, 9}, .weights = std::string("\0\1", 2)};
+  EXPECT_EQ(decode_weights(encode(weights)), weights);
+  const Heartbeat beat{.version = 2, .episodes = 3, .steps = 4, .errors = 5, .quota_left = -6, .env_s = 1.5, .policy_s = 2.5, .wait_s = 3.5};
+  EXPECT_EQ(decode_heartbeat(encode(beat)), beat);
+  const ErrorReport report{.rank = 3, .episode = 11, .seed = 42, .what = "boom"};
+  EXPECT_EQ(decode_error_report(encode(report)), report);
+}
+
+TEST(Protocol, MalformedBytesAreErrors) {
+  const std::string bytes = encode(Hello{.host = "x"});
+  EXPECT_THROW(decode_hello(bytes.substr(1)), Error);
+  EXPECT_THROW(decode_hello(bytes + "x"), Error);
+  EXPECT_THROW(decode_weights(""), Error);
+  EXPECT_THROW(decode_weights(encode(Weights{}).substr(0, 20)), Error);
+  EXPECT_THROW(decode_heartbeat(std::string(63, 'x')), Error);
+  EXPECT_THROW(decode_error_report(std::string(300, '\xff')), Error);
+}
+
+}  // namespace
+}  // namespace rlgo::comm
