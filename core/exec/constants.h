@@ -1,0 +1,18 @@
+// The tensor side of fold.h, for the interpreter.
+#pragma once
+
+#include <unordered_map>
+
+#include "core/exec/tensors.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+// Constant nodes that a non-constant node or a graph output reads, in topological order.
+std::vector<graph::NodeId> read_constants(const graph::Graph& graph);
+
+// Outputs of the nodes of read_constants() that are not weights, on the CPU; f32 values in double precision. Weights on
+// the way are loaded one by one and let go after their last use.
+std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph);
+
+}  // namespace rlgo::exec

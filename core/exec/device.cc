@@ -1,0 +1,97 @@
+#include "core/exec/device.h"
+
+#include <dlfcn.h>
+#include <torch/cuda.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::exec {
+namespace {
+
+// Opens libtorch_cuda.so (beside libtorch_cpu.so, or on the loader's path), which registers itself with LibTorch and
+// stays open to the end of the process. Returns what is missing, or "".
+std::string open_torch_cuda() {
+  std::filesystem::path beside;
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) != 0 && info.dli_fname) {
+    beside = std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
+  }
+  if (dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL) || dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) return {};
+  const char* reason = dlerror();
+  return reason ? reason : "libtorch_cuda.so cannot be opened";
+}
+
+// Why no GPU can be used, or "".
+std::string missing_cuda(int index) {
+  if (auto reason = open_torch_cuda(); !reason.empty()) {
+    return fmt::format(
+        "LibTorch's CUDA part does not load ({}); install LibTorch with CUDA and the CUDA libraries that it names, or "
+        "use --device cpu",
+        reason);
+  }
+  if (!torch::cuda::is_available()) {
+    return "LibTorch sees no usable GPU; check that the NVIDIA driver is installed and `nvidia-smi` lists a GPU, or "
+           "use --device cpu";
+  }
+  const int devices = torch::cuda::device_count();
+  if (index >= devices)
+    return fmt::format("there is no GPU {}: the machine has {} (0 to {})", index, devices, devices - 1);
+  return {};
+}
+
+// The text behind "key   : " in the first line of a /proc file that starts with `key`, or "".
+std::string proc_field(const std::filesystem::path& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos)
+      return std::string(trim(std::string_view(line).substr(colon + 1)));
+  }
+  return {};
+}
+
+// The model of the index-th GPU in the driver's order (by bus address), or "".
+std::string gpu_model(int index) {
+  std::vector<std::filesystem::path> gpus;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored))
+    gpus.push_back(entry.path());
+  std::ranges::sort(gpus);
+  return index < static_cast<int>(gpus.size()) ? proc_field(gpus[static_cast<size_t>(index)] / "information", "Model")
+                                               : "";
+}
+
+}  // namespace
+
+std::string to_string(const Device& device) {
+  return device.kind == Device::Kind::cpu ? "cpu" : fmt::format("cuda:{}", device.index);
+}
+
+std::string describe(const Device& device) {
+  const auto model =
+      device.kind == Device::Kind::cpu ? proc_field("/proc/cpuinfo", "model name") : gpu_model(device.index);
+  return model.empty() ? to_string(device) : model;
+}
+
+Device resolve_device(std::string_view word) {
+  if (word == "cpu") return {};
+  if (word == "auto") return missing_cuda(0).empty() ? Device{Device::Kind::cuda, 0} : Device{};
+  constexpr std::string_view kPrefix = "cuda:";
+  std::optional<int64_t> index = 0;
+  if (word.starts_with(kPrefix)) {
+    index = parse_int(word.substr(kPrefix.size()));
+  } else if (word != "cuda") {
+    index = std::nullopt;
+  }
+  if (!index || *index < 0 || *index > 127) fail("device '{}': use auto, cpu, cuda or cuda:N", word);
+  if (auto reason = missing_cuda(static_cast<int>(*index)); !reason.empty()) fail("device '{}': {}", word, reason);
+  return {Device::Kind::cuda, static_cast<int>(*index)};
+}
+
+}  // namespace rlgo::exec

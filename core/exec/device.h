@@ -1,0 +1,28 @@
+// Where graphs are run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rlgo::exec {
+
+struct Device {
+  enum class Kind { cpu, cuda };
+  Kind kind = Kind::cpu;
+  int index = 0;  // of the GPU; 0 for cpu
+  bool operator==(const Device&) const = default;
+};
+
+// "cpu", "cuda:0".
+std::string to_string(const Device& device);
+
+// The hardware behind it, as the system names it: "AMD EPYC 7B13", "NVIDIA A100-SXM4-40GB"; to_string(device) where the
+// system does not tell.
+std::string describe(const Device& device);
+
+// Takes "cpu", "cuda", "cuda:N", or "auto" (the first GPU where there is one, the CPU elsewhere). LibTorch's CUDA part
+// is opened only here, on demand. Throws Error for an unknown word, and for a GPU that is not there: the message says
+// what is missing and what to do.
+Device resolve_device(std::string_view word);
+
+}  // namespace rlgo::exec

@@ -1,0 +1,101 @@
+#include "core/exec/equivalence.h"
+
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/exec/interpreter.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::Graph;
+
+constexpr std::array<double, 3> kMagnitudes{1.0, 16.0, 1.0 / 16.0};
+
+std::string interface_difference(const Graph& a, const Graph& b) {
+  std::map<std::string, ops::TensorType> inputs;
+  for (graph::NodeId id : a.inputs()) inputs[a.node(id).info->name] = a.node(id).info->outputs[0];
+  if (a.inputs().size() != b.inputs().size())
+    return fmt::format("{} inputs against {}", a.inputs().size(), b.inputs().size());
+  for (graph::NodeId id : b.inputs()) {
+    const auto& info = *b.node(id).info;
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end()) return fmt::format("input '{}' is in one graph only", info.name);
+    if (found->second != info.outputs[0]) {
+      return fmt::format("input '{}' is {} against {}", info.name, to_string(found->second),
+                         to_string(info.outputs[0]));
+    }
+  }
+  if (a.outputs().size() != b.outputs().size())
+    return fmt::format("{} outputs against {}", a.outputs().size(), b.outputs().size());
+  for (size_t i = 0; i < a.outputs().size(); ++i) {
+    const auto &left = a.outputs()[i], &right = b.outputs()[i];
+    if (left.name != right.name) return fmt::format("output {} is '{}' against '{}'", i, left.name, right.name);
+    const auto &left_type = a.type(left.value), &right_type = b.type(right.value);
+    if (left_type != right_type)
+      return fmt::format("output '{}' is {} against {}", left.name, to_string(left_type), to_string(right_type));
+  }
+  return {};
+}
+
+// Folds the comparison of one output into `result`.
+void compare(const std::string& name, const at::Tensor& left, const at::Tensor& right, Equivalence& result) {
+  const auto differs = [&](std::string reason) {
+    result.comparable = false;
+    result.reason = fmt::format("output '{}': {}", name, reason);
+  };
+  if (left.sizes() != right.sizes()) return differs("shapes differ at run time");
+  if (left.scalar_type() != right.scalar_type()) return differs("dtypes differ at run time");
+  if (left.numel() == 0) return;
+  const at::Tensor a = left.to(at::kCPU, at::kDouble), b = right.to(at::kCPU, at::kDouble);
+  if (!at::equal(a.isnan(), b.isnan())) return differs("NaN in different places");
+  const at::Tensor infinite = a.isinf();
+  if (!at::equal(infinite, b.isinf()) || !at::equal(a.masked_select(infinite), b.masked_select(infinite))) {
+    return differs("infinities in different places");
+  }
+  const at::Tensor finite = a.isfinite();
+  const at::Tensor x = a.masked_select(finite), y = b.masked_select(finite);
+  if (x.numel() == 0) return;
+  const double error = (x - y).abs().max().item<double>();
+  const double scale = x.abs().max().item<double>();
+  const double relative = scale > 0 ? error / scale : error;
+  result.max_abs_error = std::max(result.max_abs_error, error);
+  if (relative > result.max_rel_error) {
+    result.max_rel_error = relative;
+    result.worst_output = name;
+  }
+}
+
+}  // namespace
+
+Equivalence equivalence(const Graph& a, const Graph& b, const EquivalenceOptions& options) {
+  if (options.seeds < 1) fail("equivalence needs at least one input set, not {}", options.seeds);
+  Equivalence result;
+  result.reason = interface_difference(a, b);
+  result.comparable = result.reason.empty();
+  if (!result.comparable) return result;
+  const c10::InferenceMode inference;
+  const ThreadScope threads(options.threads);
+  const auto weights = std::make_shared<WeightStore>(options.device);
+  const InterpreterOptions run{options.device, options.f64 ? Precision::f64 : Precision::native, weights};
+  const Interpreter first(a, run), second(b, run);
+  for (int set = 0; set < options.seeds && result.comparable; ++set) {
+    const double magnitude = kMagnitudes[static_cast<size_t>(set) % kMagnitudes.size()];
+    const auto inputs = random_inputs(a, hash_combine(options.seed, static_cast<uint64_t>(set)), magnitude);
+    const auto left = first.run(inputs), right = second.run(inputs);
+    for (const auto& output : a.outputs()) {
+      if (result.comparable) compare(output.name, left.at(output.name), right.at(output.name), result);
+    }
+  }
+  return result;
+}
+
+Equivalence equivalence(const Graph& a, const Graph& b, int seeds, uint64_t seed) {
+  EquivalenceOptions options;
+  options.seeds = seeds;
+  options.seed = seed;
+  return equivalence(a, b, options);
+}
+
+}  // namespace rlgo::exec

@@ -1,0 +1,86 @@
+#include "core/exec/fold.h"
+
+#include <algorithm>
+
+#include "core/exec/constants.h"
+#include "core/exec/kernels.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using ops::Op;
+
+bool is_read(const Graph& graph, NodeId id) {
+  const auto& node = graph.node(id);
+  return graph.is_output(id) ||
+         std::ranges::any_of(node.uses, [&](const graph::Use& use) { return !graph.node(use.user).constant; });
+}
+
+// The wanted nodes that are no weights, and all that they are computed from, in topological order.
+std::vector<NodeId> computation(const Graph& graph, const std::vector<NodeId>& wanted) {
+  std::vector<bool> needed(static_cast<size_t>(graph.id_bound()), false);
+  for (NodeId id : wanted) needed[id] = graph.node(id).op() != Op::weight;
+  std::vector<NodeId> nodes;
+  const auto order = graph.order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (!needed[*it]) continue;
+    nodes.push_back(*it);
+    for (const auto& input : graph.node(*it).inputs) needed[input.node] = true;
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<NodeId> read_constants(const Graph& graph) {
+  std::vector<NodeId> result;
+  for (NodeId id : graph.order()) {
+    if (graph.node(id).constant && is_read(graph, id)) result.push_back(id);
+  }
+  return result;
+}
+
+std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
+  const c10::InferenceMode inference;
+  const auto wanted = read_constants(graph);
+  const auto nodes = computation(graph, wanted);
+  std::unordered_map<NodeId, NodeId> last_reader;
+  for (NodeId id : nodes) {
+    for (const auto& input : graph.node(id).inputs) last_reader[input.node] = id;
+  }
+  std::unordered_map<NodeId, Tensors> values, kept;
+  for (NodeId id : nodes) {
+    const auto& node = graph.node(id);
+    Tensors in;
+    for (const auto& input : node.inputs) in.push_back(values.at(input.node)[input.port]);
+    Call call{.in = in, .info = *node.info};
+    call.precision = Precision::f64;
+    Tensors out = run_kernel(call);
+    for (const auto& input : node.inputs) {
+      if (last_reader.at(input.node) == id) values.erase(input.node);
+    }
+    if (node.op() != Op::weight &&
+        std::ranges::binary_search(wanted, graph.position(id), {}, [&](NodeId w) { return graph.position(w); })) {
+      kept[id] = out;
+    }
+    if (last_reader.contains(id)) values[id] = std::move(out);
+  }
+  return kept;
+}
+
+std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph) {
+  std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
+  for (const auto& [id, tensors] : compute_constants(graph)) {
+    const auto& types = graph.node(id).info->outputs;
+    for (size_t p = 0; p < tensors.size(); ++p) blobs[id].push_back(to_blob(tensors[p], types[p]));
+  }
+  for (NodeId id : read_constants(graph)) {
+    if (graph.node(id).op() == Op::weight) blobs[id] = {graph.node(id).info->blob};
+  }
+  return blobs;
+}
+
+}  // namespace rlgo::exec

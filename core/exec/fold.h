@@ -1,0 +1,17 @@
+// Values of what depends on weights alone, for exporters.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+// One blob per output of each constant node that a non-constant node or a graph output reads. A weight is its own blob;
+// everything else is computed on the CPU, f32 arithmetic in double precision, rounded once at the end. Throws Error
+// where contents are absent.
+std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const graph::Graph& graph);
+
+}  // namespace rlgo::exec

@@ -1,0 +1,123 @@
+#include "core/exec/interpreter.h"
+
+#include <spdlog/fmt/ranges.h>
+
+#include "core/base/error.h"
+#include "core/exec/constants.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::NodeId;
+using ops::Op;
+
+bool fits(const at::Tensor& tensor, const ops::TensorType& type) {
+  if (type.dtype == ops::DType::other || !type.ranked) return true;
+  if (tensor.dim() != type.rank()) return false;
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    if (type.shape[d] >= 0 && tensor.size(d) != type.shape[d]) return false;
+  }
+  const auto dtype = from_torch(tensor.scalar_type());
+  return dtype == type.dtype || (ops::is_float(dtype) && ops::is_float(type.dtype));
+}
+
+}  // namespace
+
+Interpreter::Interpreter(graph::Graph graph, InterpreterOptions options)
+    : graph_(std::move(graph)), device_(options.device), precision_(options.precision) {
+  const c10::InferenceMode inference;
+  Slot slots = 0;
+  first_slot_.assign(static_cast<size_t>(graph_.id_bound()), 0);
+  for (NodeId id : graph_.order()) {
+    first_slot_[id] = slots;
+    slots += static_cast<Slot>(graph_.node(id).info->outputs.size());
+  }
+  constants_.resize(static_cast<size_t>(slots));
+  load_constants(options.weights);
+  plan();
+}
+
+void Interpreter::load_constants(const std::shared_ptr<WeightStore>& given) {
+  const auto store = given ? given : std::make_shared<WeightStore>(device_);
+  RLGO_CHECK(store->device() == device_);
+  for (NodeId id : read_constants(graph_)) {
+    const auto& info = *graph_.node(id).info;
+    if (info.op != Op::weight) continue;
+    const auto dtype = to_torch(info.outputs[0].dtype, precision_);
+    constants_[slot({id, 0})] = store->load(*info.blob).to(dtype);
+  }
+  for (auto& [id, tensors] : compute_constants(graph_)) {
+    const auto& types = graph_.node(id).info->outputs;
+    for (size_t p = 0; p < tensors.size(); ++p) {
+      constants_[slot({id, static_cast<int32_t>(p)})] =
+          tensors[p].to(to_torch(types[p].dtype, precision_)).to(to_torch(device_));
+    }
+  }
+}
+
+void Interpreter::plan() {
+  const auto bounds = index_bounds(graph_);
+  std::vector<bool> keep(constants_.size(), false);
+  for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
+  for (NodeId id : graph_.order()) {
+    const auto& node = graph_.node(id);
+    if (node.constant || node.op() == Op::input) continue;
+    Step step{id, {}, first_slot_[id], {}, {}};
+    for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
+    if (node.op() == Op::opaque) step.index_bounds = bounds[id];
+    steps_.push_back(std::move(step));
+  }
+  // From the end: the first reader met is the last one. Outputs that nothing reads die at once.
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    std::vector<Slot> seen = step->inputs;
+    for (size_t p = 0; p < graph_.node(step->node).info->outputs.size(); ++p)
+      seen.push_back(step->first_output + static_cast<Slot>(p));
+    for (Slot s : seen) {
+      if (keep[s] || constants_[s].defined()) continue;
+      keep[s] = true;
+      step->freed.push_back(s);
+    }
+  }
+}
+
+TensorMap Interpreter::prepare(const TensorMap& inputs) const {
+  TensorMap ready;
+  for (NodeId id : graph_.inputs()) {
+    const auto& info = *graph_.node(id).info;
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end()) fail("graph '{}': input '{}' is missing", graph_.name(), info.name);
+    const auto& type = info.outputs[0];
+    if (!fits(found->second, type)) {
+      fail("graph '{}': input '{}' is {}[{}], not {}", graph_.name(), info.name,
+           ops::name(from_torch(found->second.scalar_type())), fmt::join(found->second.sizes().vec(), ","),
+           to_string(type));
+    }
+    ready[info.name] =
+        found->second.to(at::TensorOptions(to_torch(type.dtype, precision_)).device(to_torch(device_))).contiguous();
+  }
+  return ready;
+}
+
+TensorMap Interpreter::run(const TensorMap& inputs) const {
+  const c10::InferenceMode inference;
+  Tensors values = constants_;
+  const TensorMap ready = prepare(inputs);
+  for (NodeId id : graph_.inputs()) values[first_slot_[id]] = ready.at(graph_.node(id).info->name);
+  Tensors in;
+  for (const Step& step : steps_) {
+    in.clear();
+    for (Slot s : step.inputs) in.push_back(values[s]);
+    Call call{.in = in, .info = *graph_.node(step.node).info};
+    call.device = to_torch(device_);
+    call.precision = precision_;
+    call.index_bounds = step.index_bounds;
+    Tensors out = run_kernel(call);
+    for (size_t p = 0; p < out.size(); ++p) values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
+    for (Slot s : step.freed) values[s] = at::Tensor();
+  }
+  TensorMap outputs;
+  for (const auto& output : graph_.outputs()) outputs[output.name] = values[slot(output.value)];
+  return outputs;
+}
+
+}  // namespace rlgo::exec

@@ -1,0 +1,58 @@
+// Runs graphs with LibTorch.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/exec/device.h"
+#include "core/exec/kernels.h"
+#include "core/exec/values.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+struct InterpreterOptions {
+  Device device;
+  Precision precision = Precision::native;
+  // Shared with other interpreters of the same device; a store of its own where there is none.
+  std::shared_ptr<WeightStore> weights;
+};
+
+// A graph made ready to run: weights are on the device, what depends on weights alone is computed. Runs without
+// gradients, with as many threads as LibTorch is set to (ThreadScope). Not thread-safe.
+class Interpreter {
+ public:
+  // Throws Error where contents of weights are absent.
+  explicit Interpreter(graph::Graph graph, InterpreterOptions options = {});
+  const graph::Graph& graph() const { return graph_; }
+
+  // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another
+  // float type. Intermediate values are let go after their last use. Throws Error for a missing input or one of another
+  // type than the graph says, and where a kernel fails.
+  TensorMap run(const TensorMap& inputs) const;
+  // Converts inputs once, so that run() neither copies nor converts them.
+  TensorMap prepare(const TensorMap& inputs) const;
+
+ private:
+  // A value's place in the table of one run; constants keep theirs filled.
+  using Slot = int32_t;
+  struct Step {
+    graph::NodeId node;
+    std::vector<Slot> inputs;
+    Slot first_output;
+    std::vector<int64_t> index_bounds;  // opaque only
+    std::vector<Slot> freed;            // dead after this step
+  };
+  void load_constants(const std::shared_ptr<WeightStore>& given);
+  void plan();
+  Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
+
+  graph::Graph graph_;
+  Device device_;
+  Precision precision_;
+  std::vector<Slot> first_slot_;  // by node id
+  Tensors constants_;             // by slot; undefined where computed
+  std::vector<Step> steps_;
+};
+
+}  // namespace rlgo::exec

@@ -1,0 +1,146 @@
+#include "core/exec/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/base/rng.h"
+#include "core/base/stopwatch.h"
+#include "core/exec/interpreter.h"
+
+namespace rlgo::exec {
+namespace {
+
+using ops::Op;
+
+constexpr int kMinSamples = 3;
+constexpr int kMaxBatch = 4096;
+
+void wait_for(const Device& device) {
+  if (device.kind == Device::Kind::cuda) torch::cuda::synchronize(device.index);
+}
+
+// Time of `batch` runs, in us per run.
+double sample_us(const std::function<void()>& run, int batch, const Device& device) {
+  wait_for(device);
+  const Stopwatch watch;
+  for (int i = 0; i < batch; ++i) run();
+  wait_for(device);
+  return watch.us() / batch;
+}
+
+// Runs per sample, from the time of one run.
+int batch_for(double run_us, const MeasureOptions& options) {
+  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, kMaxBatch);
+}
+
+Measurement summarise(std::vector<double> samples, int batch) {
+  std::ranges::sort(samples);
+  const auto quantile = [&](double q) {
+    const double at = q * static_cast<double>(samples.size() - 1);
+    const auto low = static_cast<size_t>(at);
+    const size_t high = std::min(low + 1, samples.size() - 1);
+    return samples[low] + (at - static_cast<double>(low)) * (samples[high] - samples[low]);
+  };
+  return {quantile(0.5), quantile(0.75) - quantile(0.25), static_cast<int>(samples.size()), batch};
+}
+
+void check(const MeasureOptions& options) {
+  if (options.repeats < 1 || options.warmup < 0)
+    fail("measuring needs at least 1 repeat and no negative warm-up, not {} and {}", options.repeats, options.warmup);
+}
+
+// Inputs on which the operator takes its usual path: no NaN from roots and logarithms, indices that exist.
+Tensors made_up_inputs(const graph::NodeInfo& info, const ops::Types& types, const Device& device, uint64_t seed) {
+  const bool positive = info.op == Op::sqrt || info.op == Op::log || info.op == Op::pow || info.op == Op::batch_norm ||
+                        info.op == Op::div;
+  Tensors in;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const bool index = info.op == Op::gather && i == 1;
+    const int64_t bound = index ? types[0].shape[info.attrs.i(ops::Attr::axis)] : kIndexBound;
+    at::Tensor value = random_value(types[i], hash_combine(seed, i), 1.0, bound);
+    if (positive)
+      value = ops::is_float(types[i].dtype) ? value.abs().add(0.5).to(value.scalar_type()) : value.abs() + 1;
+    in.push_back(value.to(to_torch(device)));
+  }
+  return in;
+}
+
+graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inputs) {
+  std::string reason;
+  auto attrs = ops::complete_attrs(op, given, &reason);
+  if (!attrs) fail("cannot measure: {}", reason);
+  auto outputs = ops::infer(op, inputs, *attrs, &reason);
+  if (!outputs) fail("cannot measure: {}", reason);
+  graph::NodeInfo info;
+  info.op = op;
+  info.attrs = std::move(*attrs);
+  info.outputs = std::move(*outputs);
+  return info;
+}
+
+bool is_free(Op op) {
+  return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::opaque;
+}
+
+}  // namespace
+
+Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs, const Device& device,
+                       const MeasureOptions& options) {
+  check(options);
+  if (is_free(op)) return {};
+  const auto info = node_info(op, attrs, inputs);
+  const c10::InferenceMode inference;
+  const ThreadScope threads(options.threads);
+  try {
+    const Tensors in = made_up_inputs(info, inputs, device, options.seed);
+    Call call{.in = in, .info = info};
+    call.device = to_torch(device);
+    const std::function<void()> run = [&] { run_kernel(call); };
+    for (int i = 0; i < options.warmup; ++i) run();
+    const double first_us = sample_us(run, 1, device);
+    const int batch = batch_for(first_us, options);
+    const auto affordable = static_cast<int>(std::min(options.max_total_us / (first_us * batch), 1e6));
+    const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
+    std::vector<double> samples;
+    for (int i = 0; i < repeats; ++i) samples.push_back(sample_us(run, batch, device));
+    return summarise(std::move(samples), batch);
+  } catch (const c10::Error& error) {
+    const std::string_view text = error.what_without_backtrace();
+    fail("cannot measure {} {}: {}", ops::name(op), to_string(info.attrs), text.substr(0, text.find('\n')));
+  }
+}
+
+std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> graphs, const Device& device,
+                                        const MeasureOptions& options) {
+  check(options);
+  const c10::InferenceMode inference;
+  const ThreadScope threads(options.threads);
+  const auto weights = std::make_shared<WeightStore>(device);
+  std::vector<std::function<void()>> runs;
+  std::vector<int> batches;
+  for (const graph::Graph* graph : graphs) {
+    const auto interpreter =
+        std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
+    const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
+    runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
+    for (int i = 0; i < options.warmup; ++i) runs.back()();
+    batches.push_back(batch_for(sample_us(runs.back(), 1, device), options));
+  }
+  std::vector<std::vector<double>> samples(runs.size());
+  std::vector<size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  Rng rng({options.seed, 0x6D656173ull});
+  for (int round = 0; round < options.repeats; ++round) {
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
+    for (size_t g : order) samples[g].push_back(sample_us(runs[g], batches[g], device));
+  }
+  std::vector<Measurement> result;
+  for (size_t g = 0; g < runs.size(); ++g) result.push_back(summarise(std::move(samples[g]), batches[g]));
+  return result;
+}
+
+}  // namespace rlgo::exec

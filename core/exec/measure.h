@@ -1,0 +1,41 @@
+// Measured times of operators and graphs, by LibTorch on the device that will run them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/exec/device.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+struct MeasureOptions {
+  int warmup = 3;                 // runs before the first sample, >= 0
+  int repeats = 11;               // samples, >= 1; fewer (at least 3) where they would take longer than max_total_us
+  double min_sample_us = 200;     // short operators run several times per sample, so that it lasts at least this long
+  double max_total_us = 200'000;  // for all samples of one operator, about
+  int threads = 1;
+  uint64_t seed = 1;  // of the made-up inputs and the order of graphs
+};
+
+// Times of one run.
+struct Measurement {
+  double median_us = 0;
+  double spread_us = 0;  // interquartile range of the samples
+  int samples = 0;
+  int batch = 1;  // runs per sample
+};
+
+// Runs the operator's kernel on made-up inputs; inputs stay in cache where they fit, weights are not prepared
+// beforehand. Zero for reshape (a view) and for leaves and opaque operators. `attrs` need not be complete. Throws Error
+// where inputs and attributes do not fit together or the kernel fails.
+Measurement measure_op(ops::Op op, const ops::Attrs& attrs, const ops::Types& inputs, const Device& device,
+                       const MeasureOptions& options = {});
+
+// End-to-end latency of one Interpreter run of each graph. Each of `repeats` rounds runs every graph once (batched as
+// above) in random order, so that drift of the machine meets all of them alike; max_total_us is not used.
+std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> graphs, const Device& device,
+                                        const MeasureOptions& options = {});
+
+}  // namespace rlgo::exec

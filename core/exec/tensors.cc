@@ -1,0 +1,89 @@
+#include "core/exec/tensors.h"
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::exec {
+
+using ops::DType;
+
+at::ScalarType to_torch(DType dtype, Precision precision) {
+  switch (dtype) {
+    case DType::other:
+    case DType::f32:
+      return precision == Precision::f64 ? at::kDouble : at::kFloat;
+    case DType::f64:
+      return at::kDouble;
+    case DType::f16:
+      return at::kHalf;
+    case DType::bf16:
+      return at::kBFloat16;
+    case DType::u8:
+      return at::kByte;
+    case DType::i8:
+      return at::kChar;
+    case DType::u16:
+      return at::kUInt16;
+    case DType::i16:
+      return at::kShort;
+    case DType::u32:
+      return at::kUInt32;
+    case DType::i32:
+      return at::kInt;
+    case DType::u64:
+      return at::kUInt64;
+    case DType::i64:
+      return at::kLong;
+    case DType::boolean:
+      return at::kBool;
+  }
+  fail("internal: dtype {} is not in the list (this is a bug of rlgo)", static_cast<int>(dtype));
+}
+
+DType from_torch(at::ScalarType type) {
+  for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i8, DType::u16, DType::i16,
+                      DType::u32, DType::i32, DType::u64, DType::i64, DType::boolean}) {
+    if (to_torch(dtype) == type) return dtype;
+  }
+  return DType::other;
+}
+
+at::Device to_torch(const Device& device) {
+  if (device.kind == Device::Kind::cpu) return at::Device(at::kCPU);
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device.index));
+}
+
+std::vector<int64_t> sizes_of(const ops::TensorType& type) {
+  std::vector<int64_t> sizes;
+  for (int64_t extent : type.shape) sizes.push_back(extent < 0 ? 1 : extent);
+  return sizes;
+}
+
+at::Tensor to_tensor(const graph::Blob& blob) {
+  if (!blob.available())
+    fail("the contents of a weight of type {} were left behind; load the model again", to_string(blob.type()));
+  auto bytes = std::make_shared<std::string>(blob.load());
+  RLGO_CHECK_EQ(static_cast<int64_t>(bytes->size()), blob.type().bytes());
+  return at::from_blob(
+      bytes->data(), sizes_of(blob.type()), [bytes](void*) {}, at::TensorOptions(to_torch(blob.type().dtype)));
+}
+
+std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type) {
+  RLGO_CHECK(tensor.sizes().vec() == sizes_of(type));
+  const at::Tensor flat = tensor.to(at::kCPU).to(to_torch(type.dtype)).contiguous();
+  return graph::Blob::bytes(type, std::string(static_cast<const char*>(flat.const_data_ptr()), flat.nbytes()));
+}
+
+at::Tensor WeightStore::load(const graph::Blob& blob) {
+  at::Tensor& tensor = tensors_[hash_combine(blob.content_hash(), blob.type().hash())];
+  if (!tensor.defined()) tensor = to_tensor(blob).to(to_torch(device_));
+  return tensor;
+}
+
+ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()) {
+  if (threads < 1) fail("{} threads: at least 1 is needed", threads);
+  at::set_num_threads(threads);
+}
+ThreadScope::~ThreadScope() { at::set_num_threads(before_); }
+
+}  // namespace rlgo::exec

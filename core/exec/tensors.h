@@ -1,0 +1,59 @@
+// Between rlgo's types and blobs and LibTorch's tensors.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exec/device.h"
+#include "core/graph/blob.h"
+
+namespace rlgo::exec {
+
+using Tensors = std::vector<at::Tensor>;
+
+// `native` computes in the types of the graph; `f64` computes f32 graphs in double precision: an f32 tensor is then
+// held as a double one. For folding, and for comparisons without rounding noise.
+enum class Precision { native, f64 };
+
+// `other` (values that only opaque operators read) is held as f32.
+at::ScalarType to_torch(ops::DType dtype, Precision precision = Precision::native);
+ops::DType from_torch(at::ScalarType type);
+at::Device to_torch(const Device& device);
+// Unknown extents become 1, an unknown rank becomes 0.
+std::vector<int64_t> sizes_of(const ops::TensorType& type);
+
+// The blob's contents on the CPU, in its own dtype. Throws Error where the contents are absent.
+at::Tensor to_tensor(const graph::Blob& blob);
+// The reverse; `type` must fit the tensor's shape, its elements are rounded to type.dtype.
+std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type);
+
+// Contents of weights on one device, made once and shared by several interpreters (of the graphs before and after a
+// rewrite, say). Not thread-safe.
+class WeightStore {
+ public:
+  explicit WeightStore(Device device = {}) : device_(device) {}
+  const Device& device() const { return device_; }
+  at::Tensor load(const graph::Blob& blob);
+  size_t size() const { return tensors_.size(); }
+
+ private:
+  Device device_;
+  std::unordered_map<uint64_t, at::Tensor> tensors_;  // by content hash mixed with type
+};
+
+// Sets LibTorch's number of intra-operator threads and puts the old one back.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace rlgo::exec
