@@ -123,7 +123,7 @@ void Editor::replace(Value from, Value to) {
   // Readers may have become equal to other nodes: merge them, and so on down the graph.
   for (const Use& use : moved) {
     const Node& user = graph_.nodes_[use.user];
-    if (user.uses.empty() || !may_merge(*user.info)) continue;
+    if (!may_merge(*user.info)) continue;
     const NodeId equal = find_equal(user.info->local_hash, user.inputs);
     if (equal == kNoNode || equal == use.user) continue;
     const auto ports = static_cast<int32_t>(user.info->outputs.size());
