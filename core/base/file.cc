@@ -3,16 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "core/base/error.h"
 
 namespace rlgo {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr size_t kReadBytes = 1 << 20;
 
 std::string reason() { return std::strerror(errno); }
 
@@ -51,12 +52,21 @@ void write_all(const fs::path& path, std::string_view bytes) {
 std::string read_file(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail("{}: is a folder, not a file", path.string());
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail("{}: cannot open: {}", path.string(), reason());
-  std::ostringstream out;
-  out << in.rdbuf();
-  if (in.bad()) fail("{}: cannot read: {}", path.string(), reason());
-  return std::move(out).str();
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail("{}: cannot open: {}", path.string(), reason());
+  std::string bytes;
+  for (;;) {
+    const size_t done = bytes.size();
+    bytes.resize(done + kReadBytes);
+    const ssize_t n = ::read(fd, bytes.data() + done, kReadBytes);
+    const int error = errno;
+    bytes.resize(done + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    if (n > 0 || (n < 0 && error == EINTR)) continue;
+    ::close(fd);
+    if (n == 0) return bytes;
+    errno = error;
+    fail("{}: cannot read: {}", path.string(), reason());
+  }
 }
 
 void atomic_write(const fs::path& path, const std::function<void(const fs::path&)>& write) {

@@ -54,8 +54,9 @@ class SmallVector {
   void pop_back() { --size_; }
   void clear() { size_ = 0; }
   void resize(size_t count, const T& value = T()) {
+    const T copy = value;  // may lie in the memory that growing gives back
     if (count > capacity_) grow(static_cast<uint32_t>(count));
-    for (size_t i = size_; i < count; ++i) data()[i] = value;
+    for (size_t i = size_; i < count; ++i) data()[i] = copy;
     size_ = static_cast<uint32_t>(count);
   }
   void assign(std::span<const T> items) {

@@ -92,6 +92,7 @@ std::string human_bytes(double bytes) {
 }
 
 std::string human_seconds(double seconds) {
+  if (!(std::fabs(seconds) < 1e15)) return "unknown";
   if (seconds < 0.001) return fmt::format("{:.0f} us", seconds * 1e6);
   if (seconds < 1.0) return fmt::format("{:.0f} ms", seconds * 1e3);
   if (seconds < 60.0) return fmt::format("{:.1f} s", seconds);

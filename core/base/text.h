@@ -22,7 +22,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 // "1.5 GiB", "312 B".
 std::string human_bytes(double bytes);
-// "2 h 03 min", "41 s", "12 ms".
+// "2 h 03 min", "41.3 s", "12 ms"; "unknown" for an infinite or absurd time.
 std::string human_seconds(double seconds);
 
 }  // namespace rlgo

@@ -1,0 +1,53 @@
+#include "core/base/log.h"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include "core/base/error.h"
+
+namespace rlgo {
+namespace {
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::silent:
+      break;
+  }
+  return spdlog::level::off;
+}
+
+}  // namespace
+
+Log::Log(const LogOptions& options) {
+  std::vector<spdlog::sink_ptr> sinks;
+  sinks.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  sinks.back()->set_level(level_of(options.console));
+  if (!options.file.empty()) {
+    try {
+      sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file.string()));
+    } catch (const spdlog::spdlog_ex& e) {
+      fail("{}: cannot open the log: {}", options.file.string(), e.what());
+    }
+  }
+  logger_ = std::make_shared<spdlog::logger>("rlgo", sinks.begin(), sinks.end());
+  logger_->set_pattern(fmt::format("%T.%e [{}] %l: %v", options.rank));
+  logger_->set_level(spdlog::level::info);
+  logger_->flush_on(spdlog::level::warn);
+}
+
+void Log::write(LogLevel level, std::string_view text) const {
+  if (logger_ && level != LogLevel::silent) logger_->log(level_of(level), spdlog::string_view_t(text.data(), text.size()));
+}
+
+void Log::flush() const {
+  if (logger_) logger_->flush();
+}
+
+}  // namespace rlgo
