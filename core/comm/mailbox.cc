@@ -53,7 +53,7 @@ void Mailbox::pump() {
 }
 
 void Mailbox::pump(int to, Peer& peer) {
-  while (!peer.outgoing.empty() && comm_.pending_bytes(to) < options_.window_bytes) {
+  while (!peer.forgotten && !peer.outgoing.empty() && comm_.pending_bytes(to) < options_.window_bytes) {
     if (!peer.started) start(to, peer);
     const Outgoing& message = peer.outgoing.front();
     const size_t left = message.payload->size() - peer.sent_bytes;
@@ -222,13 +222,20 @@ bool Mailbox::flush(double max_s) {
 void Mailbox::forget(int peer) {
   Peer& entry = peers_.at(static_cast<size_t>(peer));
   entry.forgotten = true;
-  entry.started = false;
-  entry.outgoing.clear();
+  // A message that has left in part must end before another one begins, should the rank come back.
+  if (entry.started) {
+    entry.outgoing.resize(1);
+  } else {
+    entry.outgoing.clear();
+  }
 }
+
+void Mailbox::remember(int peer) { peers_.at(static_cast<size_t>(peer)).forgotten = false; }
 
 size_t Mailbox::waiting_bytes() const {
   size_t bytes = 0;
   for (const Peer& peer : peers_) {
+    if (peer.forgotten) continue;
     for (const Outgoing& message : peer.outgoing) bytes += message.payload->size() + sizeof(FrameHeader);
   }
   return bytes;

@@ -80,11 +80,12 @@ class Mailbox {
   bool poll();
   // Waits until all that was sent has left, at most max_s seconds. False where something is still here.
   bool flush(double max_s);
-  // Drops what waits for a rank that is thought dead, and what is sent to it from now on.
+  // Drops what waits for a rank that is thought dead, and what is sent to it until it is remembered again.
   void forget(int peer);
+  void remember(int peer);
 
   const MailboxCounters& counters() const { return counters_; }
-  // Bytes that wait here for a window.
+  // Bytes that wait here for a window; those of forgotten ranks do not count.
   size_t waiting_bytes() const;
 
  private:

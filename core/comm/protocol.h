@@ -29,11 +29,12 @@ struct Weights {
 
 // Counters since the start of the sender; also the payload of goodbye.
 struct Heartbeat {
-  int64_t version = -1;    // weights in use
+  int64_t version = -1;    // newest weights that have arrived
+  int64_t quota_steps = 0; // granted under them
   int64_t episodes = 0;    // sent
   int64_t steps = 0;       // in them
   int64_t errors = 0;      // episodes lost
-  int64_t quota_left = 0;  // steps under the current version; at most 0 while the actor waits for weights
+  int64_t quota_left = 0;  // at most 0 while the actor waits for newer weights or a larger quota
   double env_s = 0, policy_s = 0, wait_s = 0;  // where the time went
   bool operator==(const Heartbeat&) const = default;
 };

@@ -21,12 +21,16 @@ class FaultyComm : public Comm {
     inner_->send(to, std::make_shared<const std::string>(std::move(copy)), 0, size);
   }
   std::optional<Packet> try_receive() override { return inner_->try_receive(); }
-  size_t pending_bytes(int to) const override { return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to); }
+  size_t pending_bytes(int to) const override {
+    if (stop_after >= 0 && packets_ >= stop_after) return size_t{1} << 40;
+    return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to);
+  }
   bool close(double max_s) override { return inner_->close(max_s); }
   std::string name() const override { return "faulty " + inner_->name(); }
 
   int lose = -1, flip_packet = -1;
   size_t flip_byte = 0;
+  int stop_after = -1;   // packets that leave; then pending_bytes claims that all is full
   int64_t pending = -1;  // what pending_bytes claims; -1: the truth
 
  private:
@@ -204,6 +208,23 @@ TEST(Mailbox, ForgottenRankGetsNothing) {
   pair.a.send(1, Tag::weights, "x");
   EXPECT_TRUE(pair.a.flush(1));
   EXPECT_FALSE(pair.b.take());
+}
+
+TEST(Mailbox, RankThatComesBackGetsWholeMessages) {
+  auto comms = local_comms(2);
+  FaultyComm slow(std::move(comms[0]));
+  Mailbox a(slow, {.packet_bytes = 4096}), b(*comms[1], {.packet_bytes = 4096});
+  slow.stop_after = 2;  // the header and one packet of ten leave
+  a.send(1, Tag::weights, pattern(40960, 1));
+  a.send(1, Tag::stats, "dropped");
+  a.forget(1);
+  slow.stop_after = -1;
+  a.send(1, Tag::stats, "not sent");
+  a.remember(1);
+  a.send(1, Tag::stats, "again");
+  EXPECT_TRUE(b.take(Tag::weights)->payload == pattern(40960, 1));
+  EXPECT_EQ(b.take()->payload, "again");
+  EXPECT_EQ(b.counters().corrupt + b.counters().missing, 0u);
 }
 
 TEST(Mailbox, FlushGivesUpInTime) {

@@ -1,0 +1,156 @@
+#include "actors/actor_loop.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace rlgo::actors {
+
+using comm::Tag;
+
+namespace {
+
+CollectorOptions collector_options(const comm::Mailbox& mailbox, const ActorOptions& options) {
+  CollectorOptions collector;
+  collector.seed = options.seed;
+  collector.rank = mailbox.rank();
+  collector.dream = options.dream;
+  collector.step_together = options.step_together;
+  return collector;
+}
+
+}  // namespace
+
+ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options, comm::Handlers handlers)
+    : mailbox_(mailbox),
+      policy_(policy),
+      options_(std::move(options)),
+      handlers_(std::move(handlers)),
+      collector_(envs, policy, *this, collector_options(mailbox, options_)) {
+  comm::Hello hello;
+  hello.spec_hash = envs.spec().hash();
+  hello.rules_hash = options_.rules_hash;
+  hello.dream = options_.dream;
+  hello.host = options_.host;
+  mailbox_.send(options_.learner, Tag::hello, encode(hello));
+}
+
+ActorEnd ActorLoop::run(const std::function<bool()>& should_stop) {
+  while (end_ == ActorEnd::running) {
+    if (turn()) {
+      if (should_stop() && end_ == ActorEnd::running) end_ = ActorEnd::interrupted;
+      continue;
+    }
+    if (should_stop()) {
+      end_ = ActorEnd::interrupted;
+      break;
+    }
+    const Stopwatch watch;
+    mailbox_.wait(20);
+    counts_.wait_s += watch.seconds();
+  }
+  finish();
+  return end_;
+}
+
+bool ActorLoop::turn() {
+  bool active = read_messages();
+  if (end_ != ActorEnd::running) {
+    finish();
+    return active;
+  }
+  beat();
+  if (collector_.round([this] { return may_start(); }) > 0) active = true;
+  // The learner may be waiting for this: it can raise the quota.
+  if (granted_version_ >= 0 && collector_.running() == 0 && quota_left() <= 0 && !told_exhausted_) {
+    send_heartbeat(Tag::heartbeat);
+    told_exhausted_ = true;
+  }
+  return active;
+}
+
+void ActorLoop::finish() {
+  if (said_goodbye_) return;
+  said_goodbye_ = true;
+  collector_.abandon();
+  send_heartbeat(Tag::goodbye);
+  mailbox_.flush(options_.flush_s);
+}
+
+bool ActorLoop::read_messages() {
+  bool any = false;
+  while (auto message = mailbox_.take()) {
+    any = true;
+    if (message->source == options_.learner) since_heard_.restart();
+    read(*message);
+  }
+  return any;
+}
+
+void ActorLoop::read(const comm::Incoming& message) {
+  if (message.tag == Tag::weights) {
+    auto weights = comm::decode_weights(message.payload);
+    const auto rank = static_cast<size_t>(mailbox_.rank());
+    if (granted_version_ < 0 && rank < weights.next_episode.size()) {
+      collector_.set_next_episode(weights.next_episode[rank]);
+      first_counted_ = collector_.next_episode();
+    }
+    if (weights.version != granted_version_) {
+      sent_steps_ = 0;
+      first_counted_ = collector_.next_episode();
+    }
+    granted_version_ = weights.version;
+    quota_steps_ = weights.quota_steps;
+    told_exhausted_ = false;
+    newest_ = std::move(weights);
+  } else if (message.tag == Tag::stop) {
+    end_ = ActorEnd::stopped;
+  } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
+    handler->second(message);
+  }
+}
+
+bool ActorLoop::may_start() {
+  if (granted_version_ < 0 || quota_left() <= 0) return false;
+  if (newest_) {
+    policy_.load(newest_->weights, newest_->version);
+    newest_.reset();
+  }
+  return true;
+}
+
+int64_t ActorLoop::quota_left() const { return quota_steps_ - sent_steps_ - collector_.running_steps(first_counted_); }
+
+void ActorLoop::beat() {
+  if (since_heard_.seconds() > options_.learner_timeout_s)
+    fail("actor {}: nothing was heard from the learner (rank {}) for {:.0f} s", mailbox_.rank(), options_.learner,
+         options_.learner_timeout_s);
+  if (since_beat_.seconds() >= options_.heartbeat_s) send_heartbeat(Tag::heartbeat);
+}
+
+void ActorLoop::send_heartbeat(Tag tag) {
+  since_beat_.restart();
+  comm::Heartbeat beat = counts_;
+  beat.version = granted_version_;
+  beat.quota_steps = quota_steps_;
+  // What still runs will be sent: the quota is used up for the learner only when nothing does.
+  beat.quota_left = collector_.running() > 0 ? std::max<int64_t>(quota_left(), 1) : quota_left();
+  beat.env_s = collector_.stats().env_s;
+  beat.policy_s = collector_.stats().policy_s;
+  mailbox_.send(options_.learner, tag, encode(beat));
+}
+
+void ActorLoop::on_trajectory(mdp::Trajectory trajectory) {
+  const auto steps = static_cast<int64_t>(trajectory.steps.size());
+  if (trajectory.episode >= first_counted_) sent_steps_ += steps;
+  counts_.episodes += 1;
+  counts_.steps += steps;
+  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory));
+}
+
+void ActorLoop::on_lost(const LostEpisode& episode) {
+  counts_.errors += 1;
+  mailbox_.send(options_.learner, Tag::error_report, encode(comm::ErrorReport{episode.rank, episode.episode, episode.seed, episode.what}));
+}
+
+}  // namespace rlgo::actors

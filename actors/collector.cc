@@ -1,0 +1,165 @@
+#include "actors/collector.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+
+namespace rlgo::actors {
+
+uint64_t episode_key(uint64_t seed, int32_t rank, int64_t episode) {
+  return hash_combine(hash_combine(mix64(seed), static_cast<uint64_t>(rank)), static_cast<uint64_t>(episode));
+}
+
+Collector::Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options)
+    : envs_(envs),
+      policy_(policy),
+      sink_(sink),
+      options_(options),
+      spec_hash_(envs.spec().hash()),
+      next_episode_(options.first_episode),
+      slots_(static_cast<size_t>(envs.size())) {}
+
+int Collector::round(const std::function<bool()>& may_start) {
+  std::vector<int> indices;
+  for (int i = 0; i < envs_.size(); ++i) {
+    auto& slot = slots_[static_cast<size_t>(i)];
+    while (!slot && may_start()) start(i);  // again where the environment does not come up: lose() bounds it
+    if (slot) indices.push_back(i);
+  }
+  if (indices.empty()) return 0;
+  step(indices, decide(indices));
+  return static_cast<int>(indices.size());
+}
+
+void Collector::start(int index) {
+  auto& slot = slots_[static_cast<size_t>(index)];
+  slot.emplace();
+  mdp::Trajectory& trajectory = slot->trajectory;
+  trajectory.seed = options_.seed;
+  trajectory.rank = options_.rank;
+  trajectory.episode = next_episode_++;
+  trajectory.weights_version = policy_.version();
+  trajectory.spec_hash = spec_hash_;
+  trajectory.dream = options_.dream;
+  const auto episode = static_cast<uint64_t>(trajectory.episode);
+  slot->rng = Rng({options_.seed, static_cast<uint64_t>(options_.rank), episode, 0xAC7});
+  const Stopwatch watch;
+  try {
+    slot->observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
+    trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
+  } catch (const std::exception& error) {
+    lose(index, error.what());
+  }
+  stats_.env_s += watch.seconds();
+}
+
+std::vector<Decision> Collector::decide(const std::vector<int>& indices) {
+  std::vector<const mdp::Observation*> observations;
+  std::vector<Rng*> rngs;
+  for (int index : indices) {
+    auto& slot = slots_[static_cast<size_t>(index)];
+    observations.push_back(&slot->observation);
+    rngs.push_back(&slot->rng);
+  }
+  const Stopwatch watch;
+  auto decisions = policy_.act(observations, rngs);
+  stats_.policy_s += watch.seconds();
+  RLGO_CHECK_EQ(decisions.size(), indices.size());
+  return decisions;
+}
+
+void Collector::step(const std::vector<int>& indices, const std::vector<Decision>& decisions) {
+  // Steps indices[begin, end) by one call.
+  const auto step_some = [&](size_t begin, size_t end) {
+    const std::vector<int> some(indices.begin() + static_cast<std::ptrdiff_t>(begin), indices.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<mdp::Action> actions;
+    for (size_t i = begin; i < end; ++i) actions.push_back(decisions[i].action);
+    std::vector<mdp::StepResult> results;
+    const Stopwatch watch;
+    try {
+      results = envs_.step(some, actions);
+      if (results.size() != some.size()) fail("{} results for {} actions", results.size(), some.size());
+    } catch (const std::exception& error) {
+      stats_.env_s += watch.seconds();
+      for (int index : some) lose(index, error.what());
+      return;
+    }
+    stats_.env_s += watch.seconds();
+    for (size_t i = begin; i < end; ++i) finish_step(indices[i], decisions[i], std::move(results[i - begin]));
+  };
+  if (options_.step_together) {
+    step_some(0, indices.size());
+  } else {
+    for (size_t i = 0; i < indices.size(); ++i) step_some(i, i + 1);
+  }
+}
+
+void Collector::finish_step(int index, const Decision& decision, mdp::StepResult result) {
+  ++stats_.steps;
+  if (!std::isfinite(result.reward)) {
+    lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.xfer, decision.action.location, result.reward));
+    return;
+  }
+  auto& slot = slots_[static_cast<size_t>(index)];
+  mdp::Trajectory& trajectory = slot->trajectory;
+  trajectory.best_cost_us = std::min(trajectory.best_cost_us, result.info.cost_us);
+  mdp::Step& step = trajectory.steps.emplace_back();
+  step.observation = std::move(slot->observation);
+  step.action = decision.action;
+  step.reward = result.reward;
+  step.log_prob_xfer = decision.log_prob_xfer;
+  step.log_prob_location = decision.log_prob_location;
+  step.value_xfer = decision.value_xfer;
+  step.value_location = decision.value_location;
+  step.info = std::move(result.info);
+  slot->observation = std::move(result.observation);
+  if (result.terminal || result.truncated) finish(index, result.terminal, result.truncated);
+}
+
+void Collector::finish(int index, bool terminal, bool truncated) {
+  auto& slot = slots_[static_cast<size_t>(index)];
+  mdp::Trajectory trajectory = std::move(slot->trajectory);
+  trajectory.terminal = terminal;
+  trajectory.last = std::move(slot->observation);
+  slot.reset();
+  if (truncated && !terminal) {
+    const mdp::Observation* last = &trajectory.last;
+    const Stopwatch watch;
+    trajectory.last_value_xfer = policy_.value({&last, 1}).at(0);
+    stats_.policy_s += watch.seconds();
+  }
+  ++stats_.episodes;
+  lost_in_a_row_ = 0;
+  sink_.on_trajectory(std::move(trajectory));
+}
+
+void Collector::lose(int index, const std::string& what) {
+  auto& slot = slots_[static_cast<size_t>(index)];
+  const LostEpisode lost{options_.seed, options_.rank, slot->trajectory.episode, what};
+  slot.reset();
+  ++stats_.lost;
+  ++lost_in_a_row_;
+  sink_.on_lost(lost);
+  if (lost_in_a_row_ > options_.max_lost_in_a_row)
+    fail("rank {}: {} episodes in a row were lost; the last, number {}: {}", options_.rank, lost_in_a_row_, lost.episode, what);
+}
+
+int Collector::running() const {
+  return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
+}
+
+int64_t Collector::running_steps(int64_t first_episode) const {
+  int64_t steps = 0;
+  for (const auto& slot : slots_) {
+    if (slot && slot->trajectory.episode >= first_episode) steps += static_cast<int64_t>(slot->trajectory.steps.size());
+  }
+  return steps;
+}
+
+void Collector::abandon() {
+  for (auto& slot : slots_) slot.reset();
+}
+
+}  // namespace rlgo::actors

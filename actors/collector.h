@@ -1,0 +1,100 @@
+// Plays episodes: the same loop for real environments and for dreams.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/policy.h"
+#include "core/mdp/mdp.h"
+
+namespace rlgo::actors {
+
+// An episode that an exception ended. (seed, rank, episode) run it again.
+struct LostEpisode {
+  uint64_t seed = 0;
+  int32_t rank = 0;
+  int64_t episode = 0;
+  std::string what;
+};
+
+// Takes what a collector makes.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void on_trajectory(mdp::Trajectory trajectory) = 0;
+  virtual void on_lost(const LostEpisode& episode) = 0;
+};
+
+struct CollectorOptions {
+  uint64_t seed = 0;
+  int32_t rank = 0;
+  int64_t first_episode = 0;  // episodes are numbered from here
+  bool dream = false;
+  // One call to BatchEnv::step for all running environments: fast for a dream, but an exception then costs all of their
+  // episodes. Otherwise each is stepped alone, and an exception costs one.
+  bool step_together = false;
+  int max_lost_in_a_row = 20;  // more are an Error: the environment does not work at all
+};
+
+struct CollectorStats {
+  int64_t episodes = 0;  // finished
+  int64_t steps = 0;     // taken, those of lost and running episodes included
+  int64_t lost = 0;
+  double env_s = 0;      // inside the environments
+  double policy_s = 0;   // inside the policy
+  double steps_per_s() const { return env_s + policy_s > 0 ? static_cast<double>(steps) / (env_s + policy_s) : 0; }
+};
+
+// Names an episode to its environment, mixed from all three.
+uint64_t episode_key(uint64_t seed, int32_t rank, int64_t episode);
+
+class Collector {
+ public:
+  // All three must outlive it.
+  Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options);
+
+  // Starts an episode on each idle environment for which may_start() says yes, then takes one step in all running ones.
+  // Finished episodes go to the sink. Returns the number of steps; 0 where nothing runs and nothing may start.
+  int round(const std::function<bool()>& may_start);
+
+  int running() const;
+  // Steps of the running episodes with numbers from `first_episode` on.
+  int64_t running_steps(int64_t first_episode = 0) const;
+  // Number of the next episode.
+  int64_t next_episode() const { return next_episode_; }
+  void set_next_episode(int64_t episode) { next_episode_ = episode; }
+  // Forgets the running episodes.
+  void abandon();
+  const CollectorStats& stats() const { return stats_; }
+
+ private:
+  // An episode in the making. The weights version is the oldest that acted in it: the policy may be loaded anew while
+  // several episodes run.
+  struct Running {
+    mdp::Trajectory trajectory;
+    mdp::Observation observation;
+    Rng rng{0};
+  };
+
+  void start(int index);
+  std::vector<Decision> decide(const std::vector<int>& indices);
+  void step(const std::vector<int>& indices, const std::vector<Decision>& decisions);
+  void finish_step(int index, const Decision& decision, mdp::StepResult result);
+  void finish(int index, bool terminal, bool truncated);
+  void lose(int index, const std::string& what);
+
+  mdp::BatchEnv& envs_;
+  Policy& policy_;
+  Sink& sink_;
+  CollectorOptions options_;
+  uint64_t spec_hash_;
+  int64_t next_episode_;
+  int lost_in_a_row_ = 0;
+  std::vector<std::optional<Running>> slots_;
+  CollectorStats stats_;
+};
+
+}  // namespace rlgo::actors

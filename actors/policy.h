@@ -1,0 +1,54 @@
+// Who decides: the contract that collectors and evaluation play against.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/rng.h"
+#include "core/mdp/mdp.h"
+
+namespace rlgo::actors {
+
+struct Decision {
+  mdp::Action action;
+  float log_prob_xfer = 0;      // natural logarithm; of the action under the distribution that it was drawn from
+  float log_prob_location = 0;  // given the xfer; 0 for NO-OP
+  float value_xfer = 0;         // expected return, 0 for a policy that does not know
+  float value_location = 0;
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // One decision per observation, each legal. rngs[i] is the stream of observation i's episode; a decision draws a fixed
+  // number of times from it, so that it does not depend on what else is in the batch.
+  virtual std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) = 0;
+  // value_xfer of each observation: bootstraps truncated episodes.
+  virtual std::vector<float> value(std::span<const mdp::Observation* const> observations) = 0;
+  // Of the weights in use; -1 for a policy without weights.
+  virtual int64_t version() const = 0;
+  // Replaces the weights. Throws Error where the bytes are not weights of this policy's network.
+  virtual void load(std::string_view weights, int64_t version) = 0;
+
+  // Greedy policies take the likeliest action in place of drawing one; the log-probabilities stay those of drawing.
+  void set_greedy(bool greedy) { greedy_ = greedy; }
+  bool greedy() const { return greedy_; }
+
+ private:
+  bool greedy_ = false;
+};
+
+// Uniform over the legal xfers (NO-OP among them), then uniform over the locations of that xfer. Has no weights: load()
+// takes anything. Greedy makes no difference.
+class RandomPolicy : public Policy {
+ public:
+  std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
+  std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
+  int64_t version() const override { return -1; }
+  void load(std::string_view weights, int64_t version) override;
+};
+
+}  // namespace rlgo::actors
