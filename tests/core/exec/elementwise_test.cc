@@ -1,0 +1,70 @@
+#include <cmath>
+
+#include "tests/core/exec/calls.h"
+
+namespace rlgo::exec {
+namespace {
+
+TEST(ElementwiseKernel, BinaryByHand) {
+  const auto a = numbers({1, -2, 3, 8}, {2, 2}), b = numbers({2, 4}, {2});
+  expect_values(call(Op::add, {a, b}), {3, 2, 5, 12});
+  expect_values(call(Op::sub, {a, b}), {-1, -6, 1, 4});
+  expect_values(call(Op::mul, {a, b}), {2, -8, 6, 32});
+  expect_values(call(Op::div, {a, b}), {0.5, -0.5, 1.5, 2});
+  expect_values(call(Op::min, {a, b}), {1, -2, 2, 4});
+  expect_values(call(Op::max, {a, b}), {2, 4, 3, 8});
+  expect_values(call(Op::pow, {a, b}), {1, 16, 9, 4096});
+}
+
+TEST(ElementwiseKernel, IntegersDivideTowardsZero) {
+  expect_values(call(Op::div, {integers({7, -7, 6}, {3}), integers({2, 2, -4}, {3})}), {3, -3, -1});
+  expect_values(call(Op::max, {integers({7, -7}, {2}), integers({0}, {})}), {7, 0});
+}
+
+TEST(ElementwiseKernel, UnaryByHand) {
+  const auto x = numbers({-4, -0.5, 0, 0.25, 4}, {5});
+  expect_values(call(Op::relu, {x}), {0, 0, 0, 0.25, 4});
+  expect_values(call(Op::neg, {x}), {4, 0.5, 0, -0.25, -4});
+  expect_values(call(Op::abs, {x}), {4, 0.5, 0, 0.25, 4});
+  expect_values(call(Op::leaky_relu, {x}, {{Attr::alpha, 0.1}}), {-0.4, -0.05, 0, 0.25, 4});
+  expect_values(call(Op::clip, {x}, {{Attr::min, -1.0}, {Attr::max, 0.1}}), {-1, -0.5, 0, 0.1, 0.1});
+  expect_values(call(Op::clip, {x}, {}), {-4, -0.5, 0, 0.25, 4});
+  expect_values(call(Op::hard_sigmoid, {x}), {0, 0.4, 0.5, 0.55, 1});
+  expect_values(call(Op::hard_swish, {x}), {0, -0.5 * (2.5 / 6), 0, 0.25 * (3.25 / 6), 4});
+}
+
+TEST(ElementwiseKernel, TranscendentalAgainstTheStandardLibrary) {
+  const std::vector<double> xs{-2.5, -0.5, 0.0, 0.75, 3.0};
+  const auto x = numbers(xs, {5});
+  const auto of = [&](auto f) {
+    std::vector<double> ys;
+    for (double v : xs) ys.push_back(f(v));
+    return ys;
+  };
+  expect_values(call(Op::sigmoid, {x}), of([](double v) { return 1 / (1 + std::exp(-v)); }));
+  expect_values(call(Op::tanh, {x}), of([](double v) { return std::tanh(v); }));
+  expect_values(call(Op::erf, {x}), of([](double v) { return std::erf(v); }));
+  expect_values(call(Op::exp, {x}), of([](double v) { return std::exp(v); }), 1e-5);
+  expect_values(call(Op::gelu, {x}), of([](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }));
+  const auto tanh_form = of([](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); });
+  expect_values(call(Op::gelu, {x}, {{Attr::approximate, std::string("tanh")}}), tanh_form);
+  expect_values(call(Op::sqrt, {numbers({0, 4}, {2})}), {0, 2});
+  expect_values(call(Op::log, {numbers({1, 7.5}, {2})}), {0, std::log(7.5)});
+}
+
+TEST(ElementwiseKernel, ActivationWordsEqualTheOperators) {
+  const auto x = numbers({-4, -0.5, 0, 0.25, 4}, {5});
+  for (const auto& [word, op] : std::vector<std::pair<std::string, Op>>{
+           {"relu", Op::relu}, {"sigmoid", Op::sigmoid}, {"tanh", Op::tanh}, {"gelu", Op::gelu}, {"hard_swish", Op::hard_swish}}) {
+    at::Tensor y = x.clone();
+    activate_(y, word);
+    expect_near(y, call(op, {x}));
+  }
+  at::Tensor y = x.clone();
+  activate_(y, "none");
+  expect_near(y, x);
+  EXPECT_THROW(activate_(y, "swish"), Error);
+}
+
+}  // namespace
+}  // namespace rlgo::exec
