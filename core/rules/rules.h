@@ -21,9 +21,9 @@ class CompiledRule;  // core/rules/compiled.h
 
 // One place where a rule applies. Ids are valid for the graph it was found in, and in edited ones while the nodes live.
 struct Match {
-  int32_t rule = 0;                         // index in the RuleSet
-  SmallVector<graph::NodeId, 6> nodes;      // matched operator nodes, in the pattern's order; nodes[0] is the (first) root
-  SmallVector<graph::Value, 6> variables;   // bound tensor variables, in the rule's order
+  int32_t rule = 0;                     // index in the RuleSet
+  SmallVector<graph::NodeId, 6> nodes;  // matched operator nodes, in the pattern's order; nodes[0] is the (first) root
+  SmallVector<graph::Value, 6> variables;  // bound tensor variables, in the rule's order
   bool operator==(const Match&) const = default;
 };
 
@@ -47,9 +47,11 @@ class RuleSet {
   std::shared_ptr<const RuleSet> subset(std::span<const std::string> names) const;
   std::string to_text() const;
 
+  struct Impl;  // core/rules/rule_set.h
+  const Impl& impl() const;
+
  private:
   RuleSet();
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,87 @@
+// What a rule file says, before names are looked up. The language is described in parser.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rlgo::rules {
+
+// Place of a named thing in a compiled rule: tables of CompiledRule, slots of Binding.
+enum class SlotKind : uint8_t { none, attribute, tensor, sequence, left, right };
+struct Slot {
+  SlotKind kind = SlotKind::none;
+  int32_t index = -1;
+  int32_t port = 0;  // left and right
+};
+
+// An expression over attributes, shapes and numbers.
+struct Expr {
+  enum class Kind : uint8_t { integer, real, word, list, name, call };
+  Kind kind = Kind::integer;
+  int line = 0;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;        // word; name without '?'; function or operator ("+", "==", "and", "[]")
+  int port = -1;           // ?name.port, -1 where none is written
+  std::vector<Expr> args;  // list items, call arguments
+  // Filled in by compile():
+  Slot slot;              // name
+  int32_t function = -1;  // call: index into the function table of expr.h
+};
+
+struct AttrTerm {
+  std::string key;
+  Expr value;
+};
+
+// An operand: ?x, ?s.1, ?xs..., a number or {expression} (a scalar constant), or (op operands... attributes...).
+struct Term {
+  enum class Kind : uint8_t { name, node, scalar };
+  Kind kind = Kind::name;
+  int line = 0;
+  std::string text;  // name without '?', or operator
+  int port = -1;
+  bool spread = false;  // trailing "..."
+  std::vector<Term> operands;
+  std::vector<AttrTerm> attrs;
+  std::string bundle;  // name in ..?NAME, or ""
+  Expr value;          // scalar
+};
+
+// ?name = term, ?name.port = term, ?name... = term
+struct Equation {
+  int line = 0;
+  std::string name;
+  int port = -1;
+  bool spread = false;
+  Term term;
+};
+
+// when EXPR, or let ?name = EXPR
+struct Guard {
+  int line = 0;
+  std::string let;  // "" for a condition
+  Expr expr;
+};
+
+struct RuleText {
+  std::string name;
+  int line = 0;
+  std::string file;
+  std::vector<std::string> tags;
+  std::string proof = "unproved";
+  std::string before_first, before_second;  // before ?a ?b
+  std::vector<Equation> left;
+  std::vector<Guard> guards;
+  std::vector<Equation> right;
+};
+
+std::string to_text(const Expr& expr);
+std::string to_text(const Term& term);
+// The meaning: name, `before`, equations, guards; what RuleSet::hash() covers.
+std::string body_text(const RuleText& rule);
+// All of it, tags and proof included.
+std::string to_text(const RuleText& rule);
+
+}  // namespace rlgo::rules

@@ -1,0 +1,53 @@
+// What the names of a rule stand for in one match, and the evaluation of expressions under it.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/rules/compiled.h"
+#include "core/rules/value.h"
+
+namespace rlgo::rules {
+
+struct Binding {
+  // A slot counts only where its bit in the mask is set, so backtracking is restoring the masks.
+  struct Masks {
+    uint32_t nodes = 0, tensors = 0, sequences = 0, attributes = 0, bundles = 0;
+  };
+  struct AttrSlot {
+    const ops::AttrValue* attr = nullptr;  // of a node, or null: then `own`
+    Val own;
+  };
+  struct BundleSlot {
+    const ops::Attrs* attrs = nullptr;
+    const LeftNode* pattern = nullptr;  // whose mentioned attributes are left out
+  };
+  Masks masks;
+  std::array<graph::NodeId, kMaxNodes> nodes{};
+  std::array<graph::Value, kMaxTensors> tensors{};
+  std::array<SmallVector<graph::Value, 4>, kMaxSequences> sequences;
+  std::array<AttrSlot, kMaxAttributes> attributes;
+  std::array<BundleSlot, kMaxBundles> bundles;
+};
+
+// Attributes of a node that its pattern takes by ..?A.
+bool in_bundle(const LeftNode& pattern, ops::Attr key);
+bool equal_bundles(const Binding::BundleSlot& a, const Binding::BundleSlot& b);
+
+// The number that all elements of a constant are: fills, and weights of one element whose contents are here.
+std::optional<double> uniform_value(const graph::Graph& graph, graph::Value value);
+
+// Everything an expression may look at.
+struct Scope {
+  const CompiledRule& rule;
+  const graph::Graph& graph;
+  const Binding& binding;
+  // Output types of the right nodes made so far: right_types[node][port]; of a mapped node, [node][round].
+  const std::vector<ops::Types>* right_types = nullptr;
+  int round = -1;  // inside a mapped term: which element sequences stand for
+};
+Val evaluate(const Expr& expr, const Scope& scope);
+
+}  // namespace rlgo::rules

@@ -1,0 +1,238 @@
+#include "core/rules/instance.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/rules/matcher.h"
+#include "core/rules/propose.h"
+
+namespace rlgo::rules {
+namespace {
+
+using graph::Value;
+using ops::AttrValue;
+
+class Maker {
+ public:
+  Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), propose_(rng), rng_(rng), editor_("instance") {
+    const std::function<void(const Expr&)> look = [&](const Expr& expr) {
+      if (expr.kind == Expr::Kind::real) numbers_.push_back(expr.real);
+      if (expr.kind == Expr::Kind::integer) numbers_.push_back(static_cast<double>(expr.integer));
+      if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == SlotKind::tensor) {
+        const auto which = static_cast<TensorFn>(expr.function);
+        if (which == TensorFn::constant) asked_constant_ |= 1u << expr.args[0].slot.index;
+        if (which == TensorFn::value) asked_value_ |= 1u << expr.args[0].slot.index;
+      }
+      std::ranges::for_each(expr.args, look);
+    };
+    for (const auto& guard : rule.guards) look(guard.expr);
+  }
+
+  std::optional<graph::Graph> run() {
+    nodes_.assign(rule_.left.size(), graph::kNoNode);
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      if (!make(static_cast<int>(k))) return std::nullopt;
+    }
+    int number = 0;
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      if (!rule_.left[k].replaced && rng_.below(8) != 0) continue;
+      const auto ports = static_cast<int32_t>(editor_.node(nodes_[k]).info->outputs.size());
+      for (int32_t p = 0; p < ports; ++p) editor_.add_output("out" + std::to_string(number++), {nodes_[k], p});
+    }
+    return editor_.finish();
+  }
+
+ private:
+  bool make(int index) {
+    if (nodes_[index] != graph::kNoNode) return true;
+    const LeftNode& left = rule_.left[index];
+    for (const auto& operand : left.operands) {
+      if (operand.kind == Operand::Kind::left && !make(operand.index)) return false;
+    }
+    Draft draft;
+    draft.op = left.op;
+    known_attributes(left, draft);
+    if (!known_operands(left, draft)) return false;
+    if (!propose_.complete(draft)) return false;
+    std::vector<Value> inputs;
+    for (size_t k = 0; k < draft.types.size(); ++k) {
+      if (values_[k].node == graph::kNoNode) values_[k] = leaf(left, static_cast<int>(k), *draft.types[k]);
+      inputs.push_back(values_[k]);
+    }
+    bind_operands(left);
+    bind_attributes(left, draft);
+    const auto id = editor_.try_add(left.op, inputs, draft.attrs);
+    if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
+    nodes_[index] = *id;
+    return true;
+  }
+
+  void known_attributes(const LeftNode& left, Draft& draft) {
+    for (const auto& [key, value] : left.fixed) draft.attrs.set(key, value);
+    for (const auto& test : left.tests) {
+      if (!test.is_list) {
+        if (const auto held = attributes_.find(test.items[0].slot); held != attributes_.end())
+          draft.attrs.set(test.key, held->second);
+        continue;
+      }
+      draft.wanted_lengths[test.key] = test.items.size();
+    }
+    if (left.bundle < 0) return;
+    const auto held = bundles_.find(left.bundle);
+    if (held == bundles_.end()) return;
+    for (const auto& [key, value] : held->second.items()) {
+      if (std::ranges::find(left.mentioned, key) == left.mentioned.end()) draft.attrs.set(key, value);
+    }
+  }
+
+  // Fills values_ (where the graph has the operand already) and the draft's types; the rest is left open.
+  bool known_operands(const LeftNode& left, Draft& draft) {
+    values_.clear();
+    slots_.clear();
+    const auto open_slots = [&](const Operand& operand) {
+      const auto& spec = ops::spec(left.op);
+      const auto fixed =
+          static_cast<int>(left.operands.size()) -
+          static_cast<int>(std::ranges::count_if(left.operands, [](const Operand& o) { return o.spread; }));
+      const int room = spec.max_inputs == ops::kAnyArity ? 2 : spec.max_inputs - fixed;
+      const auto held = lengths_.find(operand.index);
+      const int length =
+          held != lengths_.end() ? held->second : static_cast<int>(rng_.below(static_cast<uint64_t>(room) + 1));
+      lengths_[operand.index] = length;
+      return length;
+    };
+    for (const auto& operand : left.operands) {
+      if (operand.kind == Operand::Kind::sequence) {
+        const int length = open_slots(operand);
+        for (int k = 0; k < length; ++k) add_slot(operand, k, draft);
+      } else if (operand.kind == Operand::Kind::left && operand.spread) {
+        const auto ports = static_cast<int32_t>(editor_.node(nodes_[operand.index]).info->outputs.size());
+        for (int32_t p = 0; p < ports; ++p) add_value({nodes_[operand.index], p}, draft);
+      } else if (operand.kind == Operand::Kind::left) {
+        if (operand.port >= static_cast<int32_t>(editor_.node(nodes_[operand.index]).info->outputs.size()))
+          return false;
+        add_value({nodes_[operand.index], operand.port}, draft);
+      } else {
+        add_slot(operand, 0, draft);
+      }
+    }
+    return true;
+  }
+  void add_value(Value value, Draft& draft) {
+    values_.push_back(value);
+    slots_.push_back({});
+    draft.types.emplace_back(editor_.type(value));
+  }
+  void add_slot(const Operand& operand, int element, Draft& draft) {
+    const auto held = tensors_.find({static_cast<int>(operand.kind), operand.index, element});
+    if (operand.kind == Operand::Kind::scalar) {
+      const Expr& number = rule_.scalars[operand.index];
+      add_value(fill(number.kind == Expr::Kind::integer ? static_cast<double>(number.integer) : number.real), draft);
+    } else if (held != tensors_.end()) {
+      add_value(held->second, draft);
+    } else if (operand.kind == Operand::Kind::tensor && (asked_value_ >> operand.index & 1u) && rng_.below(8) != 0) {
+      const double number = numbers_.empty() || rng_.below(3) == 0 ? static_cast<double>(rng_.below(7)) - 2.0
+                                                                   : numbers_[rng_.below(numbers_.size())];
+      const Value value = fill(number);
+      tensors_[{static_cast<int>(operand.kind), operand.index, 0}] = value;
+      add_value(value, draft);
+    } else {
+      values_.push_back({});
+      slots_.push_back({static_cast<int>(operand.kind), operand.index, element});
+      draft.types.emplace_back();
+    }
+  }
+  Value fill(double number) {
+    const ops::Ints shape(rng_.below(4) == 0 ? 1 : 0, 1);
+    return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, number}});
+  }
+
+  Value leaf(const LeftNode& left, int place, const ops::TensorType& type) {
+    const bool positive = left.op == ops::Op::batch_norm
+                              ? place == 4
+                              : left.op == ops::Op::sqrt || left.op == ops::Op::log ||
+                                    (left.op == ops::Op::div && place == 1) || (left.op == ops::Op::pow && place == 0);
+    const Slot slot = slots_[place];
+    const bool asked = slot.kind == static_cast<int>(Operand::Kind::tensor) && (asked_constant_ >> slot.index & 1u);
+    const bool parameter =
+        place > 0 && (left.op == ops::Op::conv2d || left.op == ops::Op::batch_norm || left.op == ops::Op::layer_norm);
+    const std::string name = "v" + std::to_string(count_++);
+    if (positive || rng_.below(10) < (asked || parameter ? 9u : 4u)) {
+      return editor_.add_weight(name, graph::Blob::seeded(type, rng_.next(), 0.7, positive ? 0.0 : 0.2, positive));
+    }
+    return editor_.add_input(name, type);
+  }
+
+  void bind_operands(const LeftNode& left) {
+    (void)left;
+    for (size_t k = 0; k < slots_.size(); ++k) {
+      if (slots_[k].kind >= 0) tensors_[{slots_[k].kind, slots_[k].index, slots_[k].element}] = values_[k];
+    }
+  }
+
+  void bind_attributes(const LeftNode& left, Draft& draft) {
+    for (const auto& test : left.tests) {
+      const AttrValue value = *draft.attrs.find(test.key);
+      if (!test.is_list) {
+        attributes_[test.items[0].slot] = value;
+        continue;
+      }
+      auto list = std::get<ops::Ints>(value);
+      for (size_t k = 0; k < test.items.size() && k < list.size(); ++k) {
+        const auto& item = test.items[k];
+        if (item.slot < 0) list[k] = item.number;
+        if (item.slot >= 0 && attributes_.contains(item.slot)) list[k] = std::get<int64_t>(attributes_[item.slot]);
+        if (item.slot >= 0) attributes_[item.slot] = list[k];
+      }
+      draft.attrs.set(test.key, list);
+    }
+    if (left.bundle >= 0) bundles_.emplace(left.bundle, draft.attrs);
+  }
+
+  struct Slot {
+    int kind = -1, index = 0, element = 0;
+  };
+  const CompiledRule& rule_;
+  Proposer propose_;
+  Rng& rng_;
+  graph::Editor editor_;
+  std::vector<double> numbers_;  // literals of the conditions
+  uint32_t asked_constant_ = 0, asked_value_ = 0;
+  std::vector<graph::NodeId> nodes_;
+  std::map<std::tuple<int, int, int>, Value> tensors_;  // (operand kind, index, element)
+  std::map<int, int> lengths_;                          // of sequences
+  std::map<int, AttrValue> attributes_;
+  std::map<int, ops::Attrs> bundles_;
+  std::vector<Value> values_;  // of the node in work
+  std::vector<Slot> slots_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::optional<graph::Graph> random_instance(const CompiledRule& rule, Rng& rng) { return Maker(rule, rng).run(); }
+
+void check_types(const CompiledRule& rule) {
+  constexpr int kAttempts = 1500;
+  constexpr int64_t kEnough = 200;  // instances on which all conditions hold
+  Rng rng({rule.hash});
+  int64_t misfits = 0;
+  bool fits = false;
+  for (int attempt = 0; attempt < kAttempts && !fits && misfits < kEnough; ++attempt) {
+    const auto graph = random_instance(rule, rng);
+    if (!graph) continue;
+    Matcher matcher(rule, 0, *graph);
+    const Matcher::Sink sink = [&](const Found&, const Plan&) { fits = true; };
+    for (graph::NodeId id : graph->order()) matcher.at(0, id, sink);
+    misfits += matcher.misfits();
+  }
+  if (!fits && misfits > 20) {
+    throw Error(fmt::format(
+        "{}:{}: rule '{}': the two sides differ in type, or the right side does not fit, in all of {} random instances",
+        rule.text.file, rule.text.line, rule.text.name, misfits));
+  }
+}
+
+}  // namespace rlgo::rules

@@ -1,0 +1,63 @@
+// Finds the places where one rule applies.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "core/rules/plan.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::rules {
+
+// A place where a rule fits, but for conditions that depend on far-away parts of the graph.
+struct Found {
+  Match match;
+  uint64_t signature = 0;  // Plan::signature
+  bool sensitive = false;  // a cycle could arise: depends on paths outside the match
+  bool blocked = false;    // sensitive, and in this graph it would arise
+};
+
+class Matcher {
+ public:
+  // `sink` gets every match (also blocked ones), some perhaps twice; plan and binding live during the call only.
+  using Sink = std::function<void(Found found, const Plan& plan)>;
+  Matcher(const CompiledRule& rule, int rule_index, const graph::Graph& graph)
+      : rule_(rule), rule_index_(rule_index), graph_(graph) {}
+
+  // All matches in which pattern node `anchor` is graph node `id`.
+  void at(int anchor, graph::NodeId id, const Sink& sink);
+  // Bindings on which all conditions held, but the right side did not fit or differed in type.
+  int64_t misfits() const { return misfits_; }
+  // The matches with exactly these nodes, in the pattern's order.
+  void pinned(std::span<const graph::NodeId> nodes, const Sink& sink);
+
+ private:
+  void step(size_t index);
+  void visit(size_t index, int pattern);
+  bool test_attributes(const LeftNode& pattern, const graph::Node& node);
+  bool test_items(const AttrTest& test, const ops::AttrValue& value);
+  bool bind_attribute(int slot, const ops::AttrValue* attr, int64_t number);
+  void match_list(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
+                  size_t input);
+  void bind_sequence(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
+                     size_t input);
+  bool bind_operand(const Operand& operand, graph::Value value);
+  bool assign(int pattern, graph::NodeId id);
+  bool is_bound(const Operand& operand, graph::Value* value) const;
+  void finish();
+  void report(const Plan& plan);
+
+  const CompiledRule& rule_;
+  int rule_index_;
+  const graph::Graph& graph_;
+  Binding binding_;
+  const std::vector<Step>* program_ = nullptr;
+  std::span<const graph::NodeId> pins_;
+  const Sink* sink_ = nullptr;
+  int64_t misfits_ = 0;
+};
+
+// Whether replacing would make a cycle in this graph. Only rules with may_cycle can.
+bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding, bool* sensitive);
+
+}  // namespace rlgo::rules

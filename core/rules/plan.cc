@@ -1,0 +1,223 @@
+#include "core/rules/plan.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::rules {
+namespace {
+
+using graph::Value;
+constexpr int64_t kMaxPlanned = 4096;  // mapped terms over hostile sequences
+
+class Planner {
+ public:
+  Planner(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding)
+      : rule_(rule), graph_(graph), binding_(binding), results_(rule.right.size()), types_(rule.right.size()) {}
+
+  std::optional<Plan> run() {
+    for (size_t k = 0; k < rule_.right.size(); ++k) {
+      if (!right_node(static_cast<int>(k))) return std::nullopt;
+    }
+    for (const auto& replacement : rule_.replacements) {
+      if (!replace(replacement)) return std::nullopt;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  Scope scope(int round) const { return {rule_, graph_, binding_, &types_, round}; }
+  const ops::TensorType& type(const PlanRef& ref) const {
+    return ref.planned < 0 ? graph_.type(ref.value) : plan_.nodes[ref.planned].types[ref.value.port];
+  }
+  uint64_t hash(const PlanRef& ref) const {
+    if (ref.planned < 0)
+      return hash_combine(static_cast<uint64_t>(ref.value.node), static_cast<uint64_t>(ref.value.port));
+    return hash_combine(plan_.nodes[ref.planned].hash, 0x77u + static_cast<uint64_t>(ref.value.port));
+  }
+  // The value of the old graph that this is, or no node.
+  Value resolved(const PlanRef& ref) const {
+    return ref.planned < 0 ? ref.value : Value{plan_.nodes[ref.planned].same_as, ref.value.port};
+  }
+
+  // Rounds of a mapped node: all its element operands are equally long.
+  std::optional<int> rounds(const RightNode& node) const {
+    int count = -1;
+    for (const auto& operand : node.operands) {
+      if (!operand.element) continue;
+      const int length = static_cast<int>(length_of(operand));
+      if (count >= 0 && length != count) return std::nullopt;
+      count = length;
+    }
+    return count;
+  }
+  size_t length_of(const Operand& operand) const {
+    if (operand.kind == Operand::Kind::sequence) return binding_.sequences[operand.index].size();
+    if (operand.kind == Operand::Kind::left) return graph_.node(binding_.nodes[operand.index]).info->outputs.size();
+    return results_[operand.index].size();
+  }
+
+  // Appends what an operand stands for. False where an output does not exist.
+  bool expand(const Operand& operand, int round, std::vector<PlanRef>& out) const {
+    const bool one = !operand.spread;
+    const size_t at = static_cast<size_t>(operand.element ? round : operand.port);
+    if (operand.kind == Operand::Kind::tensor) {
+      out.push_back({-1, binding_.tensors[operand.index]});
+      return true;
+    }
+    const size_t length = length_of(operand);
+    if (one && at >= length) return false;
+    for (size_t k = one ? at : 0; k < (one ? at + 1 : length); ++k) {
+      if (operand.kind == Operand::Kind::sequence) out.push_back({-1, binding_.sequences[operand.index][k]});
+      if (operand.kind == Operand::Kind::left)
+        out.push_back({-1, Value{binding_.nodes[operand.index], static_cast<int32_t>(k)}});
+      if (operand.kind == Operand::Kind::right) out.push_back(results_[operand.index][k]);
+    }
+    return true;
+  }
+
+  bool right_node(int index) {
+    const RightNode& node = rule_.right[index];
+    if (!node.mapped) return make(index, -1);
+    const auto count = rounds(node);
+    if (!count) return false;
+    for (int round = 0; round < *count; ++round) {
+      if (!make(index, round)) return false;
+    }
+    return true;
+  }
+
+  bool make(int index, int round) {
+    const RightNode& node = rule_.right[index];
+    PlanNode made;
+    made.op = node.op;
+    if (plan_.nodes.size() > kMaxPlanned || !operands(node, round, made.inputs) || !attributes(node, round, made.attrs))
+      return false;
+    if (!add(std::move(made))) return false;
+    const auto planned = static_cast<int32_t>(plan_.nodes.size()) - 1;
+    const auto& types = plan_.nodes.back().types;
+    for (size_t port = 0; port < types.size(); ++port) {
+      results_[index].push_back({planned, Value{graph::kNoNode, static_cast<int32_t>(port)}});
+      types_[index].push_back(types[port]);
+    }
+    return true;
+  }
+
+  bool operands(const RightNode& node, int round, std::vector<PlanRef>& inputs) {
+    for (const auto& operand : node.operands) {
+      if (operand.kind != Operand::Kind::scalar && !expand(operand, round, inputs)) return false;
+      if (operand.kind == Operand::Kind::scalar) inputs.push_back({});  // needs the others' dtype
+    }
+    const auto is_hole = [](const PlanRef& ref) { return ref.planned < 0 && ref.value.node == graph::kNoNode; };
+    const auto other = std::ranges::find_if_not(inputs, is_hole);
+    const ops::DType dtype = other == inputs.end() ? ops::DType::f32 : type(*other).dtype;
+    auto hole = inputs.begin();
+    for (const auto& operand : node.operands) {
+      if (operand.kind != Operand::Kind::scalar) continue;
+      hole = std::find_if(hole, inputs.end(), is_hole);
+      const auto number = to_attr(evaluate(rule_.scalars[operand.index], scope(round)), 0.0);
+      if (!number) return false;
+      PlanNode fill;
+      fill.op = ops::Op::fill;
+      fill.attrs = {
+          {ops::Attr::shape, ops::Ints{}}, {ops::Attr::to, std::string(ops::name(dtype))}, {ops::Attr::value, *number}};
+      if (!add(std::move(fill))) return false;
+      *hole = {static_cast<int32_t>(plan_.nodes.size()) - 1, Value{graph::kNoNode, 0}};
+    }
+    return true;
+  }
+
+  bool attributes(const RightNode& node, int round, ops::Attrs& attrs) const {
+    attrs = node.defaults;
+    if (node.bundle >= 0) {
+      const auto& bundle = binding_.bundles[node.bundle];
+      for (const auto& [key, value] : bundle.attrs->items()) {
+        const auto known = [&](const ops::AttrSpec& spec) {
+          return spec.key == key && spec.fallback.index() == value.index();
+        };
+        if (in_bundle(*bundle.pattern, key) && std::ranges::any_of(ops::spec(node.op).attrs, known))
+          attrs.set(key, value);
+      }
+    }
+    for (const auto& attr : node.attrs) {
+      auto value = to_attr(evaluate(attr.expr, scope(round)), attr.fallback);
+      if (!value) return false;
+      attrs.set(attr.key, std::move(*value));
+    }
+    if (node.bundle < 0 && node.op != ops::Op::slice) return true;
+    auto complete = ops::complete_attrs(node.op, attrs);
+    if (!complete) return false;
+    attrs = std::move(*complete);
+    return true;
+  }
+
+  bool add(PlanNode made) {
+    ops::Types inputs;
+    inputs.reserve(made.inputs.size());
+    for (const auto& ref : made.inputs) inputs.push_back(type(ref));
+    auto types = ops::infer(made.op, inputs, made.attrs);
+    if (!types) return false;
+    made.types = std::move(*types);
+    SmallVector<uint64_t, 8> hashes;
+    for (const auto& ref : made.inputs) hashes.push_back(hash(ref));
+    const bool commutative = ops::spec(made.op).commutative;
+    if (commutative) std::sort(hashes.begin(), hashes.end());
+    made.hash = hash_combine(static_cast<uint64_t>(made.op), made.attrs.hash());
+    for (uint64_t h : hashes) made.hash = hash_combine(made.hash, h);
+    made.same_as = equal_left(made, commutative);
+    plan_.nodes.push_back(std::move(made));
+    return true;
+  }
+
+  graph::NodeId equal_left(const PlanNode& made, bool commutative) const {
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      if (rule_.left[k].op != made.op) continue;
+      const graph::NodeId id = binding_.nodes[k];
+      const auto& node = graph_.node(id);
+      if (node.inputs.size() != made.inputs.size()) continue;
+      const size_t size = made.inputs.size();
+      bool same = true;
+      for (size_t i = 0; i < size; ++i) same &= resolved(made.inputs[i]) == node.inputs[i];
+      if (!same && commutative && size == 2)
+        same = resolved(made.inputs[0]) == node.inputs[1] && resolved(made.inputs[1]) == node.inputs[0];
+      if (same && node.attrs() == made.attrs) return id;
+    }
+    return graph::kNoNode;
+  }
+
+  bool replace(const Replacement& replacement) {
+    const graph::NodeId id = binding_.nodes[replacement.left];
+    const auto& outputs = graph_.node(id).info->outputs;
+    std::vector<PlanRef> values;
+    if (replacement.with.kind == Operand::Kind::scalar || !expand(replacement.with, -1, values)) return false;
+    const bool all = replacement.port < 0;
+    if (values.size() != (all ? outputs.size() : 1) || (!all && replacement.port >= static_cast<int>(outputs.size())))
+      return false;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const auto port = all ? static_cast<int32_t>(k) : replacement.port;
+      const Value old{id, port};
+      if (type(values[k]) != outputs[port]) return false;
+      plan_.changes |= resolved(values[k]) != old;
+      plan_.signature +=
+          hash_combine(hash_combine(static_cast<uint64_t>(id), static_cast<uint64_t>(port)), hash(values[k]));
+      plan_.replacements.emplace_back(old, values[k]);
+    }
+    return true;
+  }
+
+  const CompiledRule& rule_;
+  const graph::Graph& graph_;
+  const Binding& binding_;
+  Plan plan_;
+  std::vector<std::vector<PlanRef>> results_;
+  std::vector<ops::Types> types_;
+};
+
+}  // namespace
+
+std::optional<Plan> make_plan(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding) {
+  return Planner(rule, graph, binding).run();
+}
+
+}  // namespace rlgo::rules

@@ -1,0 +1,52 @@
+// Random operand types and attributes for one operator: what fits often enough to be worth trying.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/base/rng.h"
+#include "core/ops/op.h"
+
+namespace rlgo::rules {
+
+// An operator with some types and attributes decided, others open.
+struct Draft {
+  ops::Op op = ops::Op::add;
+  std::vector<std::optional<ops::TensorType>> types;
+  ops::Attrs attrs;
+  std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
+};
+
+class Proposer {
+ public:
+  // Draws a few extents and uses them throughout, so that equal ones are frequent.
+  explicit Proposer(Rng& rng);
+  // Fills in what is open. False where that makes no sense. f32 throughout.
+  bool complete(Draft& draft);
+
+ private:
+  int64_t extent() { return extents_[rng_.below(extents_.size())]; }
+  int64_t between(int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(rng_.below(static_cast<uint64_t>(most - least + 1)));
+  }
+  bool chance(uint64_t percent) { return rng_.below(100) < percent; }
+  ops::Shape shape(int rank);
+  ops::Shape any_shape();
+  ops::Shape relative(const ops::Shape& other);
+  std::optional<ops::Shape> conv_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> operand(Draft& draft, size_t place);
+  std::optional<ops::AttrValue> attribute(const Draft& draft, const ops::AttrSpec& spec);
+  ops::Ints window_pads(const ops::Ints& window, bool below_window);
+  ops::Ints permutation(int64_t rank);
+  ops::Ints regrouped(const ops::Shape& from);
+  std::optional<ops::AttrValue> list_attribute(const Draft& draft, ops::Attr key);
+  std::optional<ops::AttrValue> word_or_number(ops::Op op, ops::Attr key);
+
+  Rng& rng_;
+  std::vector<int64_t> extents_;
+  int64_t image_ = 6;
+};
+
+}  // namespace rlgo::rules

@@ -1,0 +1,204 @@
+#include "core/rules/rule_set.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "core/rules/compiled.h"
+#include "core/rules/instance.h"
+#include "core/rules/parser.h"
+
+namespace rlgo::rules {
+
+namespace {
+
+uint32_t asked_uses(const CompiledRule& rule) {
+  uint32_t asked = 0;
+  const std::function<void(const Expr&)> look = [&](const Expr& expr) {
+    const bool uses = expr.kind == Expr::Kind::call && static_cast<TensorFn>(expr.function) == TensorFn::uses;
+    if (uses) asked |= 1u << expr.args[0].slot.index;
+    std::ranges::for_each(expr.args, look);
+  };
+  for (const auto& guard : rule.guards) look(guard.expr);
+  for (const auto& test : rule.deferred) look(test.expr);
+  for (const auto& node : rule.right) {
+    for (const auto& attr : node.attrs) look(attr.expr);
+  }
+  std::ranges::for_each(rule.scalars, look);
+  return asked;
+}
+
+}  // namespace
+
+void RuleSet::Impl::finish() {
+  hash = mix64(rules.size());
+  for (size_t r = 0; r < rules.size(); ++r) {
+    hash = hash_combine(hash, rules[r]->hash);
+    asks_uses.push_back(asked_uses(*rules[r]));
+    for (size_t k = 0; k < rules[r]->left.size(); ++k) {
+      const bool uses = asks_uses.back() >> k & 1u;
+      anchors[static_cast<size_t>(rules[r]->left[k].op)].push_back(
+          {static_cast<int32_t>(r), static_cast<int32_t>(k), uses});
+    }
+  }
+}
+
+RuleSet::RuleSet() : impl_(std::make_unique<Impl>()) {}
+RuleSet::~RuleSet() = default;
+
+namespace {
+
+void add_file(std::vector<std::shared_ptr<const CompiledRule>>& rules, std::set<std::string>& names,
+              std::string_view text, const std::string& file) {
+  for (auto& rule : parse_rules(text, file)) {
+    if (!names.insert(rule.name).second)
+      throw Error(fmt::format("{}:{}: rule '{}' is defined twice", rule.file, rule.line, rule.name));
+    auto compiled = std::make_shared<CompiledRule>(compile(std::move(rule)));
+    check_types(*compiled);
+    rules.push_back(std::move(compiled));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const RuleSet> RuleSet::parse(std::string_view text, const std::string& file_name) {
+  std::shared_ptr<RuleSet> set(new RuleSet());
+  std::set<std::string> names;
+  add_file(set->impl_->rules, names, text, file_name);
+  set->impl_->finish();
+  return set;
+}
+
+std::shared_ptr<const RuleSet> RuleSet::load(std::span<const std::filesystem::path> files) {
+  std::shared_ptr<RuleSet> set(new RuleSet());
+  std::set<std::string> names;
+  for (const auto& file : files) add_file(set->impl_->rules, names, read_file(file), file.string());
+  set->impl_->finish();
+  return set;
+}
+
+int RuleSet::size() const { return static_cast<int>(impl_->rules.size()); }
+const CompiledRule& RuleSet::rule(int index) const {
+  RLGO_CHECK(index >= 0 && index < size());
+  return *impl_->rules[static_cast<size_t>(index)];
+}
+const std::string& RuleSet::name(int index) const { return rule(index).text.name; }
+Proof RuleSet::proof(int index) const {
+  const auto& word = rule(index).text.proof;
+  return word == "proved" ? Proof::proved : word == "tested" ? Proof::tested : Proof::unproved;
+}
+std::vector<std::string> RuleSet::names() const {
+  std::vector<std::string> names;
+  for (const auto& rule : impl_->rules) names.push_back(rule->text.name);
+  return names;
+}
+uint64_t RuleSet::hash() const { return impl_->hash; }
+
+std::shared_ptr<const RuleSet> RuleSet::subset(std::span<const std::string> wanted) const {
+  const auto known = names();
+  for (const auto& name : wanted) {
+    if (std::ranges::find(known, name) == known.end()) fail("no rule is named '{}'{}", name, did_you_mean(name, known));
+  }
+  std::shared_ptr<RuleSet> set(new RuleSet());
+  for (const auto& rule : impl_->rules) {
+    if (std::ranges::find(wanted, rule->text.name) != wanted.end()) set->impl_->rules.push_back(rule);
+  }
+  set->impl_->finish();
+  return set;
+}
+
+std::string RuleSet::to_text() const {
+  std::string text;
+  for (const auto& rule : impl_->rules) text += (text.empty() ? "" : "\n") + rules::to_text(rule->text);
+  return text;
+}
+
+const RuleSet::Impl& RuleSet::impl() const { return *impl_; }
+
+bool stands_before(const graph::Graph& graph, const Match& a, const Match& b) {
+  for (size_t k = 0; k < a.nodes.size(); ++k) {
+    if (a.nodes[k] != b.nodes[k]) return graph.position(a.nodes[k]) < graph.position(b.nodes[k]);
+  }
+  for (size_t k = 0; k < std::min(a.variables.size(), b.variables.size()); ++k) {
+    const auto &x = a.variables[k], &y = b.variables[k];
+    if (x.node != y.node) return graph.position(x.node) < graph.position(y.node);
+    if (x.port != y.port) return x.port < y.port;
+  }
+  return a.variables.size() < b.variables.size();
+}
+
+void sort_found(const graph::Graph& graph, std::vector<Found>& all) {
+  const auto less = [&](const Found& a, const Found& b) { return stands_before(graph, a.match, b.match); };
+  if (!std::is_sorted(all.begin(), all.end(), less)) std::sort(all.begin(), all.end(), less);
+  all.erase(std::unique(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.match == b.match; }),
+            all.end());
+}
+
+std::vector<Match> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all) {
+  std::vector<Match> matches;
+  std::unordered_set<uint64_t> seen;
+  for (const Found& found : all) {
+    if (found.blocked) continue;
+    if (rule.before_first >= 0 &&
+        graph.position(found.match.nodes[rule.before_first]) > graph.position(found.match.nodes[rule.before_second]))
+      continue;
+    if (all.size() == 1 || seen.insert(found.signature).second) matches.push_back(found.match);
+  }
+  return matches;
+}
+
+std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Graph& graph) {
+  const CompiledRule& rule = rules.rule(index);
+  std::vector<Found> all;
+  Matcher matcher(rule, index, graph);
+  const Matcher::Sink sink = [&](Found found, const Plan&) { all.push_back(std::move(found)); };
+  for (graph::NodeId id : graph.order()) {
+    if (graph.node(id).op() == rule.left[0].op) matcher.at(0, id, sink);
+  }
+  sort_found(graph, all);
+  return publish(rule, graph, all);
+}
+
+namespace {
+
+std::optional<Rewrite> build(const graph::Graph& graph, const Plan& plan) {
+  graph::Editor editor(graph);
+  std::vector<graph::NodeId> made;
+  const auto value = [&](const PlanRef& ref) {
+    return ref.planned < 0 ? ref.value : graph::Value{made[static_cast<size_t>(ref.planned)], ref.value.port};
+  };
+  for (const auto& node : plan.nodes) {
+    SmallVector<graph::Value, 8> inputs;
+    for (const auto& ref : node.inputs) inputs.push_back(value(ref));
+    const auto id = editor.try_add(node.op, inputs, node.attrs);
+    if (!id) return std::nullopt;
+    made.push_back(*id);
+  }
+  for (const auto& [old, with] : plan.replacements) editor.replace(old, value(with));
+  Rewrite rewrite;
+  auto graph_out = editor.finish(&rewrite.delta);
+  if (!graph_out) return std::nullopt;
+  rewrite.graph = std::move(*graph_out);
+  return rewrite;
+}
+
+}  // namespace
+
+std::optional<Rewrite> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph) {
+  std::optional<Rewrite> rewrite;
+  bool tried = false;
+  Matcher matcher(rules.rule(match.rule), match.rule, graph);
+  matcher.pinned(match.nodes, [&](const Found& found, const Plan& plan) {
+    if (tried || found.blocked || found.match != match) return;
+    tried = true;
+    rewrite = build(graph, plan);
+  });
+  return rewrite;
+}
+
+}  // namespace rlgo::rules

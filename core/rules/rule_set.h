@@ -1,0 +1,34 @@
+// Inside of RuleSet, shared with MatchIndex.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/rules/matcher.h"
+
+namespace rlgo::rules {
+
+// A pattern node that may match nodes of some operator.
+struct Anchor {
+  int32_t rule = 0;
+  int32_t pattern = 0;
+  bool asks_uses = false;  // the rule's conditions count this node's readers
+};
+
+struct RuleSet::Impl {
+  std::vector<std::shared_ptr<const CompiledRule>> rules;
+  std::array<std::vector<Anchor>, 256> anchors;  // by operator id
+  std::vector<uint32_t> asks_uses;               // by rule: bit k where pattern node k's readers are counted
+  uint64_t hash = 0;
+
+  void finish();  // anchors and hash from rules
+};
+
+// Orders by positions of nodes, then of variables.
+bool stands_before(const graph::Graph& graph, const Match& a, const Match& b);
+// From all matches in order to those that are offered: no blocked ones, `before` kept, one of equal results.
+std::vector<Match> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all);
+// Sorts, and drops repeated matches.
+void sort_found(const graph::Graph& graph, std::vector<Found>& all);
+
+}  // namespace rlgo::rules

@@ -1,0 +1,348 @@
+#include "core/rules/value.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "core/base/error.h"
+
+namespace rlgo::rules {
+namespace {
+
+using ops::Ints;
+using Args = std::span<const Val>;
+constexpr int64_t kMaxList = 4096;  // longest list an expression may make
+
+const int64_t* integer(const Val& v) { return std::get_if<int64_t>(&v); }
+const Ints* list(const Val& v) { return std::get_if<Ints>(&v); }
+std::optional<double> number(const Val& v) {
+  if (const auto* i = integer(v)) return static_cast<double>(*i);
+  if (const auto* f = std::get_if<double>(&v)) return *f;
+  return std::nullopt;
+}
+
+// Nothing on overflow and division by zero.
+std::optional<int64_t> combine(char op, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (op) {
+    case '+':
+      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case '-':
+      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case '*':
+      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case '<':
+      return std::min(a, b);
+    case '>':
+      return std::max(a, b);
+    default:
+      break;
+  }
+  if (b == 0 || (b == -1 && a == INT64_MIN)) return std::nullopt;
+  const int64_t quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);  // rounds down
+  return op == '/' ? quotient : a - quotient * b;
+}
+
+std::optional<double> combine(char op, double a, double b) {
+  switch (op) {
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
+    case '<':
+      return std::min(a, b);
+    case '>':
+      return std::max(a, b);
+    case '/':
+      return b == 0 ? std::nullopt : std::optional(a / b);
+    default:
+      return std::nullopt;
+  }
+}
+
+template <char op>
+Val arithmetic(Args args) {
+  const auto *la = list(args[0]), *lb = list(args[1]);
+  if (la || lb) {
+    const size_t size = la ? la->size() : lb->size();
+    if (la && lb && la->size() != lb->size()) return {};
+    if ((!la && !integer(args[0])) || (!lb && !integer(args[1]))) return {};
+    Ints out;
+    for (size_t k = 0; k < size; ++k) {
+      const auto item = combine(op, la ? (*la)[k] : *integer(args[0]), lb ? (*lb)[k] : *integer(args[1]));
+      if (!item) return {};
+      out.push_back(*item);
+    }
+    return out;
+  }
+  if (integer(args[0]) && integer(args[1])) {
+    const auto result = combine(op, *integer(args[0]), *integer(args[1]));
+    return result ? Val(*result) : Val();
+  }
+  const auto a = number(args[0]), b = number(args[1]);
+  if (!a || !b) return {};
+  const auto result = combine(op, *a, *b);
+  return result ? Val(*result) : Val();
+}
+
+std::optional<bool> same(const Val& a, const Val& b) {
+  if (!has_value(a) || !has_value(b)) return std::nullopt;
+  if (a.index() == b.index()) return a == b;
+  const auto x = number(a), y = number(b);
+  return x && y ? std::optional(*x == *y) : std::nullopt;
+}
+Val equal_to(Args args) {
+  const auto result = same(args[0], args[1]);
+  return result ? Val(*result) : Val();
+}
+Val not_equal(Args args) {
+  const auto result = same(args[0], args[1]);
+  return result ? Val(!*result) : Val();
+}
+template <typename Compare>
+Val compare(Args args) {
+  const auto a = number(args[0]), b = number(args[1]);
+  return a && b ? Val(Compare()(*a, *b)) : Val();
+}
+// Three-valued: an unknown side leaves the answer open only where the other side does not decide.
+Val both(Args args) {
+  const auto *a = std::get_if<bool>(&args[0]), *b = std::get_if<bool>(&args[1]);
+  if ((a && !*a) || (b && !*b)) return false;
+  return a && b ? Val(true) : Val();
+}
+Val either(Args args) {
+  if (is_true(args[0]) || is_true(args[1])) return true;
+  return has_value(args[0]) && has_value(args[1]) ? Val(false) : Val();
+}
+Val negate_truth(Args args) {
+  const auto* a = std::get_if<bool>(&args[0]);
+  return a ? Val(!*a) : Val();
+}
+Val minus(Args args) {
+  const std::array<Val, 2> zero{Val(int64_t{0}), args[0]};
+  return arithmetic<'-'>(zero);
+}
+
+// Place in a list of that size; k < 0 counts from the end.
+std::optional<size_t> place(const Val& index, size_t size) {
+  const auto* k = integer(index);
+  if (!k) return std::nullopt;
+  const int64_t at = *k < 0 ? *k + static_cast<int64_t>(size) : *k;
+  return at >= 0 && at < static_cast<int64_t>(size) ? std::optional(static_cast<size_t>(at)) : std::nullopt;
+}
+Val item(Args args) {
+  const auto* l = list(args[0]);
+  const auto k = l ? place(args[1], l->size()) : std::nullopt;
+  return k ? Val((*l)[*k]) : Val();
+}
+// Lists and integers, one behind the other.
+Val cat(Args args) {
+  Ints out;
+  for (const Val& arg : args) {
+    if (const auto* i = integer(arg)) {
+      out.push_back(*i);
+    } else if (const auto* l = list(arg)) {
+      out.insert(out.end(), l->begin(), l->end());
+    } else {
+      return {};
+    }
+  }
+  return out;
+}
+Val sum(Args args) {
+  const auto* l = list(args[0]);
+  if (!l) return {};
+  Val total = int64_t{0};
+  for (int64_t i : *l) total = arithmetic<'+'>(std::array<Val, 2>{total, Val(i)});
+  return total;
+}
+Val product(Args args) {
+  const auto* l = list(args[0]);
+  if (!l) return {};
+  Val total = int64_t{1};
+  for (int64_t i : *l) total = arithmetic<'*'>(std::array<Val, 2>{total, Val(i)});
+  return total;
+}
+// index_of(list, item): place of the first such item.
+Val index_of(Args args) {
+  const auto* l = list(args[0]);
+  const auto* wanted = integer(args[1]);
+  if (!l || !wanted) return {};
+  const auto at = std::ranges::find(*l, *wanted);
+  return at == l->end() ? Val() : Val(static_cast<int64_t>(at - l->begin()));
+}
+Val has(Args args) {
+  const auto* l = list(args[0]);
+  const auto* wanted = integer(args[1]);
+  return l && wanted ? Val(std::ranges::find(*l, *wanted) != l->end()) : Val();
+}
+// iota(n) = [0, 1, .., n-1]
+Val iota(Args args) {
+  const auto* n = integer(args[0]);
+  if (!n || *n < 0 || *n > kMaxList) return {};
+  Ints out(static_cast<size_t>(*n));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+Val repeat(Args args) {
+  const auto *v = integer(args[0]), *n = integer(args[1]);
+  return v && n && *n >= 0 && *n <= kMaxList ? Val(Ints(static_cast<size_t>(*n), *v)) : Val();
+}
+// pick(list, places): [list[p] for p in places]; transpose(transpose(x, q), p) has the perm pick(q, p).
+Val pick(Args args) {
+  const auto *l = list(args[0]), *places = list(args[1]);
+  if (!l || !places) return {};
+  Ints out;
+  for (int64_t p : *places) {
+    const auto k = place(Val(p), l->size());
+    if (!k) return {};
+    out.push_back((*l)[*k]);
+  }
+  return out;
+}
+Val inverse(Args args) {
+  const auto* perm = list(args[0]);
+  if (!perm) return {};
+  Ints out(perm->size(), -1);
+  for (size_t k = 0; k < perm->size(); ++k) {
+    const int64_t p = (*perm)[k];
+    if (p < 0 || p >= static_cast<int64_t>(perm->size()) || out[static_cast<size_t>(p)] >= 0) return {};
+    out[static_cast<size_t>(p)] = static_cast<int64_t>(k);
+  }
+  return out;
+}
+// set(list, place, item)
+Val set_item(Args args) {
+  const auto* l = list(args[0]);
+  const auto* value = integer(args[2]);
+  const auto k = l ? place(args[1], l->size()) : std::nullopt;
+  if (!k || !value) return {};
+  Ints out = *l;
+  out[*k] = *value;
+  return out;
+}
+// sub(list, begin, end)
+Val sub(Args args) {
+  const auto* l = list(args[0]);
+  const auto *begin = integer(args[1]), *end = integer(args[2]);
+  if (!l || !begin || !end || *begin < 0 || *begin > *end || *end > static_cast<int64_t>(l->size())) return {};
+  return Ints(l->begin() + *begin, l->begin() + *end);
+}
+Val broadcast(Args args) {
+  const auto *a = list(args[0]), *b = list(args[1]);
+  if (!a || !b) return {};
+  const auto shape = ops::broadcast(ops::Shape(std::span<const int64_t>(*a)), ops::Shape(std::span<const int64_t>(*b)));
+  return shape ? from_shape(*shape) : Val();
+}
+// near(a, b): equal up to the rounding of 32-bit numbers.
+Val near(Args args) {
+  const auto a = number(args[0]), b = number(args[1]);
+  if (!a || !b) return {};
+  return *a == *b || std::abs(*a - *b) <= 1e-6 * std::max(std::abs(*a), std::abs(*b));
+}
+// if(condition, then, else)
+Val choose(Args args) {
+  const auto* truth = std::get_if<bool>(&args[0]);
+  return truth ? args[*truth ? 1 : 2] : Val();
+}
+Val root(Args args) {
+  const auto x = number(args[0]);
+  return x && *x >= 0 ? Val(std::sqrt(*x)) : Val();
+}
+Val length(Args args) {
+  const auto* l = list(args[0]);
+  return l ? Val(static_cast<int64_t>(l->size())) : Val();
+}
+
+constexpr int kAny = 64;
+constexpr auto kFunctions = std::to_array<Function>({
+    // In the order of TensorFn.
+    {"rank", 1, 1, true, nullptr},
+    {"dim", 2, 2, true, nullptr},  // dim(?x, i); of a sequence: the list of them
+    {"shape", 1, 1, true, nullptr},
+    {"dtype", 1, 1, true, nullptr},  // f32, i64, ...
+    {"elements", 1, 1, true, nullptr},
+    {"constant", 1, 1, true, nullptr},  // depends on weights alone
+    {"uses", 1, 1, true, nullptr},      // readers of a left node, graph outputs included
+    {"value", 1, 1, true, nullptr},     // the number that all elements of a constant are
+    {"float", 1, 1, true, nullptr},     // elements are floating-point numbers
+    {"count", 1, 1, true, nullptr},     // of a sequence, or outputs of a split
+    {"len", 1, 1, false, length},
+    {"or", 2, 2, false, either},
+    {"and", 2, 2, false, both},
+    {"not", 1, 1, false, negate_truth},
+    {"==", 2, 2, false, equal_to},
+    {"!=", 2, 2, false, not_equal},
+    {"<", 2, 2, false, compare<std::less<>>},
+    {"<=", 2, 2, false, compare<std::less_equal<>>},
+    {">", 2, 2, false, compare<std::greater<>>},
+    {">=", 2, 2, false, compare<std::greater_equal<>>},
+    {"+", 2, 2, false, arithmetic<'+'>},
+    {"-", 2, 2, false, arithmetic<'-'>},
+    {"*", 2, 2, false, arithmetic<'*'>},
+    {"/", 2, 2, false, arithmetic<'/'>},
+    {"%", 2, 2, false, arithmetic<'%'>},
+    {"neg", 1, 1, false, minus},
+    {"[]", 2, 2, false, item},
+    {"min", 2, 2, false, arithmetic<'<'>},
+    {"max", 2, 2, false, arithmetic<'>'>},
+    {"cat", 1, kAny, false, cat},
+    {"sum", 1, 1, false, sum},
+    {"product", 1, 1, false, product},
+    {"index_of", 2, 2, false, index_of},
+    {"has", 2, 2, false, has},
+    {"iota", 1, 1, false, iota},
+    {"repeat", 2, 2, false, repeat},
+    {"pick", 2, 2, false, pick},
+    {"inverse", 1, 1, false, inverse},
+    {"set", 3, 3, false, set_item},
+    {"sub", 3, 3, false, sub},
+    {"broadcast", 2, 2, false, broadcast},
+    {"near", 2, 2, false, near},
+    {"if", 3, 3, false, choose},
+    {"sqrt", 1, 1, false, root},
+});
+
+}  // namespace
+
+std::span<const Function> functions() { return kFunctions; }
+
+int function_index(std::string_view name) {
+  for (size_t k = 0; k < kFunctions.size(); ++k) {
+    if (name == kFunctions[k].name) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+Val from_attr(const ops::AttrValue& value) {
+  return std::visit([](const auto& held) { return Val(held); }, value);
+}
+
+std::optional<ops::AttrValue> to_attr(const Val& value, const ops::AttrValue& like) {
+  if (std::holds_alternative<double>(like)) {
+    const auto real = number(value);
+    return real ? std::optional<ops::AttrValue>(*real) : std::nullopt;
+  }
+  if (const auto* i = integer(value); i && like.index() == 0) return *i;
+  if (const auto* l = list(value); l && std::holds_alternative<Ints>(like)) return *l;
+  if (const auto* w = std::get_if<std::string>(&value); w && std::holds_alternative<std::string>(like)) return *w;
+  return std::nullopt;
+}
+
+bool equal(const Val& value, const ops::AttrValue& attr) {
+  if (const auto* i = integer(value); i && std::holds_alternative<int64_t>(attr)) return *i == std::get<int64_t>(attr);
+  if (const auto* l = list(value); l && std::holds_alternative<Ints>(attr)) return *l == std::get<Ints>(attr);
+  if (const auto* w = std::get_if<std::string>(&value); w && std::holds_alternative<std::string>(attr)) {
+    return *w == std::get<std::string>(attr);
+  }
+  const auto real = number(value);
+  return real && std::holds_alternative<double>(attr) && *real == std::get<double>(attr);
+}
+
+Val from_shape(const ops::Shape& shape) { return Ints(shape.begin(), shape.end()); }
+
+}  // namespace rlgo::rules
