@@ -1,0 +1,71 @@
+#include "core/base/error.h"
+#include "replay/part.h"
+
+namespace rlgo::replay {
+namespace {
+
+constexpr uint64_t kSpillBytes = 64 << 20;  // bounds the memory of a large part (compaction); ordinary parts stay below
+
+}  // namespace
+
+PartWriter::PartWriter(std::string label, const StoreHeader& header, int gzip)
+    : header_(header), spec_hash_(header.spec.hash()), filters_{.gzip = gzip}, file_(std::move(label)) {
+  write_header(file_, header_);
+}
+
+void PartWriter::add(const mdp::Trajectory& trajectory) {
+  RLGO_CHECK(!complete_);
+  const auto& t = trajectory;
+  const std::string place = fmt::format("episode {} of rank {}", t.episode, t.rank);
+  if (t.spec_hash != spec_hash_) {
+    fail("{}: its observation spec {:016x} is not the store's {:016x}", place, t.spec_hash, spec_hash_);
+  }
+  const auto check = [&](const mdp::Observation& observation, size_t step) {
+    try {
+      mdp::check(observation, header_.spec);
+    } catch (const Error& error) {
+      throw error.in(fmt::format("{}: observation {}", place, step));
+    }
+  };
+  for (size_t i = 0; i < t.steps.size(); ++i) check(t.steps[i].observation, i);
+  check(t.last, t.steps.size());
+  append(pending_, t, rules_);
+  ++episodes_;
+  if (pending_.size_bytes() > kSpillBytes) spill();
+}
+
+void PartWriter::spill() {
+  int64_t new_rows[6] = {static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.xfer.size()),
+                         static_cast<int64_t>(pending_.node_offset.size()) - 1, static_cast<int64_t>(pending_.node_op.size()),
+                         static_cast<int64_t>(pending_.edge_src.size()), static_cast<int64_t>(pending_.loc_node.size())};
+  const auto rebase = [&](std::vector<int64_t>& offsets, Rows into) {
+    for (auto& offset : offsets) offset += totals_[static_cast<size_t>(into)];
+    if (!first_spill_) offsets.erase(offsets.begin());
+  };
+  raw_bytes_ += pending_.size_bytes();
+  rebase(pending_.step_offset, Rows::steps);
+  rebase(pending_.node_offset, Rows::nodes);
+  rebase(pending_.edge_offset, Rows::edges);
+  rebase(pending_.location_offset, Rows::locations);
+  for_each_column(pending_, [&](auto& values, const ColumnInfo& column) {
+    using T = typename std::remove_reference_t<decltype(values)>::value_type;
+    const uint64_t width = width_of(column.width, header_.spec);
+    if (column.width != Width::none && width == 0) return;  // a spec without such features has no such dataset
+    const uint64_t rows = values.size() / (width == 0 ? 1 : width);
+    file_.append(std::string(column.name), h5::type_of<T>(), width, rows, values.data(), filters_);
+  });
+  for (size_t i = 0; i < 6; ++i) totals_[i] += new_rows[i];
+  pending_ = Columns();
+  first_spill_ = false;
+}
+
+uint64_t PartWriter::save(const std::filesystem::path& path) {
+  if (!complete_) {
+    if (first_spill_ || !pending_.seed.empty()) spill();
+    file_.put_strings("rule_names", rules_.names());
+    complete_ = true;
+  }
+  return file_.save(path, kPartKind);
+}
+
+}  // namespace rlgo::replay

@@ -1,0 +1,111 @@
+#include "replay/schema.h"
+
+#include "core/base/error.h"
+
+namespace rlgo::replay {
+namespace {
+
+std::string_view symbol(Rows rows) {
+  switch (rows) {
+    case Rows::episodes: return "P";
+    case Rows::steps: return "S";
+    case Rows::observations: return "O";
+    case Rows::nodes: return "N";
+    case Rows::edges: return "E";
+    case Rows::locations: return "L";
+  }
+  fail("no rows {}", static_cast<int>(rows));
+}
+
+std::string_view symbol(Width width) {
+  switch (width) {
+    case Width::none: return "";
+    case Width::node_features: return ", node_features";
+    case Width::edge_features: return ", edge_features";
+    case Width::globals: return ", global_features";
+    case Width::xfers: return ", xfers";
+  }
+  fail("no width {}", static_cast<int>(width));
+}
+
+}  // namespace
+
+uint64_t width_of(Width width, const mdp::ObservationSpec& spec) {
+  switch (width) {
+    case Width::none: return 0;
+    case Width::node_features: return static_cast<uint64_t>(spec.node_features);
+    case Width::edge_features: return static_cast<uint64_t>(spec.edge_features);
+    case Width::globals: return static_cast<uint64_t>(spec.global_features);
+    case Width::xfers: return static_cast<uint64_t>(spec.xfers);
+  }
+  fail("no width {}", static_cast<int>(width));
+}
+
+uint64_t Columns::size_bytes() const {
+  uint64_t sum = 0;
+  for_each_column(*this, [&](const auto& values, const ColumnInfo&) { sum += values.size() * sizeof(values[0]); });
+  return sum;
+}
+
+std::string schema_markdown() {
+  std::string text = "| dataset | type | shape | unit | meaning |\n|---|---|---|---|---|\n";
+  Columns columns;
+  for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
+    using T = typename std::remove_reference_t<decltype(values)>::value_type;
+    text += fmt::format("| `{}` | {} | [{}{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()), symbol(column.rows),
+                        column.offsets ? "+1" : "", symbol(column.width), column.unit, column.meaning);
+  });
+  return text;
+}
+
+void write_header(h5::Writer& file, const StoreHeader& header) {
+  const auto& spec = header.spec;
+  if (spec.xfer_names.size() != static_cast<size_t>(spec.xfers)) {
+    fail("rollout store: {} names for {} xfers", spec.xfer_names.size(), spec.xfers);
+  }
+  file.attribute("format", kFormat);
+  file.attribute("version", kVersion);
+  file.attribute("coding", kCoding);
+  file.attribute("seed", header.seed);
+  file.attribute("graph", header.graph);
+  file.attribute("git_revision", header.git_revision);
+  file.attribute("rule_set_hash", header.rule_set_hash);
+  file.attribute("reward", header.reward);
+  file.attribute("spec_hash", spec.hash());
+  file.attribute("ops", int64_t{spec.ops});
+  file.attribute("node_features", int64_t{spec.node_features});
+  file.attribute("edge_features", int64_t{spec.edge_features});
+  file.attribute("global_features", int64_t{spec.global_features});
+  file.attribute("xfers", int64_t{spec.xfers});
+  file.attribute("max_locations", int64_t{spec.max_locations});
+  file.put_strings("xfer_names", spec.xfer_names);
+}
+
+StoreHeader read_header(const h5::Reader& file) {
+  const std::string path = file.path().string();
+  if (const auto format = file.attribute_text("format"); format != kFormat) fail("{}: format '{}', not '{}'", path, format, kFormat);
+  if (const auto version = file.attribute_int("version"); version != kVersion) {
+    fail("{}: version {} of the rollout format; this program reads version {}", path, version, kVersion);
+  }
+  if (const auto coding = file.attribute_text("coding"); coding != kCoding) {
+    fail("{}: observations are coded as '{}'; this program reads '{}'", path, coding, kCoding);
+  }
+  StoreHeader header;
+  header.seed = file.attribute_uint("seed");
+  header.graph = file.attribute_text("graph");
+  header.git_revision = file.attribute_text("git_revision");
+  header.rule_set_hash = file.attribute_text("rule_set_hash");
+  header.reward = file.attribute_text("reward");
+  auto& spec = header.spec;
+  spec.ops = static_cast<int32_t>(file.attribute_int("ops"));
+  spec.node_features = static_cast<int32_t>(file.attribute_int("node_features"));
+  spec.edge_features = static_cast<int32_t>(file.attribute_int("edge_features"));
+  spec.global_features = static_cast<int32_t>(file.attribute_int("global_features"));
+  spec.xfers = static_cast<int32_t>(file.attribute_int("xfers"));
+  spec.max_locations = static_cast<int32_t>(file.attribute_int("max_locations"));
+  spec.xfer_names = file.strings("xfer_names");
+  if (file.attribute_uint("spec_hash") != spec.hash()) fail("{}: the observation spec does not match its hash", path);
+  return header;
+}
+
+}  // namespace rlgo::replay
