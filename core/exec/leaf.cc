@@ -1,4 +1,6 @@
 // input, weight and opaque nodes.
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/exec/kernels.h"
@@ -7,7 +9,7 @@
 namespace rlgo::exec {
 namespace {
 
-// A number in about [-3, 3] that depends smoothly on every element of the float and integer inputs and on their order:
+// A number that depends smoothly on every element of the float and integer inputs and on their order:
 // sum over inputs i of <asinh(x_i), r_i> / sqrt(n_i), r_i seeded normal numbers. asinh keeps large integers apart.
 at::Tensor digest(const Call& call, uint64_t seed) {
   at::Tensor sum = at::zeros({}, call.options(ops::DType::f32));
@@ -31,18 +33,19 @@ Tensors weight_kernel(const Call& call) {
   return {to_tensor(*call.info.blob).to(call.options(type.dtype))};
 }
 
-// rlgo cannot compute it, so it stands for any deterministic function: seeded numbers by payload and output, plus half
-// the tanh of a digest of the inputs in the float outputs. Integers and booleans do not depend on the inputs.
+// rlgo cannot compute it, so it stands for any deterministic function: float outputs are s + sin(digest of the inputs +
+// s) / 2 with seeded normal numbers s by payload and output (the elements' phases differ, so some always move with the
+// digest); integers and booleans are seeded alone.
 Tensors opaque_kernel(const Call& call) {
   const uint64_t seed = call.info.opaque->hash();
-  const at::Tensor shift = at::tanh(digest(call, seed)) * 0.5;
+  const at::Tensor phase = digest(call, seed);
   Tensors out;
   for (size_t p = 0; p < call.info.outputs.size(); ++p) {
     const auto& type = call.info.outputs[p];
     const uint64_t output_seed = hash_combine(seed, ~p);
     if (ops::is_float(type.dtype) || type.dtype == ops::DType::other) {
-      const at::Tensor base = seeded_normal(sizes_of(type), output_seed).to(shift.options());
-      out.push_back((base + shift).to(call.options(type.dtype)));
+      const at::Tensor base = seeded_normal(sizes_of(type), output_seed).to(phase.options());
+      out.push_back((base + 0.5 * at::sin(phase + base)).to(call.options(type.dtype)));
     } else {
       const int64_t bound = p < call.index_bounds.size() ? call.index_bounds[p] : kIndexBound;
       out.push_back(seeded_integers(sizes_of(type), type.dtype == ops::DType::boolean ? 2 : bound, output_seed)

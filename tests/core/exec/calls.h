@@ -22,7 +22,8 @@ inline at::Tensor integers(const std::vector<int64_t>& values, const std::vector
 }
 
 inline ops::TensorType type_of(const at::Tensor& tensor) {
-  return {from_torch(tensor.scalar_type()), ops::Shape(std::span<const int64_t>(tensor.sizes().data(), tensor.sizes().size()))};
+  return {from_torch(tensor.scalar_type()),
+          ops::Shape(std::span<const int64_t>(tensor.sizes().data(), tensor.sizes().size()))};
 }
 
 inline graph::NodeInfo info_of(Op op, const ops::Types& inputs, const Attrs& attrs) {

@@ -18,7 +18,9 @@ struct RandomCall {
   Attrs attrs;
 };
 
-int64_t pick(Rng& rng, int64_t low, int64_t high) { return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(high - low + 1))); }
+int64_t pick(Rng& rng, int64_t low, int64_t high) {
+  return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(high - low + 1)));
+}
 bool coin(Rng& rng) { return rng.below(2) == 1; }
 
 // Extents 1..4, now and then 0.
@@ -87,7 +89,8 @@ RandomCall some_shape_call(Rng& rng, Op op) {
       call.attrs = {{Attr::axis, axis}};
       break;
     case Op::split:
-      for (int64_t rest = shape[index]; rest > 0 || ints.empty(); rest -= ints.back()) ints.push_back(pick(rng, 0, rest));
+      for (int64_t rest = shape[index]; rest > 0 || ints.empty(); rest -= ints.back())
+        ints.push_back(pick(rng, 0, rest));
       call.attrs = {{Attr::axis, axis}, {Attr::sizes, ints}};
       break;
     case Op::transpose:
@@ -99,7 +102,10 @@ RandomCall some_shape_call(Rng& rng, Op op) {
       break;
     case Op::slice: {
       const int64_t start = pick(rng, 0, shape[index]);
-      call.attrs = {{Attr::axes, Ints{axis}}, {Attr::starts, Ints{start}}, {Attr::ends, Ints{pick(rng, start, shape[index])}}, {Attr::steps, Ints{pick(rng, 1, 3)}}};
+      call.attrs = {{Attr::axes, Ints{axis}},
+                    {Attr::starts, Ints{start}},
+                    {Attr::ends, Ints{pick(rng, start, shape[index])}},
+                    {Attr::steps, Ints{pick(rng, 1, 3)}}};
       break;
     }
     case Op::pad:
@@ -160,7 +166,9 @@ std::optional<RandomCall> some_call(Rng& rng, Op op) {
       call.inputs = {f32(some_shape(rng, 4))};
       return call;
     case Op::fill:
-      call.attrs = {{Attr::shape, Ints{pick(rng, 0, 3), pick(rng, 1, 3)}}, {Attr::value, 2.0}, {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
+      call.attrs = {{Attr::shape, Ints{pick(rng, 0, 3), pick(rng, 1, 3)}},
+                    {Attr::value, 2.0},
+                    {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
       return call;
     case Op::concat:
     case Op::split:
@@ -194,7 +202,8 @@ Tensors values_for(Op op, const RandomCall& call, uint64_t seed) {
   Tensors in;
   const bool gather = op == Op::gather;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const int64_t bound = gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
+    const int64_t bound =
+        gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
     auto value = random_value(call.inputs[i], hash_combine(seed, i), 1.0, bound);
     in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm ? value.abs() + 0.5 : value);
   }

@@ -46,7 +46,8 @@ TEST(ElementwiseKernel, TranscendentalAgainstTheStandardLibrary) {
   expect_values(call(Op::erf, {x}), of([](double v) { return std::erf(v); }));
   expect_values(call(Op::exp, {x}), of([](double v) { return std::exp(v); }), 1e-5);
   expect_values(call(Op::gelu, {x}), of([](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }));
-  const auto tanh_form = of([](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); });
+  const auto tanh_form =
+      of([](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); });
   expect_values(call(Op::gelu, {x}, {{Attr::approximate, std::string("tanh")}}), tanh_form);
   expect_values(call(Op::sqrt, {numbers({0, 4}, {2})}), {0, 2});
   expect_values(call(Op::log, {numbers({1, 7.5}, {2})}), {0, std::log(7.5)});
@@ -54,8 +55,11 @@ TEST(ElementwiseKernel, TranscendentalAgainstTheStandardLibrary) {
 
 TEST(ElementwiseKernel, ActivationWordsEqualTheOperators) {
   const auto x = numbers({-4, -0.5, 0, 0.25, 4}, {5});
-  for (const auto& [word, op] : std::vector<std::pair<std::string, Op>>{
-           {"relu", Op::relu}, {"sigmoid", Op::sigmoid}, {"tanh", Op::tanh}, {"gelu", Op::gelu}, {"hard_swish", Op::hard_swish}}) {
+  for (const auto& [word, op] : std::vector<std::pair<std::string, Op>>{{"relu", Op::relu},
+                                                                        {"sigmoid", Op::sigmoid},
+                                                                        {"tanh", Op::tanh},
+                                                                        {"gelu", Op::gelu},
+                                                                        {"hard_swish", Op::hard_swish}}) {
     at::Tensor y = x.clone();
     activate_(y, word);
     expect_near(y, call(op, {x}));

@@ -66,7 +66,9 @@ TEST(ReduceKernel, LayerNormOverSeveralAxes) {
 
 TEST(ReduceKernel, BatchNormByHand) {
   const auto x = numbers({1, 2, 3, 4}, {1, 2, 2});
-  const auto out = call(Op::batch_norm, {x, numbers({2, 1}, {2}), numbers({0, 5}, {2}), numbers({1, 3}, {2}), numbers({3, 0}, {2})}, {{Attr::eps, 1.0}});
+  const auto out =
+      call(Op::batch_norm, {x, numbers({2, 1}, {2}), numbers({0, 5}, {2}), numbers({1, 3}, {2}), numbers({3, 0}, {2})},
+           {{Attr::eps, 1.0}});
   expect_values(out, {0, 1, 5, 6});
 }
 

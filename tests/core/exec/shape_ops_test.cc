@@ -23,9 +23,11 @@ TEST(ShapeKernel, TransposeReshape) {
 
 TEST(ShapeKernel, SlicePad) {
   const auto x = numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {2, 5});
-  const Attrs every_other{{Attr::axes, Ints{0, 1}}, {Attr::starts, Ints{1, 0}}, {Attr::ends, Ints{2, 5}}, {Attr::steps, Ints{1, 2}}};
+  const Attrs every_other{
+      {Attr::axes, Ints{0, 1}}, {Attr::starts, Ints{1, 0}}, {Attr::ends, Ints{2, 5}}, {Attr::steps, Ints{1, 2}}};
   expect_values(call(Op::slice, {x}, every_other), {6, 8, 10});
-  expect_values(call(Op::pad, {numbers({1, 2}, {1, 2})}, {{Attr::pads, Ints{1, 0, 0, 1}}, {Attr::value, 7.0}}), {7, 7, 7, 1, 2, 7});
+  expect_values(call(Op::pad, {numbers({1, 2}, {1, 2})}, {{Attr::pads, Ints{1, 0, 0, 1}}, {Attr::value, 7.0}}),
+                {7, 7, 7, 1, 2, 7});
   expect_values(call(Op::pad, {integers({1}, {1})}, {{Attr::pads, Ints{0, 2}}}), {1, 0, 0});
 }
 

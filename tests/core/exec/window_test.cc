@@ -18,8 +18,8 @@ double at_or(const at::Tensor& t, int64_t n, int64_t c, int64_t y, int64_t x, do
   return t[n][c][y][x].item<double>();
 }
 
-at::Tensor naive_conv(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const Windows& win, int64_t group,
-                      const std::vector<int64_t>& out_shape) {
+at::Tensor naive_conv(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, const Windows& win,
+                      int64_t group, const std::vector<int64_t>& out_shape) {
   at::Tensor out = at::zeros(out_shape, at::kDouble);
   const int64_t per_group = w.size(0) / group;
   for (int64_t n = 0; n < out.size(0); ++n)
@@ -30,7 +30,8 @@ at::Tensor naive_conv(const at::Tensor& x, const at::Tensor& w, const at::Tensor
           for (int64_t c = 0; c < w.size(1); ++c)
             for (int64_t a = 0; a < w.size(2); ++a)
               for (int64_t b = 0; b < w.size(3); ++b)
-                sum += w[o][c][a][b].item<double>() * at_or(x, n, o / per_group * w.size(1) + c, win.y(i, a), win.x(j, b), 0.0);
+                sum += w[o][c][a][b].item<double>() *
+                       at_or(x, n, o / per_group * w.size(1) + c, win.y(i, a), win.x(j, b), 0.0);
           out[n][o][i][j] = sum;
         }
   return out;
@@ -49,7 +50,8 @@ TEST(ConvKernel, AgainstLoops) {
   at::manual_seed(1);
   for (const auto& win : cases) {
     for (int64_t group : {1, 2}) {
-      const auto x = at::randn({2, 4, 5, 6}), w = at::randn({6, 4 / group, win.kernel[0], win.kernel[1]}), bias = at::randn({6});
+      const auto x = at::randn({2, 4, 5, 6}), w = at::randn({6, 4 / group, win.kernel[0], win.kernel[1]}),
+                 bias = at::randn({6});
       auto attrs = attrs_of(win);
       attrs.set(Attr::group, group);
       const auto out = call(Op::conv2d, {x, w, bias}, attrs);
@@ -70,12 +72,14 @@ TEST(ConvKernel, ByHand) {
 }
 
 TEST(ConvKernel, NoChannelsGiveTheBias) {
-  const auto out = call(Op::conv2d, {at::zeros({1, 0, 2, 2}), at::zeros({2, 0, 1, 1}), numbers({-1, 3}, {2})}, {{Attr::act, std::string("relu")}});
+  const auto out = call(Op::conv2d, {at::zeros({1, 0, 2, 2}), at::zeros({2, 0, 1, 1}), numbers({-1, 3}, {2})},
+                        {{Attr::act, std::string("relu")}});
   expect_values(out, {0, 0, 0, 0, 3, 3, 3, 3});
 }
 
 // ONNX MaxPool and AveragePool by their definition.
-at::Tensor naive_pool(const at::Tensor& x, const Windows& win, bool mean, bool count_pad, const std::vector<int64_t>& out_shape) {
+at::Tensor naive_pool(const at::Tensor& x, const Windows& win, bool mean, bool count_pad,
+                      const std::vector<int64_t>& out_shape) {
   at::Tensor out = at::zeros(out_shape, at::kDouble);
   for (int64_t c = 0; c < out.size(1); ++c)
     for (int64_t i = 0; i < out.size(2); ++i)
@@ -96,14 +100,21 @@ at::Tensor naive_pool(const at::Tensor& x, const Windows& win, bool mean, bool c
 }
 
 TEST(PoolKernel, AgainstLoops) {
-  const std::vector<Windows> cases{{{2, 2}, {2, 2}},                {{3, 3}, {2, 2}, {1, 1, 1, 1}}, {{3, 3}, {2, 2}, {0, 0, 1, 1}},
-                                   {{3, 2}, {1, 3}, {2, 1, 0, 1}},  {{3, 3}, {3, 2}, {2, 2, 2, 2}}, {{1, 1}, {2, 2}},
+  const std::vector<Windows> cases{{{2, 2}, {2, 2}},
+                                   {{3, 3}, {2, 2}, {1, 1, 1, 1}},
+                                   {{3, 3}, {2, 2}, {0, 0, 1, 1}},
+                                   {{3, 2}, {1, 3}, {2, 1, 0, 1}},
+                                   {{3, 3}, {3, 2}, {2, 2, 2, 2}},
+                                   {{1, 1}, {2, 2}},
                                    {{4, 2}, {3, 1}, {1, 0, 2, 1}}};
   at::manual_seed(2);
   for (const auto& win : cases) {
     for (int64_t round_up : {0, 1}) {
       const auto x = at::randn({1, 2, 6, 7});
-      Attrs attrs{{Attr::kernel, win.kernel}, {Attr::strides, win.strides}, {Attr::pads, win.pads}, {Attr::ceil_mode, round_up}};
+      Attrs attrs{{Attr::kernel, win.kernel},
+                  {Attr::strides, win.strides},
+                  {Attr::pads, win.pads},
+                  {Attr::ceil_mode, round_up}};
       const auto largest = call(Op::max_pool, {x}, attrs);
       expect_near(largest, naive_pool(x, win, false, false, largest.sizes().vec()));
       for (int64_t count_pad : {0, 1}) {
@@ -118,7 +129,11 @@ TEST(PoolKernel, AgainstLoops) {
 TEST(PoolKernel, DilatedMax) {
   const Windows win{{2, 2}, {1, 2}, {1, 0, 0, 1}, {3, 2}};
   const auto x = at::randn({1, 2, 6, 7});
-  const auto out = call(Op::max_pool, {x}, {{Attr::kernel, win.kernel}, {Attr::strides, win.strides}, {Attr::pads, win.pads}, {Attr::dilations, win.dilations}});
+  const auto out = call(Op::max_pool, {x},
+                        {{Attr::kernel, win.kernel},
+                         {Attr::strides, win.strides},
+                         {Attr::pads, win.pads},
+                         {Attr::dilations, win.dilations}});
   expect_near(out, naive_pool(x, win, false, false, out.sizes().vec()));
 }
 

@@ -1,0 +1,62 @@
+#include "core/exec/fold.h"
+
+#include "core/exec/interpreter.h"
+#include "tests/core/exec/graphs.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::Editor;
+using ops::DType;
+
+TEST(Fold, OnlyWhatOthersReadIsThere) {
+  Editor editor("fold");
+  const auto x = editor.add_input("x", {DType::f32, {2}});
+  const auto a = editor.add_weight("a", f32_blob({1, 2}, {2})), b = editor.add_weight("b", f32_blob({10, 20}, {2}));
+  const auto sum = editor.op(Op::add, {a, b}), scaled = editor.op(Op::mul, {sum, sum});
+  editor.add_output("y", editor.op(Op::sub, {editor.op(Op::mul, {x, b}), scaled}));
+  const graph::Graph graph = *editor.finish();
+  const auto blobs = fold(graph);
+  ASSERT_EQ(blobs.size(), 2u);
+  EXPECT_EQ(floats_of(*blobs.at(scaled.node)[0]), (std::vector<float>{121, 484}));
+  EXPECT_EQ(blobs.at(b.node)[0], graph.node(b.node).info->blob);  // a weight is its own blob
+  expect_values(Interpreter(graph).run({{"x", numbers({1, 1}, {2})}}).at("y"), {-111, -464});
+}
+
+TEST(Fold, ConstantOutputsAndSeveralPorts) {
+  Editor editor("ports");
+  const auto w = editor.add_weight("w", f32_blob({1, 2, 3}, {3}));
+  const auto parts = editor.add(Op::split, std::vector{w}, {{Attr::axis, int64_t{0}}, {Attr::sizes, Ints{1, 2}}});
+  editor.add_output("tail", {parts, 1});
+  const graph::Graph graph = *editor.finish();
+  const auto blobs = fold(graph);
+  ASSERT_EQ(blobs.at(parts).size(), 2u);
+  EXPECT_EQ(floats_of(*blobs.at(parts)[0]), (std::vector<float>{1}));
+  EXPECT_EQ(floats_of(*blobs.at(parts)[1]), (std::vector<float>{2, 3}));
+  expect_values(Interpreter(graph).run({}).at("tail"), {2, 3});
+}
+
+TEST(Fold, RoundsOnceAtTheEnd) {
+  // (1 + 2^-30) - 1 in f32 is 0; in double it is 2^-30.
+  Editor editor("rounding");
+  const auto x = editor.add_input("x", {DType::f32, {1}});
+  const auto one = editor.add_weight("one", f32_blob({1}, {1})),
+             tiny = editor.add_weight("tiny", f32_blob({0x1p-30f}, {1}));
+  const auto difference = editor.op(Op::sub, {editor.op(Op::add, {one, tiny}), one});
+  editor.add_output("y", editor.op(Op::add, {x, difference}));
+  EXPECT_EQ(floats_of(*fold(*editor.finish()).at(difference.node)[0]), (std::vector<float>{0x1p-30f}));
+}
+
+TEST(Fold, KeepsIntegerTypes) {
+  Editor editor("integers");
+  const auto table = editor.add_input("table", {DType::f32, {4}});
+  const auto ids =
+      editor.op(Op::fill, {}, {{Attr::shape, Ints{2}}, {Attr::value, 3.0}, {Attr::to, std::string("i64")}});
+  editor.add_output("y", editor.op(Op::gather, {table, ids}));
+  const auto blob = fold(*editor.finish()).at(ids.node)[0];
+  EXPECT_EQ(to_string(blob->type()), "i64[2]");
+  EXPECT_TRUE(at::equal(to_tensor(*blob), integers({3, 3}, {2})));
+}
+
+}  // namespace
+}  // namespace rlgo::exec
