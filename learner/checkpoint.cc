@@ -1,0 +1,241 @@
+#include "learner/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "replay/h5.h"
+
+namespace rlgo::learner {
+namespace fs = std::filesystem;
+namespace h5 = replay::h5;
+namespace {
+
+constexpr std::string_view kKind = "checkpoint";
+constexpr std::string_view kFormat = "rlgo-checkpoint";
+constexpr int64_t kVersion = 1;
+
+struct DtypeRow {
+  std::string_view name;
+  h5::Type stored;
+};
+constexpr std::array<DtypeRow, 10> kDtypes = {{{"float64", h5::Type::f64},
+                                               {"float32", h5::Type::f32},
+                                               {"float16", h5::Type::u16},
+                                               {"bfloat16", h5::Type::u16},
+                                               {"int64", h5::Type::i64},
+                                               {"int32", h5::Type::i32},
+                                               {"int16", h5::Type::i16},
+                                               {"int8", h5::Type::i8},
+                                               {"uint8", h5::Type::u8},
+                                               {"bool", h5::Type::u8}}};
+
+h5::Type stored_type(const std::string& dtype, const std::string& place) {
+  for (const auto& row : kDtypes) {
+    if (row.name == dtype) return row.stored;
+  }
+  fail("{}: unknown tensor type '{}'", place, dtype);
+}
+
+template <typename Value>
+std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+void put_tensors(h5::Writer& file, const std::map<std::string, TensorData>& tensors) {
+  std::vector<std::string> dtypes;
+  for (const auto& [name, tensor] : tensors) {
+    const h5::Type type = stored_type(tensor.dtype, "checkpoint: tensor " + name);
+    uint64_t size = h5::size_bytes(type);
+    std::vector<uint64_t> shape;
+    for (int64_t dim : tensor.shape) {
+      if (dim < 0) fail("checkpoint: tensor '{}': negative dimension {}", name, dim);
+      shape.push_back(static_cast<uint64_t>(dim));
+      size *= static_cast<uint64_t>(dim);
+    }
+    if (size != tensor.bytes.size()) fail("checkpoint: tensor '{}': {} bytes, its shape needs {}", name, tensor.bytes.size(), size);
+    file.put("tensors/" + name, type, shape, tensor.bytes.data());
+    dtypes.push_back(tensor.dtype);
+  }
+  file.put_strings("tensor_names", names_of(tensors));
+  file.put_strings("tensor_dtypes", dtypes);
+}
+
+std::map<std::string, TensorData> get_tensors(const h5::Reader& file) {
+  const auto names = file.strings("tensor_names");
+  const auto dtypes = file.strings("tensor_dtypes");
+  if (names.size() != dtypes.size()) fail("{}: {} tensors, {} types", file.path().string(), names.size(), dtypes.size());
+  std::map<std::string, TensorData> tensors;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string place = "tensors/" + names[i];
+    const h5::Info about = file.info(place);
+    const h5::Type type = stored_type(dtypes[i], file.path().string() + ": " + place);
+    TensorData tensor{dtypes[i], {about.shape.begin(), about.shape.end()}, {}};
+    uint64_t size = h5::size_bytes(type);
+    for (uint64_t dim : about.shape) size *= dim;
+    tensor.bytes.resize(size);
+    file.rows(place, type, 0, about.shape.empty() ? 1 : about.shape[0], tensor.bytes.data());
+    tensors.emplace(names[i], std::move(tensor));
+  }
+  return tensors;
+}
+
+// A map of plain values as two datasets, group/name and group/value.
+template <typename Value>
+void put_values(h5::Writer& file, const std::string& group, const std::map<std::string, Value>& map) {
+  std::vector<Value> values;
+  for (const auto& [name, value] : map) values.push_back(value);
+  file.put_strings(group + "/name", names_of(map));
+  file.put(group + "/value", std::span<const Value>(values));
+}
+
+template <typename Value>
+std::map<std::string, Value> get_values(const h5::Reader& file, const std::string& group) {
+  const auto names = file.strings(group + "/name");
+  const auto values = file.all<Value>(group + "/value");
+  if (names.size() != values.size()) fail("{}: '{}': {} names, {} values", file.path().string(), group, names.size(), values.size());
+  std::map<std::string, Value> map;
+  for (size_t i = 0; i < names.size(); ++i) map.emplace(names[i], values[i]);
+  return map;
+}
+
+void put_streams(h5::Writer& file, const std::map<std::string, Rng::State>& streams) {
+  std::vector<uint64_t> words;
+  for (const auto& [name, state] : streams) words.insert(words.end(), state.begin(), state.end());
+  file.put_strings("streams/name", names_of(streams));
+  const std::array<uint64_t, 2> shape = {streams.size(), std::tuple_size_v<Rng::State>};
+  file.put("streams/value", h5::Type::u64, shape, words.data());
+}
+
+std::map<std::string, Rng::State> get_streams(const h5::Reader& file) {
+  const auto names = file.strings("streams/name");
+  const auto words = file.all<uint64_t>("streams/value");
+  constexpr size_t kWords = std::tuple_size_v<Rng::State>;
+  if (words.size() != names.size() * kWords) fail("{}: {} random streams, {} words", file.path().string(), names.size(), words.size());
+  std::map<std::string, Rng::State> streams;
+  for (size_t i = 0; i < names.size(); ++i) std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i * kWords), kWords, streams[names[i]].begin());
+  return streams;
+}
+
+fs::path path_of(const fs::path& folder, int64_t number) { return folder / fmt::format("checkpoint-{:08}.h5", number); }
+
+// Numbers of the checkpoints in a folder, highest first.
+std::vector<int64_t> numbers_in(const fs::path& folder) {
+  std::vector<int64_t> numbers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("checkpoint-") || !name.ends_with(".h5")) continue;
+    const auto number = parse_int(std::string_view(name).substr(11, name.size() - 14));
+    if (number && path_of(folder, *number) == entry.path()) numbers.push_back(*number);
+  }
+  std::sort(numbers.rbegin(), numbers.rend());
+  return numbers;
+}
+
+// The score of a checkpoint; nothing where it has none or is broken.
+std::optional<double> score_of(const fs::path& path) {
+  try {
+    const h5::Reader file(path, kKind);
+    const auto numbers = get_values<double>(file, "numbers");
+    const auto found = numbers.find("score");
+    if (found == numbers.end() || std::isnan(found->second)) return {};
+    return found->second;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+void save(const Checkpoint& checkpoint, const fs::path& path) {
+  h5::Writer file("checkpoint");
+  file.attribute("format", kFormat);
+  file.attribute("version", kVersion);
+  put_tensors(file, checkpoint.tensors);
+  file.put_strings("text_names", names_of(checkpoint.texts));
+  for (const auto& [name, text] : checkpoint.texts) {
+    const uint64_t size = text.size();
+    file.put("texts/" + name, h5::Type::u8, {&size, 1}, text.data());
+  }
+  put_values(file, "counters", checkpoint.counters);
+  put_values(file, "numbers", checkpoint.numbers);
+  put_streams(file, checkpoint.streams);
+  file.save(path, kKind);
+}
+
+Checkpoint load(const fs::path& path) {
+  const h5::Reader file(path, kKind);
+  if (const auto format = file.attribute_text("format"); format != kFormat) fail("{}: format '{}', not '{}'", path.string(), format, kFormat);
+  if (const auto version = file.attribute_int("version"); version != kVersion) {
+    fail("{}: version {} of the checkpoint format; this program reads version {}", path.string(), version, kVersion);
+  }
+  Checkpoint checkpoint;
+  checkpoint.tensors = get_tensors(file);
+  for (const auto& name : file.strings("text_names")) {
+    const auto bytes = file.all<uint8_t>("texts/" + name);
+    checkpoint.texts.emplace(name, std::string(bytes.begin(), bytes.end()));
+  }
+  checkpoint.counters = get_values<int64_t>(file, "counters");
+  checkpoint.numbers = get_values<double>(file, "numbers");
+  checkpoint.streams = get_streams(file);
+  return checkpoint;
+}
+
+Latest latest(const fs::path& folder) {
+  Latest result;
+  for (int64_t number : numbers_in(folder)) {
+    const fs::path path = path_of(folder, number);
+    try {
+      result.checkpoint = load(path);
+      result.path = path;
+      result.number = number;
+      return result;
+    } catch (const Error& error) {
+      result.refused.push_back({path, error.what()});
+    }
+  }
+  return result;
+}
+
+CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last) : folder_(std::move(folder)), keep_last_(keep_last) {
+  if (keep_last < 1) fail("checkpoints: {} to keep, at least 1 is needed", keep_last);
+  make_writable_folder(folder_);
+  remove_stale_temporaries(folder_);
+}
+
+fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::optional<double> score) {
+  if (number < 0) fail("checkpoints: number {}", number);
+  if (score) checkpoint.numbers["score"] = *score;
+  const fs::path path = path_of(folder_, number);
+  learner::save(checkpoint, path);
+  const auto keep = best();
+  const auto numbers = numbers_in(folder_);
+  for (size_t i = static_cast<size_t>(keep_last_); i < numbers.size(); ++i) {
+    const fs::path old = path_of(folder_, numbers[i]);
+    std::error_code ignored;
+    if (old != keep) fs::remove(old, ignored);
+  }
+  return path;
+}
+
+std::optional<fs::path> CheckpointFolder::best() const {
+  std::optional<fs::path> found;
+  double lowest = 0;
+  for (int64_t number : numbers_in(folder_)) {
+    const fs::path path = path_of(folder_, number);
+    const auto score = score_of(path);
+    if (!score || (found && *score >= lowest)) continue;
+    found = path;
+    lowest = *score;
+  }
+  return found;
+}
+
+}  // namespace rlgo::learner

@@ -1,0 +1,74 @@
+// Everything that a run needs to go on: plain tensors, texts, counters, numbers and random streams, without code. One HDF5
+// file per checkpoint, sealed with a hash over all of it (replay/seal.h): a file that is truncated or altered is refused.
+//
+// File: /tensors/<name> (float16 and bfloat16 as uint16, bool as uint8), /tensor_names and /tensor_dtypes; /texts/<name>
+// (UTF-8 bytes); /counters/{name,value}, /numbers/{name,value}, /streams/{name,value}; attributes format and version.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/rng.h"
+
+namespace rlgo::learner {
+
+// A tensor without LibTorch; torch_tensors.h converts. dtype: float64 float32 float16 bfloat16 int64 int32 int16 int8
+// uint8 bool. bytes: row-major, little-endian, contiguous.
+struct TensorData {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::string bytes;
+  bool operator==(const TensorData&) const = default;
+};
+
+// Names may hold any characters but a zero byte; tensor and text names no empty part between slashes, and none that is
+// the folder of another ("a" and "a/b").
+struct Checkpoint {
+  std::map<std::string, TensorData> tensors;
+  std::map<std::string, std::string> texts;       // options, hash of the rule set, names
+  std::map<std::string, int64_t> counters;        // epoch, weights version, steps
+  std::map<std::string, double> numbers;          // best cost, learning rate
+  std::map<std::string, Rng::State> streams;
+  bool operator==(const Checkpoint&) const = default;
+};
+
+// Writes atomically. Throws Error where the disk fails or a tensor's bytes do not match its shape.
+void save(const Checkpoint& checkpoint, const std::filesystem::path& path);
+// Throws Error that names the file and says why it is refused.
+Checkpoint load(const std::filesystem::path& path);
+
+struct Refused {
+  std::filesystem::path path;
+  std::string reason;
+};
+struct Latest {
+  std::optional<Checkpoint> checkpoint;  // nothing where the folder has no valid one
+  std::filesystem::path path;
+  int64_t number = -1;
+  std::vector<Refused> refused;          // newer ones that were passed over
+};
+// The valid checkpoint with the highest number in a folder of checkpoint-<number>.h5 files. A missing folder is empty.
+Latest latest(const std::filesystem::path& folder);
+
+// The checkpoints of one run: keeps the newest `keep_last` and the one with the lowest score.
+class CheckpointFolder {
+ public:
+  // Creates the folder, removes temporaries of a killed run. Throws Error where it cannot be written.
+  explicit CheckpointFolder(std::filesystem::path folder, int keep_last = 3);
+  // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept in
+  // the file as numbers["score"]; a broken file has none. Returns the path.
+  std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {});
+  // The path of the kept checkpoint with the lowest score; nothing where none has a score.
+  std::optional<std::filesystem::path> best() const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+  int keep_last_;
+};
+
+}  // namespace rlgo::learner
