@@ -95,13 +95,12 @@ void ActorLoop::read(const comm::Incoming& message) {
       collector_.set_next_episode(weights.next_episode[rank]);
       first_counted_ = collector_.next_episode();
     }
-    if (weights.version != granted_version_) {
-      sent_steps_ = 0;
-      first_counted_ = collector_.next_episode();
-    }
-    granted_version_ = weights.version;
     quota_steps_ = weights.quota_steps;
     told_exhausted_ = false;
+    if (weights.version == granted_version_) return;  // only a larger quota
+    sent_steps_ = 0;
+    first_counted_ = collector_.next_episode();
+    granted_version_ = weights.version;
     newest_ = std::move(weights);
   } else if (message.tag == Tag::stop) {
     end_ = ActorEnd::stopped;

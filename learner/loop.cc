@@ -1,0 +1,203 @@
+#include "learner/loop.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace rlgo::learner {
+
+using comm::Tag;
+
+std::string name(StopReason reason) {
+  switch (reason) {
+    case StopReason::epochs: return "all epochs done";
+    case StopReason::seconds: return "time is up";
+    case StopReason::interrupted: return "interrupted";
+    case StopReason::too_few_actors: return "too few actors";
+  }
+  fail("stop reason {}", static_cast<int>(reason));
+}
+
+namespace {
+
+int64_t share_of(int64_t steps, int actors) { return (steps + actors - 1) / std::max(actors, 1); }
+
+// The report's facts about the trajectories that are learned from.
+void describe(const std::vector<mdp::Trajectory>& trajectories, const std::vector<int64_t>& lags, EpochReport* report) {
+  report->episodes = static_cast<int64_t>(trajectories.size());
+  if (trajectories.empty()) return;
+  const auto count = static_cast<double>(trajectories.size());
+  report->reward_max = -std::numeric_limits<double>::infinity();
+  report->cost_best_us = std::numeric_limits<double>::infinity();
+  for (const auto& trajectory : trajectories) {
+    double reward = 0;
+    for (const auto& step : trajectory.steps) reward += step.reward;
+    report->steps += static_cast<int64_t>(trajectory.steps.size());
+    report->reward_mean += reward / count;
+    report->reward_max = std::max(report->reward_max, reward);
+    report->cost_mean_us += trajectory.best_cost_us / count;
+    report->cost_best_us = std::min(report->cost_best_us, trajectory.best_cost_us);
+  }
+  report->length_mean = static_cast<double>(report->steps) / count;
+  const auto [low, high] = std::minmax_element(lags.begin(), lags.end());
+  report->lag_min = *low;
+  report->lag_max = *high;
+  for (int64_t lag : lags) report->lag_mean += static_cast<double>(lag) / count;
+}
+
+}  // namespace
+
+Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, LoopHooks hooks, comm::Handlers handlers,
+           LoopState start)
+    : mailbox_(mailbox),
+      algorithm_(algorithm),
+      options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      handlers_(std::move(handlers)),
+      state_(std::move(start)),
+      roster_(mailbox.size()),
+      started_at_s_(state_.seconds) {
+  if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
+  state_.next_episode.resize(static_cast<size_t>(mailbox_.size()));
+}
+
+LoopResult Loop::run() {
+  weights_ = algorithm_.weights();
+  begin_version();
+  while (state_.epoch < options_.epochs && collect()) train();
+  stop();
+  state_.seconds = seconds();
+  return {reason_, state_, roster_.living().empty()};
+}
+
+bool Loop::collect() {
+  const Stopwatch watch;
+  for (;;) {
+    const bool came = service();
+    if (must_end()) return false;
+    if (options_.turn) {
+      if (options_.turn()) continue;
+      service();
+    }
+    if (enough()) break;
+    if (roster_.all_exhausted(state_.version, quota_steps_)) {
+      grant_more();
+    } else if (!came && !options_.turn) {
+      mailbox_.wait(20);
+    }
+  }
+  report_.collect_s = watch.seconds();
+  return true;
+}
+
+bool Loop::must_end() {
+  if (options_.should_stop()) {
+    reason_ = StopReason::interrupted;
+  } else if (options_.seconds > 0 && seconds() >= options_.seconds) {
+    reason_ = StopReason::seconds;
+  } else if (roster_.hoped_for() < options_.min_actors) {
+    reason_ = left_without_us() ? StopReason::interrupted : StopReason::too_few_actors;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// A signal goes to all ranks; actors may have left on it before it was seen here.
+bool Loop::left_without_us() {
+  if (!roster_.any_gone()) return false;
+  const Stopwatch watch;
+  while (watch.seconds() < 2) {
+    if (options_.should_stop()) return true;
+    mailbox_.wait(50);
+  }
+  return false;
+}
+
+void Loop::train() {
+  std::vector<int64_t> lags;
+  for (const auto& trajectory : buffer_) lags.push_back(lag_of(trajectory));
+  describe(buffer_, lags, &report_);
+  report_.version = state_.version;
+  const Stopwatch watch;
+  buffered_steps_ = 0;
+  // What arrives meanwhile is kept in a fresh buffer.
+  report_.update = algorithm_.update(std::exchange(buffer_, {}), [this] { service(); });
+  report_.update_s = watch.seconds();
+  weights_ = algorithm_.weights();
+  state_.version += 1;
+  state_.epoch += 1;
+  begin_version();
+
+  report_.epoch = state_.epoch;
+  report_.actors = static_cast<int>(roster_.living().size());
+  report_.epoch_s = epoch_watch_.seconds();
+  epoch_watch_.restart();
+  report_.waiting_share = report_.epoch_s > 0 ? std::min(report_.collect_s / report_.epoch_s, 1.0) : 0;
+  report_.steps_per_s = report_.epoch_s > 0 ? static_cast<double>(received_steps_) / report_.epoch_s : 0;
+  const auto& counters = mailbox_.counters();
+  report_.bytes_in = counters.in.bytes - std::exchange(bytes_in_before_, counters.in.bytes);
+  report_.bytes_out = counters.out.bytes - std::exchange(bytes_out_before_, counters.out.bytes);
+  state_.seconds = seconds();
+  const EpochReport report = std::exchange(report_, {});
+  received_steps_ = 0;
+  drop_stale();
+  if (hooks_.on_epoch) hooks_.on_epoch(report, state_);
+}
+
+// Permits the actors to play with the current weights.
+void Loop::begin_version() {
+  const int64_t ahead = options_.turn ? 0 : options_.max_lag;
+  share_steps_ = quota_steps_ = share_of(options_.steps_per_epoch * (1 + ahead), roster_.hoped_for());
+  publish(roster_.living());
+}
+
+void Loop::publish(std::span<const int> ranks) {
+  if (ranks.empty()) return;
+  comm::Weights message;
+  message.version = state_.version;
+  message.quota_steps = quota_steps_;
+  message.next_episode = state_.next_episode;
+  message.weights = weights_;
+  mailbox_.publish(ranks, Tag::weights, std::make_shared<const std::string>(encode(message)));
+}
+
+// All living actors wait, but there is not enough data: an actor died, or episodes were lost or too old.
+void Loop::grant_more() {
+  quota_steps_ += share_steps_;
+  publish(roster_.living());
+}
+
+int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {
+  return trajectory.weights_version < 0 ? 0 : state_.version - trajectory.weights_version;
+}
+
+void Loop::drop_stale() {
+  const auto dropped = std::erase_if(buffer_, [this](const auto& trajectory) { return lag_of(trajectory) > options_.max_lag; });
+  state_.dropped += static_cast<int64_t>(dropped);
+  report_.dropped += static_cast<int64_t>(dropped);
+  buffered_steps_ = 0;
+  for (const auto& trajectory : buffer_) buffered_steps_ += static_cast<int64_t>(trajectory.steps.size());
+}
+
+void Loop::stop() {
+  stopping_ = true;
+  for (int rank = 1; rank < mailbox_.size(); ++rank) {
+    if (roster_.actor(rank).state != Roster::State::gone) mailbox_.send(rank, Tag::stop, name(reason_));
+  }
+  const Stopwatch watch;
+  while (!roster_.living().empty() && watch.seconds() < options_.drain_s) {
+    const bool came = service();
+    if (options_.turn) {
+      options_.turn();
+    } else if (!came) {
+      mailbox_.wait(20);
+    }
+  }
+  for (int rank : roster_.living()) say(fmt::format("actor {} did not say goodbye within {} s", rank, options_.drain_s));
+  mailbox_.flush(2);
+}
+
+}  // namespace rlgo::learner

@@ -1,0 +1,136 @@
+// The learner rank's loop: wait for data, train, publish weights, report; and look after the actors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/stopwatch.h"
+#include "core/comm/mailbox.h"
+#include "core/comm/protocol.h"
+#include "core/mdp/mdp.h"
+#include "learner/algorithm.h"
+#include "learner/roster.h"
+
+namespace rlgo::learner {
+
+struct LoopOptions {
+  int64_t epochs = 1;               // in all, those before a resume included
+  double seconds = 0;               // in all, likewise; 0: no limit
+  int64_t steps_per_epoch = 512;    // an update waits for at least this many
+  int64_t max_lag = 1;              // weights versions; older trajectories are stored but not learned from
+  int min_actors = 1;               // with fewer living actors the loop ends
+  double actor_timeout_s = 120;     // silence after which an actor is thought dead
+  double heartbeat_s = 1;           // to the actors
+  double drain_s = 20;              // at the end, for the actors' last messages
+  uint64_t spec_hash = 0;           // of the observations that the algorithm was built for; other actors are an Error
+  // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch ends
+  // when the actor has used up its permission and nothing runs any more, so that all depends on the seed alone.
+  std::function<bool()> turn;
+  std::function<bool()> should_stop = [] { return false; };  // asked often; a clean end follows
+};
+
+// What a checkpoint has to carry, beside the algorithm.
+struct LoopState {
+  int64_t epoch = 0;                  // epochs done
+  int64_t version = 0;                // of the weights
+  int64_t episodes = 0, steps = 0;    // received
+  int64_t lost = 0;                   // episodes that ended by an exception
+  int64_t dropped = 0;                // episodes that were too old to learn from
+  double seconds = 0;                 // spent
+  std::vector<int64_t> next_episode;  // [ranks] each actor's next episode
+};
+
+struct EpochReport {
+  int64_t epoch = 0;                             // 1, 2, ...
+  int64_t version = 0;                           // that was trained, making version + 1
+  int64_t episodes = 0, steps = 0;               // learned from
+  int64_t dropped = 0, lost = 0;                 // in this epoch, as in LoopState
+  int64_t lag_min = 0, lag_max = 0;              // versions
+  double lag_mean = 0;
+  double reward_mean = 0, reward_max = 0;        // per episode, not discounted
+  double length_mean = 0;
+  double cost_mean_us = 0, cost_best_us = 0;     // lowest cost within each episode
+  double collect_s = 0, update_s = 0, epoch_s = 0;
+  double waiting_share = 0;                      // of the epoch's time, spent without data to learn from
+  double steps_per_s = 0;                        // received, over the epoch
+  int actors = 0;                                // alive
+  uint64_t bytes_in = 0, bytes_out = 0;          // in this epoch
+  UpdateReport update;
+};
+
+enum class StopReason : uint8_t { epochs, seconds, interrupted, too_few_actors };
+std::string name(StopReason reason);
+
+// All optional. None may block for long: actors wait meanwhile.
+struct LoopHooks {
+  std::function<void(const mdp::Trajectory&)> on_trajectory;  // every one, also those that are too old to learn from
+  std::function<void(const comm::ErrorReport&)> on_lost;      // an episode that ended by an exception
+  std::function<void(const EpochReport&, const LoopState&)> on_epoch;
+  std::function<void()> service;                              // often, also between minibatches
+  std::function<void(const std::string&)> say;                // a line for the log: actors that come, go, are lost
+};
+
+struct LoopResult {
+  StopReason reason = StopReason::epochs;
+  LoopState state;
+  bool all_said_goodbye = false;  // every actor that was alive
+};
+
+// Ranks 1 .. size-1 of the mailbox are the actors. Everything is sent point to point, nothing blocks, so a dead actor costs
+// its share only. How far actors may run ahead: each published version permits each actor its share of (1 + max_lag) times
+// steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
+class Loop {
+ public:
+  // All references must outlive it. Messages that the loop does not know (cost_request, ...) go to `handlers`.
+  Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, LoopHooks hooks, comm::Handlers handlers = {},
+       LoopState start = {});
+
+  // To the end, the actors' goodbyes included. Throws Error where an actor's environment does not fit.
+  LoopResult run();
+
+ private:
+  // Reads messages, tends the actors, calls the service hook. Whether any message came.
+  bool service();
+  void read(const comm::Incoming& message);
+  void read_trajectory(const comm::Incoming& message);
+  void read_error(const comm::Incoming& message);
+  void tend_actors();
+  void say(const std::string& line) const;
+  // Waits for an epoch's data. False where the loop must end (reason_).
+  bool collect();
+  bool enough() const { return buffered_steps_ >= options_.steps_per_epoch; }
+  bool must_end();
+  void train();
+  void publish(std::span<const int> ranks);
+  void grant_more();
+  void drop_stale();
+  int64_t lag_of(const mdp::Trajectory& trajectory) const;
+  bool left_without_us();
+  void begin_version();
+  void stop();
+  double seconds() const { return started_at_s_ + watch_.seconds(); }
+
+  comm::Mailbox& mailbox_;
+  Algorithm& algorithm_;
+  LoopOptions options_;
+  LoopHooks hooks_;
+  comm::Handlers handlers_;
+  LoopState state_;
+  Roster roster_;
+  StopReason reason_ = StopReason::epochs;
+  bool stopping_ = false;
+  std::string weights_;                     // of the current version; not asked for during an update
+  int64_t share_steps_ = 0, quota_steps_ = 0;
+  std::vector<mdp::Trajectory> buffer_;     // not stale
+  int64_t buffered_steps_ = 0;
+  EpochReport report_;
+  int64_t received_steps_ = 0;              // in this epoch
+  double started_at_s_ = 0;
+  Stopwatch watch_, since_beat_, epoch_watch_;
+  uint64_t bytes_in_before_ = 0, bytes_out_before_ = 0;
+};
+
+}  // namespace rlgo::learner

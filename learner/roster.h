@@ -1,0 +1,53 @@
+// Which actors there are, and which of them live.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/stopwatch.h"
+#include "core/comm/protocol.h"
+
+namespace rlgo::learner {
+
+class Roster {
+ public:
+  enum class State : uint8_t {
+    expected,  // has not said hello yet
+    alive,
+    lost,      // silent for too long
+    gone,      // said goodbye
+  };
+  struct Actor {
+    State state = State::expected;
+    comm::Hello hello;
+    comm::Heartbeat beat;
+    Stopwatch since_heard;
+  };
+
+  // Ranks 1 .. ranks-1.
+  explicit Roster(int ranks) : actors_(static_cast<size_t>(ranks)) {}
+
+  // A sign of life. True where the actor was not alive before (it is new, or comes back).
+  bool heard(int rank);
+  void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
+  void beat(int rank, const comm::Heartbeat& beat) { at(rank).beat = beat; }
+  void said_goodbye(int rank) { at(rank).state = State::gone; }
+  // Actors, expected ones included, that are silent for longer than this become lost; returns those.
+  std::vector<int> lose_silent(double timeout_s);
+
+  std::vector<int> living() const { return in(State::alive); }
+  // Living or expected.
+  int hoped_for() const { return static_cast<int>(living().size() + in(State::expected).size()); }
+  // Whether every living actor has told that it used up this permission. False where none lives.
+  bool all_exhausted(int64_t version, int64_t quota_steps) const;
+  const Actor& actor(int rank) const { return actors_.at(static_cast<size_t>(rank)); }
+  bool any_gone() const { return !in(State::gone).empty(); }
+
+ private:
+  Actor& at(int rank) { return actors_.at(static_cast<size_t>(rank)); }
+  std::vector<int> in(State state) const;
+  std::vector<Actor> actors_;  // by rank; [0], the learner, is not used
+};
+
+}  // namespace rlgo::learner

@@ -1,0 +1,456 @@
+#include "learner/loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "actors/actor_loop.h"
+#include "core/base/error.h"
+#include "tests/support/toy_env.h"
+
+namespace rlgo::learner {
+namespace {
+
+using comm::Tag;
+
+std::unique_ptr<mdp::BatchEnv> paths(int count) {
+  std::vector<std::unique_ptr<mdp::Env>> envs;
+  for (int i = 0; i < count; ++i) envs.push_back(std::make_unique<test::PathToy>(9, 10));
+  return mdp::make_batch(std::move(envs));
+}
+
+// Fails in every fifth step.
+class FragileEnv : public test::PathToy {
+ public:
+  FragileEnv() : PathToy(9, 10) {}
+  mdp::StepResult step(mdp::Action action) override {
+    if (++steps_ % 5 == 0) fail("boom");
+    return PathToy::step(action);
+  }
+
+ private:
+  int steps_ = 0;
+};
+
+// Counts what it is given; its weights are the number of updates.
+class Counter : public Algorithm {
+ public:
+  std::string weights() override { return std::to_string(updates); }
+  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const std::function<void()>& between) override {
+    for (const auto& t : trajectories) steps += static_cast<int64_t>(t.steps.size());
+    between();
+    ++updates;
+    return {{{"updates", static_cast<double>(updates)}}};
+  }
+  int updates = 0;
+  int64_t steps = 0;
+};
+
+// Random, but with versions: checks that weights and version belong together.
+class Versioned : public actors::RandomPolicy {
+ public:
+  int64_t version() const override { return version_; }
+  void load(std::string_view weights, int64_t version) override {
+    EXPECT_EQ(weights, std::to_string(version));
+    EXPECT_GT(version, version_);
+    version_ = version;
+  }
+
+ private:
+  int64_t version_ = -1;
+};
+
+// Hooks that write everything down.
+struct Diary {
+  LoopHooks hooks() {
+    LoopHooks hooks;
+    hooks.on_trajectory = [this](const mdp::Trajectory& t) { trajectories.push_back(t); };
+    hooks.on_lost = [this](const comm::ErrorReport& lost) { errors.push_back(lost); };
+    hooks.on_epoch = [this](const EpochReport& report, const LoopState&) { epochs.push_back(report); };
+    hooks.say = [this](const std::string& line) { lines.push_back(line); };
+    return hooks;
+  }
+  std::vector<mdp::Trajectory> trajectories;
+  std::vector<comm::ErrorReport> errors;
+  std::vector<EpochReport> epochs;
+  std::vector<std::string> lines;
+};
+
+// Learner and actor in turn, in this thread.
+struct Serial {
+  explicit Serial(std::unique_ptr<mdp::BatchEnv> envs_, uint64_t seed = 1) : envs(std::move(envs_)) {
+    actors::ActorOptions actor_options;
+    actor_options.seed = seed;
+    actor.emplace(actor_box, *envs, policy, actor_options);
+    options.turn = [this] { return actor->turn(); };
+    options.steps_per_epoch = 50;
+    options.spec_hash = envs->spec().hash();
+  }
+  LoopResult run(LoopState start = {}) {
+    algorithm.updates = static_cast<int>(start.version);
+    Loop loop(learner_box, algorithm, options, diary.hooks(), {}, std::move(start));
+    return loop.run();
+  }
+  std::vector<std::unique_ptr<comm::Comm>> comms = comm::local_comms(2);
+  comm::Mailbox learner_box{*comms[0]}, actor_box{*comms[1]};
+  std::unique_ptr<mdp::BatchEnv> envs;
+  Versioned policy;
+  std::optional<actors::ActorLoop> actor;
+  Counter algorithm;
+  LoopOptions options;
+  Diary diary;
+};
+
+TEST(SerialLoop, CountsAddUp) {
+  Serial run(paths(3));
+  run.options.epochs = 4;
+  const auto result = run.run();
+  EXPECT_EQ(result.reason, StopReason::epochs);
+  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_EQ(run.actor->end(), actors::ActorEnd::stopped);
+  EXPECT_EQ(result.state.epoch, 4);
+  EXPECT_EQ(result.state.version, 4);
+  EXPECT_EQ(run.algorithm.updates, 4);
+  EXPECT_EQ(run.algorithm.steps, result.state.steps);
+  EXPECT_EQ(run.actor->steps_sent(), result.state.steps);
+  EXPECT_EQ(result.state.episodes, static_cast<int64_t>(run.diary.trajectories.size()));
+  EXPECT_EQ(result.state.next_episode, (std::vector<int64_t>{0, result.state.episodes}));
+  ASSERT_EQ(run.diary.epochs.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    const auto& report = run.diary.epochs[i];
+    EXPECT_EQ(report.epoch, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(report.version, static_cast<int64_t>(i));
+    EXPECT_GE(report.steps, 50);
+    EXPECT_LT(report.steps, 50 + 3 * 10);
+    EXPECT_EQ(report.lag_max, 0);
+    EXPECT_EQ(report.dropped, 0);
+    EXPECT_EQ(report.actors, 1);
+    EXPECT_GT(report.bytes_in, 1000u);
+    EXPECT_GT(report.bytes_out, 48u);
+    EXPECT_LE(report.cost_best_us, 100);
+    EXPECT_THAT(report.update.values, testing::ElementsAre(testing::Pair("updates", static_cast<double>(i + 1))));
+  }
+}
+
+TEST(SerialLoop, IsAFunctionOfTheSeed) {
+  const auto play = [](uint64_t seed) {
+    Serial run(paths(2), seed);
+    run.options.epochs = 3;
+    run.run();
+    std::vector<std::string> bytes;
+    for (auto& t : run.diary.trajectories) {
+      for (auto& step : t.steps) step.info.step_us = 0;
+      bytes.push_back(mdp::encode(t));
+    }
+    return bytes;
+  };
+  EXPECT_EQ(play(1), play(1));
+  EXPECT_NE(play(1), play(2));
+}
+
+TEST(SerialLoop, ResumesWhereItStopped) {
+  const auto actions = [](const Diary& diary) {
+    std::vector<std::tuple<int64_t, int64_t, int32_t, int32_t>> all;
+    for (const auto& t : diary.trajectories) {
+      for (const auto& step : t.steps) all.emplace_back(t.episode, t.weights_version, step.action.xfer, step.action.location);
+    }
+    return all;
+  };
+  Serial whole(paths(2));
+  whole.options.epochs = 5;
+  const auto end = whole.run().state;
+
+  Serial first(paths(2)), second(paths(2));
+  first.options.epochs = 2;
+  second.options.epochs = 5;
+  const auto resumed = second.run(first.run().state).state;
+  auto joined = actions(first.diary);
+  for (const auto& item : actions(second.diary)) joined.push_back(item);
+  EXPECT_EQ(joined, actions(whole.diary));
+  EXPECT_EQ(resumed.steps, end.steps);
+  EXPECT_EQ(resumed.version, 5);
+  EXPECT_EQ(second.diary.epochs.front().epoch, 3);
+}
+
+TEST(SerialLoop, LostEpisodesAreCountedAndTheRunGoesOn) {
+  std::vector<std::unique_ptr<mdp::Env>> envs;
+  envs.push_back(std::make_unique<FragileEnv>());
+  Serial run(mdp::make_batch(std::move(envs)));
+  run.options.epochs = 3;
+  const auto result = run.run();
+  EXPECT_EQ(result.reason, StopReason::epochs);
+  EXPECT_GT(result.state.lost, 5);
+  EXPECT_EQ(result.state.lost, static_cast<int64_t>(run.diary.errors.size()));
+  EXPECT_EQ(run.diary.errors[0].rank, 1);
+  EXPECT_EQ(run.diary.errors[0].what, "environment 0: boom");
+  EXPECT_EQ(result.state.next_episode[1], result.state.episodes + result.state.lost);
+  EXPECT_GE(run.diary.epochs[0].steps, 50);
+}
+
+TEST(SerialLoop, StopsWhenAsked) {
+  Serial run(paths(1));
+  run.options.epochs = 1000000;
+  run.options.should_stop = [&] { return run.algorithm.updates == 2; };
+  const auto result = run.run();
+  EXPECT_EQ(result.reason, StopReason::interrupted);
+  EXPECT_EQ(result.state.epoch, 2);
+  EXPECT_TRUE(result.all_said_goodbye);
+}
+
+TEST(SerialLoop, StopsInTime) {
+  Serial run(paths(1));
+  run.options.epochs = 1000000;
+  run.options.seconds = 100;
+  LoopState start;
+  start.seconds = 100.5;
+  const auto result = run.run(start);
+  EXPECT_EQ(result.reason, StopReason::seconds);
+  EXPECT_EQ(result.state.epoch, 0);
+  EXPECT_EQ(name(result.reason), "time is up");
+}
+
+// A learner whose only actor is written out by the test, message by message: `script` is called once for each turn.
+struct Scripted {
+  explicit Scripted(std::function<bool(comm::Mailbox&)> script) {
+    options.epochs = 1;
+    options.steps_per_epoch = 4;
+    options.turn = [this, script] { return script(actor_box); };
+    options.drain_s = 0;
+  }
+  LoopResult run(comm::Handlers handlers = {}) {
+    Loop loop(learner_box, algorithm, options, diary.hooks(), std::move(handlers));
+    return loop.run();
+  }
+  std::vector<std::unique_ptr<comm::Comm>> comms = comm::local_comms(2);
+  comm::Mailbox learner_box{*comms[0]}, actor_box{*comms[1]};
+  Counter algorithm;
+  LoopOptions options;
+  Diary diary;
+};
+
+mdp::Trajectory trajectory(int64_t episode, int64_t version, size_t steps) {
+  mdp::Trajectory t;
+  t.rank = 1;
+  t.episode = episode;
+  t.weights_version = version;
+  t.initial_cost_us = t.best_cost_us = 10;
+  t.steps.resize(steps);
+  return t;
+}
+
+comm::Heartbeat exhausted(const comm::Weights& weights) {
+  comm::Heartbeat beat;
+  beat.version = weights.version;
+  beat.quota_steps = weights.quota_steps;
+  return beat;
+}
+
+TEST(Loop, OldTrajectoriesAreStoredButNotLearnedFrom) {
+  int64_t episode = 0;
+  Scripted run([&](comm::Mailbox& box) {
+    if (episode == 0) box.send(0, Tag::hello, encode(comm::Hello{}));
+    const auto message = box.take_newest(Tag::weights);
+    if (!message) return false;
+    const auto version = comm::decode_weights(message->payload).version;
+    // Two versions old, one, none.
+    for (int64_t lag : {2, 1, 0}) box.send(0, Tag::trajectory, mdp::encode(trajectory(episode++, version - lag < 0 ? 0 : version - lag, 2)));
+    return false;
+  });
+  run.options.epochs = 4;
+  run.options.max_lag = 1;
+  const auto result = run.run();
+  EXPECT_EQ(result.state.epoch, 4);
+  EXPECT_EQ(result.state.episodes, 12);
+  EXPECT_EQ(result.state.dropped, 2);  // of versions 2 and 3; before, nothing can be that old
+  EXPECT_EQ(run.diary.trajectories.size(), 12u);
+  EXPECT_EQ(run.algorithm.steps, 20);
+  EXPECT_EQ(run.diary.epochs[0].lag_max, 0);
+  EXPECT_EQ(run.diary.epochs[3].lag_min, 0);
+  EXPECT_EQ(run.diary.epochs[3].lag_max, 1);
+  EXPECT_EQ(run.diary.epochs[3].lag_mean, 0.5);
+  EXPECT_EQ(run.diary.epochs[3].dropped, 1);
+}
+
+TEST(Loop, PermitsMoreWhereEpisodesAreMissing) {
+  std::vector<int64_t> quotas;
+  Scripted run([&](comm::Mailbox& box) {
+    if (quotas.empty()) box.send(0, Tag::hello, encode(comm::Hello{}));
+    const auto message = box.take_newest(Tag::weights);
+    if (!message) return quotas.empty();
+    const auto weights = comm::decode_weights(message->payload);
+    quotas.push_back(weights.quota_steps);
+    // A third of what is needed, then "used up".
+    box.send(0, Tag::trajectory, mdp::encode(trajectory(static_cast<int64_t>(quotas.size()), weights.version, 2)));
+    box.send(0, Tag::heartbeat, encode(exhausted(weights)));
+    return false;
+  });
+  run.options.steps_per_epoch = 6;
+  EXPECT_EQ(run.run().state.epoch, 1);
+  EXPECT_EQ(quotas, (std::vector<int64_t>{6, 12, 18}));
+}
+
+TEST(Loop, OtherObservationsAreAnError) {
+  Scripted run([&](comm::Mailbox& box) {
+    box.send(0, Tag::hello, encode(comm::Hello{.spec_hash = 4, .host = ""}));
+    return false;
+  });
+  run.options.spec_hash = 5;
+  EXPECT_THROW(run.run(), Error);
+}
+
+TEST(Loop, MalformedTrajectoryIsAnError) {
+  Scripted run([&](comm::Mailbox& box) {
+    box.send(0, Tag::trajectory, "no trajectory");
+    return false;
+  });
+  EXPECT_THROW(run.run(), Error);
+}
+
+TEST(Loop, OtherMessagesGoToTheirHandlers) {
+  bool asked = false;
+  Scripted run([&](comm::Mailbox& box) {
+    if (!asked) box.send(0, Tag::cost_request, "how much?");
+    asked = true;
+    if (const auto answer = box.take(Tag::cost_answer)) {
+      EXPECT_EQ(answer->payload, "3 us");
+      box.send(0, Tag::trajectory, mdp::encode(trajectory(0, 0, 9)));
+    }
+    return false;
+  });
+  comm::Handlers handlers;
+  handlers[Tag::cost_request] = [&](const comm::Incoming& message) {
+    EXPECT_EQ(message.payload, "how much?");
+    run.learner_box.send(message.source, Tag::cost_answer, "3 us");
+  };
+  EXPECT_EQ(run.run(handlers).state.epoch, 1);
+}
+
+TEST(Loop, AnActorThatLeavesCounts) {
+  Scripted run([&](comm::Mailbox& box) {
+    box.send(0, Tag::goodbye, encode(comm::Heartbeat{}));
+    return false;
+  });
+  int polls = 0;
+  run.options.should_stop = [&] { return ++polls > 3; };  // the learner sees the signal a little later than the actor
+  EXPECT_EQ(run.run().reason, StopReason::interrupted);
+  EXPECT_THAT(run.diary.lines, testing::Contains("actor 1 left"));
+}
+
+TEST(Loop, IsForRankZero) {
+  auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[1]);
+  NoAlgorithm algorithm;
+  EXPECT_THROW(Loop(box, algorithm, {}, {}), Error);
+  EXPECT_EQ(algorithm.weights(), "");
+}
+
+TEST(Roster, LivesOfAnActor) {
+  Roster roster(3);
+  EXPECT_EQ(roster.hoped_for(), 2);
+  EXPECT_TRUE(roster.living().empty());
+  EXPECT_FALSE(roster.all_exhausted(0, 0));
+  EXPECT_TRUE(roster.heard(2));
+  EXPECT_FALSE(roster.heard(2));
+  EXPECT_EQ(roster.living(), std::vector<int>{2});
+  roster.beat(2, {.version = 3, .quota_steps = 10, .quota_left = 0});
+  EXPECT_TRUE(roster.all_exhausted(3, 10));
+  EXPECT_FALSE(roster.all_exhausted(3, 20));
+  EXPECT_FALSE(roster.all_exhausted(4, 10));
+  EXPECT_EQ(roster.lose_silent(-1), (std::vector<int>{1, 2}));
+  EXPECT_EQ(roster.hoped_for(), 0);
+  EXPECT_TRUE(roster.heard(1));  // it comes back
+  roster.said_goodbye(1);
+  EXPECT_FALSE(roster.heard(1));
+  EXPECT_TRUE(roster.any_gone());
+}
+
+// Actors in threads of their own. `silent` says hello and no more.
+struct Threads {
+  explicit Threads(int ranks) : comms(comm::local_comms(ranks)) {
+    options.epochs = 5;
+    options.steps_per_epoch = 200;
+    options.drain_s = 30;
+  }
+  LoopResult run(int silent = 0) {
+    std::vector<std::thread> threads;
+    for (int rank = 1; rank < static_cast<int>(comms.size()); ++rank) threads.emplace_back([=, this] { act(rank, rank == silent); });
+    comm::Mailbox box(*comms[0]);
+    Loop loop(box, algorithm, options, diary.hooks());
+    const auto result = loop.run();
+    for (auto& thread : threads) thread.join();
+    return result;
+  }
+  void act(int rank, bool silent) {
+    const auto envs = paths(2);
+    Versioned policy;
+    comm::Mailbox box(*comms[static_cast<size_t>(rank)]);
+    actors::ActorLoop actor(box, *envs, policy, {});
+    if (silent) return;
+    EXPECT_EQ(actor.run([] { return false; }), actors::ActorEnd::stopped);
+    sent += actor.steps_sent();
+  }
+  std::vector<std::unique_ptr<comm::Comm>> comms;
+  Counter algorithm;
+  LoopOptions options;
+  Diary diary;
+  std::atomic<int64_t> sent = 0;
+};
+
+TEST(Loop, SeveralActors) {
+  Threads run(4);
+  const auto result = run.run();
+  EXPECT_EQ(result.reason, StopReason::epochs);
+  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_EQ(result.state.steps, run.sent.load());  // nothing is lost at the end
+  EXPECT_EQ(result.state.episodes, static_cast<int64_t>(run.diary.trajectories.size()));
+  std::vector<std::pair<int32_t, int64_t>> names;
+  for (const auto& t : run.diary.trajectories) names.emplace_back(t.rank, t.episode);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  for (const auto& report : run.diary.epochs) {
+    EXPECT_GE(report.steps, 200);
+    EXPECT_LE(report.lag_max, 1);
+    EXPECT_GE(report.lag_min, 0);
+  }
+}
+
+TEST(Loop, WithoutLagEveryEpochIsOnPolicy) {
+  Threads run(3);
+  run.options.max_lag = 0;
+  const auto result = run.run();
+  EXPECT_EQ(result.state.epoch, 5);
+  for (const auto& report : run.diary.epochs) EXPECT_EQ(report.lag_max, 0);
+}
+
+TEST(Loop, GoesOnWithoutASilentActor) {
+  Threads run(4);
+  run.options.actor_timeout_s = 2.5;  // actors send a heartbeat each second
+  int64_t updates_at_loss = -1;
+  auto& algorithm = run.algorithm;
+  run.options.epochs = 1000000;
+  run.options.should_stop = [&] {
+    const bool told = std::any_of(run.diary.lines.begin(), run.diary.lines.end(),
+                                  [](const auto& line) { return line.find("actor 3 is lost") != std::string::npos; });
+    if (told && updates_at_loss < 0) updates_at_loss = algorithm.updates;
+    return told && algorithm.updates > updates_at_loss + 3;
+  };
+  const auto result = run.run(3);
+  EXPECT_EQ(result.reason, StopReason::interrupted);
+  EXPECT_EQ(run.diary.epochs.back().actors, 2);
+  EXPECT_TRUE(result.all_said_goodbye);
+}
+
+TEST(Loop, TooFewActorsEndTheRun) {
+  Threads run(3);
+  run.options.actor_timeout_s = 2.5;
+  run.options.epochs = 1000000;
+  run.options.min_actors = 2;
+  const auto result = run.run(2);
+  EXPECT_EQ(result.reason, StopReason::too_few_actors);
+  EXPECT_TRUE(result.all_said_goodbye);
+}
+
+}  // namespace
+}  // namespace rlgo::learner
