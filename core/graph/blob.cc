@@ -23,7 +23,8 @@ uint64_t sum_of_parts(uint64_t word) {
 // element make 100 MB in a fraction of a second.
 class Normals {
  public:
-  Normals(uint64_t seed, double scale, double shift) : key_(mix64(seed)), factor_(scale / std::sqrt(kVariance)), shift_(shift) {}
+  Normals(uint64_t seed, double scale, double shift)
+      : key_(mix64(seed)), factor_(scale / std::sqrt(kVariance)), shift_(shift) {}
   double at(uint64_t index) const {
     const uint64_t sum = sum_of_parts(mix64(key_ + 2 * index)) + sum_of_parts(mix64(key_ + 2 * index + 1));
     return (static_cast<double>(sum) - kMean) * factor_ + shift_;
@@ -51,7 +52,8 @@ void check_static(const ops::TensorType& type) {
 
 }  // namespace
 
-std::shared_ptr<const Blob> Blob::seeded(ops::TensorType type, uint64_t seed, double scale, double shift, bool positive) {
+std::shared_ptr<const Blob> Blob::seeded(ops::TensorType type, uint64_t seed, double scale, double shift,
+                                         bool positive) {
   check_static(type);
   if (type.dtype != ops::DType::f32) fail("seeded weights are f32, not {}", ops::to_string(type));
   if (!std::isfinite(scale) || !std::isfinite(shift)) fail("seeded weights need a finite scale and shift");

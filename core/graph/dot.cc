@@ -12,7 +12,8 @@ std::string label(const Graph& graph, NodeId id) {
   if (info.op == ops::Op::input) text = info.name;
   for (const auto& spec : ops::spec(info.op).attrs) {
     const ops::AttrValue* value = info.attrs.find(spec.key);
-    if (value != nullptr && *value != spec.fallback) text += fmt::format("\n{}={}", ops::name(spec.key), ops::to_string(*value));
+    if (value != nullptr && *value != spec.fallback)
+      text += fmt::format("\n{}={}", ops::name(spec.key), ops::to_string(*value));
   }
   for (const auto& type : info.outputs) text += '\n' + ops::to_string(type);
   return text;
@@ -41,7 +42,8 @@ std::string to_dot(const Graph& graph) {
   std::string out = fmt::format("digraph {} {{\n  node [fontname=\"Helvetica\", fontsize=10];\n", quoted(graph.name()));
   for (const NodeId id : graph.order()) {
     if (!is_drawn(graph, id)) continue;
-    out += fmt::format("  n{} [label={}, {}];\n", graph.position(id), quoted(label(graph, id)), style(graph.node(id).op()));
+    out += fmt::format("  n{} [label={}, {}];\n", graph.position(id), quoted(label(graph, id)),
+                       style(graph.node(id).op()));
     for (const Value& input : graph.node(id).inputs) {
       if (!is_drawn(graph, input.node)) continue;
       out += fmt::format("  n{} -> n{};\n", graph.position(input.node), graph.position(id));

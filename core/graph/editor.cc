@@ -72,7 +72,10 @@ std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs,
   if (!outputs) return std::nullopt;
 
   const uint64_t local_hash = hash_op(op, *attrs);
-  if (const NodeId equal = find_equal(local_hash, inputs); equal != kNoNode) return equal;
+  if (const NodeId equal = find_equal(local_hash, inputs); equal != kNoNode) {
+    if (equal < first_new_) found_.push_back(equal);
+    return equal;
+  }
 
   auto info = std::make_shared<NodeInfo>();
   info->op = op;
@@ -107,7 +110,8 @@ void Editor::replace(Value from, Value to) {
   RLGO_CHECK(type(from) == type(to));
   std::vector<Use> moved;
   for (const Use& use : graph_.nodes_[from.node].uses) {
-    if (use.port == from.port && use.user < first_new_) moved.push_back(use);
+    const bool made_here = use.user >= first_new_ || std::find(found_.begin(), found_.end(), use.user) != found_.end();
+    if (use.port == from.port && !made_here) moved.push_back(use);
   }
   touch(from.node);
   touch(to.node);

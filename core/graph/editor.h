@@ -31,8 +31,8 @@ class Editor {
   }
   void add_output(std::string name, Value value);
 
-  // All readers of `from` (and graph outputs) read `to` instead, except the nodes that `to` is computed with... the
-  // caller sees to that: a cycle is found by finish(). Types must be equal.
+  // All readers of `from` that this editor did not make, and graph outputs, read `to` instead. Operators that add() found
+  // rather than made count as made: they may be what `to` is computed with. Types must be equal. A cycle is found by finish().
   void replace(Value from, Value to);
 
   // Ids of nodes made so far are valid here.
@@ -54,6 +54,7 @@ class Editor {
 
   Graph graph_;
   NodeId first_new_ = 0;
+  std::vector<NodeId> found_;   // older nodes that try_add returned
   std::vector<NodeId> touched_;
 };
 

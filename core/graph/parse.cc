@@ -259,7 +259,8 @@ class Parser {
     const NodeId id = editor_->add(op, inputs, attributes(line));
     if (line.take(":")) {
       const auto stated = types(line);
-      if (stated != editor_->node(id).info->outputs) fail("the stated type is not the one that {} infers", ops::name(op));
+      if (stated != editor_->node(id).info->outputs)
+        fail("the stated type is not the one that {} infers", ops::name(op));
     }
     return id;
   }

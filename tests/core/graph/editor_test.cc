@@ -111,6 +111,24 @@ TEST(Editor, MergesReadersThatBecomeEqual) {
   EXPECT_EQ(merged->outputs()[0].value, merged->outputs()[1].value);
 }
 
+TEST(Editor, ReplaceLeavesNodesAloneThatTheNewValueIsMadeOf) {
+  Editor e("g");
+  const Value x = e.add_input("x", f32({4}));
+  const Value once = e.op(Op::relu, {x});
+  const Value twice = e.op(Op::relu, {once});
+  e.add_output("y", twice);
+  e.add_output("z", e.op(Op::tanh, {once}));
+  const auto g = e.finish();
+  Editor edit(*g);
+  const Value same = edit.op(Op::relu, {edit.op(Op::relu, {x})});
+  EXPECT_EQ(same, twice);
+  edit.replace(once, same);
+  const auto after = edit.finish();
+  ASSERT_TRUE(after.has_value()) << "relu(relu(x)) must not read itself";
+  after->validate();
+  EXPECT_EQ(after->node(after->outputs()[1].value.node).inputs[0], twice);
+}
+
 TEST(Editor, CycleIsRefused) {
   const Graph g = small();
   const NodeId add = find(g, Op::add);

@@ -1,0 +1,177 @@
+#include "core/env/rewrite_env.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/rng.h"
+#include "core/cost/analytic.h"
+#include "core/env/features.h"
+#include "core/zoo/zoo.h"
+
+namespace rlgo::env {
+namespace {
+
+// Two rules with known effects: one lowers the cost and the number of kernels, the other raises both.
+constexpr const char* kRules = R"(
+rule fuse-relu
+  ?y = (relu (conv2d ?x ?w ?b... act=none ..?A))
+  => ?y = (conv2d ?x ?w ?b... act=relu ..?A)
+
+rule relu-idempotent
+  ?y = (relu ?x)
+  => ?y = (relu (relu ?x))
+)";
+
+std::shared_ptr<const rules::RuleSet> test_rules() { return rules::RuleSet::parse(kRules, "test.rules"); }
+
+std::unique_ptr<RewriteEnv> make_env(EnvOptions options = {}, std::function<double(const graph::Graph&)> measure = {}) {
+  return std::make_unique<RewriteEnv>(zoo::make("toy_residual"), test_rules(), std::make_shared<cost::AnalyticCost>(), options, std::move(measure));
+}
+
+mdp::Action random_action(const mdp::Observation& o, Rng& rng) {
+  std::vector<mdp::Action> legal{{static_cast<int32_t>(o.counts.size()), 0}};
+  for (size_t x = 0; x < o.counts.size(); ++x) {
+    for (int32_t l = 0; l < o.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
+  }
+  return legal[rng.below(legal.size())];
+}
+
+TEST(RewriteEnv, ObservationFitsItsSpec) {
+  auto env = make_env();
+  const auto o = env->reset(0);
+  mdp::check(o, env->spec());
+  EXPECT_GT(o.counts[1], 0);
+  EXPECT_EQ(env->spec().xfer_names, (std::vector<std::string>{"fuse-relu", "relu-idempotent"}));
+  EXPECT_EQ(node_feature_names().size(), static_cast<size_t>(kNodeFeatures));
+  EXPECT_EQ(env->spec().node_features, kNodeFeatures);
+  EXPECT_FLOAT_EQ(o.globals[0], 1.0f) << "the cost ratio starts at one";
+}
+
+TEST(RewriteEnv, StepRewardsTelescopeToTheRelativeSaving) {
+  auto env = make_env();
+  Rng rng({7});
+  for (int episode = 0; episode < 5; ++episode) {
+    auto o = env->reset(0);
+    double total = 0;
+    for (bool done = false; !done;) {
+      const auto r = env->step(random_action(o, rng));
+      mdp::check(r.observation, env->spec());
+      total += r.reward;
+      o = r.observation;
+      done = r.terminal || r.truncated;
+    }
+    EXPECT_NEAR(total, 100.0 * (env->initial_cost_us() - env->current_cost_us()) / env->initial_cost_us(), 1e-3);
+  }
+}
+
+TEST(RewriteEnv, FinalRewardComesAtTheEndOnly) {
+  EnvOptions options;
+  options.reward = Reward::final_only;
+  options.max_steps = 3;
+  auto env = make_env(options);
+  env->reset(0);
+  EXPECT_EQ(env->step({1, 0}).reward, 0.0f);
+  EXPECT_EQ(env->step({1, 0}).reward, 0.0f);
+  const auto last = env->step({1, 0});
+  EXPECT_TRUE(last.truncated);
+  EXPECT_FALSE(last.terminal);
+  EXPECT_NEAR(last.reward, 100.0 * (env->initial_cost_us() - env->current_cost_us()) / env->initial_cost_us(), 1e-3);
+  EXPECT_LT(last.reward, 0.0f) << "relu(relu(x)) costs more";
+}
+
+TEST(RewriteEnv, DetailedRewardAddsWeightedParts) {
+  EnvOptions options;
+  options.reward = Reward::detailed;
+  options.weight_flops = options.weight_bytes = options.weight_peak = 0;
+  options.weight_launches = 2;
+  auto detailed = make_env(options);
+  auto plain = make_env();
+  detailed->reset(0);
+  plain->reset(0);
+  const auto d = detailed->step({1, 0});
+  const auto p = plain->step({1, 0});
+  const double launches = cost::graph_cost(*std::make_unique<cost::AnalyticCost>(), zoo::make("toy_residual")).launches;
+  EXPECT_NEAR(d.reward - p.reward, 100.0 * 2 * (launches - p.info.launches) / launches, 1e-3);
+}
+
+TEST(RewriteEnv, MeasuredRewardNeedsAndUsesTheTimer) {
+  EnvOptions options;
+  options.reward = Reward::measured;
+  EXPECT_THROW(make_env(options), Error);
+  const auto nodes = [](const graph::Graph& g) { return static_cast<double>(g.size()); };
+  auto env = make_env(options, nodes);
+  env->reset(0);
+  const double before = static_cast<double>(env->graph().size());
+  const auto r = env->step({1, 0});
+  EXPECT_NEAR(r.reward, 100.0 * (before - static_cast<double>(env->graph().size())) / before, 1e-4);
+  EXPECT_EQ(r.info.measured_us, static_cast<double>(env->graph().size()));
+}
+
+TEST(RewriteEnv, NoOpEndsTheEpisodeAndLeavesTheGraph) {
+  auto env = make_env();
+  env->reset(0);
+  const uint64_t hash = env->graph().hash();
+  const auto r = env->step({2, 0});
+  EXPECT_TRUE(r.terminal);
+  EXPECT_FALSE(r.truncated);
+  EXPECT_EQ(r.reward, 0.0f);
+  EXPECT_EQ(r.info.rule, "");
+  EXPECT_EQ(env->graph().hash(), hash);
+  EXPECT_TRUE(env->trace().empty());
+  EXPECT_THROW(env->step({2, 0}), Error) << "the episode has ended";
+}
+
+TEST(RewriteEnv, IllegalActionsAreErrorsAndResetWorksAfterwards) {
+  auto env = make_env();
+  const auto o = env->reset(0);
+  EXPECT_THROW(env->step({1, o.counts[1]}), Error);
+  env->reset(0);
+  EXPECT_THROW(env->step({-1, 0}), Error);
+  env->reset(0);
+  EXPECT_THROW(env->step({3, 0}), Error);
+  EXPECT_EQ(env->reset(0), o);
+}
+
+TEST(RewriteEnv, LocationsAreCappedAndPointAtNodes) {
+  EnvOptions options;
+  options.max_locations = 1;
+  auto env = make_env(options);
+  const auto o = env->reset(0);
+  EXPECT_EQ(o.counts[1], 1);
+  EXPECT_THROW(env->step({1, 1}), Error);
+  const auto all = make_env()->reset(0);
+  ASSERT_GT(all.counts[1], 1);
+  EXPECT_EQ(all.loc_node.size(), static_cast<size_t>(std::accumulate(all.counts.begin(), all.counts.end(), 0)));
+  for (int32_t node : all.loc_node) EXPECT_EQ(all.node_op[node], static_cast<int32_t>(ops::Op::relu));
+}
+
+TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {
+  auto env = make_env();
+  for (int run = 0; run < 2; ++run) {
+    Rng rng({11});
+    auto o = env->reset(run);
+    for (int i = 0; i < 10; ++i) {
+      auto action = random_action(o, rng);
+      if (action.xfer == 2) continue;
+      o = env->step(action).observation;
+    }
+    static uint64_t first_hash = env->graph().hash();
+    EXPECT_EQ(env->graph().hash(), first_hash);
+    EXPECT_EQ(replay(env->initial_graph(), *test_rules(), env->trace()).hash(), env->graph().hash());
+  }
+  Trace wrong{{1, 10000}};
+  EXPECT_THROW(replay(env->initial_graph(), *test_rules(), wrong), Error);
+}
+
+TEST(RewriteEnv, RewardNames) {
+  EXPECT_EQ(reward_from_name("R3"), Reward::detailed);
+  EXPECT_EQ(reward_from_name("final"), Reward::final_only);
+  EXPECT_EQ(name(Reward::measured), "measured");
+  EXPECT_THROW(reward_from_name("R5"), Error);
+}
+
+}  // namespace
+}  // namespace rlgo::env
