@@ -1,0 +1,153 @@
+#include "core/nets/batch.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace rlgo::nets {
+namespace {
+
+using torch::Tensor;
+
+Tensor new_ints(int64_t count) { return torch::empty({count}, torch::kInt64); }
+Tensor new_floats(int64_t rows, int64_t columns) { return torch::empty({rows, columns}, torch::kFloat32); }
+int64_t count_of(const std::vector<int32_t>& values) { return static_cast<int64_t>(values.size()); }
+
+// Copies into a tensor front to back.
+template <typename T>
+class Filler {
+ public:
+  explicit Filler(const Tensor& to) : next_(to.data_ptr<T>()) {}
+  template <typename From>
+  void copy(const std::vector<From>& values, T offset = 0) {
+    for (const From value : values) *next_++ = static_cast<T>(value) + offset;
+  }
+  void repeat(int64_t times, T value) { next_ = std::fill_n(next_, times, value); }
+  void put(T value) { *next_++ = value; }
+
+ private:
+  T* next_;
+};
+
+void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec) {
+  batch.graphs = static_cast<int64_t>(observations.size());
+  batch.xfers = spec.xfers;
+  batch.max_locations = spec.max_locations;
+  batch.node_offset = {0};
+  batch.edge_offset = {0};
+  batch.loc_offset = {0};
+  for (const auto* o : observations) {
+    mdp::check(*o, spec);
+    batch.node_offset.push_back(batch.nodes += count_of(o->node_op));
+    batch.edge_offset.push_back(batch.edges += count_of(o->edge_src));
+    for (const int32_t count : o->counts) {
+      batch.loc_offset.push_back(batch.locations += count);
+      if (count > 0) ++batch.pairs;
+    }
+  }
+}
+
+void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec) {
+  batch.node_op = new_ints(batch.nodes);
+  batch.node_feat = new_floats(batch.nodes, spec.node_features);
+  batch.node_graph = new_ints(batch.nodes);
+  batch.edge_src = new_ints(batch.edges);
+  batch.edge_dst = new_ints(batch.edges);
+  batch.edge_feat = new_floats(batch.edges, spec.edge_features);
+  batch.edge_graph = new_ints(batch.edges);
+  batch.globals = new_floats(batch.graphs, spec.global_features);
+  Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst), edge_graph(batch.edge_graph);
+  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals);
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    const auto& o = *observations[static_cast<size_t>(g)];
+    const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
+    node_op.copy(o.node_op);
+    node_feat.copy(o.node_feat);
+    node_graph.repeat(count_of(o.node_op), g);
+    src.copy(o.edge_src, first_node);
+    dst.copy(o.edge_dst, first_node);
+    edge_feat.copy(o.edge_feat);
+    edge_graph.repeat(count_of(o.edge_src), g);
+    globals.copy(o.globals);
+  }
+}
+
+void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
+  batch.counts = torch::empty({batch.graphs, batch.xfers}, torch::kInt64);
+  for (auto* part : {&batch.loc_node, &batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair}) *part = new_ints(batch.locations);
+  batch.pair_graph = new_ints(batch.pairs);
+  batch.pair_xfer = new_ints(batch.pairs);
+  Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), xfer(batch.loc_xfer), index(batch.loc_index),
+      pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_xfer(batch.pair_xfer);
+  int64_t pairs = 0;
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    const auto& o = *observations[static_cast<size_t>(g)];
+    counts.copy(o.counts);
+    node.copy(o.loc_node, batch.node_offset[static_cast<size_t>(g)]);
+    for (int64_t x = 0; x < batch.xfers; ++x) {
+      const int64_t count = o.counts[static_cast<size_t>(x)];
+      if (count == 0) continue;
+      graph.repeat(count, g);
+      xfer.repeat(count, x);
+      for (int64_t i = 0; i < count; ++i) index.put(i);
+      pair.repeat(count, pairs++);
+      pair_graph.put(g);
+      pair_xfer.put(x);
+    }
+  }
+}
+
+}  // namespace
+
+GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec, torch::Device device) {
+  if (observations.empty()) fail("collate: no observations");
+  GraphBatch batch;
+  set_sizes(batch, observations, spec);
+  fill_graphs(batch, observations, spec);
+  fill_actions(batch, observations);
+  if (!device.is_cpu()) {
+    for (auto* part : {&batch.node_op, &batch.node_feat, &batch.node_graph, &batch.edge_src, &batch.edge_dst, &batch.edge_feat,
+                       &batch.edge_graph, &batch.globals, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
+                       &batch.loc_index, &batch.loc_pair, &batch.pair_graph, &batch.pair_xfer}) {
+      *part = part->to(device);
+    }
+  }
+  return batch;
+}
+
+GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec, torch::Device device) {
+  const mdp::Observation* const one[] = {&observation};
+  return collate(one, spec, device);
+}
+
+torch::Device device_from_name(const std::string& name) {
+  torch::Device device(torch::kCPU);
+  try {
+    device = torch::Device(name);
+  } catch (const c10::Error&) {
+    fail("device '{}': not a device name (cpu, cuda, cuda:N)", name);
+  }
+  if (device.is_cpu()) return device;
+  if (!device.is_cuda()) fail("device '{}': only cpu and cuda are supported", name);
+  const int found = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
+  if (found == 0) fail("device '{}': no CUDA device on this machine (or LibTorch found no driver for it)", name);
+  if (device.has_index() && device.index() >= found) fail("device '{}': this machine has {} CUDA device(s)", name, found);
+  return device;
+}
+
+FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec) {
+  const auto batch = collate(observation, spec);
+  FourTuple result;
+  result.graph_tuple = {torch::cat({batch.node_op.to(torch::kFloat32).unsqueeze(1), batch.node_feat}, 1), batch.edge_feat, batch.edge_src,
+                        batch.edge_dst, batch.globals.squeeze(0)};
+  for (size_t x = 0; x < static_cast<size_t>(spec.xfers); ++x) {
+    result.xfer_tuples.push_back(batch.loc_node.slice(0, batch.loc_offset[x], batch.loc_offset[x + 1]));
+  }
+  const auto counts = torch::cat({batch.counts.squeeze(0), torch::zeros({1}, torch::kInt64)});
+  result.location_masks = torch::arange(spec.max_locations).unsqueeze(0) < counts.unsqueeze(1);
+  result.xfer_mask = counts > 0;
+  result.xfer_mask[spec.xfers] = true;
+  return result;
+}
+
+}  // namespace rlgo::nets

@@ -1,0 +1,68 @@
+// Observations as tensors: several graphs joined into one graph without edges between them.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <span>
+#include <vector>
+
+#include "core/mdp/mdp.h"
+
+namespace rlgo::nets {
+
+// B graphs with N nodes, E edges, L legal locations in all. A "pair" is a (graph, xfer) with at least one location; P
+// pairs, ordered by graph, then xfer; locations are grouped by pair. Integers are int64, numbers float32.
+struct GraphBatch {
+  int64_t graphs = 0, nodes = 0, edges = 0, locations = 0, pairs = 0;
+  int64_t xfers = 0, max_locations = 0;
+
+  torch::Tensor node_op;     // [N]
+  torch::Tensor node_feat;   // [N, node_features]
+  torch::Tensor node_graph;  // [N] graph of each node
+  torch::Tensor edge_src;    // [E] index into the joined nodes
+  torch::Tensor edge_dst;    // [E]
+  torch::Tensor edge_feat;   // [E, edge_features]
+  torch::Tensor edge_graph;  // [E]
+  torch::Tensor globals;     // [B, global_features]
+  torch::Tensor counts;      // [B, X] legal locations per xfer
+
+  torch::Tensor loc_node;    // [L] index into the joined nodes
+  torch::Tensor loc_graph;   // [L]
+  torch::Tensor loc_xfer;    // [L]
+  torch::Tensor loc_index;   // [L] the action's `location`
+  torch::Tensor loc_pair;    // [L] sorted
+  torch::Tensor pair_graph;  // [P]
+  torch::Tensor pair_xfer;   // [P]
+
+  // Host copies, for what cannot be a tensor operation.
+  std::vector<int64_t> node_offset;  // [B+1] first node of each graph
+  std::vector<int64_t> edge_offset;  // [B+1]
+  std::vector<int64_t> loc_offset;   // [B*X+1] first location of graph b, xfer x at b*X+x
+};
+
+// Joins observations and moves them to `device`. Checks each against the spec (throws Error, see mdp::check); throws on
+// an empty list, and on a device that this machine lacks.
+GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
+                   torch::Device device = torch::kCPU);
+GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec, torch::Device device = torch::kCPU);
+
+// "cpu", "cuda", "cuda:1". Throws Error where the name is unknown or the device is not there.
+torch::Device device_from_name(const std::string& name);
+
+// The state as SPEC.md 1.6 names it: the four-tuple (graph_tuple, xfer_tuples, location_masks, xfer_mask).
+struct GraphTuple {
+  torch::Tensor nodes;      // [N, 1 + node_features] operator id, then features
+  torch::Tensor edges;      // [E, edge_features]
+  torch::Tensor senders;    // [E] int64
+  torch::Tensor receivers;  // [E] int64
+  torch::Tensor globals;    // [global_features]
+};
+struct FourTuple {
+  GraphTuple graph_tuple;
+  std::vector<torch::Tensor> xfer_tuples;  // [X] of [counts[x]] int64: node that each location of the xfer rewrites
+  torch::Tensor location_masks;            // [X+1, max_locations] bool; NO-OP's row is false
+  torch::Tensor xfer_mask;                 // [X+1] bool; NO-OP, last, is true
+};
+FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec);
+
+}  // namespace rlgo::nets

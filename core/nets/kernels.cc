@@ -1,0 +1,90 @@
+#include "core/nets/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rlgo::nets::kernels {
+namespace {
+
+// End of the run that starts at `begin`.
+int64_t run_end(const int64_t* segment, int64_t begin, int64_t rows) {
+  int64_t end = begin + 1;
+  while (end < rows && segment[end] == segment[begin]) ++end;
+  return end;
+}
+
+}  // namespace
+
+template <typename T>
+void add_rows(T* out, const T* table, int64_t table_stride, const int64_t* index, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; ++i) {
+    T* __restrict to = out + i * width;
+    const T* __restrict from = table + index[i] * table_stride;
+    for (int64_t c = 0; c < width; ++c) to[c] += from[c];
+  }
+}
+
+template <typename T>
+void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; ++i) {
+    T* __restrict to = out + index[i] * width;
+    const T* __restrict from = x + i * x_stride;
+    for (int64_t c = 0; c < width; ++c) to[c] += from[c];
+  }
+}
+
+template <typename T>
+void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows, int64_t width) {
+  for (int64_t begin = 0; begin < rows;) {
+    const int64_t end = run_end(segment, begin, rows);
+    T* best = out + segment[begin] * width;
+    int64_t* where = argmax + segment[begin] * width;
+    std::copy_n(x + begin * x_stride, width, best);
+    std::fill_n(where, width, begin);
+    for (int64_t i = begin + 1; i < end; ++i) {
+      const T* row = x + i * x_stride;
+      for (int64_t c = 0; c < width; ++c) {
+        const bool higher = row[c] > best[c];
+        best[c] = higher ? row[c] : best[c];
+        where[c] = higher ? i : where[c];
+      }
+    }
+    begin = end;
+  }
+}
+
+template <typename T>
+void segment_log_softmax(T* out, const T* x, const int64_t* segment, int64_t rows) {
+  for (int64_t begin = 0; begin < rows;) {
+    const int64_t end = run_end(segment, begin, rows);
+    const T top = *std::max_element(x + begin, x + end);
+    T sum = 0;
+    for (int64_t i = begin; i < end; ++i) sum += std::exp(x[i] - top);
+    const T log_sum = top + std::log(sum);
+    for (int64_t i = begin; i < end; ++i) out[i] = x[i] - log_sum;
+    begin = end;
+  }
+}
+
+template <typename T>
+void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const int64_t* segment, int64_t rows) {
+  for (int64_t begin = 0; begin < rows;) {
+    const int64_t end = run_end(segment, begin, rows);
+    T sum = 0;
+    for (int64_t i = begin; i < end; ++i) sum += grad[i];
+    for (int64_t i = begin; i < end; ++i) grad_x[i] = grad[i] - std::exp(out[i]) * sum;
+    begin = end;
+  }
+}
+
+#define RLGO_INSTANTIATE(T)                                                                                       \
+  template void add_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                             \
+  template void scatter_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                         \
+  template void segment_max<T>(T*, int64_t*, const T*, int64_t, const int64_t*, int64_t, int64_t);                \
+  template void segment_log_softmax<T>(T*, const T*, const int64_t*, int64_t);                                    \
+  template void segment_log_softmax_backward<T>(T*, const T*, const T*, const int64_t*, int64_t);
+RLGO_INSTANTIATE(float)
+RLGO_INSTANTIATE(double)
+#undef RLGO_INSTANTIATE
+
+}  // namespace rlgo::nets::kernels

@@ -1,0 +1,29 @@
+// CPU loops behind graph_ops.h, for one thread. LibTorch's own index_add costs a call per row, which is most of the time
+// of a small graph. Rows are contiguous in themselves; `stride` is the distance between rows in items. float and double.
+#pragma once
+
+#include <cstdint>
+
+namespace rlgo::nets::kernels {
+
+// out[i][:] += table[index[i]][:] for i < rows. out has stride width.
+template <typename T>
+void add_rows(T* out, const T* table, int64_t table_stride, const int64_t* index, int64_t rows, int64_t width);
+
+// out[index[i]][:] += x[i][:] for i < rows. out has stride width.
+template <typename T>
+void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, int64_t rows, int64_t width);
+
+// Column-wise maxima of runs of equal `segment` (sorted); argmax gets the row of each maximum, the first on ties.
+template <typename T>
+void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows, int64_t width);
+
+// out[i] = x[i] - log(sum of exp(x[j]) over the run of segment[i]).
+template <typename T>
+void segment_log_softmax(T* out, const T* x, const int64_t* segment, int64_t rows);
+
+// grad_x[i] = grad[i] - exp(out[i]) * (sum of grad over the run of segment[i]).
+template <typename T>
+void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const int64_t* segment, int64_t rows);
+
+}  // namespace rlgo::nets::kernels
