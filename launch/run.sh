@@ -1,48 +1,94 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs rlgo under MPI:
 #
-#   launch/run.sh [--np N] [rlgo's options]       e.g. launch/run.sh --graph resnet50
+#   launch/run.sh [--np N] [--restarts N] [rlgo's options]       e.g. launch/run.sh --graph resnet50
 #
-#   --np N    ranks to start (default: the cores, at least 2); 1 learner, the rest actors, unless options say otherwise
-#   --help    this text; "launch/run.sh train --help" and the like show rlgo's own
+#   --np N        ranks to start: one learner, the rest actors, unless options say otherwise. Default: the cores, at
+#                 least 2; 1 for every subcommand but train. One rank alone runs without MPI.
+#   --restarts N  how often a run whose learner crashed (was killed by a signal) goes on from its last checkpoint (2)
+#   --help        this text; "launch/run.sh train --help" shows rlgo's own
 #
+# The exit status is the learner's. Ctrl-C (or SIGTERM) lets it store its state first; once more ends at once.
 # Set-up and build take seconds when nothing changed. Environment:
 #   RLGO_CACHE       folder for what is costly to make (default: ~/.cache/rlgo)
 #   RLGO_BUILD_JOBS  compilers at once (default: the cores, fewer where memory is short)
 #   RLGO_PRESET      build preset (default: release)
+#   RLGO_STOP_S      seconds that the learner has after Ctrl-C (60)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/common.sh"
+source "$RLGO_ROOT/launch/scripts/job.sh"
 
-ranks=$(nproc)
-[ "$ranks" -ge 2 ] || ranks=2
+ranks=
+restarts=2
+asks_help=
 arguments=()
 while [ "$#" -gt 0 ]; do
   case $1 in
-    --np | -np)
+    --np | -np | --restarts)
       [ "$#" -ge 2 ] || die "$1 needs a number"
-      ranks=$2
+      if [ "$1" = --restarts ]; then restarts=$2; else ranks=$2; fi
       shift
       ;;
     --np=*) ranks=${1#--np=} ;;
+    --restarts=*) restarts=${1#--restarts=} ;;
     --help | -h)
       if [ "${#arguments[@]}" = 0 ]; then
-        sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+        script_help "${BASH_SOURCE[0]}"
         exit 0
       fi
+      asks_help='--help for '
       arguments+=("$1")
       ;;
     *) arguments+=("$1") ;;
   esac
   shift
 done
+if [ -z "$ranks" ]; then
+  case $asks_help${arguments[0]:-train} in
+    train | -*) ranks=$(($(nproc) > 2 ? $(nproc) : 2)) ;;
+    *) ranks=1 ;;
+  esac
+fi
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || die "--np needs a whole number above 0, not '$ranks'"
+[[ $restarts =~ ^[0-9]+$ ]] || die "--restarts needs a whole number, not '$restarts'"
 
 calling_folder=$PWD
 preset=${RLGO_PRESET:-release}
+program=$RLGO_ROOT/build/$preset/rlgo
 "$RLGO_ROOT/launch/scripts/setup.sh"
 build_rlgo "$preset" rlgo
 mpi_environment
 cd "$calling_folder"
-# --enable-recovery: a rank that dies does not take the others with it.
-exec mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery \
-  "$RLGO_ROOT/build/$preset/rlgo" "${arguments[@]}"
+if [ "$ranks" = 1 ]; then
+  exec "$program" "${arguments[@]}"
+fi
+
+runs=runs
+resuming=
+for ((i = 0; i < ${#arguments[@]}; ++i)); do
+  case ${arguments[i]} in
+    --runs) runs=${arguments[i + 1]:-} ;;
+    --runs=*) runs=${arguments[i]#--runs=} ;;
+    --resume | --resume=*) resuming=yes ;;
+  esac
+done
+while :; do
+  run_job "$ranks" "$program" "${arguments[@]}"
+  # 129 and more: the learner was killed by a signal. Where nobody asked it to end, it goes on from its checkpoint.
+  if [ "$job_status" -le 128 ] || [ -n "$job_stopped" ] || [ "$restarts" = 0 ]; then
+    break
+  fi
+  folder=$(newest_run "$job_folder/start" "$runs")
+  if [ -z "$folder" ]; then
+    say "the learner died (status $job_status) before its first checkpoint"
+    break
+  fi
+  say "the learner died (status $job_status); going on from $folder ($restarts restarts left)"
+  restarts=$((restarts - 1))
+  if [ -z "$resuming" ]; then
+    arguments+=(--resume "$folder")
+    resuming=yes
+  fi
+  rm -rf "$job_folder"
+done
+exit "$job_status"

@@ -8,7 +8,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/common.sh"
 
 if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
-  sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+  script_help "${BASH_SOURCE[0]}"
   exit 0
 fi
 preset=${RLGO_PRESET:-release}

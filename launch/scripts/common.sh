@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Read by the launch scripts (source): where things are, messages, build steps, the environment of MPI.
 
 RLGO_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -8,6 +9,9 @@ die() {
   say "$*"
   exit 1
 }
+
+# The comment at a script's head, as its help.
+script_help() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$1"; }
 
 # Jobs to build with: the cores, but at most one for each 2.5 GiB of free memory (files with LibTorch take 2 GiB).
 build_jobs() {
@@ -32,7 +36,7 @@ run_step() {
 build_rlgo() {
   local preset=$1 folder=$RLGO_ROOT/build/$1
   shift
-  cd "$RLGO_ROOT"
+  cd "$RLGO_ROOT" || exit
   mkdir -p "$folder"
   if [ ! -f "$folder/build.ninja" ]; then
     say "configuring build/$preset"

@@ -137,7 +137,7 @@ replace() {
 # --- main ------------------------------------------------------------------------------------------------------------
 
 if [ "${1:-}" = --help ]; then
-  sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+  script_help "${BASH_SOURCE[0]}"
   exit 0
 fi
 [ "$#" = 0 ] || die "setup.sh takes no arguments (see --help)"

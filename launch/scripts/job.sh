@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# Read by launch/run.sh (source, after common.sh): one MPI job from start to end.
+#
+#   run_job RANKS PROGRAM ARGUMENTS...    sets job_status, the exit status of rank 0
+#
+# - A rank that dies does not take the others with it (--enable-recovery); the learner on rank 0 decides what to do.
+# - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow.
+# - INT or TERM: rank 0 is asked once, by TERM, to end cleanly (it stores a checkpoint and tells the others) and has
+#   RLGO_STOP_S seconds (60) for it. A second one ends the job at once. job_stopped tells that it happened.
+
+job_mpirun=
+job_folder=
+job_status=
+job_stopped=
+
+job_rank0() { cat "$job_folder/pid" 2>/dev/null; }
+
+# Sleeps in steps as long as the job runs: job_outlasts SECONDS is true where it still runs then.
+job_outlasts() {
+  local left=$1
+  while [ "$left" -gt 0 ]; do
+    sleep 1
+    left=$((left - 1))
+    kill -0 "$job_mpirun" 2>/dev/null || return 1
+  done
+}
+
+job_stop() {
+  local signal=$1 rank0
+  if [ -n "$job_stopped" ]; then
+    say "ending at once"
+    kill -TERM "$job_mpirun" 2>/dev/null
+    return
+  fi
+  job_stopped=$signal
+  rank0=$(job_rank0)
+  if [ -z "$rank0" ] || ! kill -TERM "$rank0" 2>/dev/null; then
+    kill -TERM "$job_mpirun" 2>/dev/null
+    return
+  fi
+  say "stopping: the learner has ${RLGO_STOP_S:-60} s to store its state (once more: end at once)"
+  (if job_outlasts "${RLGO_STOP_S:-60}"; then kill -TERM "$job_mpirun"; fi) 2>/dev/null &
+}
+
+run_job() {
+  local ranks=$1 watcher
+  shift
+  job_folder=$(mktemp -d "${TMPDIR:-/tmp}/rlgo-job.XXXXXX")
+  trap 'rm -rf "$job_folder"' EXIT
+  touch "$job_folder/start"
+  job_status=
+  export RLGO_JOB_FOLDER=$job_folder RLGO_JOB_PID=$$
+  trap 'job_stop 2' INT
+  trap 'job_stop 15' TERM
+  # A session of its own: the terminal's Ctrl-C must not reach mpirun, which would kill the ranks after a second.
+  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery \
+    "$RLGO_ROOT/launch/scripts/rank.sh" "$@" </dev/null &
+  job_mpirun=$!
+  (
+    trap - INT TERM
+    while kill -0 "$job_mpirun" && [ ! -f "$job_folder/status" ]; do sleep 1; done
+    if job_outlasts "${RLGO_GRACE_S:-20}"; then kill -TERM "$job_mpirun"; fi
+  ) 2>/dev/null &
+  watcher=$!
+  local answer=0
+  wait "$job_mpirun" || answer=$?
+  while kill -0 "$job_mpirun" 2>/dev/null; do  # the wait was cut short by a signal
+    answer=0
+    wait "$job_mpirun" || answer=$?
+  done
+  trap - INT TERM
+  kill "$watcher" 2>/dev/null || true
+  job_status=$(cat "$job_folder/status" 2>/dev/null || true)
+  if [ -z "$job_status" ]; then  # rank 0 did not come to an end of its own
+    job_status=$((answer > 0 ? answer : 1))
+    [ -z "$job_stopped" ] || job_status=$((128 + job_stopped))
+  fi
+}
+
+# newest_run MARKER RUNS: the run folder in the folder RUNS that got a checkpoint last, if that was after MARKER was made.
+newest_run() {
+  local marker=$1 runs=$2
+  find "$runs" -mindepth 3 -maxdepth 3 -path '*/checkpoints/*.h5' -newer "$marker" -printf '%T@ %h\n' 2>/dev/null |
+    sort -n | tail -n 1 | sed -e 's/^[^ ]* //' -e 's|/checkpoints$||'
+}
