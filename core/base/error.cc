@@ -11,8 +11,8 @@ void check_failed(const char* file, int line, const char* expression, const std:
       break;
     }
   }
-  throw Error(fmt::format("internal check failed at {}:{}: {}{}{} (this is a bug of rlgo; please report it)", path, line,
-                          expression, values.empty() ? "" : ": ", values));
+  throw Error(fmt::format("internal check failed at {}:{}: {}{}{} (this is a bug of rlgo; please report it)", path,
+                          line, expression, values.empty() ? "" : ": ", values));
 }
 
 }  // namespace rlgo::detail

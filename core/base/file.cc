@@ -76,7 +76,8 @@ void atomic_write(const fs::path& path, const std::function<void(const fs::path&
   try {
     write(temporary);
     sync_path(temporary, O_RDONLY);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("{}: cannot rename into place: {}", path.string(), reason());
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+      fail("{}: cannot rename into place: {}", path.string(), reason());
     sync_path(folder, O_RDONLY | O_DIRECTORY);
   } catch (...) {
     ::unlink(temporary.c_str());

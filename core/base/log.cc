@@ -43,7 +43,8 @@ Log::Log(const LogOptions& options) {
 }
 
 void Log::write(LogLevel level, std::string_view text) const {
-  if (logger_ && level != LogLevel::silent) logger_->log(level_of(level), spdlog::string_view_t(text.data(), text.size()));
+  if (logger_ && level != LogLevel::silent)
+    logger_->log(level_of(level), spdlog::string_view_t(text.data(), text.size()));
 }
 
 void Log::flush() const {

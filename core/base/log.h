@@ -18,9 +18,9 @@ namespace rlgo {
 enum class LogLevel : uint8_t { info, warning, error, silent };
 
 struct LogOptions {
-  int rank = 0;                        // in front of each line
-  LogLevel console = LogLevel::info;   // the least that goes to standard error
-  std::filesystem::path file;          // appended to; "" for none. Gets everything.
+  int rank = 0;                       // in front of each line
+  LogLevel console = LogLevel::info;  // the least that goes to standard error
+  std::filesystem::path file;         // appended to; "" for none. Gets everything.
 };
 
 // Made by `launch` and handed down; there is no global one. Lines of several threads are kept whole.

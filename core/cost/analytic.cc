@@ -25,7 +25,7 @@ constexpr double kElementwise = 0.06;  // one operation per load and store, no f
 constexpr double kReduction = 0.10;
 
 // Half-saturation sizes.
-constexpr double kHalfSum = 32;            // terms of one output element
+constexpr double kHalfSum = 32;  // terms of one output element
 constexpr double kHalfOutChannels = 8;
 constexpr double kHalfGroupChannels = 24;  // fits the measurements of RESEARCH.md 1.5 for groups 1..32
 constexpr double kHalfPixels = 16;

@@ -8,11 +8,11 @@ namespace rlgo::cost {
 // What the machine can do. The defaults describe one core of a recent x86 server with 512-bit vectors (2.5 GHz, two
 // fused multiply-add units): they put resnet50 and bert where one-thread ONNX Runtime measures them (RESEARCH.md 6).
 struct AnalyticOptions {
-  double peak_gflops = 160.0;        // arithmetic, f32, > 0
-  double memory_gbytes_per_s = 12.0; // streams that do not fit the cache, > 0
-  double cache_gbytes_per_s = 60.0;  // the first cache_bytes of an operator's traffic, > 0
-  double cache_bytes = 1 << 20;      // second-level cache, >= 0
-  double launch_us = 2.0;            // for each operator that runs, >= 0
+  double peak_gflops = 160.0;         // arithmetic, f32, > 0
+  double memory_gbytes_per_s = 12.0;  // streams that do not fit the cache, > 0
+  double cache_gbytes_per_s = 60.0;   // the first cache_bytes of an operator's traffic, > 0
+  double cache_bytes = 1 << 20;       // second-level cache, >= 0
+  double launch_us = 2.0;             // for each operator that runs, >= 0
 };
 
 // Roofline with an efficiency term: launch + max(flops / (peak x efficiency), bytes / bandwidth).

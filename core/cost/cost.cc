@@ -62,7 +62,8 @@ class PeakMemory {
   int32_t steps() const { return static_cast<int32_t>(graph_.size()); }
 
   Buffer& buffer_of(Value value) {
-    while (buffers_[value.node][value.port].alias_of.node != graph::kNoNode) value = buffers_[value.node][value.port].alias_of;
+    while (buffers_[value.node][value.port].alias_of.node != graph::kNoNode)
+      value = buffers_[value.node][value.port].alias_of;
     return buffers_[value.node][value.port];
   }
 

@@ -18,7 +18,9 @@ double CachedCost::op_us(const graph::Graph& graph, graph::NodeId id) {
 
 double CheckedCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   const double us = inner_->op_us(graph, id);
-  const auto broken = [&](const std::string& what) { fail("cost model '{}': {} for {}", name(), what, signature(graph, id)); };
+  const auto broken = [&](const std::string& what) {
+    fail("cost model '{}': {} for {}", name(), what, signature(graph, id));
+  };
   if (!std::isfinite(us) || us < 0) broken(fmt::format("{} us", us));
   if (is_free(graph.node(id))) {
     if (us != 0) broken(fmt::format("{} us instead of 0", us));

@@ -15,11 +15,13 @@ constexpr std::string_view kTitle = "# rlgo cost table, version 1";
 constexpr std::string_view kColumns = "signature\tus\tspread_us\tsamples";
 
 std::string header(const TableOrigin& origin) {
-  return fmt::format("{}\n# model {}\n# device {}\n# threads {}\n{}\n", kTitle, origin.model, origin.device, origin.threads, kColumns);
+  return fmt::format("{}\n# model {}\n# device {}\n# threads {}\n{}\n", kTitle, origin.model, origin.device,
+                     origin.threads, kColumns);
 }
 
 std::string describe(const TableOrigin& origin) {
-  return fmt::format("model '{}', device '{}', {} thread{}", origin.model, origin.device, origin.threads, origin.threads == 1 ? "" : "s");
+  return fmt::format("model '{}', device '{}', {} thread{}", origin.model, origin.device, origin.threads,
+                     origin.threads == 1 ? "" : "s");
 }
 
 bool has_break(std::string_view text) { return text.find_first_of("\t\n\r") != std::string_view::npos; }
@@ -100,7 +102,8 @@ class TableReader {
 TableCost::TableCost(TableOrigin origin, OnMiss on_miss) : origin_(std::move(origin)), on_miss_(std::move(on_miss)) {
   // So that the header of a saved table reads back.
   for (std::string* text : {&origin_.model, &origin_.device}) {
-    std::replace_if(text->begin(), text->end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+    std::replace_if(
+        text->begin(), text->end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   }
   RLGO_CHECK(!origin_.model.empty() && origin_.threads >= 1);
 }
@@ -127,7 +130,8 @@ const Measured* TableCost::find(const std::string& signature) const {
 }
 
 bool TableCost::insert(const std::string& signature, const Measured& measured) {
-  if (signature.empty() || has_break(signature)) fail("cost table: '{}' cannot be the signature of an operator", signature);
+  if (signature.empty() || has_break(signature))
+    fail("cost table: '{}' cannot be the signature of an operator", signature);
   if (const auto reason = defect(measured)) fail("cost table: {} was measured for {}", *reason, signature);
   if (!by_text_.emplace(signature, entries_.size()).second) return false;
   entries_.push_back({signature, measured});

@@ -57,15 +57,16 @@ class TableCost : public CostModel {
   // Whole or not at all. Throws Error.
   void save(const std::filesystem::path& path) const;
   // Adds the file's entries; those that the table has already keep their value. Throws Error "FILE:LINE: reason", and
-  // one that tells both origins where the file's differs; the table is then unchanged. Returns the number of new entries.
+  // one that tells both origins where the file's differs; the table is then unchanged. Returns the number of new
+  // entries.
   size_t load(const std::filesystem::path& path);
 
  private:
   TableOrigin origin_;
   OnMiss on_miss_;
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, size_t> by_text_;     // signature -> index of entries_
-  std::unordered_map<uint64_t, double> us_by_hash_;     // node.info->signature_hash -> us: the fast way
+  std::unordered_map<std::string, size_t> by_text_;  // signature -> index of entries_
+  std::unordered_map<uint64_t, double> us_by_hash_;  // node.info->signature_hash -> us: the fast way
 };
 
 }  // namespace rlgo::cost

@@ -53,7 +53,8 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   fail("no search method named '{}'{}; there are {}", method, did_you_mean(method, all), join(all, ", "));
 }
 
-graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, std::span<const Step> trace) {
+graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+                    std::span<const Step> trace) {
   rules::MatchIndex index(rules, graph);
   graph::Graph current = graph;
   for (size_t k = 0; k < trace.size(); ++k) {
@@ -61,7 +62,8 @@ graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::Rule
     if (rule < 0 || rule >= rules->size()) fail("trace, step {}: no rule has the number {}", k + 1, rule);
     const auto matches = index.matches(rule);
     if (location < 0 || static_cast<size_t>(location) >= matches.size()) {
-      fail("trace, step {}: rule '{}' has {} locations here, and not number {}", k + 1, rules->name(rule), matches.size(), location);
+      fail("trace, step {}: rule '{}' has {} locations here, and not number {}", k + 1, rules->name(rule),
+           matches.size(), location);
     }
     auto rewrite = rules::apply(*rules, matches[static_cast<size_t>(location)], current);
     if (!rewrite) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, rules->name(rule), location);

@@ -23,16 +23,17 @@ struct Problem {
 };
 
 struct Options {
-  int64_t budget = 10'000;       // matches that may be tried (candidates + refused), >= 1
-  uint64_t seed = 0;             // of methods that draw
-  int max_locations = 200;       // per rule and graph, >= 1: the first ones, as in the environment
-  int walk_length = 50;          // random: rewrites in one walk, >= 1
-  std::function<bool()> stop;    // asked before each candidate: true ends the search. The caller's time limit. May be empty.
+  int64_t budget = 10'000;  // matches that may be tried (candidates + refused), >= 1
+  uint64_t seed = 0;        // of methods that draw
+  int max_locations = 200;  // per rule and graph, >= 1: the first ones, as in the environment
+  int walk_length = 50;     // random: rewrites in one walk, >= 1
+  std::function<bool()>
+      stop{};  // asked before each candidate: true ends the search. The caller's time limit. May be empty.
 };
 
 // Rewrite by the location-th match of a rule, in the order of rules::find_matches.
 struct Step {
-  int32_t rule = 0;      // index in the rule set
+  int32_t rule = 0;  // index in the rule set
   int32_t location = 0;
   bool operator==(const Step&) const = default;
 };
@@ -54,16 +55,16 @@ struct Counters {
 
 // One point of the curve of best cost: at the start, and at each improvement.
 struct Sample {
-  double seconds = 0;      // since the start
+  double seconds = 0;  // since the start
   int64_t candidates = 0;
   double best_us = 0;
 };
 
 struct Result {
-  graph::Graph graph;      // the best
+  graph::Graph graph;  // the best
   double before_us = 0;
-  double after_us = 0;     // <= before_us
-  Trace trace;             // from the original to the best graph: see replay()
+  double after_us = 0;  // <= before_us
+  Trace trace;          // from the original to the best graph: see replay()
   StopReason reason = StopReason::finished;
   Counters counters;
   double seconds = 0;
@@ -77,6 +78,7 @@ std::vector<std::string> names();
 Result run(const std::string& method, const Problem& problem, const Options& options = {});
 
 // The graph at the end of a trace. Throws Error naming the step that does not apply.
-graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, std::span<const Step> trace);
+graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+                    std::span<const Step> trace);
 
 }  // namespace rlgo::search

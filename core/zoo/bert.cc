@@ -15,7 +15,7 @@ using ops::Op;
 struct EncoderSize {
   int64_t hidden;  // H
   int64_t heads;
-  int64_t inner;   // width of the feed-forward layer
+  int64_t inner;  // width of the feed-forward layer
 };
 
 constexpr EncoderSize kBase{768, 12, 3072};
@@ -23,6 +23,10 @@ constexpr int64_t kVocabulary = 30522;
 constexpr int64_t kPositions = 512;
 constexpr int64_t kTokenTypes = 2;
 constexpr double kEps = 1e-12;
+// With gain 1 throughout, random layers make all tokens alike and attention uniform, so that a wrong rewrite of the
+// attention would hardly show. Sharp attention and short steps along the residual stream keep the tokens apart.
+constexpr double kSharp = 2.0;  // of queries and keys
+constexpr double kStep = 0.4;   // of what is added to the residual stream
 
 // [B,S,H] -> [B,heads,S,H/heads] with perm {0,2,1,3}; [B,heads,H/heads,S] with {0,2,3,1}.
 Value split_heads(Builder& b, Value x, int64_t heads, Ints perm) {
@@ -34,8 +38,8 @@ Value split_heads(Builder& b, Value x, int64_t heads, Ints perm) {
 // Softmax(Q K^T / sqrt(d)) V over all heads; x[B,S,H] -> [B,S,H].
 Value self_attention(Builder& b, const std::string& name, Value x, const EncoderSize& size) {
   const auto shape = b.shape(x);
-  const Value q = split_heads(b, b.linear_add(name + ".self.query", x, size.hidden), size.heads, {0, 2, 1, 3});
-  const Value k = split_heads(b, b.linear_add(name + ".self.key", x, size.hidden), size.heads, {0, 2, 3, 1});
+  const Value q = split_heads(b, b.linear_add(name + ".self.query", x, size.hidden, kSharp), size.heads, {0, 2, 1, 3});
+  const Value k = split_heads(b, b.linear_add(name + ".self.key", x, size.hidden, kSharp), size.heads, {0, 2, 3, 1});
   const Value v = split_heads(b, b.linear_add(name + ".self.value", x, size.hidden), size.heads, {0, 2, 1, 3});
   const double scale = 1.0 / std::sqrt(static_cast<double>(size.hidden / size.heads));
   const Value factor = b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
@@ -47,10 +51,10 @@ Value self_attention(Builder& b, const std::string& name, Value x, const Encoder
 
 Value encoder_layer(Builder& b, const std::string& name, Value x, const EncoderSize& size) {
   const Value mixed = self_attention(b, name + ".attention", x, size);
-  const Value projected = b.linear_add(name + ".attention.output.dense", mixed, size.hidden);
+  const Value projected = b.linear_add(name + ".attention.output.dense", mixed, size.hidden, kStep);
   x = b.layer_norm(name + ".attention.output.LayerNorm", b.add(projected, x), kEps);
   const Value inner = b.op(Op::gelu, {b.linear_add(name + ".intermediate.dense", x, size.inner)});
-  const Value outer = b.linear_add(name + ".output.dense", inner, size.hidden);
+  const Value outer = b.linear_add(name + ".output.dense", inner, size.hidden, kStep);
   return b.layer_norm(name + ".output.LayerNorm", b.add(outer, x), kEps);
 }
 
@@ -67,7 +71,8 @@ Value first_rows(Builder& b, Value table, int64_t count) {
 // ids[B,S] -> [B,S,H]: word, position and (for token type 0) type embeddings, normalised.
 Value embeddings(Builder& b, Value ids, int64_t hidden) {
   const int64_t tokens = b.shape(ids)[1];
-  const Value words = b.op(Op::gather, {b.weight("embeddings.word_embeddings.weight", {kVocabulary, hidden}, 1.0), ids});
+  const Value words =
+      b.op(Op::gather, {b.weight("embeddings.word_embeddings.weight", {kVocabulary, hidden}, 1.0), ids});
   const Value types = b.weight("embeddings.token_type_embeddings.weight", {kTokenTypes, hidden}, 0.5);
   const Value positions = b.weight("embeddings.position_embeddings.weight", {kPositions, hidden}, 0.5);
   const Value typed = b.add(words, first_rows(b, types, 1));

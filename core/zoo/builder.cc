@@ -40,8 +40,10 @@ Value Builder::batch_norm(const std::string& name, Value x, double eps, double g
   const Value mean = weight(name + ".running_mean", channels, 0.1);
   const std::string variance_name = name + ".running_var";
   // |Normal(0, 0.6)| + 0.5: mean 0.98, always positive.
-  const auto variance = graph::Blob::seeded({ops::DType::f32, channels}, hash_string(variance_name, seed_), 0.6, 0.0, true);
-  return op(Op::batch_norm, {x, scale, bias, mean, editor_.add_weight(variance_name, variance)}, {{Attr::eps, eps}}, name);
+  const auto variance =
+      graph::Blob::seeded({ops::DType::f32, channels}, hash_string(variance_name, seed_), 0.6, 0.0, true);
+  return op(Op::batch_norm, {x, scale, bias, mean, editor_.add_weight(variance_name, variance)}, {{Attr::eps, eps}},
+            name);
 }
 
 namespace {
@@ -76,10 +78,11 @@ Value Builder::linear(const std::string& name, Value x, int64_t outputs) {
   return op(Op::matmul, {x, w, weight(name + ".bias", {outputs}, 0.1)}, {}, name);
 }
 
-Value Builder::linear_add(const std::string& name, Value x, int64_t outputs) {
+Value Builder::linear_add(const std::string& name, Value x, int64_t outputs, double gain) {
   const int64_t inputs = shape(x).back();
-  const Value w = weight(name + ".weight", {inputs, outputs}, 1.0 / std::sqrt(static_cast<double>(inputs)));
-  return add(op(Op::matmul, {x, w}, {}, name), weight(name + ".bias", {outputs}, 0.1));
+  const Value w = weight(name + ".weight", {inputs, outputs}, gain / std::sqrt(static_cast<double>(inputs)));
+  const Value product = op(Op::matmul, {x, w}, {}, name);
+  return add(product, weight(name + ".bias", {outputs}, 0.1 * gain));
 }
 
 Value Builder::layer_norm(const std::string& name, Value x, double eps) {

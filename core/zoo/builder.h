@@ -52,8 +52,8 @@ class Builder {
   Value concat(std::span<const Value> parts, int64_t axis);
   // x[..,I] -> [..,O] as one matmul with bias (how classifiers are exported); weights NAME.weight [I,O], NAME.bias [O].
   Value linear(const std::string& name, Value x, int64_t outputs);
-  // The same as matmul and add (how transformers are exported).
-  Value linear_add(const std::string& name, Value x, int64_t outputs);
+  // The same as matmul and add (how transformers are exported). `gain`: factor on the output's standard deviation.
+  Value linear_add(const std::string& name, Value x, int64_t outputs, double gain = 1.0);
   // Over the last axis.
   Value layer_norm(const std::string& name, Value x, double eps);
   Value op(ops::Op op, std::initializer_list<Value> inputs, const ops::Attrs& attrs = {}, std::string name = {}) {

@@ -8,7 +8,7 @@ namespace {
 constexpr double kBranchGain = 0.3;
 
 struct Stage {
-  int64_t width;   // channels of the inner convolutions
+  int64_t width;  // channels of the inner convolutions
   int blocks;
   int64_t stride;  // of the first block
 };

@@ -8,7 +8,8 @@ namespace {
 Value fire(Builder& b, const std::string& name, Value x, int64_t squeeze, int64_t expand) {
   const Value s = b.relu(b.conv(name + ".squeeze", x, {.out_channels = squeeze, .bias = true}));
   const Value narrow = b.relu(b.conv(name + ".expand1x1", s, {.out_channels = expand, .bias = true}));
-  const Value wide = b.relu(b.conv(name + ".expand3x3", s, {.out_channels = expand, .kernel = {3, 3}, .pad = {1, 1}, .bias = true}));
+  const Value wide =
+      b.relu(b.conv(name + ".expand3x3", s, {.out_channels = expand, .kernel = {3, 3}, .pad = {1, 1}, .bias = true}));
   return b.concat(std::array{narrow, wide}, 1);
 }
 

@@ -12,10 +12,10 @@ namespace rlgo::zoo {
 // Zero stands for the model's own value. A model ignores nothing silently: one that has no such dimension throws Error.
 struct ZooOptions {
   int batch = 1;
-  int layers = 0;      // encoder layers (bert 12, toy_attention 1) or hidden layers (toy_mlp 2)
-  int sequence = 0;    // tokens (bert 128, at most 512; toy_attention 8)
-  int image = 0;       // height = width of the input picture (resnet, squeezenet 224; inception_v3 299; toys 8)
-  uint64_t seed = 0;   // of the weights; graphs with different seeds differ in weights alone
+  int layers = 0;     // encoder layers (bert 12, toy_attention 1) or hidden layers (toy_mlp 2)
+  int sequence = 0;   // tokens (bert 128, at most 512; toy_attention 8)
+  int image = 0;      // height = width of the input picture (resnet, squeezenet 224; inception_v3 299; toys 8)
+  uint64_t seed = 0;  // of the weights; graphs with different seeds differ in weights alone
 };
 
 // The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name (and tells the

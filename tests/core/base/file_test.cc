@@ -23,7 +23,9 @@ class FileTest : public ::testing::Test {
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
-  int files() const { return static_cast<int>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  int files() const {
+    return static_cast<int>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
 
   fs::path folder_;
 };
@@ -112,7 +114,9 @@ TEST_F(FileTest, MissingFoldersAndFilesAreErrors) {
 }
 
 // Reading from address 0 of this process fails after a successful open.
-TEST(File, ReadErrorsAreNoticed) { EXPECT_NE(error_of([] { read_file("/proc/self/mem"); }).find("cannot read"), std::string::npos); }
+TEST(File, ReadErrorsAreNoticed) {
+  EXPECT_NE(error_of([] { read_file("/proc/self/mem"); }).find("cannot read"), std::string::npos);
+}
 
 TEST_F(FileTest, MakesNestedFolders) {
   make_writable_folder(folder_ / "a" / "b");
@@ -124,7 +128,8 @@ TEST_F(FileTest, MakesNestedFolders) {
 TEST_F(FileTest, UnwritableFoldersAreErrors) {
   atomic_write(folder_ / "file", "x");
   EXPECT_NE(error_of([&] { make_writable_folder(folder_ / "file"); }).find("cannot create folder"), std::string::npos);
-  EXPECT_NE(error_of([&] { make_writable_folder(folder_ / "file" / "a"); }).find("cannot create folder"), std::string::npos);
+  EXPECT_NE(error_of([&] { make_writable_folder(folder_ / "file" / "a"); }).find("cannot create folder"),
+            std::string::npos);
   EXPECT_NE(error_of([] { make_writable_folder("/proc/self"); }).find("not writable"), std::string::npos);
   if (::geteuid() == 0) return;  // who may write everywhere
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);

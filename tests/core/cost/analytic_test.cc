@@ -8,7 +8,8 @@
 namespace rlgo::cost {
 namespace {
 
-const AnalyticOptions kRound{.peak_gflops = 100, .memory_gbytes_per_s = 10, .cache_gbytes_per_s = 50, .cache_bytes = 1000, .launch_us = 5};
+const AnalyticOptions kRound{
+    .peak_gflops = 100, .memory_gbytes_per_s = 10, .cache_gbytes_per_s = 50, .cache_bytes = 1000, .launch_us = 5};
 
 double unary_us(Op op, ops::Shape shape, const ops::Attrs& attrs = {}, const AnalyticOptions& options = kRound) {
   Editor e("g");
@@ -27,7 +28,8 @@ double conv_us(int64_t channels, int64_t out_channels, int64_t kernel, int64_t g
 
 double matmul_us(ops::Shape a, ops::Shape b) {
   Editor e("g");
-  const Graph g = finished(e, e.op(Op::matmul, {e.add_input("a", f32(std::move(a))), e.add_input("b", f32(std::move(b)))}));
+  const Graph g =
+      finished(e, e.op(Op::matmul, {e.add_input("a", f32(std::move(a))), e.add_input("b", f32(std::move(b)))}));
   return AnalyticCost().op_us(g, g.outputs()[0].value.node);
 }
 
@@ -35,7 +37,8 @@ double matmul_us(ops::Shape a, ops::Shape b) {
 TEST(AnalyticCost, MovedBytesByHand) {
   EXPECT_DOUBLE_EQ(unary_us(Op::relu, {250}), 5 + 1000 / 50e3 + 1000 / 10e3);
   EXPECT_DOUBLE_EQ(unary_us(Op::relu, {100}), 5 + 100 / (100e3 * 0.06));  // in the cache, where arithmetic takes longer
-  EXPECT_DOUBLE_EQ(unary_us(Op::transpose, {25, 10}, {{Attr::perm, Ints{1, 0}}}), 5 + (1000 / 50e3 + 1000 / 10e3) / 0.4);
+  EXPECT_DOUBLE_EQ(unary_us(Op::transpose, {25, 10}, {{Attr::perm, Ints{1, 0}}}),
+                   5 + (1000 / 50e3 + 1000 / 10e3) / 0.4);
 }
 
 // 2 * 100^3 operations at 100 GFLOP/s x 0.65 x 100/104 x 100/132 x 100/108.
@@ -58,7 +61,8 @@ TEST(AnalyticCost, FreeNodesCostNothing) {
 
 // RESEARCH.md 1.5: measured 0.269 0.150 0.124 0.112 0.167 0.304 ms for groups 1, 2, 4, 8, 16, 32: the best is inside.
 TEST(AnalyticCost, GroupedConvolutionsAreNotMonotoneInFlops) {
-  const double one = conv_us(128, 128, 3, 1, 56), eight = conv_us(128, 128, 3, 8, 56), many = conv_us(128, 128, 3, 32, 56);
+  const double one = conv_us(128, 128, 3, 1, 56), eight = conv_us(128, 128, 3, 8, 56),
+               many = conv_us(128, 128, 3, 32, 56);
   EXPECT_LT(eight, 0.8 * one);
   EXPECT_GT(many, 1.2 * eight);
 }

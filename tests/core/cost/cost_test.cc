@@ -106,7 +106,8 @@ Graph random_graph(Rng& rng) {
   for (int i = 0; i < 12; ++i) {
     const Op unary[] = {Op::relu, Op::tanh, Op::exp};
     const Op binary[] = {Op::add, Op::mul, Op::matmul};
-    values.push_back(rng.below(2) == 0 ? e.op(unary[rng.below(3)], {pick()}) : e.op(binary[rng.below(3)], {pick(), pick()}));
+    values.push_back(rng.below(2) == 0 ? e.op(unary[rng.below(3)], {pick()})
+                                       : e.op(binary[rng.below(3)], {pick(), pick()}));
   }
   e.add_output("y", values.back());
   e.add_output("z", pick());

@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 const TableOrigin kOrigin{"measured:cpu", "some cpu", 1};
 const std::string kHeader =
-    "# rlgo cost table, version 1\n# model measured:cpu\n# device some cpu\n# threads 1\nsignature\tus\tspread_us\tsamples\n";
+    "# rlgo cost table, version 1\n# model measured:cpu\n# device some cpu\n# threads "
+    "1\nsignature\tus\tspread_us\tsamples\n";
 
 class TableTest : public ::testing::Test {
  protected:

@@ -99,7 +99,12 @@ TEST(Blob, Describes) {
 }
 
 TEST(Opaque, HashDependsOnEveryField) {
-  const Opaque base{.op_type = "LSTM", .domain = "", .payload = "p", .formal_inputs = {true, false}, .captured = {}, .outputs = {"y"}};
+  const Opaque base{.op_type = "LSTM",
+                    .domain = "",
+                    .payload = "p",
+                    .formal_inputs = {true, false},
+                    .captured = {},
+                    .outputs = {"y"}};
   EXPECT_EQ(base.hash(), Opaque(base).hash());
   const auto changed = [&](auto change) {
     Opaque other = base;

@@ -32,7 +32,9 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 // The error of a third line, behind one input %0 : f32[2,3].
-std::string line_error(const std::string& line) { return error_of("graph \"g\"\n%0 = input \"x\" : f32[2,3]\n" + line + "\n"); }
+std::string line_error(const std::string& line) {
+  return error_of("graph \"g\"\n%0 = input \"x\" : f32[2,3]\n" + line + "\n");
+}
 
 TEST(Text, ReadsWhatItWrites) {
   const Graph graph = from_text(kToy);
@@ -43,9 +45,11 @@ TEST(Text, ReadsWhatItWrites) {
 
 TEST(Text, HandWrittenFormMayLeaveOutTypesAndUseAnyNumbers) {
   const Graph graph = from_text(
-      "# a comment\n\n  graph \"g\"\n%10 = input \"x\" : f32[2,3]\r\n%7=relu( %10 )\n%8 = clip(%7) max=6\noutput \"y\" = %8");
+      "# a comment\n\n  graph \"g\"\n%10 = input \"x\" : f32[2,3]\r\n%7=relu( %10 )\n%8 = clip(%7) max=6\noutput \"y\" "
+      "= %8");
   EXPECT_EQ(to_text(graph),
-            "graph \"g\"\n%0 = input \"x\" : f32[2,3]\n%1 = relu(%0) : f32[2,3]\n%2 = clip(%1) max=6.0 : f32[2,3]\noutput \"y\" = %2\n");
+            "graph \"g\"\n%0 = input \"x\" : f32[2,3]\n%1 = relu(%0) : f32[2,3]\n%2 = clip(%1) max=6.0 : "
+            "f32[2,3]\noutput \"y\" = %2\n");
 }
 
 // int, float, ints and word attributes; several outputs; scalars; odd names.
@@ -84,7 +88,8 @@ TEST(Text, SeededWeightsComeBackWithTheirContents) {
   const ops::TensorType type(ops::DType::f32, {3});
   e.add_output("y", e.add_weight("w", Blob::seeded(type, 18446744073709551615u, 0.1, -2.5e-7, true)));
   const Graph copy = from_text(to_text(*e.finish()));
-  EXPECT_EQ(copy.node(copy.order()[0]).info->blob->load(), Blob::seeded(type, 18446744073709551615u, 0.1, -2.5e-7, true)->load());
+  EXPECT_EQ(copy.node(copy.order()[0]).info->blob->load(),
+            Blob::seeded(type, 18446744073709551615u, 0.1, -2.5e-7, true)->load());
 }
 
 TEST(Text, OpaqueNodesComeBackByteForByte) {
@@ -134,17 +139,24 @@ TEST(Text, ErrorsTellTheLine) {
 
 TEST(Text, HostileWeightsAndPayloadsAreErrors) {
   EXPECT_EQ(line_error("%1 = weight \"w\" hash=12 : f32[1]"), "line 3: a hash has 16 digits");
-  EXPECT_EQ(line_error("%1 = weight \"w\" hash=000000000000000g : f32[1]"), "line 3: '0g' is not a pair of hexadecimal digits");
+  EXPECT_EQ(line_error("%1 = weight \"w\" hash=000000000000000g : f32[1]"),
+            "line 3: '0g' is not a pair of hexadecimal digits");
   EXPECT_EQ(line_error("%1 = weight \"w\" seed=18446744073709551616 scale=1 shift=0 positive=0 : f32[1]"),
             "line 3: '18446744073709551616' is not a seed");
-  EXPECT_EQ(line_error("%1 = weight \"w\" seed=1 scale=nan shift=0 positive=0 : f32[1]"), "line 3: seeded weights need a finite scale and shift");
-  EXPECT_EQ(line_error("%1 = weight \"w\" seed=1 scale=1 shift=0 positive=2 : f32[1]"), "line 3: a flag is 0 or 1, not 2");
-  EXPECT_EQ(line_error("%1 = weight \"w\" hash=0000000000000000 : f32[?]"), "line 3: a weight cannot have the type f32[?]: its shape must be known");
-  const std::string opaque = "%1 = opaque(%0) type=\"T\" domain=\"\" formal=\"1\" captured=[] outputs=[\"y\"] deterministic=1 payload=";
+  EXPECT_EQ(line_error("%1 = weight \"w\" seed=1 scale=nan shift=0 positive=0 : f32[1]"),
+            "line 3: seeded weights need a finite scale and shift");
+  EXPECT_EQ(line_error("%1 = weight \"w\" seed=1 scale=1 shift=0 positive=2 : f32[1]"),
+            "line 3: a flag is 0 or 1, not 2");
+  EXPECT_EQ(line_error("%1 = weight \"w\" hash=0000000000000000 : f32[?]"),
+            "line 3: a weight cannot have the type f32[?]: its shape must be known");
+  const std::string opaque =
+      "%1 = opaque(%0) type=\"T\" domain=\"\" formal=\"1\" captured=[] outputs=[\"y\"] deterministic=1 payload=";
   EXPECT_EQ(line_error(opaque + "\"abc\" : f32[1]"), "line 3: 'c' is not a pair of hexadecimal digits");
   EXPECT_EQ(line_error(opaque + "\"ab\" : f32[1], f32[1]"), "line 3: 2 types for 1 outputs");
-  EXPECT_EQ(line_error("%1 = opaque() type=\"T\" domain=\"\" formal=\"1\" captured=[] outputs=[] deterministic=1 payload=\"\""),
-            "line 3: 0 inputs where 'formal' and 'captured' ask for 1");
+  EXPECT_EQ(
+      line_error(
+          "%1 = opaque() type=\"T\" domain=\"\" formal=\"1\" captured=[] outputs=[] deterministic=1 payload=\"\""),
+      "line 3: 0 inputs where 'formal' and 'captured' ask for 1");
   EXPECT_NE(line_error("%1 = fill() shape=[9223372036854775807,9]").find("too large"), std::string::npos);
 }
 
@@ -154,7 +166,9 @@ TEST(Text, DamagedTextNeverCrashes) {
   int accepted = 0;
   for (int trial = 0; trial < 3000; ++trial) {
     std::string text = kToy;
-    for (uint64_t k = 0; k <= rng.below(3); ++k) text[rng.below(text.size())] = rng.below(2) == 0 ? static_cast<char>(rng.below(256)) : kToy[rng.below(kToy.size())];
+    for (uint64_t k = 0; k <= rng.below(3); ++k)
+      text[rng.below(text.size())] =
+          rng.below(2) == 0 ? static_cast<char>(rng.below(256)) : kToy[rng.below(kToy.size())];
     if (rng.below(4) == 0) text.resize(rng.below(text.size()));
     try {
       from_text(text).validate();

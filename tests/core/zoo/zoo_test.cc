@@ -39,8 +39,8 @@ double giga_macs(const graph::Graph& graph) {
 std::string output_type(const graph::Graph& graph) { return ops::to_string(graph.type(graph.outputs()[0].value)); }
 
 TEST(Zoo, ListsAllNames) {
-  const std::vector<std::string> expected{"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert",
-                                          "toy_conv", "toy_mlp", "toy_attention", "toy_residual"};
+  const std::vector<std::string> expected{"resnet18", "resnet50", "inception_v3",  "squeezenet1_1", "bert",
+                                          "toy_conv", "toy_mlp",  "toy_attention", "toy_residual"};
   EXPECT_EQ(names(), expected);
 }
 
@@ -149,8 +149,9 @@ TEST(Zoo, WeightsDifferByNameAndHaveTheStatedScale) {
 }
 
 TEST(Zoo, UnknownNameTellsTheNearest) {
-  EXPECT_EQ(error_of("resnet5"), "no graph named 'resnet5' (did you mean 'resnet50'?); the zoo has resnet18, resnet50, inception_v3, "
-                                 "squeezenet1_1, bert, toy_conv, toy_mlp, toy_attention, toy_residual");
+  EXPECT_EQ(error_of("resnet5"),
+            "no graph named 'resnet5' (did you mean 'resnet50'?); the zoo has resnet18, resnet50, inception_v3, "
+            "squeezenet1_1, bert, toy_conv, toy_mlp, toy_attention, toy_residual");
   EXPECT_NE(error_of("").find("no graph named ''"), std::string::npos);
 }
 

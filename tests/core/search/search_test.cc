@@ -1,0 +1,193 @@
+#include "core/search/search.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/cost/analytic.h"
+#include "core/graph/editor.h"
+
+namespace rlgo::search {
+namespace {
+
+using graph::Value;
+using ops::Op;
+
+const char* kRules = R"(
+rule merge-matmul
+  before ?a ?b
+  ?a = (matmul ?x ?u act=none)
+  ?b = (matmul ?x ?v act=none)
+  when rank(?u) == 2 and rank(?v) == 2 and rank(?x) == 2
+  => ?y = (split (matmul ?x (concat ?u ?v axis=1) act=none) axis=1 sizes=[dim(?u, 1), dim(?v, 1)])
+     ?a = ?y.0
+     ?b = ?y.1
+
+rule fuse-matmul-relu
+  ?c = (matmul ?x ?w act=none)
+  ?y = (relu ?c)
+  when uses(?c) == 1
+  => ?y = (matmul ?x ?w act=relu)
+
+rule unfuse-matmul-relu
+  ?y = (matmul ?x ?w act=relu)
+  => ?y = (relu (matmul ?x ?w act=none))
+)";
+
+std::shared_ptr<const rules::RuleSet> rule_set() { return rules::RuleSet::parse(kRules, "test.rules"); }
+
+// `layers` times matmul and relu on x[4,32].
+graph::Graph chain(int layers) {
+  graph::Editor e("chain");
+  Value x = e.add_input("x", {ops::DType::f32, {4, 32}});
+  for (int k = 0; k < layers; ++k) {
+    const auto blob = graph::Blob::seeded({ops::DType::f32, {32, 32}}, static_cast<uint64_t>(k), 0.1);
+    x = e.op(Op::relu, {e.op(Op::matmul, {x, e.add_weight("w" + std::to_string(k), blob)})});
+  }
+  e.add_output("y", x);
+  return *e.finish();
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+class SearchTest : public ::testing::Test {
+ protected:
+  Result run_on(const std::string& method, const graph::Graph& graph, const Options& options = {}) {
+    return run(method, {graph, rule_set(), cost_}, options);
+  }
+  double cost(const graph::Graph& graph) { return cost::graph_cost(cost_, graph).runtime_us; }
+  cost::AnalyticCost cost_;
+};
+
+// Every method: the trace leads to the graph, the costs are those of the graphs, the curve falls.
+TEST_F(SearchTest, ResultsOfEveryMethodHoldTogether) {
+  const graph::Graph graph = chain(4);
+  for (const auto& method : names()) {
+    const Result result = run_on(method, graph, {.budget = 300});
+    result.graph.validate();
+    EXPECT_EQ(replay(graph, rule_set(), result.trace).hash(), result.graph.hash()) << method;
+    EXPECT_DOUBLE_EQ(result.before_us, cost(graph)) << method;
+    EXPECT_DOUBLE_EQ(result.after_us, cost(result.graph)) << method;
+    EXPECT_LT(result.after_us, result.before_us) << method;
+    EXPECT_LE(result.counters.candidates, 300) << method;
+    ASSERT_GE(result.curve.size(), 2u) << method;
+    EXPECT_EQ(result.curve.front().best_us, result.before_us) << method;
+    EXPECT_NEAR(result.curve.back().best_us, result.after_us, 1e-6) << method;
+    for (size_t k = 1; k < result.curve.size(); ++k)
+      EXPECT_LT(result.curve[k].best_us, result.curve[k - 1].best_us) << method;
+  }
+}
+
+TEST_F(SearchTest, EveryMethodIsReproducible) {
+  const graph::Graph graph = chain(3);
+  for (const auto& method : names()) {
+    const Result a = run_on(method, graph, {.budget = 100, .seed = 5});
+    const Result b = run_on(method, graph, {.budget = 100, .seed = 5});
+    EXPECT_EQ(a.trace, b.trace) << method;
+    EXPECT_EQ(a.after_us, b.after_us) << method;
+  }
+}
+
+// Four relus are fused; each round prices what is left: 4 + 3 + 2 + 1 fusions, and the unfusings of those done.
+TEST_F(SearchTest, GreedyFusesEverythingAndStops) {
+  const Result result = run_on("greedy", chain(4));
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_EQ(result.counters.steps, 4);
+  EXPECT_EQ(result.counters.candidates, 4 * 5);
+  EXPECT_EQ(result.trace.size(), 4u);
+  for (const graph::NodeId id : result.graph.order()) EXPECT_NE(result.graph.node(id).op(), Op::relu);
+}
+
+TEST_F(SearchTest, GreedyTakesTheBestOfSeveralRewrites) {
+  graph::Editor e("g");
+  const Value x = e.add_input("x", {ops::DType::f32, {64, 64}});
+  const auto weight = [&](uint64_t seed) {
+    return e.add_weight("w", graph::Blob::seeded({ops::DType::f32, {64, 64}}, seed, 0.1));
+  };
+  // The second relu is far larger than the first.
+  const Value small = e.op(Op::relu, {e.op(Op::matmul, {x, weight(1)})});
+  const Value wide = e.add_weight("wide", graph::Blob::seeded({ops::DType::f32, {64, 4096}}, 2, 0.1));
+  e.add_output("a", small);
+  e.add_output("b", e.op(Op::relu, {e.op(Op::matmul, {small, wide})}));
+  const graph::Graph graph = *e.finish();
+  const Result result = run_on("greedy", graph);
+  ASSERT_EQ(result.trace.size(), 2u);
+  EXPECT_EQ(result.trace[0], (Step{1, 1}));
+  EXPECT_EQ(result.trace[1], (Step{1, 0}));
+}
+
+TEST_F(SearchTest, NothingToDoIsAResult) {
+  graph::Editor e("g");
+  e.add_output("y", e.add_input("x", {ops::DType::f32, {2}}));
+  const graph::Graph graph = *e.finish();
+  for (const auto& method : names()) {
+    const Result result = run_on(method, graph);
+    EXPECT_EQ(result.reason, StopReason::finished) << method;
+    EXPECT_EQ(result.graph.hash(), graph.hash()) << method;
+    EXPECT_TRUE(result.trace.empty()) << method;
+    EXPECT_EQ(result.counters.candidates, 0) << method;
+  }
+}
+
+TEST_F(SearchTest, BudgetEndsTheSearch) {
+  for (const auto& method : names()) {
+    const Result result = run_on(method, chain(4), {.budget = 3});
+    EXPECT_EQ(result.reason, StopReason::budget) << method;
+    EXPECT_EQ(result.counters.candidates + result.counters.refused, 3) << method;
+    EXPECT_LE(result.after_us, result.before_us) << method;
+  }
+}
+
+TEST_F(SearchTest, TheCallerCanStop) {
+  for (const auto& method : names()) {
+    int asked = 0;
+    const Result result = run_on(method, chain(4), {.stop = [&] { return ++asked > 5; }});
+    EXPECT_EQ(result.reason, StopReason::stopped) << method;
+    EXPECT_LE(result.counters.candidates, 5) << method;
+    EXPECT_GE(result.counters.candidates, 4) << method;  // greedy also asks between its rounds
+  }
+}
+
+TEST_F(SearchTest, SeedsGiveOtherWalks) {
+  const graph::Graph graph = chain(6);
+  const Result a = run_on("random", graph, {.budget = 40, .seed = 1});
+  const Result b = run_on("random", graph, {.budget = 40, .seed = 2});
+  EXPECT_NE(a.trace, b.trace);
+  EXPECT_EQ(a.counters.walks, 1);
+  EXPECT_EQ(run_on("random", graph, {.budget = 40, .walk_length = 10}).counters.walks, 5);
+}
+
+// Only the first location of each rule is offered.
+TEST_F(SearchTest, LocationLimitHolds) {
+  const Result result = run_on("random", chain(6), {.budget = 200, .max_locations = 1});
+  for (const Step& step : result.trace) EXPECT_EQ(step.location, 0);
+  EXPECT_FALSE(result.trace.empty());
+}
+
+TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
+  const graph::Graph graph = chain(1);
+  EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
+            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, random");
+  EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
+  EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
+            "search: walk_length must be at least 1, not -1");
+}
+
+TEST_F(SearchTest, TracesThatDoNotApplyAreErrors) {
+  const graph::Graph graph = chain(2);
+  const Trace unknown{{7, 0}}, far{{1, 0}, {1, 1}}, negative{{1, -1}};
+  EXPECT_EQ(error_of([&] { replay(graph, rule_set(), unknown); }), "trace, step 1: no rule has the number 7");
+  EXPECT_EQ(error_of([&] { replay(graph, rule_set(), far); }),
+            "trace, step 2: rule 'fuse-matmul-relu' has 1 locations here, and not number 1");
+  EXPECT_NE(error_of([&] { replay(graph, rule_set(), negative); }), "no error");
+  EXPECT_EQ(replay(graph, rule_set(), {}).hash(), graph.hash());
+}
+
+}  // namespace
+}  // namespace rlgo::search
