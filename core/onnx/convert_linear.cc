@@ -1,0 +1,169 @@
+// Convolution, matrix products, pooling, batch normalisation.
+#include <algorithm>
+
+#include "core/onnx/converters.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::Attr;
+using ops::Attrs;
+using ops::Op;
+
+// What Conv and the pools have in common, complete and explicit.
+struct Window {
+  Ints kernel, strides, dilations, pads;
+};
+
+bool in_range(const Ints& values, size_t count, int64_t least) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  return values.size() == count && std::ranges::all_of(values, [=](int64_t v) { return v >= least && v <= kMost; });
+}
+
+// auto_pad SAME_*: as many outputs as ceil(extent / stride).
+Ints same_pads(const ops::Shape& x, const Window& window, bool upper) {
+  Ints pads(4, 0);
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t extent = x[2 + d], stride = window.strides[d];
+    const int64_t count = extent / stride + (extent % stride != 0 ? 1 : 0);
+    const int64_t span = (window.kernel[d] - 1) * window.dilations[d] + 1;
+    const int64_t total = std::max<int64_t>((count - 1) * stride + span - extent, 0);
+    pads[d] = upper ? total / 2 : total - total / 2;
+    pads[2 + d] = total - pads[d];
+  }
+  return pads;
+}
+
+std::optional<Window> window_of(const Call& call, const Ints& kernel) {
+  const auto& x = call.input_types[0];
+  if (x.rank() != 4) return std::nullopt;
+  Window window;
+  window.kernel = kernel;
+  window.strides = call.ints("strides").value_or(Ints{1, 1});
+  window.dilations = call.ints("dilations").value_or(Ints{1, 1});
+  window.pads = call.ints("pads").value_or(Ints{0, 0, 0, 0});
+  if (!in_range(kernel, 2, 1) || !in_range(window.strides, 2, 1) || !in_range(window.dilations, 2, 1)) return std::nullopt;
+  const std::string mode = call.s("auto_pad", "NOTSET");
+  if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    window.pads = same_pads(x.shape, window, mode == "SAME_UPPER");
+  } else if (mode == "VALID") {
+    window.pads = {0, 0, 0, 0};
+  } else if (mode != "NOTSET" && !mode.empty()) {
+    return std::nullopt;
+  }
+  return in_range(window.pads, 4, 0) ? std::optional(std::move(window)) : std::nullopt;
+}
+
+bool only_ones(const Ints& values) {
+  return std::ranges::all_of(values, [](int64_t v) { return v == 1; });
+}
+
+graph::Value transposed_2d(Maker& maker, graph::Value value, bool wanted) {
+  return wanted ? maker.op(Op::transpose, {value}, {{Attr::perm, Ints{1, 0}}}) : value;
+}
+
+graph::Value scaled(Maker& maker, graph::Value value, double factor) {
+  if (factor == 1.0) return value;
+  const std::string dtype(ops::name(maker.type(value).dtype));
+  const auto scalar = maker.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::to, dtype}, {Attr::value, factor}});
+  return maker.op(Op::mul, {value, scalar});
+}
+
+}  // namespace
+
+bool convert_conv(const Call& call, Maker& maker) {
+  const auto& w = call.input_types[1];
+  if (w.rank() != 4) return false;
+  const Ints kernel{w.shape[2], w.shape[3]};
+  const auto window = window_of(call, kernel);
+  if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  const Attrs attrs{{Attr::dilations, window->dilations}, {Attr::group, call.i("group", 1)}, {Attr::pads, window->pads}, {Attr::strides, window->strides}};
+  std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
+  if (call.has_input(2)) inputs.push_back(call.inputs[2]);
+  maker.out(Op::conv2d, inputs, attrs);
+  return true;
+}
+
+// NumPy's matmul: a vector on the left is a row, one on the right a column, and that axis goes away again.
+bool convert_matmul(const Call& call, Maker& maker) {
+  const auto &a = call.input_types[0], &b = call.input_types[1];
+  if (a.rank() == 0 || b.rank() == 0) return false;
+  if (a.rank() > 1 && b.rank() > 1) {
+    maker.out(Op::matmul, {call.inputs[0], call.inputs[1]});
+    return true;
+  }
+  const auto left = a.rank() > 1 ? call.inputs[0] : maker.reshaped(call.inputs[0], {1, a.shape[0]});
+  const auto right = b.rank() > 1 ? call.inputs[1] : maker.reshaped(call.inputs[1], {b.shape[0], 1});
+  const auto product = maker.op(Op::matmul, {left, right});
+  Ints shape = to_ints(maker.type(product).shape);
+  if (!maker.ok()) return false;
+  if (b.rank() == 1) shape.pop_back();
+  if (a.rank() == 1) shape.erase(b.rank() == 1 ? shape.end() - 1 : shape.end() - 2);
+  maker.out(Op::reshape, {product}, {{Attr::shape, shape}});
+  return true;
+}
+
+// alpha * A' * B' + beta * C
+bool convert_gemm(const Call& call, Maker& maker) {
+  if (call.input_types[0].rank() != 2 || call.input_types[1].rank() != 2) return false;
+  const double alpha = call.f("alpha", 1.0), beta = call.f("beta", 1.0);
+  const auto a = transposed_2d(maker, call.inputs[0], call.i("transA", 0) != 0);
+  const auto b = transposed_2d(maker, call.inputs[1], call.i("transB", 0) != 0);
+  const bool has_bias = call.has_input(2) && beta != 0.0;
+  const auto bias = has_bias ? scaled(maker, call.inputs[2], beta) : graph::Value{};
+  if (!maker.ok()) return false;
+  if (alpha == 1.0) {
+    std::vector<graph::Value> inputs{a, b};
+    if (has_bias) inputs.push_back(bias);
+    maker.out(Op::matmul, inputs);
+    return true;
+  }
+  const auto product = scaled(maker, maker.op(Op::matmul, {a, b}), alpha);
+  if (has_bias) {
+    maker.out(Op::add, {product, bias});
+  } else {
+    maker.pass(product);
+  }
+  return true;
+}
+
+bool convert_max_pool(const Call& call, Maker& maker) {
+  const auto kernel = call.ints("kernel_shape");
+  const auto window = kernel ? window_of(call, *kernel) : std::nullopt;
+  if (!window || !call.only_first_output()) return false;
+  maker.out(Op::max_pool, {call.inputs[0]},
+            {{Attr::ceil_mode, call.i("ceil_mode", 0)},
+             {Attr::dilations, window->dilations},
+             {Attr::kernel, window->kernel},
+             {Attr::pads, window->pads},
+             {Attr::strides, window->strides}});
+  return true;
+}
+
+bool convert_average_pool(const Call& call, Maker& maker) {
+  const auto kernel = call.ints("kernel_shape");
+  const auto window = kernel ? window_of(call, *kernel) : std::nullopt;
+  if (!window || !only_ones(window->dilations)) return false;
+  maker.out(Op::avg_pool, {call.inputs[0]},
+            {{Attr::ceil_mode, call.i("ceil_mode", 0)},
+             {Attr::count_include_pad, call.i("count_include_pad", 0)},
+             {Attr::kernel, window->kernel},
+             {Attr::pads, window->pads},
+             {Attr::strides, window->strides}});
+  return true;
+}
+
+bool convert_global_average_pool(const Call& call, Maker& maker) {
+  maker.out(Op::global_avg_pool, {call.inputs[0]});
+  return true;
+}
+
+// Inference only. Before opset 9 the statistics may be per element (spatial = 0); since 14 training has an attribute of
+// its own, before it showed in the number of outputs.
+bool convert_batch_norm(const Call& call, Maker& maker) {
+  if (!call.only_first_output() || call.i("training_mode", 0) != 0 || call.i("spatial", 1) != 1) return false;
+  maker.out(Op::batch_norm, call.inputs, {{Attr::eps, call.f("epsilon", 1e-5)}});
+  return true;
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,60 @@
+// Reductions and the normalisations built on them.
+#include <numeric>
+
+#include "core/onnx/converters.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::Attr;
+using ops::Op;
+
+}  // namespace
+
+// Axes are an attribute in older opsets, an input since 13 (sum) and 18 (others).
+bool convert_reduce(const Call& call, Maker& maker) {
+  const Op op = call.op == "ReduceMean" ? Op::reduce_mean : call.op == "ReduceSum" ? Op::reduce_sum : Op::reduce_max;
+  bool known = true;
+  const auto given = call.ints_of("axes", 1, known);
+  if (!known) return false;
+  const int rank = call.input_types[0].rank();
+  Ints all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  const bool empty = !given || given->empty();
+  if (empty && call.i("noop_with_empty_axes", 0) != 0) {
+    maker.pass(call.inputs[0]);
+    return true;
+  }
+  const auto axes = normal_axes(empty ? all : *given, rank);
+  if (!axes) return false;
+  maker.out(op, {call.inputs[0]}, {{Attr::axes, *axes}, {Attr::keepdims, call.i("keepdims", 1)}});
+  return true;
+}
+
+// Before opset 13: over all axes from `axis` on, as one.
+bool convert_softmax(const Call& call, Maker& maker) {
+  const auto& x = call.input_types[0];
+  const auto axis = normal_axis(call.i("axis", call.opset < 13 ? 1 : -1), x.rank());
+  if (!axis) return false;
+  if (call.opset >= 13 || *axis == x.rank() - 1) {
+    maker.out(Op::softmax, {call.inputs[0]}, {{Attr::axis, *axis}});
+    return true;
+  }
+  int64_t before = 1, after = 1;
+  for (int64_t d = 0; d < x.rank(); ++d) (d < *axis ? before : after) *= x.shape[d];
+  const auto flat = maker.reshaped(call.inputs[0], {before, after});
+  const auto soft = maker.op(Op::softmax, {flat}, {{Attr::axis, int64_t{1}}});
+  maker.out(Op::reshape, {soft}, {{Attr::shape, to_ints(x.shape)}});
+  return true;
+}
+
+bool convert_layer_norm(const Call& call, Maker& maker) {
+  const auto axis = normal_axis(call.i("axis", -1), call.input_types[0].rank());
+  if (!axis || !call.only_first_output() || call.i("stash_type", 1) != 1) return false;
+  std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
+  if (call.has_input(2)) inputs.push_back(call.inputs[2]);
+  maker.out(Op::layer_norm, inputs, {{Attr::axis, *axis}, {Attr::eps, call.f("epsilon", 1e-5)}});
+  return true;
+}
+
+}  // namespace rlgo::onnx_io

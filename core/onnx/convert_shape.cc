@@ -1,0 +1,139 @@
+// Operators that move elements.
+#include <algorithm>
+#include <numeric>
+
+#include "core/onnx/converters.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::Attr;
+using ops::Op;
+
+// A position as Slice takes it, for steps >= 1: negative counts from the end, and all is clamped to [0, extent].
+int64_t clamped(int64_t position, int64_t extent) {
+  if (position < 0) position = position < -extent ? 0 : position + extent;
+  return std::clamp<int64_t>(position, 0, extent);
+}
+
+}  // namespace
+
+// Where the result's shape is known, it does not matter how the file says it.
+bool convert_reshape(const Call& call, Maker& maker) {
+  if (!call.output_types[0].is_static()) return false;
+  maker.out(Op::reshape, {call.inputs[0]}, {{Attr::shape, to_ints(call.output_types[0].shape)}});
+  return true;
+}
+
+bool convert_transpose(const Call& call, Maker& maker) {
+  Ints reversed(call.input_types[0].shape.size());
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  maker.out(Op::transpose, {call.inputs[0]}, {{Attr::perm, call.ints("perm").value_or(reversed)}});
+  return true;
+}
+
+bool convert_concat(const Call& call, Maker& maker) {
+  const auto axis = normal_axis(call.i("axis", 1), call.input_types[0].rank());
+  if (!axis) return false;
+  maker.out(Op::concat, call.inputs, {{Attr::axis, *axis}});
+  return true;
+}
+
+// Sizes come from the types of the outputs: given as attribute, as input, or as a number of equal parts.
+bool convert_split(const Call& call, Maker& maker) {
+  const auto axis = normal_axis(call.i("axis", 0), call.input_types[0].rank());
+  if (!axis) return false;
+  Ints sizes;
+  for (const auto& type : call.output_types) {
+    if (!type.is_static() || type.rank() <= *axis) return false;
+    sizes.push_back(type.shape[*axis]);
+  }
+  maker.out(Op::split, {call.inputs[0]}, {{Attr::axis, *axis}, {Attr::sizes, sizes}});
+  return true;
+}
+
+bool convert_slice(const Call& call, Maker& maker) {
+  const auto& x = call.input_types[0];
+  bool known[4] = {};
+  const auto starts = call.ints_of("starts", 1, known[0]), ends = call.ints_of("ends", 2, known[1]);
+  auto axes = call.ints_of("axes", 3, known[2]), steps = call.ints_of("steps", 4, known[3]);
+  if (!starts || !ends || !known[2] || !known[3]) return false;
+  const size_t count = starts->size();
+  if (!axes) std::iota(axes.emplace(count).begin(), axes->end(), 0);
+  if (!steps) steps.emplace(count, 1);
+  if (ends->size() != count || axes->size() != count || steps->size() != count || !normal_axes(*axes, x.rank())) return false;
+
+  struct Part {
+    int64_t axis, start, end, step;
+  };
+  std::vector<Part> parts;
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t axis = *normal_axis((*axes)[k], x.rank()), extent = x.shape[axis];
+    if ((*steps)[k] < 1) return false;
+    const int64_t start = clamped((*starts)[k], extent);
+    parts.push_back({axis, start, std::max(start, clamped((*ends)[k], extent)), (*steps)[k]});
+  }
+  std::ranges::sort(parts, {}, &Part::axis);
+  Ints lists[4];
+  for (const Part& part : parts) {
+    lists[0].push_back(part.axis);
+    lists[1].push_back(part.start);
+    lists[2].push_back(part.end);
+    lists[3].push_back(part.step);
+  }
+  maker.out(Op::slice, {call.inputs[0]},
+            {{Attr::axes, lists[0]}, {Attr::starts, lists[1]}, {Attr::ends, lists[2]}, {Attr::steps, lists[3]}});
+  return true;
+}
+
+// Constant padding with a known value; pads are an attribute before opset 11, and may be for some axes only since 18.
+bool convert_pad(const Call& call, Maker& maker) {
+  bool known[3] = {};
+  const auto given = call.ints_of("pads", 1, known[0]), axes = call.ints_of("", 3, known[1]);
+  const auto value = call.scalar_of("value", 2, known[2]);
+  if (!given || !known[1] || !known[2] || call.s("mode", "constant") != "constant") return false;
+  const auto rank = call.input_types[0].shape.size();
+  Ints pads(2 * rank, 0);
+  if (!axes) {
+    pads = *given;
+  } else {
+    if (given->size() != 2 * axes->size() || !normal_axes(*axes, static_cast<int>(rank))) return false;
+    for (size_t k = 0; k < axes->size(); ++k) {
+      const auto axis = static_cast<size_t>(*normal_axis((*axes)[k], static_cast<int>(rank)));
+      pads[axis] = (*given)[k];
+      pads[rank + axis] = (*given)[axes->size() + k];
+    }
+  }
+  maker.out(Op::pad, {call.inputs[0]}, {{Attr::pads, pads}, {Attr::value, value.value_or(0.0)}});
+  return true;
+}
+
+bool convert_gather(const Call& call, Maker& maker) {
+  const auto axis = normal_axis(call.i("axis", 0), call.input_types[0].rank());
+  if (!axis) return false;
+  maker.out(Op::gather, {call.inputs[0], call.inputs[1]}, {{Attr::axis, *axis}});
+  return true;
+}
+
+bool convert_expand(const Call& call, Maker& maker) {
+  if (call.output_types[0] != call.input_types[0]) return false;
+  maker.pass(call.inputs[0]);
+  return true;
+}
+
+// Filled with the one element of the attribute `value`, or zeros.
+bool convert_constant_of_shape(const Call& call, Maker& maker) {
+  constexpr int64_t kMaxBytes = int64_t{64} << 20;
+  const auto& type = call.output_types[0];
+  if (!type.is_static() || type.bytes() > kMaxBytes) return false;
+  const Constant* value = call.tensor("value");
+  if (call.has("value") && (!value || value->size() != 1)) return false;
+  double number = 0.0;
+  if (value) number = value->is_float() ? value->floats[0] : static_cast<double>(value->ints[0]);
+  constexpr double kExact = 9007199254740992.0;  // integers up to 2^53 are exact as double
+  if (value && !value->is_float() && std::abs(number) >= kExact) return false;
+  maker.out(Op::fill, {}, {{Attr::shape, to_ints(type.shape)}, {Attr::to, std::string(ops::name(type.dtype))}, {Attr::value, number}});
+  return true;
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,84 @@
+#include "core/onnx/dims.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using Dims = std::map<std::string, int64_t>;
+
+std::string place_name(const onnx::ValueInfoProto& value, int axis) { return fmt::format("{}:{}", value.name(), axis); }
+
+void bind(onnx::ValueInfoProto& value, const Dims& dims, bool by_place, std::set<std::string>& used) {
+  if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape()) return;
+  auto& shape = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (int axis = 0; axis < shape.dim_size(); ++axis) {
+    auto& dim = *shape.mutable_dim(axis);
+    auto found = by_place ? dims.find(place_name(value, axis)) : dims.end();
+    if (found == dims.end() && dim.has_dim_param()) found = dims.find(dim.dim_param());
+    if (found == dims.end()) continue;
+    if (dim.has_dim_value() && dim.dim_value() >= 0 && dim.dim_value() != found->second) {
+      fail("dimension '{}' is {} in the model and cannot become {}", found->first, dim.dim_value(), found->second);
+    }
+    dim.set_dim_value(found->second);
+    used.insert(found->first);
+  }
+}
+
+// Every name that a dimension could be bound by.
+std::vector<std::string> bindable(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const auto& input : graph.input()) {
+    const auto& shape = input.type().tensor_type().shape();
+    for (int axis = 0; axis < shape.dim_size(); ++axis) {
+      if (shape.dim(axis).has_dim_value()) continue;
+      names.insert(shape.dim(axis).has_dim_param() ? shape.dim(axis).dim_param() : place_name(input, axis));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+void bind_dims(onnx::ModelProto& model, const Dims& dims) {
+  if (dims.empty()) return;
+  auto& graph = *model.mutable_graph();
+  const auto known = bindable(graph);
+  for (const auto& [name, size] : dims) {
+    if (size < 0) fail("dimension '{}' cannot be {}", name, size);
+  }
+  std::set<std::string> used;
+  for (auto& input : *graph.mutable_input()) bind(input, dims, true, used);
+  for (const auto& [name, size] : dims) {
+    if (used.contains(name)) continue;
+    fail("no input has an open dimension '{}'{}; open are: {}", name, did_you_mean(name, known),
+         known.empty() ? "none" : join(known, ", "));
+  }
+  for (auto& output : *graph.mutable_output()) bind(output, dims, false, used);
+  graph.clear_value_info();
+}
+
+std::vector<std::string> open_dims(const onnx::ModelProto& model) {
+  std::vector<std::string> found;
+  std::set<std::string> seen;
+  for (const auto& input : model.graph().input()) {
+    if (!input.type().has_tensor_type()) continue;
+    if (!input.type().tensor_type().has_shape()) found.push_back(fmt::format("all of them (input '{}' has no shape)", input.name()));
+    const auto& shape = input.type().tensor_type().shape();
+    for (int axis = 0; axis < shape.dim_size(); ++axis) {
+      const auto& dim = shape.dim(axis);
+      if (dim.has_dim_value() || (dim.has_dim_param() && !seen.insert(dim.dim_param()).second)) continue;
+      const std::string name = dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : place_name(input, axis);
+      found.push_back(fmt::format("{} (input '{}', axis {})", name, input.name(), axis));
+    }
+  }
+  return found;
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,360 @@
+// Shape arithmetic on small constants: what exporters write around Reshape, Expand, Slice and the like.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "core/onnx/call.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::DType;
+using ops::Shape;
+using Result = std::optional<Constant>;
+
+Constant ints_1d(Ints values) {
+  const auto count = static_cast<int64_t>(values.size());
+  return {{DType::i64, {count}}, std::move(values), {}};
+}
+
+Result same_elements(const Constant& from, const ops::TensorType& type) {
+  if (!type.is_static() || type.elements() != from.type.elements()) return std::nullopt;
+  Constant result = from;
+  result.type.shape = type.shape;
+  return result;
+}
+
+Result empty_like(DType dtype, const Shape& shape) {
+  Constant result{{dtype, shape}, {}, {}};
+  if (!is_small(result.type)) return std::nullopt;
+  return result;
+}
+
+// Calls visit(k, place) for every element k of `shape`, place = its coordinates.
+template <typename Visit>
+void for_each_place(const Shape& shape, const Visit& visit) {
+  std::vector<int64_t> place(shape.size(), 0);
+  const int64_t count = ops::TensorType(DType::i64, shape).elements();
+  for (int64_t k = 0; k < count; ++k) {
+    visit(k, place);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++place[d] < shape[d]) break;
+      place[d] = 0;
+    }
+  }
+}
+
+// Index of the element of `shape` (broadcast to a larger shape) that lies at `place` of the larger one.
+size_t broadcast_index(const Shape& shape, const std::vector<int64_t>& place) {
+  size_t index = 0;
+  const size_t skip = place.size() - shape.size();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    index = index * static_cast<size_t>(shape[d]) + static_cast<size_t>(shape[d] == 1 ? 0 : place[skip + d]);
+  }
+  return index;
+}
+
+void copy_element(const Constant& from, size_t index, Constant& to) {
+  if (from.is_float()) {
+    to.floats.push_back(from.floats[index]);
+  } else {
+    to.ints.push_back(from.ints[index]);
+  }
+}
+
+Result shape_of(const Call& call) {
+  const auto& type = call.input_types[0];
+  if (!type.is_static()) return std::nullopt;
+  if (call.op == "Size") return Constant{{DType::i64, {}}, {type.elements()}, {}};
+  const int64_t rank = type.rank();
+  const auto clamp = [rank](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank); };
+  const int64_t start = clamp(call.i("start", 0)), end = std::max(start, clamp(call.i("end", rank)));
+  return ints_1d(Ints(type.shape.begin() + start, type.shape.begin() + end));
+}
+
+Result view(const Call& call) { return same_elements(*call.constants[0], call.output_types[0]); }
+
+Result expand(const Call& call) {
+  const auto shape = ops::broadcast(call.input_types[0].shape, Shape(std::span<const int64_t>(call.constants[1]->ints)));
+  if (!shape || !ops::TensorType(DType::i64, *shape).is_static()) return std::nullopt;
+  auto result = empty_like(call.input_types[0].dtype, *shape);
+  if (!result) return std::nullopt;
+  for_each_place(*shape, [&](int64_t, const auto& place) {
+    copy_element(*call.constants[0], broadcast_index(call.input_types[0].shape, place), *result);
+  });
+  return result;
+}
+
+Result gather(const Call& call) {
+  const auto& from = *call.constants[0];
+  const auto& indices = *call.constants[1];
+  const auto axis = normal_axis(call.i("axis", 0), from.type.rank());
+  if (!axis || indices.is_float()) return std::nullopt;
+  Shape shape;
+  int64_t before = 1, after = 1;
+  for (int64_t d = 0; d < from.type.rank(); ++d) {
+    if (d < *axis) before *= from.type.shape[d];
+    if (d > *axis) after *= from.type.shape[d];
+    if (d != *axis) shape.push_back(from.type.shape[d]);
+    if (d == *axis) for (int64_t extent : indices.type.shape) shape.push_back(extent);
+  }
+  auto result = empty_like(from.type.dtype, shape);
+  const int64_t extent = from.type.shape[*axis];
+  if (!result) return std::nullopt;
+  for (int64_t b = 0; b < before; ++b) {
+    for (int64_t index : indices.ints) {
+      const auto place = normal_axis(index, static_cast<int>(extent));
+      if (!place) return std::nullopt;
+      for (int64_t a = 0; a < after; ++a) copy_element(from, static_cast<size_t>((b * extent + *place) * after + a), *result);
+    }
+  }
+  return result;
+}
+
+// Along axis 0 of vectors, which is what shapes are.
+Result concat(const Call& call) {
+  auto result = Constant{{call.input_types[0].dtype, {0}}, {}, {}};
+  for (const Constant* part : call.constants) {
+    if (part->type.rank() != 1 || part->type.dtype != result.type.dtype) return std::nullopt;
+    result.ints.insert(result.ints.end(), part->ints.begin(), part->ints.end());
+    result.floats.insert(result.floats.end(), part->floats.begin(), part->floats.end());
+    result.type.shape[0] += part->type.shape[0];
+  }
+  return is_small(result.type) ? Result(std::move(result)) : std::nullopt;
+}
+
+Result slice(const Call& call) {
+  const auto& from = *call.constants[0];
+  bool known = true;
+  const auto starts = call.ints_of("starts", 1, known), ends = call.ints_of("ends", 2, known);
+  const auto axes = call.ints_of("axes", 3, known), steps = call.ints_of("steps", 4, known);
+  if (from.type.rank() != 1 || !starts || !ends || starts->size() != 1 || ends->size() != 1) return std::nullopt;
+  if ((axes && (axes->size() != 1 || !normal_axis(axes->front(), 1))) || (steps && steps->size() != 1)) return std::nullopt;
+  const int64_t extent = from.type.shape[0], step = steps ? steps->front() : 1;
+  if (step == 0 || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  const auto place = [&](int64_t at) {
+    if (at < 0) at = at < -extent ? -1 : at + extent;
+    return step > 0 ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
+  };
+  int64_t begin = place(starts->front());
+  // "-1 - extent" and below mean "before the first element" for a negative step.
+  const int64_t end = place(ends->front());
+  if (step < 0 && starts->front() < -extent) return std::nullopt;
+  Constant result{{from.type.dtype, {0}}, {}, {}};
+  if (step > 0) {
+    for (; begin < end; begin += std::min(step, end - begin)) copy_element(from, static_cast<size_t>(begin), result);
+  } else {
+    for (; begin > end; begin -= std::min(-step, begin - end)) copy_element(from, static_cast<size_t>(begin), result);
+  }
+  result.type.shape[0] = static_cast<int64_t>(result.size());
+  return result;
+}
+
+Result constant_of_shape(const Call& call) {
+  const auto& type = call.output_types[0];
+  if (!type.is_static() || !is_small(type) || call.constants[0]->is_float()) return std::nullopt;
+  if (to_ints(type.shape) != call.constants[0]->ints) return std::nullopt;
+  const Constant* value = call.tensor("value");
+  if (call.has("value") && (!value || value->size() != 1 || value->type.dtype != type.dtype)) return std::nullopt;
+  Constant result{type, {}, {}};
+  const auto count = static_cast<size_t>(type.elements());
+  if (result.is_float()) result.floats.assign(count, value ? value->floats[0] : 0.0);
+  if (!result.is_float()) result.ints.assign(count, value ? value->ints[0] : 0);
+  return result;
+}
+
+Result range(const Call& call) {
+  const auto &start = *call.constants[0], &limit = *call.constants[1], &delta = *call.constants[2];
+  if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0) return std::nullopt;
+  const auto span = static_cast<double>(limit.ints[0]) - static_cast<double>(start.ints[0]);
+  const double count = std::max(0.0, std::ceil(span / static_cast<double>(delta.ints[0])));
+  if (count > 65536) return std::nullopt;
+  Constant result{{start.type.dtype, {static_cast<int64_t>(count)}}, {}, {}};
+  for (int64_t k = 0; k < static_cast<int64_t>(count); ++k) result.ints.push_back(start.ints[0] + k * delta.ints[0]);
+  return result;
+}
+
+Result where(const Call& call) {
+  const auto &test = *call.constants[0], &yes = *call.constants[1], &no = *call.constants[2];
+  const auto inner = ops::broadcast(yes.type.shape, no.type.shape);
+  const auto shape = inner ? ops::broadcast(test.type.shape, *inner) : std::nullopt;
+  if (!shape || yes.type.dtype != no.type.dtype || test.is_float()) return std::nullopt;
+  auto result = empty_like(yes.type.dtype, *shape);
+  if (!result) return std::nullopt;
+  for_each_place(*shape, [&](int64_t, const auto& place) {
+    const auto& chosen = test.ints[broadcast_index(test.type.shape, place)] != 0 ? yes : no;
+    copy_element(chosen, broadcast_index(chosen.type.shape, place), *result);
+  });
+  return result;
+}
+
+// Rounded to the type: 32-bit results of correctly rounded double operations on 32-bit numbers are themselves correct.
+double rounded(DType dtype, double value) { return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value; }
+
+Result cast(const Call& call) {
+  const auto& from = *call.constants[0];
+  const auto to = call.output_types[0].dtype;
+  const bool plain = to == DType::i64 || to == DType::i32 || to == DType::f32 || to == DType::boolean || to == DType::f64;
+  auto result = empty_like(to, from.type.shape);
+  if (!plain || !result || from.type.dtype == DType::u64) return std::nullopt;
+  for (double value : from.floats) {
+    if (result->is_float()) {
+      result->floats.push_back(rounded(to, value));
+    } else {
+      if (!(std::fabs(value) < 2147483648.0)) return std::nullopt;
+      result->ints.push_back(to == DType::boolean ? value != 0 : static_cast<int64_t>(value));
+    }
+  }
+  for (int64_t value : from.ints) {
+    if (result->is_float()) {
+      result->floats.push_back(rounded(to, static_cast<double>(value)));
+    } else {
+      if (to == DType::i32 && value != static_cast<int32_t>(value)) return std::nullopt;
+      result->ints.push_back(to == DType::boolean ? value != 0 : value);
+    }
+  }
+  return result;
+}
+
+using IntFn = std::optional<int64_t> (*)(int64_t a, int64_t b);
+using FloatFn = double (*)(double a, double b);
+
+std::optional<int64_t> checked(bool overflow, int64_t value) { return overflow ? std::nullopt : std::optional(value); }
+std::optional<int64_t> add(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_add_overflow(a, b, &r), r); }
+std::optional<int64_t> sub(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_sub_overflow(a, b, &r), r); }
+std::optional<int64_t> mul(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_mul_overflow(a, b, &r), r); }
+bool divides(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == std::numeric_limits<int64_t>::min()); }
+
+struct BinaryRow {
+  IntFn on_ints;
+  FloatFn on_floats;  // null: integers only
+  bool to_bool;
+};
+
+const std::map<std::string, BinaryRow, std::less<>>& binary_table() {
+  using O = std::optional<int64_t>;
+  static const std::map<std::string, BinaryRow, std::less<>> table{
+      {"Add", {add, [](double a, double b) { return a + b; }, false}},
+      {"Sub", {sub, [](double a, double b) { return a - b; }, false}},
+      {"Mul", {mul, [](double a, double b) { return a * b; }, false}},
+      {"Div", {[](int64_t a, int64_t b) { return divides(a, b) ? O(a / b) : O(); }, [](double a, double b) { return a / b; }, false}},
+      {"Mod", {[](int64_t a, int64_t b) { return divides(a, b) ? O(((a % b) + b) % b) : O(); }, nullptr, false}},
+      {"Min", {[](int64_t a, int64_t b) { return O(std::min(a, b)); }, nullptr, false}},
+      {"Max", {[](int64_t a, int64_t b) { return O(std::max(a, b)); }, nullptr, false}},
+      {"Equal", {[](int64_t a, int64_t b) { return O(a == b); }, nullptr, true}},
+      {"Less", {[](int64_t a, int64_t b) { return O(a < b); }, nullptr, true}},
+      {"LessOrEqual", {[](int64_t a, int64_t b) { return O(a <= b); }, nullptr, true}},
+      {"Greater", {[](int64_t a, int64_t b) { return O(a > b); }, nullptr, true}},
+      {"GreaterOrEqual", {[](int64_t a, int64_t b) { return O(a >= b); }, nullptr, true}},
+      {"And", {[](int64_t a, int64_t b) { return O(a && b); }, nullptr, true}},
+      {"Or", {[](int64_t a, int64_t b) { return O(a || b); }, nullptr, true}},
+  };
+  return table;
+}
+
+// 64-bit signed numbers behave as the table says; narrower results must still fit their type.
+bool fits(DType dtype, int64_t value) {
+  switch (dtype) {
+    case DType::i64:
+    case DType::boolean:
+      return true;
+    case DType::i32:
+      return value == static_cast<int32_t>(value);
+    default:
+      return false;
+  }
+}
+
+Result binary(const Call& call, const BinaryRow& row) {
+  const auto &a = *call.constants[0], &b = *call.constants[1];
+  const auto shape = ops::broadcast(a.type.shape, b.type.shape);
+  if (call.inputs.size() != 2 || !shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
+  if ((call.op == "Mod" && call.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
+  auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
+  if (!result) return std::nullopt;
+  bool good = true;
+  for_each_place(*shape, [&](int64_t, const auto& place) {
+    const size_t i = broadcast_index(a.type.shape, place), j = broadcast_index(b.type.shape, place);
+    if (a.is_float()) {
+      result->floats.push_back(rounded(a.type.dtype, row.on_floats(a.floats[i], b.floats[j])));
+      return;
+    }
+    const auto value = row.on_ints(a.ints[i], b.ints[j]);
+    good = good && value && fits(a.type.dtype, a.ints[i]) && fits(result->type.dtype, *value);
+    result->ints.push_back(value.value_or(0));
+  });
+  return good ? result : std::nullopt;
+}
+
+Result unary(const Call& call) {
+  Constant result = *call.constants[0];
+  const bool real = result.is_float();
+  if (real && result.type.dtype != DType::f32) return std::nullopt;
+  for (double& value : result.floats) {
+    if (call.op == "Floor") value = std::floor(value);
+    if (call.op == "Ceil") value = std::ceil(value);
+    if (call.op == "Sqrt") value = rounded(DType::f32, std::sqrt(value));
+    if (call.op == "Neg") value = -value;
+    if (call.op == "Abs") value = std::fabs(value);
+    if (call.op == "Not") return std::nullopt;
+  }
+  for (int64_t& value : result.ints) {
+    if (!fits(result.type.dtype, value) || value == std::numeric_limits<int64_t>::min()) return std::nullopt;
+    if (call.op == "Neg") value = -value;
+    if (call.op == "Abs") value = std::abs(value);
+    if (call.op == "Not") value = value == 0;
+    if (call.op == "Floor" || call.op == "Ceil" || call.op == "Sqrt") return std::nullopt;
+    if (!fits(result.type.dtype, value)) return std::nullopt;
+  }
+  return result;
+}
+
+// Of a whole vector of integers.
+Result reduce(const Call& call) {
+  const auto& from = *call.constants[0];
+  const auto& type = call.output_types[0];
+  if (from.is_float() || !type.is_static() || type.elements() != 1 || from.ints.empty()) return std::nullopt;
+  std::optional<int64_t> value = from.ints[0];
+  for (size_t k = 1; k < from.ints.size() && value; ++k) {
+    if (call.op == "ReduceProd") value = mul(*value, from.ints[k]);
+    if (call.op == "ReduceSum") value = add(*value, from.ints[k]);
+    if (call.op == "ReduceMin") value = std::min(*value, from.ints[k]);
+    if (call.op == "ReduceMax") value = std::max(*value, from.ints[k]);
+  }
+  if (!value || !fits(from.type.dtype, *value)) return std::nullopt;
+  return Constant{{from.type.dtype, type.shape}, {*value}, {}};
+}
+
+using Evaluator = Result (*)(const Call&);
+
+const std::map<std::string, Evaluator, std::less<>>& table() {
+  static const std::map<std::string, Evaluator, std::less<>> rows{
+      {"Reshape", view},      {"Squeeze", view},     {"Unsqueeze", view},   {"Flatten", view},
+      {"Expand", expand},     {"Gather", gather},    {"Concat", concat},    {"Slice", slice},     {"Range", range},
+      {"Where", where},       {"Cast", cast},        {"Floor", unary},      {"Ceil", unary},      {"Sqrt", unary},
+      {"Neg", unary},         {"Abs", unary},        {"Not", unary},        {"ReduceProd", reduce}, {"ReduceSum", reduce},
+      {"ReduceMin", reduce},  {"ReduceMax", reduce}, {"ConstantOfShape", constant_of_shape},
+  };
+  return rows;
+}
+
+}  // namespace
+
+std::optional<Constant> evaluate(const Call& call) {
+  if (call.outputs.size() != 1 || call.inputs.empty()) return std::nullopt;
+  if (call.op == "Shape" || call.op == "Size") return shape_of(call);
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    if (call.has_input(k) && !call.constants[k]) return std::nullopt;
+    if (!call.has_input(k) && call.op != "Slice") return std::nullopt;
+  }
+  if (const auto row = binary_table().find(call.op); row != binary_table().end()) return binary(call, row->second);
+  const auto row = table().find(call.op);
+  if (row == table().end()) return std::nullopt;
+  auto result = row->second(call);
+  return result && is_small(result->type) ? result : std::nullopt;
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,93 @@
+#include <onnx/onnx_pb.h>
+
+#include <new>
+
+#include "core/base/error.h"
+#include "core/onnx/exporter.h"
+#include "core/onnx/external_data.h"
+#include "core/onnx/onnx.h"
+#include "core/onnx/proto.h"
+#include "core/onnx/validate.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDefaultOpset = 17;
+
+bool is_used_standard(const onnx::ModelProto& model) {
+  for (const auto& node : model.graph().node()) {
+    if (is_standard_domain(node.domain())) return true;
+  }
+  return false;
+}
+
+void check_export(onnx::ModelProto& model, bool contradictory) {
+  check_model(model);
+  Inference inference(model);
+  const std::string problem = inference.run_strictly(false);
+  if (!problem.empty() && !contradictory) fail("ONNX shape inference: {}", problem);
+}
+
+int64_t bytes_of_weights(const onnx::ModelProto& model) {
+  int64_t sum = 0;
+  for (const auto& tensor : model.graph().initializer()) sum += static_cast<int64_t>(tensor.raw_data().size());
+  return sum;
+}
+
+void write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path, const ExportOptions& options) {
+  onnx::ModelProto model = *skeleton.model;
+  const bool has_opset = standard_opset(model) > 0;
+  if (!has_opset) model.add_opset_import()->set_version(kDefaultOpset);
+  Exporter(skeleton, model, graph, folded).run();
+  if (!has_opset && !is_used_standard(model)) model.mutable_opset_import()->RemoveLast();
+  check_export(model, skeleton.contradictory);
+  fs::path data;
+  if (bytes_of_weights(model) > options.external_above_bytes) data = store_external_data(model, path);
+  save_proto(model, path);
+  remove_old_external_data(path, data);
+}
+
+// Errors of the export say so, and name the file.
+template <typename Write>
+void with_place(const fs::path& path, const Write& write) {
+  try {
+    write();
+  } catch (const Error& error) {
+    throw error.in("cannot write " + path.string());
+  } catch (const std::bad_alloc&) {
+    fail("cannot write {}: not enough memory", path.string());
+  } catch (const std::exception& error) {
+    fail("cannot write {}: {}", path.string(), error.what());
+  }
+}
+
+}  // namespace
+
+void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path, const ExportOptions& options) {
+  with_place(path, [&] { write_model(skeleton, graph, folded, path, options); });
+}
+
+void export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset, const ExportOptions& options) {
+  with_place(path, [&] {
+    if (opset < 7) fail("opset {} is not supported (7 and later are)", opset);
+    Skeleton skeleton;
+    auto& model = *skeleton.model;
+    model.set_ir_version(8);
+    model.set_producer_name("rlgo");
+    model.add_opset_import()->set_version(opset);
+    auto& proto = *model.mutable_graph();
+    proto.set_name(graph.name().empty() ? "graph" : graph.name());
+    const auto declare = [&](onnx::ValueInfoProto& value, const std::string& name, const ops::TensorType& type) {
+      if (!type.is_static() || type.dtype == ops::DType::other) fail("'{}' has the type {}, which cannot be declared", name, ops::to_string(type));
+      value.set_name(name);
+      set_type(*value.mutable_type(), type);
+    };
+    for (graph::NodeId id : graph.inputs()) declare(*proto.add_input(), graph.node(id).info->name, graph.node(id).info->outputs[0]);
+    for (const auto& output : graph.outputs()) declare(*proto.add_output(), output.name, graph.type(output.value));
+    write_model(skeleton, graph, folded, path, options);
+  });
+}
+
+}  // namespace rlgo::onnx_io

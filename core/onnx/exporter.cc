@@ -1,0 +1,269 @@
+#include "core/onnx/exporter.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/onnx/names.h"
+#include "core/onnx/proto.h"
+#include "core/onnx/validate.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using graph::NodeId;
+using graph::Value;
+using ops::Attr;
+using ops::Op;
+
+bool swaps_two_axes(const graph::Node& node) {
+  return node.op() == Op::transpose && node.attrs().ints(Attr::perm) == Ints{1, 0};
+}
+
+onnx::NodeProto payload_of(const graph::Opaque& opaque) {
+  onnx::NodeProto node;
+  if (!node.ParseFromString(opaque.payload)) fail("internal: the payload of {} is damaged (this is a bug of rlgo)", opaque.op_type);
+  return node;
+}
+
+}  // namespace
+
+Exporter::Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded)
+    : skeleton_(skeleton), model_(model), graph_(graph), folded_(folded), writer_(model, standard_opset(model)) {
+  for (const auto& [name, blob] : skeleton.pinned) pinned_[name] = blob;
+}
+
+void Exporter::run() {
+  choose_nodes();
+  reserve_names();
+  name_outputs();
+  for (NodeId id : graph_.order()) {
+    if (is_written_[static_cast<size_t>(id)]) write_node(id);
+  }
+  write_outputs();
+  write_pinned();
+  trim_declarations();
+}
+
+const Origin* Exporter::origin(NodeId id) const {
+  const auto found = skeleton_.origins.find(id);
+  if (found == skeleton_.origins.end()) return nullptr;
+  return found->second.outputs.size() == graph_.node(id).info->outputs.size() ? &found->second : nullptr;
+}
+
+// Weights, and constants whose value was handed over; fills are written as operators or small numbers.
+bool Exporter::is_folded(NodeId id) const {
+  const auto& node = graph_.node(id);
+  if (node.op() == Op::weight) return true;
+  return node.constant && node.op() != Op::fill && folded_.contains(id);
+}
+
+std::shared_ptr<const graph::Blob> Exporter::folded_blob(Value value) const {
+  const auto& node = graph_.node(value.node);
+  if (node.op() == Op::weight) return node.info->blob;
+  const auto& blobs = folded_.at(value.node);
+  RLGO_CHECK_LT(static_cast<size_t>(value.port), blobs.size());
+  RLGO_CHECK(blobs[static_cast<size_t>(value.port)] != nullptr);
+  return blobs[static_cast<size_t>(value.port)];
+}
+
+Exporter::Reads Exporter::reads_of(NodeId id) const {
+  const auto& node = graph_.node(id);
+  Reads reads{{node.inputs.begin(), node.inputs.end()}, false, false};
+  if (node.op() != Op::matmul || !is_gemm(graph_.input_types(id), true, writer_.opset())) return reads;
+  const auto look_through = [&](Value& value) {
+    const auto& source = graph_.node(value.node);
+    if (!swaps_two_axes(source) || graph_.node(source.inputs[0].node).op() != Op::weight) return false;
+    value = source.inputs[0];
+    return true;
+  };
+  reads.transposed_a = look_through(reads.values[0]);
+  reads.transposed_b = look_through(reads.values[1]);
+  return reads;
+}
+
+// All nodes that compute, and of the constant ones those that are needed and whose value is not at hand.
+void Exporter::choose_nodes() {
+  std::vector<bool> is_read(static_cast<size_t>(graph_.id_bound()), false);
+  is_written_.assign(static_cast<size_t>(graph_.id_bound()), false);
+  for (const auto& output : graph_.outputs()) is_read[static_cast<size_t>(output.value.node)] = true;
+  const auto order = graph_.order();
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const auto& node = graph_.node(*at);
+    const auto index = static_cast<size_t>(*at);
+    if (node.op() == Op::input || is_folded(*at) || !is_read[index]) continue;
+    is_written_[index] = true;
+    for (const Value& value : reads_of(*at).values) is_read[static_cast<size_t>(value.node)] = true;
+  }
+}
+
+// Names that have a meaning outside the main graph's operators, or had one in the file.
+void Exporter::reserve_names() {
+  for (const auto& input : model_.graph().input()) writer_.claim(input.name());
+  for (const auto& output : graph_.outputs()) writer_.claim(output.name);
+  for (const auto& [name, blob] : pinned_) writer_.claim(name);
+  for (const auto& tensor : model_.graph().initializer()) writer_.claim(tensor.name());
+  for (NodeId id : graph_.inputs()) names_[{id, 0}] = graph_.node(id).info->name;
+
+  // Values that keep their names; then all other names of the file are closed to new values.
+  for (NodeId id : graph_.order()) {
+    const auto& node = graph_.node(id);
+    if (node.op() == Op::weight && !node.info->name.empty()) {
+      const auto pin = pinned_.find(node.info->name);
+      const bool is_pin = pin != pinned_.end() && pin->second->content_hash() == node.info->blob->content_hash();
+      if ((is_pin && written_weights_.insert(node.info->name).second) || (!is_pin && writer_.claim(node.info->name))) {
+        names_[{id, 0}] = node.info->name;
+      }
+    }
+    const Origin* known = is_written_[static_cast<size_t>(id)] ? origin(id) : nullptr;
+    for (size_t port = 0; known && port < known->outputs.size(); ++port) {
+      const auto& name = known->outputs[port];
+      if (!name.empty() && writer_.claim(name)) names_[{id, static_cast<int32_t>(port)}] = name;
+    }
+  }
+  written_weights_.clear();
+  writer_.reserve(skeleton_.names);
+  for (NodeId id : graph_.order()) {
+    if (graph_.node(id).op() != Op::opaque) continue;
+    std::unordered_set<std::string> inner;
+    collect_names(payload_of(*graph_.node(id).info->opaque), inner);
+    writer_.reserve(inner);
+  }
+}
+
+// A value that an operator makes bears the name of the (first) graph output that shows it.
+void Exporter::name_outputs() {
+  std::unordered_set<std::string> named;
+  for (const auto& output : graph_.outputs()) {
+    const bool is_made = is_written_[static_cast<size_t>(output.value.node)] && graph_.node(output.value.node).op() != Op::fill;
+    const auto current = names_.find(output.value);
+    const bool has_output_name = current != names_.end() && named.contains(current->second);
+    if (is_made && !has_output_name) {
+      names_[output.value] = output.name;
+      named.insert(output.name);
+    }
+    output_value_[output.name] = output.value;
+  }
+}
+
+// The name of a value, which is written now if it is a constant that nobody has read yet.
+const std::string& Exporter::read(Value value) {
+  auto found = names_.find(value);
+  const bool is_constant = is_folded(value.node);
+  if (found == names_.end()) {
+    RLGO_CHECK(is_constant);
+    found = names_.emplace(value, writer_.fresh("const")).first;
+  }
+  if (is_constant && written_weights_.insert(found->second).second) {
+    const auto blob = folded_blob(value);
+    writer_.constant(found->second, blob->type(), blob->load());
+  }
+  return found->second;
+}
+
+Names Exporter::output_names(NodeId id) {
+  const auto& node = graph_.node(id);
+  Names names;
+  for (size_t port = 0; port < node.info->outputs.size(); ++port) {
+    const Value value{id, static_cast<int32_t>(port)};
+    auto found = names_.find(value);
+    if (found == names_.end()) {
+      const std::string hint = fmt::format("{}_{}", ops::name(node.op()), id);
+      found = names_.emplace(value, writer_.fresh(port == 0 ? hint : fmt::format("{}_{}", hint, port))).first;
+    }
+    names.push_back(found->second);
+  }
+  return names;
+}
+
+void Exporter::write_node(NodeId id) {
+  const auto& node = graph_.node(id);
+  const Reads reads = reads_of(id);
+  Names inputs;
+  for (const Value& value : reads.values) inputs.push_back(read(value));
+  const Names outputs = output_names(id);
+  const Origin* known = origin(id);
+  if (node.op() == Op::opaque) {
+    write_opaque(id, inputs, outputs);
+    return;
+  }
+  writer_.begin(known ? known->node : node.info->name, known ? known->header : "");
+  write_op(writer_, {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs, reads.transposed_a, reads.transposed_b});
+}
+
+void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs) {
+  const auto& opaque = *graph_.node(id).info->opaque;
+  onnx::NodeProto node = payload_of(opaque);
+  node.set_name(graph_.node(id).info->name);
+  node.clear_input();
+  size_t next = 0;
+  for (const bool is_present : opaque.formal_inputs) node.add_input(is_present ? inputs.at(next++) : "");
+  std::unordered_map<std::string, std::string> renames;
+  for (const auto& name : opaque.captured) {
+    const auto& now = inputs.at(next++);
+    if (name != now) renames[name] = now;
+  }
+  if (!renames.empty()) rename_captured(node, renames);
+  int32_t port = 0;
+  for (auto& output : *node.mutable_output()) {
+    if (!output.empty()) output = outputs.at(static_cast<size_t>(port++));
+    opaque_values_.insert(output);
+  }
+  auto& graph = *model_.mutable_graph();
+  if (!skeleton_.initialisers.contains(id) || model_.ir_version() < 4) {
+    writer_.raw_node(std::move(node));
+    return;
+  }
+  auto& attribute = *node.mutable_attribute(0);
+  if (attribute.has_sparse_tensor()) {
+    attribute.mutable_sparse_tensor()->mutable_values()->set_name(outputs[0]);
+    *graph.add_sparse_initializer() = attribute.sparse_tensor();
+  } else {
+    attribute.mutable_t()->set_name(outputs[0]);
+    *graph.add_initializer() = attribute.t();
+  }
+}
+
+// Outputs that no operator names: inputs and constants that are shown as they are, values shown twice.
+void Exporter::write_outputs() {
+  for (const auto& output : graph_.outputs()) {
+    const std::string name = read(output.value);
+    if (name == output.name) continue;
+    writer_.begin(name + "/to_output", {});
+    writer_.node("Identity", {name}, {output.name});
+  }
+}
+
+void Exporter::write_pinned() {
+  for (const auto& [name, blob] : skeleton_.pinned) {
+    if (written_weights_.insert(name).second) writer_.constant(name, blob->type(), blob->load());
+  }
+}
+
+// Declarations of values that are no longer there go; outputs without a shape get one where it is known now.
+void Exporter::trim_declarations() {
+  auto& graph = *model_.mutable_graph();
+  for (auto& output : *graph.mutable_output()) {
+    const auto& type = graph_.type(output_value_.at(output.name()));
+    const bool is_open = output.type().has_tensor_type() && !output.type().tensor_type().has_shape();
+    if (is_open && type.is_static() && type.dtype != ops::DType::other) set_type(*output.mutable_type(), type);
+  }
+  std::unordered_set<std::string> border;
+  for (const auto& output : graph.output()) border.insert(output.name());
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> values;
+  for (auto& value : *graph.mutable_value_info()) {
+    if (opaque_values_.contains(value.name()) && !border.contains(value.name())) *values.Add() = std::move(value);
+  }
+  graph.mutable_value_info()->Swap(&values);
+
+  std::unordered_set<std::string> names;
+  collect_names(graph, names);
+  google::protobuf::RepeatedPtrField<onnx::TensorAnnotation> annotations;
+  for (auto& annotation : *graph.mutable_quantization_annotation()) {
+    if (names.contains(annotation.tensor_name())) *annotations.Add() = std::move(annotation);
+  }
+  graph.mutable_quantization_annotation()->Swap(&annotations);
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,160 @@
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/dims.h"
+#include "core/onnx/external_data.h"
+#include "core/onnx/importer.h"
+#include "core/onnx/onnx.h"
+#include "core/onnx/validate.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+constexpr auto kRandomOps = std::to_array<std::string_view>(
+    {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"});
+
+bool all_deterministic(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+
+// Operators of other domains may do anything.
+bool deterministic_alone(const onnx::NodeProto& node) {
+  if (node.domain() == "ai.onnx.ml") return true;
+  if (!is_standard_domain(node.domain()) || std::ranges::find(kRandomOps, node.op_type()) != kRandomOps.end()) return false;
+  return std::ranges::all_of(node.attribute(), [](const onnx::AttributeProto& attribute) {
+    const auto good = [](const onnx::GraphProto& graph) { return all_deterministic(graph.node()); };
+    return (!attribute.has_g() || good(attribute.g())) && std::ranges::all_of(attribute.graphs(), good);
+  });
+}
+
+bool all_deterministic(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  return std::ranges::all_of(nodes, deterministic_alone);
+}
+
+std::string list_of(const std::map<std::string, int>& counts) {
+  std::vector<std::pair<std::string, int>> rows(counts.begin(), counts.end());
+  std::ranges::stable_sort(rows, std::greater<>(), &std::pair<std::string, int>::second);
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : rows) parts.push_back(fmt::format("{} {}", name, count));
+  return join(parts, ", ");
+}
+
+Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder, const ImportOptions& options) {
+  check_versions(model);
+  normalise_domains(model);
+  load_external_data(model, folder);
+  bind_dims(model, options.dims);
+  validate_model(model);
+  check_model(model);
+  return Importer(model, options).run();
+}
+
+}  // namespace
+
+OnnxAttr attribute_value(const onnx::AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case onnx::AttributeProto::INT:
+      return attribute.i();
+    case onnx::AttributeProto::FLOAT:
+      return attribute.f();
+    case onnx::AttributeProto::STRING:
+      return attribute.s();
+    case onnx::AttributeProto::INTS:
+      return Ints(attribute.ints().begin(), attribute.ints().end());
+    case onnx::AttributeProto::FLOATS:
+      return Floats(attribute.floats().begin(), attribute.floats().end());
+    case onnx::AttributeProto::TENSOR: {
+      const auto type = tensor_type_of(attribute.t());
+      if (is_small(type)) return constant_from_bytes(type, copy_bytes(attribute.t()));
+      return std::monostate();
+    }
+    default:
+      return std::monostate();
+  }
+}
+
+bool Importer::is_deterministic(const onnx::NodeProto& node) const {
+  for (const auto& function : model_.functions()) {
+    if (function.domain() == node.domain() && function.name() == node.op_type()) return all_deterministic(function.node());
+  }
+  return deterministic_alone(node);
+}
+
+// The names of the node and of those of its outputs that a node of the graph makes for it alone.
+void Importer::keep_origin(const onnx::NodeProto& node) {
+  std::unordered_set<graph::NodeId> fresh;
+  for (const auto& name : node.output()) {
+    if (name.empty()) continue;
+    const graph::Value value = values_.at(name);
+    const auto& made = editor_.node(value.node);
+    if (made.op() == ops::Op::input || made.op() == ops::Op::weight) continue;
+    const auto [place, is_new] = skeleton_->origins.try_emplace(value.node);
+    Origin& origin = place->second;
+    if (is_new) {
+      fresh.insert(value.node);
+      origin.node = node.name();
+      origin.outputs.resize(made.info->outputs.size());
+      onnx::NodeProto header;
+      header.set_doc_string(node.doc_string());
+      *header.mutable_metadata_props() = node.metadata_props();
+      if (!node.doc_string().empty() || node.metadata_props_size() > 0) origin.header = header.SerializeAsString();
+    }
+    auto& kept = origin.outputs[static_cast<size_t>(value.port)];
+    if (fresh.contains(value.node) && kept.empty()) kept = name;
+  }
+}
+
+void Importer::fill_skeleton() {
+  // Shape inference cannot know what operators of other domains make.
+  std::unordered_set<std::string> foreign;
+  for (const auto& node : model_.graph().node()) {
+    if (!node.domain().empty()) foreign.insert(node.output().begin(), node.output().end());
+  }
+  auto& kept = *skeleton_->model->mutable_graph();
+  auto& graph = *model_.mutable_graph();
+  graph.clear_node();
+  graph.mutable_initializer()->Swap(kept.mutable_initializer());
+  graph.mutable_sparse_initializer()->Swap(kept.mutable_sparse_initializer());
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> values;
+  for (auto& value : *graph.mutable_value_info()) {
+    if (foreign.contains(value.name())) *values.Add() = std::move(value);
+  }
+  graph.mutable_value_info()->Swap(&values);
+  if (model_.training_info_size() > 0) report_.notes.emplace_back("the file's training information is left out");
+  model_.clear_training_info();
+  *skeleton_->model = std::move(model_);
+}
+
+std::string ImportReport::summary() const {
+  int kept = 0;
+  for (const auto& [op, count] : opaque) kept += count;
+  std::string text = fmt::format("{} operators can be rewritten, {} are kept as they are", known, kept);
+  if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
+  if (folded > 0) text += fmt::format(", {} were worked out", folded);
+  if (!unresolved_dims.empty()) text += "\nopen dimensions (operators behind them are kept as they are): " + join(unresolved_dims, "; ");
+  if (!default_inputs.empty()) {
+    text += fmt::format("\n{} initialisers are also inputs, which a caller may override, and so no constants (such as '{}')",
+                        default_inputs.size(), default_inputs.front());
+  }
+  for (const auto& note : notes) text += "\n" + note;
+  return text;
+}
+
+Model import_model(const std::filesystem::path& path, const ImportOptions& options) {
+  onnx::ModelProto model;
+  load_proto(path, model);
+  try {
+    return import_proto(model, path.parent_path(), options);
+  } catch (const Error& error) {
+    throw error.in(path.string());
+  } catch (const std::bad_alloc&) {
+    fail("{}: not enough memory to read this model", path.string());
+  } catch (const std::exception& error) {
+    fail("{}: {}", path.string(), error.what());
+  }
+}
+
+}  // namespace rlgo::onnx_io

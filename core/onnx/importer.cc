@@ -1,0 +1,311 @@
+#include "core/onnx/importer.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/onnx/dims.h"
+#include "core/onnx/names.h"
+#include "core/onnx/validate.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+// Before opset 7 operators broadcast and drop out in other ways; such models pass through untouched.
+constexpr int kOldestOpset = 7;
+
+std::string function_key(const std::string& domain, const std::string& name) { return domain + ":" + name; }
+
+bool is_tensor_known(const ops::TensorType& type) { return type.is_static() && type.dtype != ops::DType::other; }
+
+// What ONNX infers and what rlgo infers must not contradict each other.
+bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
+  if (onnx.dtype != ops::DType::other && onnx.dtype != own.dtype) return false;
+  if (!onnx.ranked) return true;
+  if (onnx.rank() != own.rank()) return false;
+  for (int d = 0; d < own.rank(); ++d) {
+    if (onnx.shape[d] != ops::kUnknown && onnx.shape[d] != own.shape[d]) return false;
+  }
+  return true;
+}
+
+// Constant's shorthand attributes as a tensor; false where it is none of them.
+bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor) {
+  if (attribute.name() == "value_int" || attribute.name() == "value_ints") {
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    if (attribute.name() == "value_int") {
+      tensor.add_int64_data(attribute.i());
+    } else {
+      tensor.add_dims(attribute.ints_size());
+      *tensor.mutable_int64_data() = attribute.ints();
+    }
+    return true;
+  }
+  if (attribute.name() == "value_float" || attribute.name() == "value_floats") {
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    if (attribute.name() == "value_float") {
+      tensor.add_float_data(attribute.f());
+    } else {
+      tensor.add_dims(attribute.floats_size());
+      *tensor.mutable_float_data() = attribute.floats();
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
+    : model_(model),
+      options_(options),
+      opset_(standard_opset(model)),
+      types_(model),
+      editor_(model.graph().name()),
+      skeleton_(std::make_shared<Skeleton>()) {
+  for (const auto& import : model.opset_import()) versions_[import.domain()] = static_cast<int>(import.version());
+  for (const auto& function : model.functions()) functions_.insert(function_key(function.domain(), function.name()));
+  for (const auto& input : model.graph().input()) pinned_names_.insert(input.name());
+  for (const auto& annotation : model.graph().quantization_annotation()) {
+    for (const auto& entry : annotation.quant_parameter_tensor_names()) pinned_names_.insert(entry.value());
+  }
+  skeleton_->contradictory = !types_.contradiction().empty();
+  if (skeleton_->contradictory) report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());
+  collect_names(model.graph(), skeleton_->names);
+}
+
+Model Importer::run() {
+  if (opset_ > 0 && opset_ < kOldestOpset) {
+    report_.notes.push_back(fmt::format("opset {}: operators older than opset {} are kept as they are", opset_, kOldestOpset));
+  }
+  add_inputs();
+  add_initialisers();
+  add_sparse_initialisers();
+  for (auto& node : *model_.mutable_graph()->mutable_node()) {
+    try {
+      add_node(node);
+    } catch (const Error& error) {
+      throw error.in(describe(node));
+    }
+  }
+  for (const auto& output : model_.graph().output()) editor_.add_output(output.name(), values_.at(output.name()));
+  report_.unresolved_dims = open_dims(model_);
+  fill_skeleton();
+  auto graph = editor_.finish();
+  RLGO_CHECK(graph.has_value());
+  return {std::move(*graph), std::move(skeleton_), std::move(report_)};
+}
+
+// An initialiser of the same name is a default that callers may override (since ir_version 4; before, every initialiser
+// had to be listed as an input, and is a constant).
+void Importer::add_inputs() {
+  std::unordered_set<std::string> initialisers;
+  for (const auto& tensor : model_.graph().initializer()) initialisers.insert(tensor.name());
+  for (const auto& tensor : model_.graph().sparse_initializer()) initialisers.insert(tensor.values().name());
+  for (const auto& input : model_.graph().input()) {
+    const bool has_default = initialisers.contains(input.name());
+    if (has_default && model_.ir_version() < 4) continue;
+    if (has_default) report_.default_inputs.push_back(input.name());
+    values_[input.name()] = editor_.add_input(input.name(), type_of(input.type()));
+  }
+}
+
+void Importer::add_initialisers() {
+  for (auto& tensor : *model_.mutable_graph()->mutable_initializer()) {
+    const std::string name = tensor.name();
+    const bool is_input = values_.contains(name);
+    const auto type = tensor_type_of(tensor);
+    if (type.dtype == ops::DType::other) {
+      if (pinned_names_.contains(name)) *skeleton_->model->mutable_graph()->add_initializer() = tensor;
+      if (!is_input) add_tensor(tensor, name, true);
+      continue;
+    }
+    if (!is_input) {
+      add_tensor(tensor, name, true);
+      if (pinned_names_.contains(name)) skeleton_->pinned.emplace_back(name, editor_.node(values_.at(name).node).info->blob);
+      continue;
+    }
+    auto blob = graph::Blob::bytes(type, take_bytes(tensor));
+    if (!options_.keep_weights) blob = graph::Blob::absent(type, blob->content_hash());
+    skeleton_->pinned.emplace_back(name, std::move(blob));
+  }
+}
+
+graph::Value Importer::add_weight(const std::string& name, const ops::TensorType& type, std::string bytes) {
+  std::optional<Constant> constant;
+  if (is_small(type)) constant = constant_from_bytes(type, bytes);
+  auto blob = graph::Blob::bytes(type, std::move(bytes));
+  if (!options_.keep_weights) blob = graph::Blob::absent(type, blob->content_hash());
+  const auto value = editor_.add_weight(name, std::move(blob));
+  if (constant) constants_[value.node] = std::move(*constant);
+  types_.set(name, type);
+  values_[name] = value;
+  return value;
+}
+
+// A tensor of a type that rlgo does not hold becomes an opaque Constant.
+void Importer::add_tensor(onnx::TensorProto& tensor, const std::string& value_name, bool was_initialiser) {
+  const auto type = tensor_type_of(tensor);
+  if (type.dtype != ops::DType::other) {
+    add_weight(value_name, type, take_bytes(tensor));
+    return;
+  }
+  onnx::NodeProto node;
+  node.set_op_type("Constant");
+  node.add_output(value_name);
+  auto* attribute = node.add_attribute();
+  attribute->set_name("value");
+  attribute->set_type(onnx::AttributeProto::TENSOR);
+  *attribute->mutable_t() = std::move(tensor);
+  add_opaque(node);
+  if (was_initialiser) skeleton_->initialisers.insert(values_.at(value_name).node);
+}
+
+void Importer::add_sparse_initialisers() {
+  for (const auto& sparse : model_.graph().sparse_initializer()) {
+    const std::string& name = sparse.values().name();
+    if (pinned_names_.contains(name)) *skeleton_->model->mutable_graph()->add_sparse_initializer() = sparse;
+    if (values_.contains(name)) continue;
+    onnx::NodeProto node;
+    node.set_op_type("Constant");
+    node.add_output(name);
+    auto* attribute = node.add_attribute();
+    attribute->set_name("sparse_value");
+    attribute->set_type(onnx::AttributeProto::SPARSE_TENSOR);
+    *attribute->mutable_sparse_tensor() = sparse;
+    add_opaque(node);
+    skeleton_->initialisers.insert(values_.at(name).node);
+  }
+}
+
+void Importer::add_node(onnx::NodeProto& node) {
+  refine_types(node);
+  for (const auto& output : node.output()) {
+    const auto type = types_.type(output);
+    if (is_absurd(type)) fail("makes a tensor of absurd size: {}", ops::to_string(type));
+  }
+  const bool is_standard = node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
+  const auto is_named = [](const std::string& name) { return !name.empty(); };
+  if (is_standard && std::ranges::any_of(node.output(), is_named)) {
+    if (node.op_type() == "Constant" && add_constant(node)) return;
+    const Call call = make_call(node);
+    if (add_folded(node, call)) return;
+    if (add_known(node, call)) {
+      ++report_.known;
+      keep_origin(node);
+      return;
+    }
+  }
+  ++report_.opaque[full_op(node)];
+  add_opaque(node);
+  keep_origin(node);
+}
+
+bool Importer::add_constant(onnx::NodeProto& node) {
+  if (node.attribute_size() != 1) return false;
+  auto& attribute = *node.mutable_attribute(0);
+  onnx::TensorProto tensor;
+  if (attribute.name() == "value") {
+    if (dtype_of(attribute.t().data_type()) == ops::DType::other) return false;
+    tensor.Swap(attribute.mutable_t());
+  } else if (!tensor_of_shorthand(attribute, tensor)) {
+    return false;
+  }
+  add_tensor(tensor, node.output(0), false);
+  return true;
+}
+
+bool Importer::add_folded(const onnx::NodeProto& node, const Call& call) {
+  const auto result = evaluate(call);
+  if (!result || !agree(call.output_types[0], result->type)) return false;
+  add_weight(node.output(0), result->type, to_bytes(*result));
+  ++report_.folded;
+  return true;
+}
+
+bool Importer::add_known(const onnx::NodeProto& node, const Call& call) {
+  const Converter convert = find_converter(call.op);
+  if (!convert) return false;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    if (call.has_input(k) && !is_tensor_known(call.input_types[k])) return false;
+  }
+  if (call.outputs[0].empty()) return false;
+  Maker maker(editor_, node.name());
+  if (!convert(call, maker) || !maker.ok()) return false;
+  const auto& made = maker.outputs();
+  if (made.empty() || made.size() > call.outputs.size()) return false;
+  for (size_t k = 0; k < call.outputs.size(); ++k) {
+    if (call.outputs[k].empty()) continue;
+    if (k >= made.size() || !agree(call.output_types[k], editor_.type(made[k]))) return false;
+  }
+  for (size_t k = 0; k < made.size(); ++k) {
+    if (call.outputs[k].empty()) continue;
+    values_[call.outputs[k]] = made[k];
+    types_.set(call.outputs[k], editor_.type(made[k]));
+  }
+  return true;
+}
+
+void Importer::add_opaque(const onnx::NodeProto& node) {
+  auto opaque = std::make_shared<graph::Opaque>();
+  opaque->op_type = node.op_type();
+  opaque->domain = node.domain();
+  opaque->deterministic = is_deterministic(node);
+  std::vector<graph::Value> inputs;
+  for (const auto& name : node.input()) {
+    opaque->formal_inputs.push_back(!name.empty());
+    if (!name.empty()) inputs.push_back(values_.at(name));
+  }
+  opaque->captured = captured_names(node);
+  for (const auto& name : opaque->captured) inputs.push_back(values_.at(name));
+  ops::Types types;
+  for (const auto& name : node.output()) {
+    opaque->outputs.push_back(name);
+    if (!name.empty()) types.push_back(types_.type(name));
+  }
+  // Edges and name are the graph's affair; without them equal operators are equal bytes.
+  onnx::NodeProto payload = node;
+  payload.clear_input();
+  payload.clear_name();
+  opaque->payload = payload.SerializeAsString();
+  const auto id = editor_.add_opaque(node.name(), std::move(opaque), inputs, std::move(types));
+  int32_t port = 0;
+  for (const auto& name : node.output()) {
+    if (!name.empty()) values_[name] = {id, port++};
+  }
+}
+
+Call Importer::make_call(const onnx::NodeProto& node) const {
+  Call call;
+  call.op = node.op_type();
+  call.opset = opset_;
+  for (const auto& attribute : node.attribute()) call.attrs[attribute.name()] = attribute_value(attribute);
+  for (const auto& name : node.input()) {
+    call.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
+    call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other) : editor_.type(call.inputs.back()));
+    call.constants.push_back(constant_of(name));
+  }
+  for (const auto& name : node.output()) {
+    call.outputs.push_back(name);
+    call.output_types.push_back(types_.type(name));
+  }
+  return call;
+}
+
+void Importer::refine_types(const onnx::NodeProto& node) {
+  const auto is_open = [&](const std::string& name) { return !name.empty() && !types_.type(name).is_static(); };
+  const auto version = versions_.find(node.domain());
+  if (version == versions_.end() || functions_.contains(function_key(node.domain(), node.op_type()))) return;
+  if (std::ranges::none_of(node.output(), is_open)) return;
+  types_.refine(node, version->second, [&](int k) { return constant_of(node.input(k)); });
+}
+
+const Constant* Importer::constant_of(const std::string& name) const {
+  const auto value = values_.find(name);
+  if (name.empty() || value == values_.end()) return nullptr;
+  const auto found = constants_.find(value->second.node);
+  return found == constants_.end() ? nullptr : &found->second;
+}
+
+}  // namespace rlgo::onnx_io

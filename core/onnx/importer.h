@@ -1,0 +1,64 @@
+// Turns the nodes of a checked model into a graph, one after the other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/onnx/call.h"
+#include "core/onnx/onnx.h"
+#include "core/onnx/skeleton.h"
+#include "core/onnx/type_table.h"
+
+namespace onnx {
+class AttributeProto;
+}  // namespace onnx
+
+namespace rlgo::onnx_io {
+
+class Importer {
+ public:
+  // The model's weights are moved out of the message.
+  Importer(onnx::ModelProto& model, const ImportOptions& options);
+  Model run();
+
+ private:
+  void add_inputs();
+  void add_initialisers();
+  void add_tensor(onnx::TensorProto& tensor, const std::string& value_name, bool was_initialiser);
+  void add_sparse_initialisers();
+  void add_node(onnx::NodeProto& node);
+  // Each tries one way to take a node in, and tells whether it worked.
+  bool add_constant(onnx::NodeProto& node);
+  bool add_folded(const onnx::NodeProto& node, const Call& call);
+  bool add_known(const onnx::NodeProto& node, const Call& call);
+  void add_opaque(const onnx::NodeProto& node);
+  graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
+
+  Call make_call(const onnx::NodeProto& node) const;
+  void refine_types(const onnx::NodeProto& node);
+  const Constant* constant_of(const std::string& name) const;
+  bool is_deterministic(const onnx::NodeProto& node) const;
+  void keep_origin(const onnx::NodeProto& node);
+  void fill_skeleton();
+
+  onnx::ModelProto& model_;
+  const ImportOptions& options_;
+  int opset_;
+  std::unordered_map<std::string, int> versions_;   // of each imported domain
+  std::unordered_set<std::string> functions_;       // "domain:name" of local functions
+  std::unordered_set<std::string> pinned_names_;    // initialisers that the export writes in any case
+  TypeTable types_;
+  graph::Editor editor_;
+  std::unordered_map<std::string, graph::Value> values_;
+  std::unordered_map<graph::NodeId, Constant> constants_;
+  std::shared_ptr<Skeleton> skeleton_;
+  ImportReport report_;
+};
+
+// One attribute for a Call.
+OnnxAttr attribute_value(const onnx::AttributeProto& attribute);
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,72 @@
+#include "core/onnx/type_table.h"
+
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <unordered_map>
+
+#include "core/onnx/validate.h"
+
+namespace rlgo::onnx_io {
+
+struct TypeTable::Map {
+  std::unordered_map<std::string, onnx::TypeProto> types;
+};
+
+TypeTable::TypeTable(onnx::ModelProto& model) : map_(std::make_unique<Map>()) {
+  Inference inference(model);
+  contradiction_ = inference.run_strictly(true);
+  if (!contradiction_.empty()) inference.run_leniently();
+  const auto& graph = model.graph();
+  for (const auto* list : {&graph.input(), &graph.output(), &graph.value_info()}) {
+    for (const auto& value : *list) map_->types[value.name()] = value.type();
+  }
+  for (const auto& tensor : graph.initializer()) {
+    auto* type = map_->types[tensor.name()].mutable_tensor_type();
+    type->set_elem_type(tensor.data_type());
+    type->clear_shape();
+    type->mutable_shape();
+    for (int64_t extent : tensor.dims()) type->mutable_shape()->add_dim()->set_dim_value(extent);
+  }
+}
+
+TypeTable::~TypeTable() = default;
+
+ops::TensorType TypeTable::type(const std::string& name) const {
+  const auto found = map_->types.find(name);
+  return found == map_->types.end() ? ops::TensorType::unranked(ops::DType::other) : type_of(found->second);
+}
+
+void TypeTable::set(const std::string& name, const ops::TensorType& type) { set_type(map_->types[name], type); }
+
+void TypeTable::refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant) {
+  const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
+  if (!schema || !schema->has_type_and_shape_inference_function()) return;
+  onnx::NodeProto copy = node;
+  std::unordered_map<std::string, onnx::TypeProto*> types;
+  std::unordered_map<std::string, onnx::TensorProto> tensors;
+  std::unordered_map<std::string, const onnx::TensorProto*> data;
+  for (int k = 0; k < node.input_size(); ++k) {
+    const auto& name = node.input(k);
+    if (const auto found = map_->types.find(name); found != map_->types.end()) types[name] = &found->second;
+    if (const Constant* value = constant(k)) {
+      if (const auto [place, is_new] = tensors.try_emplace(name); is_new) set_tensor(place->second, name, value->type, to_bytes(*value));
+      data[name] = &tensors[name];
+    }
+  }
+  try {
+    const onnx::ShapeInferenceOptions options(false, 0, false);
+    onnx::shape_inference::InferenceContextImpl context(copy, types, data, {}, options);
+    schema->GetTypeAndShapeInferenceFunction()(context);
+    for (int k = 0; k < node.output_size(); ++k) {
+      const auto* inferred = context.getOutputType(static_cast<size_t>(k));
+      if (node.output(k).empty() || inferred->value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
+      auto& known = map_->types[node.output(k)];
+      if (known.value_case() == onnx::TypeProto::VALUE_NOT_SET || type_of(*inferred).is_static()) known = *inferred;
+    }
+  } catch (const std::exception&) {
+    // Then the types stay as they are.
+  }
+}
+
+}  // namespace rlgo::onnx_io

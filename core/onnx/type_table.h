@@ -1,0 +1,34 @@
+// Types of all values of a model's main graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/onnx/constant.h"
+#include "core/onnx/proto.h"
+
+namespace rlgo::onnx_io {
+
+class TypeTable {
+ public:
+  // From declarations, initialisers and ONNX's shape inference with data propagation. The model is left as it was.
+  explicit TypeTable(onnx::ModelProto& model);
+  ~TypeTable();
+
+  // What contradicts what in the file's own shapes; empty where nothing does.
+  const std::string& contradiction() const { return contradiction_; }
+  // Unranked and `other` for an unknown name.
+  ops::TensorType type(const std::string& name) const;
+  void set(const std::string& name, const ops::TensorType& type);
+  // Infers the types of the node's outputs once more, now that some inputs are known to be constant: `constant` gives the
+  // value of input k, or null. Errors of inference leave all as it was.
+  void refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant);
+
+ private:
+  struct Map;
+  std::unique_ptr<Map> map_;
+  std::string contradiction_;
+};
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,341 @@
+#include "core/onnx/validate.h"
+
+#include <onnx/checker.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/names.h"
+#include "core/onnx/proto.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+int newest_standard_opset() { return onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second; }
+
+// Every value's name, defined once; which node makes it (-1: input or initialiser).
+using Makers = std::unordered_map<std::string, int>;
+
+Makers collect_makers(const onnx::GraphProto& graph) {
+  Makers makers;
+  for (const auto& input : graph.input()) {
+    if (input.name().empty()) fail("a graph input has no name");
+    if (!makers.emplace(input.name(), -1).second) fail("two graph inputs are named '{}'", input.name());
+  }
+  std::unordered_set<std::string> initialisers;
+  const auto add_initialiser = [&](const std::string& name) {
+    if (name.empty()) fail("an initialiser has no name");
+    if (!initialisers.insert(name).second) fail("two initialisers are named '{}'", name);
+    makers.emplace(name, -1);
+  };
+  for (const auto& tensor : graph.initializer()) add_initialiser(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) add_initialiser(tensor.values().name());
+  for (int n = 0; n < graph.node_size(); ++n) {
+    for (const auto& output : graph.node(n).output()) {
+      if (output.empty()) continue;
+      if (!makers.emplace(output, n).second) fail("{}: its output '{}' is already defined", describe(graph.node(n)), output);
+    }
+  }
+  return makers;
+}
+
+// For each node, the nodes whose outputs it reads.
+std::vector<std::vector<int>> collect_sources(const onnx::GraphProto& graph, const Makers& makers) {
+  std::vector<std::vector<int>> sources(graph.node_size());
+  for (int n = 0; n < graph.node_size(); ++n) {
+    const auto& node = graph.node(n);
+    auto names = captured_names(node);
+    names.insert(names.end(), node.input().begin(), node.input().end());
+    for (const auto& name : names) {
+      if (name.empty()) continue;
+      const auto maker = makers.find(name);
+      if (maker == makers.end()) fail("{}: its input '{}' is not defined anywhere", describe(node), name);
+      if (maker->second >= 0) sources[n].push_back(maker->second);
+    }
+  }
+  return sources;
+}
+
+// Kahn's algorithm; ties in file order.
+void sort_nodes(onnx::GraphProto& graph, const std::vector<std::vector<int>>& sources) {
+  const int count = graph.node_size();
+  bool sorted = true;
+  std::vector<int> waiting(count);
+  std::vector<std::vector<int>> readers(count);
+  for (int n = 0; n < count; ++n) {
+    waiting[n] = static_cast<int>(sources[n].size());
+    for (int source : sources[n]) {
+      readers[source].push_back(n);
+      sorted = sorted && source < n;
+    }
+  }
+  if (sorted) return;
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int n = 0; n < count; ++n) {
+    if (waiting[n] == 0) ready.push(n);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int n = ready.top();
+    ready.pop();
+    order.push_back(n);
+    for (int reader : readers[n]) {
+      if (--waiting[reader] == 0) ready.push(reader);
+    }
+  }
+  if (static_cast<int>(order.size()) < count) {
+    const auto stuck = std::ranges::find_if(waiting, [](int w) { return w > 0; }) - waiting.begin();
+    fail("{}: lies on a cycle or depends on one", describe(graph.node(static_cast<int>(stuck))));
+  }
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  for (int n : order) nodes.Add(std::move(*graph.mutable_node(n)));
+  graph.mutable_node()->Swap(&nodes);
+}
+
+void check_names(onnx::GraphProto& graph) {
+  const Makers makers = collect_makers(graph);
+  const auto sources = collect_sources(graph, makers);
+  std::unordered_set<std::string> outputs;
+  for (const auto& output : graph.output()) {
+    if (!makers.contains(output.name())) fail("graph output '{}' is not defined anywhere", output.name());
+    if (!outputs.insert(output.name()).second) fail("two graph outputs are named '{}'", output.name());
+  }
+  sort_nodes(graph, sources);
+}
+
+void check_sizes(const onnx::GraphProto& graph);
+
+void check_sizes(const onnx::NodeProto& node) {
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_t()) check_tensor_data(attribute.t());
+    for (const auto& tensor : attribute.tensors()) check_tensor_data(tensor);
+    if (attribute.has_g()) check_sizes(attribute.g());
+    for (const auto& nested : attribute.graphs()) check_sizes(nested);
+  }
+}
+
+void check_sizes(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer()) check_tensor_data(tensor);
+  for (const auto& tensor : graph.sparse_initializer()) check_tensor_data(tensor.values());
+  for (const auto& node : graph.node()) {
+    try {
+      check_sizes(node);
+    } catch (const Error& error) {
+      throw error.in(describe(node));
+    }
+  }
+}
+
+void check_inputs(const onnx::GraphProto& graph) {
+  for (const auto& input : graph.input()) {
+    if (!input.type().has_tensor_type()) continue;
+    const auto& dims = input.type().tensor_type().shape().dim();
+    for (int axis = 0; axis < dims.size(); ++axis) {
+      if (dims[axis].has_dim_value() && dims[axis].dim_value() < 0) {
+        fail("graph input '{}': dimension {} is {}; sizes cannot be negative (an open size has a name)", input.name(), axis,
+             dims[axis].dim_value());
+      }
+    }
+    const auto type = type_of(input.type());
+    if (is_absurd(type)) {
+      fail("graph input '{}': its shape {} is absurdly large", input.name(), ops::to_string(type));
+    }
+  }
+}
+
+// How many nodes the function calls of a model expand to; inference walks through all of them.
+class FunctionSizes {
+ public:
+  explicit FunctionSizes(const onnx::ModelProto& model) {
+    for (const auto& function : model.functions()) functions_[key(function.domain(), function.name())].push_back(&function);
+  }
+  // Saturates. `open` = functions being walked through.
+  double nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& list) {
+    double sum = 0;
+    for (const auto& node : list) {
+      sum += 1;
+      for (const auto& attribute : node.attribute()) {
+        if (attribute.has_g()) sum += nodes(attribute.g().node());
+        for (const auto& graph : attribute.graphs()) sum += nodes(graph.node());
+      }
+      const auto called = functions_.find(key(node.domain(), node.op_type()));
+      if (called == functions_.end()) continue;
+      for (const auto* function : called->second) sum += size(*function);
+    }
+    return sum;
+  }
+
+ private:
+  static std::string key(const std::string& domain, const std::string& name) {
+    return (is_standard_domain(domain) ? "" : domain) + ":" + name;
+  }
+  double size(const onnx::FunctionProto& function) {
+    const auto [entry, is_new] = sizes_.try_emplace(&function, -1.0);
+    if (!is_new) {
+      if (entry->second < 0) fail("local function '{}' calls itself", function.name());
+      return entry->second;
+    }
+    if (++depth_ > kMaxDepth) fail("local function '{}': calls are nested more than {} deep", function.name(), kMaxDepth);
+    const double result = nodes(function.node());
+    --depth_;
+    return sizes_[&function] = result;
+  }
+  static constexpr int kMaxDepth = 200;
+  int depth_ = 0;
+  std::unordered_map<std::string, std::vector<const onnx::FunctionProto*>> functions_;
+  std::unordered_map<const onnx::FunctionProto*, double> sizes_;
+};
+
+void check_functions(const onnx::ModelProto& model) {
+  constexpr double kMaxNodes = 5e6;
+  FunctionSizes sizes(model);
+  double nodes = sizes.nodes(model.graph().node());
+  for (const auto& function : model.functions()) nodes += sizes.nodes(function.node());
+  if (nodes > kMaxNodes) fail("its local functions expand to more than {:.0f} operators", kMaxNodes);
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return std::string(trim(text));
+}
+
+template <typename Nodes>
+void normalise(Nodes& nodes) {
+  for (auto& node : nodes) {
+    if (is_standard_domain(node.domain())) node.clear_domain();
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) normalise(*attribute.mutable_g()->mutable_node());
+      for (auto& graph : *attribute.mutable_graphs()) normalise(*graph.mutable_node());
+    }
+  }
+}
+
+bool has_subgraph(const onnx::NodeProto& node) {
+  return std::ranges::any_of(node.attribute(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+// Values at the model's border whose type lacks a shape.
+std::vector<onnx::ValueInfoProto*> shapeless(onnx::GraphProto& graph) {
+  std::vector<onnx::ValueInfoProto*> found;
+  const auto look = [&](auto& list) {
+    for (auto& value : list) {
+      if (value.type().has_tensor_type() && !value.type().tensor_type().has_shape()) found.push_back(&value);
+    }
+  };
+  look(*graph.mutable_input());
+  look(*graph.mutable_output());
+  return found;
+}
+
+}  // namespace
+
+void check_versions(const onnx::ModelProto& model) {
+  if (!model.has_ir_version() || !model.has_graph()) fail("is not an ONNX model: ir_version or graph is missing");
+  if (model.ir_version() < 1 || model.ir_version() > onnx::IR_VERSION) {
+    fail("ir_version {} is not supported (1 to {} are)", model.ir_version(), static_cast<int>(onnx::IR_VERSION));
+  }
+  std::unordered_set<std::string> domains;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = is_standard_domain(import.domain()) ? "" : import.domain();
+    if (!domains.insert(domain).second) fail("the operator set of domain '{}' is imported twice", import.domain());
+    if (import.version() < 1) fail("opset {} of domain '{}' does not exist", import.version(), import.domain());
+    if (domain.empty() && import.version() > newest_standard_opset()) {
+      fail("opset {} is not supported (1 to {} are)", import.version(), newest_standard_opset());
+    }
+  }
+  if (model.ir_version() >= 3 && domains.empty()) fail("no operator set is imported (opset_import is missing)");
+}
+
+void validate_model(onnx::ModelProto& model) {
+  check_sizes(model.graph());
+  check_inputs(model.graph());
+  check_names(*model.mutable_graph());
+  check_functions(model);
+}
+
+int standard_opset(const onnx::ModelProto& model) {
+  for (const auto& import : model.opset_import()) {
+    if (is_standard_domain(import.domain())) return static_cast<int>(import.version());
+  }
+  return model.opset_import_size() == 0 ? 1 : 0;
+}
+
+void normalise_domains(onnx::ModelProto& model) {
+  for (auto& import : *model.mutable_opset_import()) {
+    if (is_standard_domain(import.domain())) import.set_domain("");
+  }
+  normalise(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) {
+    normalise(*function.mutable_node());
+    for (auto& import : *function.mutable_opset_import()) {
+      if (is_standard_domain(import.domain())) import.set_domain("");
+    }
+  }
+}
+
+void check_model(onnx::ModelProto& model) {
+  const auto open = shapeless(*model.mutable_graph());
+  for (auto* value : open) value->mutable_type()->mutable_tensor_type()->mutable_shape();
+  std::string problem;
+  try {
+    onnx::checker::check_model(model);
+  } catch (const std::exception& error) {
+    problem = one_line(error.what());
+  }
+  for (auto* value : open) value->mutable_type()->mutable_tensor_type()->clear_shape();
+  if (!problem.empty()) fail("ONNX checker: {}", problem);
+}
+
+struct Inference::Saved {
+  onnx::ModelProto& model;
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs, outputs, values;
+  std::vector<std::pair<int, onnx::NodeProto>> nodes;
+};
+
+Inference::Inference(onnx::ModelProto& model)
+    : saved_(new Saved{model, model.graph().input(), model.graph().output(), model.graph().value_info(), {}}) {
+  for (int n = 0; n < model.graph().node_size(); ++n) {
+    if (has_subgraph(model.graph().node(n))) saved_->nodes.emplace_back(n, model.graph().node(n));
+  }
+}
+
+Inference::~Inference() {
+  auto& graph = *saved_->model.mutable_graph();
+  graph.mutable_input()->Swap(&saved_->inputs);
+  graph.mutable_output()->Swap(&saved_->outputs);
+  graph.mutable_value_info()->Swap(&saved_->values);
+  for (auto& [n, node] : saved_->nodes) graph.mutable_node(n)->Swap(&node);
+}
+
+std::string Inference::run_strictly(bool propagate_data) {
+  try {
+    const onnx::ShapeInferenceOptions options(true, 1, propagate_data);
+    onnx::shape_inference::InferShapes(saved_->model, onnx::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception& error) {
+    return one_line(error.what());
+  }
+  return {};
+}
+
+void Inference::run_leniently() {
+  auto& graph = *saved_->model.mutable_graph();
+  graph.clear_value_info();
+  for (auto& output : *graph.mutable_output()) {
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+  }
+  for (const auto& [n, node] : saved_->nodes) *graph.mutable_node(n) = node;
+  try {
+    const onnx::ShapeInferenceOptions options(false, 0, true);
+    onnx::shape_inference::InferShapes(saved_->model, onnx::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception&) {
+    // Values whose types stay unknown make opaque operators.
+  }
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,44 @@
+// Checks of a model file before anything is made from it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace rlgo::onnx_io {
+
+// ir_version and operator sets. Throws Error.
+void check_versions(const onnx::ModelProto& model);
+// Names (each value defined once, before it is used), sizes of tensors, local functions without recursion. Brings the
+// nodes of the main graph into topological order where they are not. Throws Error that names the place.
+void validate_model(onnx::ModelProto& model);
+// The version of the standard operators (ai.onnx) that the model asks for; 0 where it asks for none.
+int standard_opset(const onnx::ModelProto& model);
+// Writes the domain of the standard operators as "" where it has its other name, "ai.onnx".
+void normalise_domains(onnx::ModelProto& model);
+
+// ONNX's own checker; graph inputs and outputs without a shape are let pass. Throws Error. The model is left as it was.
+void check_model(onnx::ModelProto& model);
+
+// Runs ONNX's shape inference (with type checks; propagates shapes as data where asked) on the model for as long as this object lives;
+// the destructor takes away what it added, subgraphs included.
+class Inference {
+ public:
+  explicit Inference(onnx::ModelProto& model);
+  ~Inference();
+  Inference(const Inference&) = delete;
+  Inference& operator=(const Inference&) = delete;
+  // Stops at the first contradiction, with what() of it; empty where there is none.
+  std::string run_strictly(bool propagate_data);
+  // Forgets what the file says about values inside and about outputs, and infers what can be inferred.
+  void run_leniently();
+
+ private:
+  struct Saved;
+  std::unique_ptr<Saved> saved_;
+};
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,58 @@
+// Operators that move elements.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/onnx/writers.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::Attr;
+
+}  // namespace
+
+void write_split(Writer& w, const OutNode& n) {
+  const auto& sizes = n.attrs.ints(Attr::sizes);
+  OnnxAttrs attrs{{"axis", n.attrs.i(Attr::axis)}};
+  if (w.opset() >= 13) return w.node("Split", {n.inputs[0], w.ints(sizes)}, n.outputs, attrs);
+  attrs.emplace_back("split", sizes);
+  w.node("Split", n.inputs, n.outputs, attrs);
+}
+
+// In ONNX an extent of 0 means "as in the input", unless opset 14's allowzero says otherwise.
+void write_reshape(Writer& w, const OutNode& n) {
+  const auto& shape = n.attrs.ints(Attr::shape);
+  const bool has_zero = std::ranges::find(shape, 0) != shape.end();
+  if (!has_zero) return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs);
+  if (w.opset() >= 14) return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs, {{"allowzero", int64_t{1}}});
+  const std::string empty = w.fresh(n.outputs[0] + "/empty");  // no elements: nothing of the input is in it
+  w.constant(empty, n.output_types[0], {});
+  w.node("Identity", {empty}, n.outputs);
+}
+
+void write_slice(Writer& w, const OutNode& n) {
+  const auto &axes = n.attrs.ints(Attr::axes), &starts = n.attrs.ints(Attr::starts), &ends = n.attrs.ints(Attr::ends),
+             &steps = n.attrs.ints(Attr::steps);
+  if (axes.empty()) return w.node("Identity", n.inputs, n.outputs);
+  const bool has_steps = std::ranges::any_of(steps, [](int64_t s) { return s != 1; });
+  if (w.opset() < 10) {
+    if (has_steps) fail("a slice with steps needs opset 10, the model has {}", w.opset());
+    return w.node("Slice", n.inputs, n.outputs, {{"axes", axes}, {"starts", starts}, {"ends", ends}});
+  }
+  Names inputs{n.inputs[0], w.ints(starts), w.ints(ends), w.ints(axes)};
+  if (has_steps) inputs.push_back(w.ints(steps));
+  w.node("Slice", inputs, n.outputs);
+}
+
+void write_pad(Writer& w, const OutNode& n) {
+  const double value = n.attrs.f(Attr::value);
+  const auto& pads = n.attrs.ints(Attr::pads);
+  if (w.opset() < 11) {
+    return w.node("Pad", n.inputs, n.outputs, {{"pads", pads}, {"value", static_cast<float>(value)}});
+  }
+  Names inputs{n.inputs[0], w.ints(pads)};
+  if (value != 0.0) inputs.push_back(w.scalar(value, n.input_types[0].dtype));
+  w.node("Pad", inputs, n.outputs);
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,116 @@
+#include "core/onnx/writer.h"
+
+#include <onnx/onnx_pb.h>
+
+#include "core/base/error.h"
+#include "core/onnx/proto.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+void set_attribute(onnx::AttributeProto& attribute, const OnnxAttr& value) {
+  struct Setter {
+    onnx::AttributeProto& to;
+    void operator()(std::monostate) const {}
+    void operator()(int64_t number) const { to.set_type(onnx::AttributeProto::INT), to.set_i(number); }
+    void operator()(float number) const { to.set_type(onnx::AttributeProto::FLOAT), to.set_f(number); }
+    void operator()(const std::string& text) const { to.set_type(onnx::AttributeProto::STRING), to.set_s(text); }
+    void operator()(const Ints& numbers) const {
+      to.set_type(onnx::AttributeProto::INTS);
+      to.mutable_ints()->Assign(numbers.begin(), numbers.end());
+    }
+    void operator()(const Floats& numbers) const {
+      to.set_type(onnx::AttributeProto::FLOATS);
+      to.mutable_floats()->Assign(numbers.begin(), numbers.end());
+    }
+    void operator()(const Constant& tensor) const {
+      to.set_type(onnx::AttributeProto::TENSOR);
+      set_tensor(*to.mutable_t(), "", tensor.type, to_bytes(tensor));
+    }
+  };
+  std::visit(Setter{attribute}, value);
+}
+
+}  // namespace
+
+Writer::Writer(onnx::ModelProto& model, int opset) : model_(model), opset_(opset) {
+  for (const auto& input : model.graph().input()) declared_inputs_.insert(input.name());
+}
+
+std::string Writer::fresh(std::string_view hint) {
+  std::string name(hint);
+  while (!claim(name)) name = fmt::format("{}_{}", hint, next_++);
+  return name;
+}
+
+void Writer::begin(std::string node_name, std::string header) {
+  node_name_ = std::move(node_name);
+  header_ = std::move(header);
+}
+
+std::string Writer::unique_node_name(std::string name) {
+  std::string unique = name;
+  for (int k = 1; !node_names_.insert(unique).second; ++k) unique = fmt::format("{}_{}", name, k);
+  return unique;
+}
+
+void Writer::node(std::string_view op, const Names& inputs, const Names& outputs, const OnnxAttrs& attrs) {
+  onnx::NodeProto node;
+  if (!header_.empty()) node.ParseFromString(header_);
+  node.set_op_type(std::string(op));
+  node.set_name(unique_node_name(node_name_.empty() ? outputs[0] : node_name_));
+  for (const auto& name : inputs) node.add_input(name);
+  for (const auto& name : outputs) node.add_output(name);
+  for (const auto& [key, value] : attrs) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(std::string(key));
+    set_attribute(*attribute, value);
+  }
+  *model_.mutable_graph()->add_node() = std::move(node);
+}
+
+std::string Writer::temp(std::string_view op, const Names& inputs, const OnnxAttrs& attrs) {
+  std::string output = fresh(node_name_.empty() ? std::string(op) : fmt::format("{}/{}", node_name_, op));
+  std::string name = std::exchange(node_name_, output), header = std::exchange(header_, {});
+  node(op, inputs, {output}, attrs);
+  node_name_ = std::move(name);
+  header_ = std::move(header);
+  return output;
+}
+
+void Writer::raw_node(onnx::NodeProto node) {
+  if (!node.name().empty()) node.set_name(unique_node_name(node.name()));
+  *model_.mutable_graph()->add_node() = std::move(node);
+}
+
+void Writer::constant(const std::string& name, const ops::TensorType& type, std::string bytes) {
+  if (model_.ir_version() >= 4 || declared_inputs_.contains(name)) {
+    set_tensor(*model_.mutable_graph()->add_initializer(), name, type, std::move(bytes));
+    return;
+  }
+  auto* node = model_.mutable_graph()->add_node();
+  node->set_op_type("Constant");
+  node->add_output(name);
+  auto* attribute = node->add_attribute();
+  attribute->set_name("value");
+  attribute->set_type(onnx::AttributeProto::TENSOR);
+  set_tensor(*attribute->mutable_t(), name, type, std::move(bytes));
+}
+
+std::string Writer::shared_constant(const ops::TensorType& type, std::string bytes) {
+  const auto [place, is_new] = shared_.try_emplace(ops::to_string(type) + bytes);
+  if (is_new) {
+    place->second = fresh("const");
+    constant(place->second, type, std::move(bytes));
+  }
+  return place->second;
+}
+
+std::string Writer::ints(const Ints& values) {
+  Constant constant{{ops::DType::i64, {static_cast<int64_t>(values.size())}}, values, {}};
+  return shared_constant(constant.type, to_bytes(constant));
+}
+
+std::string Writer::scalar(double value, ops::DType dtype) { return shared_constant({dtype, {}}, element_bytes(dtype, value)); }
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,74 @@
+// Appends operators and constants to a model message under fresh names. Op writers (write_*.cc) see nothing else of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/onnx/call.h"
+
+namespace onnx {
+class ModelProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace rlgo::onnx_io {
+
+using Names = std::vector<std::string>;
+using OnnxAttrs = std::vector<std::pair<std::string_view, OnnxAttr>>;
+
+class Writer {
+ public:
+  Writer(onnx::ModelProto& model, int opset);
+  int opset() const { return opset_; }
+
+  // The name from now on belongs to somebody. False where it did already.
+  bool claim(const std::string& name) { return taken_.insert(name).second; }
+  void reserve(const std::unordered_set<std::string>& names) { taken_.insert(names.begin(), names.end()); }
+  std::string fresh(std::string_view hint);
+
+  // Name and documentation of the operator being written: node() bears them; what temp() writes gets names derived from it.
+  void begin(std::string node_name, std::string header);
+  void node(std::string_view op, const Names& inputs, const Names& outputs, const OnnxAttrs& attrs = {});
+  // An operator on the way; returns the name of its one output.
+  std::string temp(std::string_view op, const Names& inputs, const OnnxAttrs& attrs = {});
+  void raw_node(onnx::NodeProto node);
+
+  // Constants: an initialiser, or a Constant operator where initialisers would have to be inputs (ir_version < 4).
+  void constant(const std::string& name, const ops::TensorType& type, std::string bytes);
+  std::string ints(const Ints& values);
+  std::string scalar(double value, ops::DType dtype);
+
+ private:
+  std::string shared_constant(const ops::TensorType& type, std::string bytes);
+  std::string unique_node_name(std::string name);
+  onnx::ModelProto& model_;
+  int opset_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_set<std::string> node_names_;
+  std::unordered_set<std::string> declared_inputs_;
+  std::unordered_map<std::string, std::string> shared_;  // type and bytes -> name
+  std::string node_name_, header_;
+  int next_ = 0;
+};
+
+// One node of the graph with the names of its values in the file.
+struct OutNode {
+  ops::Op op;
+  const ops::Attrs& attrs;
+  Names inputs, outputs;
+  ops::Types input_types, output_types;
+  bool transposed_a = false, transposed_b = false;  // matmul: inputs 0 and 1 are to be read transposed (last two axes; rank 2)
+};
+
+// Writes an operator in the forms of the writer's opset, or as an equivalent expression where that opset lacks it. Not for
+// inputs, weights and opaque operators. Throws Error where there is no way to say it.
+void write_op(Writer& writer, const OutNode& node);
+// Whether this matmul becomes a Gemm, which can read inputs transposed.
+bool is_gemm(const ops::Types& input_types, bool transposed, int opset);
+
+}  // namespace rlgo::onnx_io

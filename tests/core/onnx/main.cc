@@ -1,0 +1,64 @@
+// Runs the tests, or, for the scripts beside it, one import and export:
+//   test_core_onnx --roundtrip IN.onnx OUT.onnx [NAME=SIZE ...]     prints the import report
+//   test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded" or "error IN ..."
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/onnx.h"
+
+namespace {
+
+using namespace rlgo;
+
+onnx_io::Model round_trip(const std::string& in, const std::string& out, const onnx_io::ImportOptions& options = {}) {
+  auto model = onnx_io::import_model(in, options);
+  model.graph.validate();
+  onnx_io::export_model(*model.skeleton, model.graph, {}, out);
+  return model;
+}
+
+int run_one(int argc, char** argv) {
+  onnx_io::ImportOptions options;
+  for (int k = 4; k < argc; ++k) {
+    const auto parts = split(argv[k], '=');
+    options.dims[parts.at(0)] = parse_int(parts.at(1)).value();
+  }
+  try {
+    std::cout << round_trip(argv[2], argv[3], options).report.summary() << "\n";
+    return 0;
+  } catch (const Error& error) {
+    std::cout << "error " << error.what() << "\n";
+    return 1;
+  }
+}
+
+int run_list() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string in, out;
+    words >> in >> out;
+    try {
+      const auto report = round_trip(in, out).report;
+      int opaque = 0;
+      for (const auto& [op, count] : report.opaque) opaque += count;
+      std::cout << fmt::format("ok {} {} {} {}\n", in, report.known, opaque, report.folded);
+    } catch (const Error& error) {
+      std::cout << fmt::format("error {} {}\n", in, error.what());
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc >= 4 && std::string_view(argv[1]) == "--roundtrip") return run_one(argc, argv);
+  if (argc == 2 && std::string_view(argv[1]) == "--roundtrip-list") return run_list();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
