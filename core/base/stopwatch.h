@@ -1,6 +1,8 @@
 // Elapsed time. The only clock outside `launch`; it must never influence a result, only a report or a measured cost.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 
 namespace rlgo {
@@ -14,6 +16,22 @@ class Stopwatch {
 
  private:
   std::chrono::steady_clock::time_point start_;
+};
+
+// Time that the calling thread has run: unlike Stopwatch it stands still while others have the processor, so a busy
+// machine hardly changes it. Read it in the thread that made it.
+class ThreadStopwatch {
+ public:
+  ThreadStopwatch() : start_us_(now_us()) {}
+  double us() const { return now_us() - start_us_; }
+
+ private:
+  static double now_us() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+  }
+  double start_us_;
 };
 
 }  // namespace rlgo

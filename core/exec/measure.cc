@@ -19,18 +19,25 @@ using ops::Op;
 constexpr int kMinSamples = 3;
 constexpr int kMaxBatch = 4096;
 
-void wait_for(const Device& device) {
-  if (device.kind == Device::Kind::cuda) torch::cuda::synchronize(device.index);
-}
+// Where and with how many threads, and so by which clock.
+struct Bench {
+  Device device;
+  int threads = 1;
 
-// Time of `batch` runs, in us per run.
-double sample_us(const std::function<void()>& run, int batch, const Device& device) {
-  wait_for(device);
-  const Stopwatch watch;
-  for (int i = 0; i < batch; ++i) run();
-  wait_for(device);
-  return watch.us() / batch;
-}
+  void wait() const {
+    if (device.kind == Device::Kind::cuda) torch::cuda::synchronize(device.index);
+  }
+  // Time of `batch` runs, in us per run.
+  double sample_us(const std::function<void()>& run, int batch) const {
+    wait();
+    const Stopwatch watch;
+    const ThreadStopwatch thread_watch;
+    for (int i = 0; i < batch; ++i) run();
+    wait();
+    const bool one_thread = device.kind == Device::Kind::cpu && threads == 1;
+    return (one_thread ? thread_watch.us() : watch.us()) / batch;
+  }
+};
 
 // Runs per sample, from the time of one run.
 int batch_for(double run_us, const MeasureOptions& options) {
@@ -95,18 +102,19 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
   const auto info = node_info(op, attrs, inputs);
   const c10::InferenceMode inference;
   const ThreadScope threads(options.threads);
+  const Bench bench{device, options.threads};
   try {
     const Tensors in = made_up_inputs(info, inputs, device, options.seed);
     Call call{.in = in, .info = info};
     call.device = to_torch(device);
     const std::function<void()> run = [&] { run_kernel(call); };
     for (int i = 0; i < options.warmup; ++i) run();
-    const double first_us = sample_us(run, 1, device);
+    const double first_us = bench.sample_us(run, 1);
     const int batch = batch_for(first_us, options);
     const auto affordable = static_cast<int>(std::min(options.max_total_us / (first_us * batch), 1e6));
     const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
     std::vector<double> samples;
-    for (int i = 0; i < repeats; ++i) samples.push_back(sample_us(run, batch, device));
+    for (int i = 0; i < repeats; ++i) samples.push_back(bench.sample_us(run, batch));
     return summarise(std::move(samples), batch);
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
@@ -119,6 +127,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   check(options);
   const c10::InferenceMode inference;
   const ThreadScope threads(options.threads);
+  const Bench bench{device, options.threads};
   const auto weights = std::make_shared<WeightStore>(device);
   std::vector<std::function<void()>> runs;
   std::vector<int> batches;
@@ -128,7 +137,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
     runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
     for (int i = 0; i < options.warmup; ++i) runs.back()();
-    batches.push_back(batch_for(sample_us(runs.back(), 1, device), options));
+    batches.push_back(batch_for(bench.sample_us(runs.back(), 1), options));
   }
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<size_t> order(runs.size());
@@ -136,7 +145,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   Rng rng({options.seed, 0x6D656173ull});
   for (int round = 0; round < options.repeats; ++round) {
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
-    for (size_t g : order) samples[g].push_back(sample_us(runs[g], batches[g], device));
+    for (size_t g : order) samples[g].push_back(bench.sample_us(runs[g], batches[g]));
   }
   std::vector<Measurement> result;
   for (size_t g = 0; g < runs.size(); ++g) result.push_back(summarise(std::move(samples[g]), batches[g]));

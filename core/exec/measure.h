@@ -1,4 +1,5 @@
-// Measured times of operators and graphs, by LibTorch on the device that will run them.
+// Measured times of operators and graphs, by LibTorch on the device that will run them. On the CPU with one thread it
+// is the time that the thread ran, so that other processes on the machine do not count; else it is elapsed time.
 #pragma once
 
 #include <cstdint>

@@ -103,6 +103,13 @@ TEST(Interpreter, AKernelErrorNamesTheCall) {
   }
 }
 
+TEST(Interpreter, AnInputNodeHasNoKernel) {
+  graph::NodeInfo info;
+  info.op = Op::input;
+  info.outputs = {{ops::DType::f32, {1}}};
+  EXPECT_THROW(run_kernel(Call{.in = {}, .info = info}), Error);
+}
+
 TEST(RandomInputs, IntegersStayInsideTheTablesThatTheyIndex) {
   Editor editor("embedding");
   const auto ids = editor.add_input("ids", {ops::DType::i64, {64}});
