@@ -32,30 +32,28 @@ Tensor scatter_raw(const Tensor& x, const Tensor& index, int64_t rows) {
   return out;
 }
 
+// Takes no undefined tensors: where there is no base, or fewer than three tables, `base` or the rest repeat the first table.
 struct AddRows : Function<AddRows> {
-  static Tensor forward(AutogradContext* ctx, const Tensor& base, const Tensor& table_a, const Tensor& index_a, const Tensor& table_b,
-                        const Tensor& index_b, const Tensor& table_c, const Tensor& index_c) {
-    auto out = base.defined() ? base.clone(at::MemoryFormat::Contiguous)
-                              : torch::zeros({index_a.size(0), table_a.size(1)}, table_a.options());
+  static Tensor forward(AutogradContext* ctx, bool has_base, int64_t tables, const Tensor& base, const Tensor& table_a, const Tensor& index_a,
+                        const Tensor& table_b, const Tensor& index_b, const Tensor& table_c, const Tensor& index_c) {
+    auto out = has_base ? base.clone(at::MemoryFormat::Contiguous)
+                        : torch::zeros({index_a.size(0), table_a.size(1)}, table_a.options().requires_grad(false));
     add_to(out, table_a, index_a);
-    if (table_b.defined()) add_to(out, table_b, index_b);
-    if (table_c.defined()) add_to(out, table_c, index_c);
+    if (tables > 1) add_to(out, table_b, index_b);
+    if (tables > 2) add_to(out, table_c, index_c);
     ctx->save_for_backward({index_a, index_b, index_c});
-    ctx->saved_data["rows_a"] = table_a.size(0);
-    ctx->saved_data["rows_b"] = table_b.defined() ? table_b.size(0) : int64_t{-1};
-    ctx->saved_data["rows_c"] = table_c.defined() ? table_c.size(0) : int64_t{-1};
-    ctx->saved_data["has_base"] = base.defined();
+    ctx->saved_data["has_base"] = has_base;
+    ctx->saved_data["tables"] = tables;
+    ctx->saved_data["rows"] = std::vector<int64_t>{table_a.size(0), table_b.size(0), table_c.size(0)};
     return out;
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const auto index = ctx->get_saved_variables();
-    const char* keys[] = {"rows_a", "rows_b", "rows_c"};
-    variable_list result(7);
-    if (ctx->saved_data["has_base"].toBool()) result[0] = grads[0];
-    for (size_t i = 0; i < 3; ++i) {
-      const int64_t rows = ctx->saved_data[keys[i]].toInt();
-      if (rows >= 0 && ctx->needs_input_grad(2 * i + 1)) result[2 * i + 1] = scatter_raw(grads[0], index[i], rows);
-    }
+    const auto rows = ctx->saved_data["rows"].toIntVector();
+    const auto tables = static_cast<size_t>(ctx->saved_data["tables"].toInt());
+    variable_list result(9);  // one for each argument of forward
+    if (ctx->saved_data["has_base"].toBool()) result[2] = grads[0];
+    for (size_t i = 0; i < tables; ++i) result[3 + 2 * i] = scatter_raw(grads[0], index[i], rows[i]);
     return result;
   }
 };
@@ -119,7 +117,11 @@ struct SegmentLogSoftmax : Function<SegmentLogSoftmax> {
 
 Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b, const Rows& c) {
   if (!a.table.is_cpu()) return native::add_rows(base, a, b, c);
-  return AddRows::apply(base, a.table, a.index, b.table, b.index, c.table, c.index);
+  const Rows& second = b.table.defined() ? b : a;
+  const Rows& third = c.table.defined() ? c : a;
+  const int64_t tables = c.table.defined() ? 3 : b.table.defined() ? 2 : 1;
+  return AddRows::apply(base.defined(), tables, base.defined() ? base : a.table, a.table, a.index, second.table, second.index, third.table,
+                        third.index);
 }
 
 Tensor scatter_sum(const Tensor& x, const Tensor& index, int64_t rows) {

@@ -14,7 +14,7 @@ struct Rows {
   Tensor index;
 };
 
-// base [M,W] + a.table[a.index] + b.table[b.index] + c.table[c.index]. `base`, `b` and `c` may be undefined (left out).
+// base [M,W] + a.table[a.index] + b.table[b.index] + c.table[c.index]. `base`, `c`, or `b` and `c` may be undefined (left out).
 // The linear map of a concatenation [x_i, y_j, z_k] is such a sum of maps done once per row of each table.
 Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b = {}, const Rows& c = {});
 

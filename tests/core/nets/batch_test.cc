@@ -1,0 +1,90 @@
+#include "core/nets/batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/mdp/mdp.h"
+
+namespace rlgo::nets {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+mdp::ObservationSpec spec() {
+  return {.ops = 4, .node_features = 2, .edge_features = 1, .global_features = 1, .xfers = 3, .max_locations = 4, .xfer_names = {"a", "b", "c"}};
+}
+mdp::Observation first() {
+  return {.node_op = {1, 2}, .node_feat = {1, 2, 3, 4}, .edge_src = {0}, .edge_dst = {1}, .edge_feat = {9}, .globals = {5},
+          .counts = {0, 2, 1}, .loc_node = {0, 1, 1}};
+}
+mdp::Observation second() {
+  return {.node_op = {3, 0, 0}, .node_feat = {5, 6, 7, 8, 9, 10}, .edge_src = {0, 1}, .edge_dst = {2, 2}, .edge_feat = {7, 8}, .globals = {6},
+          .counts = {1, 0, 0}, .loc_node = {2}};
+}
+template <typename T = int64_t>
+std::vector<T> values(const torch::Tensor& t) {
+  const auto flat = t.contiguous();
+  return std::vector<T>(flat.data_ptr<T>(), flat.data_ptr<T>() + flat.numel());
+}
+using Ints = std::vector<int64_t>;
+
+TEST(Collate, JoinsGraphsWithOffsets) {
+  const auto a = first(), b = second();
+  const mdp::Observation* const both[] = {&a, &b};
+  const auto batch = collate(both, spec());
+  EXPECT_EQ(values(batch.node_op), (Ints{1, 2, 3, 0, 0}));
+  EXPECT_EQ(values(batch.node_graph), (Ints{0, 0, 1, 1, 1}));
+  EXPECT_EQ(values(batch.edge_src), (Ints{0, 2, 3}));
+  EXPECT_EQ(values(batch.edge_dst), (Ints{1, 4, 4}));
+  EXPECT_EQ(values(batch.edge_graph), (Ints{0, 1, 1}));
+  EXPECT_EQ(values<float>(batch.node_feat), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(values<float>(batch.edge_feat), (std::vector<float>{9, 7, 8}));
+  EXPECT_EQ(values<float>(batch.globals), (std::vector<float>{5, 6}));
+  EXPECT_EQ(batch.globals.sizes(), (std::vector<int64_t>{2, 1}));
+}
+
+TEST(Collate, GroupsLocationsByPair) {
+  const auto a = first(), b = second();
+  const mdp::Observation* const both[] = {&a, &b};
+  const auto batch = collate(both, spec());
+  EXPECT_EQ(values(batch.counts), (Ints{0, 2, 1, 1, 0, 0}));
+  EXPECT_EQ(values(batch.loc_node), (Ints{0, 1, 1, 4}));
+  EXPECT_EQ(values(batch.loc_graph), (Ints{0, 0, 0, 1}));
+  EXPECT_EQ(values(batch.loc_xfer), (Ints{1, 1, 2, 0}));
+  EXPECT_EQ(values(batch.loc_index), (Ints{0, 1, 0, 0}));
+  EXPECT_EQ(values(batch.loc_pair), (Ints{0, 0, 1, 2}));
+  EXPECT_EQ(values(batch.pair_graph), (Ints{0, 0, 1}));
+  EXPECT_EQ(values(batch.pair_xfer), (Ints{1, 2, 0}));
+  EXPECT_EQ(batch.loc_offset, (Ints{0, 0, 2, 3, 4, 4, 4}));
+}
+
+TEST(Collate, RejectsWhatBreaksTheSpec) {
+  auto bad = first();
+  bad.edge_dst[0] = 2;
+  EXPECT_THAT([&] { collate(bad, spec()); }, ThrowsMessage<Error>(HasSubstr("edge_dst[0] is 2")));
+  EXPECT_THROW(collate(std::span<const mdp::Observation* const>(), spec()), Error);
+}
+
+TEST(Device, NamesThatAreNotThereAreErrors) {
+  EXPECT_TRUE(device_from_name("cpu").is_cpu());
+  EXPECT_THAT([] { device_from_name("gpu0"); }, ThrowsMessage<Error>(HasSubstr("not a device name")));
+  EXPECT_THAT([] { device_from_name("mps"); }, ThrowsMessage<Error>(HasSubstr("only cpu and cuda")));
+  if (!torch::cuda::is_available()) EXPECT_THAT([] { device_from_name("cuda"); }, ThrowsMessage<Error>(HasSubstr("no CUDA device")));
+}
+
+TEST(FourTuple, MasksFollowTheCounts) {
+  const auto view = four_tuple(first(), spec());
+  EXPECT_EQ(values<bool>(view.xfer_mask), (std::vector<bool>{false, true, true, true}));
+  EXPECT_EQ(view.location_masks.sizes(), (std::vector<int64_t>{4, 4}));
+  EXPECT_EQ(values<bool>(view.location_masks),
+            (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values(view.xfer_tuples[1]), (Ints{0, 1}));
+  EXPECT_EQ(view.xfer_tuples[0].numel(), 0);
+  EXPECT_EQ(values<float>(view.graph_tuple.nodes), (std::vector<float>{1, 1, 2, 2, 3, 4}));
+  EXPECT_EQ(values(view.graph_tuple.receivers), (Ints{1}));
+}
+
+}  // namespace
+}  // namespace rlgo::nets

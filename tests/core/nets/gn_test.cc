@@ -1,0 +1,107 @@
+#include "core/nets/gn.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "tests/core/nets/_random_graphs.h"
+
+namespace rlgo::nets {
+namespace {
+
+using test::pointers;
+using test::random_observation;
+using test::random_spec;
+
+Encoder make(EncoderOptions options, uint64_t seed = 1) {
+  Rng rng({seed});
+  return Encoder(random_spec(), options, rng);
+}
+
+TEST(Encoder, ShapesAndGradientsOfEveryParameter) {
+  Rng rng({1});
+  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 7, rng), random_observation(random_spec(), 4, rng)};
+  for (const auto& options : {EncoderOptions{.rounds = 2, .width = 8}, EncoderOptions{.rounds = 2, .width = 8, .aggregation = "mean", .pooling = "sum",
+                                                                                     .both_directions = false, .shared = true}}) {
+    auto encoder = make(options);
+    const auto latent = encoder(collate(pointers(graphs), random_spec()));
+    EXPECT_EQ(latent.nodes.sizes(), (std::vector<int64_t>{11, 8}));
+    EXPECT_EQ(latent.global.sizes(), (std::vector<int64_t>{2, 8}));
+    (latent.global.pow(3).sum() + latent.nodes.pow(3).sum() + latent.edges.pow(3).sum()).backward();
+    for (const auto& item : encoder->named_parameters()) {
+      ASSERT_TRUE(item.value().grad().defined()) << item.key();
+      EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
+      EXPECT_GT(item.value().grad().abs().sum().item<float>(), 0.0f) << item.key();
+    }
+  }
+}
+
+// The latent of a graph does not depend on what else is in the batch, nor on how its nodes are numbered.
+TEST(Encoder, GraphsOfABatchDoNotMix) {
+  Rng rng({2});
+  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 9, rng), random_observation(random_spec(), 5, rng)};
+  auto encoder = make({.rounds = 3, .width = 16});
+  const auto both = encoder(collate(pointers(graphs), random_spec()));
+  const auto alone = encoder(collate(graphs[1], random_spec()));
+  EXPECT_TRUE(torch::allclose(both.global[1], alone.global[0], 1e-4, 1e-5));
+  EXPECT_TRUE(torch::allclose(both.nodes.slice(0, 9), alone.nodes, 1e-4, 1e-5));
+}
+
+TEST(Encoder, InvariantToTheNumberingOfNodes) {
+  Rng rng({3});
+  const auto a = random_observation(random_spec(), 6, rng);
+  auto b = a;  // node i becomes 5 - i
+  for (size_t i = 0; i < 6; ++i) {
+    b.node_op[5 - i] = a.node_op[i];
+    for (size_t f = 0; f < 3; ++f) b.node_feat[(5 - i) * 3 + f] = a.node_feat[i * 3 + f];
+  }
+  for (auto& n : b.edge_src) n = 5 - n;
+  for (auto& n : b.edge_dst) n = 5 - n;
+  auto encoder = make({.rounds = 3, .width = 16});
+  const auto x = encoder(collate(a, random_spec())), y = encoder(collate(b, random_spec()));
+  EXPECT_TRUE(torch::allclose(x.global, y.global, 1e-4, 1e-5));
+  EXPECT_TRUE(torch::allclose(x.nodes.flip(0), y.nodes, 1e-4, 1e-5));
+}
+
+// On a line 0 -> 1 -> 2 -> 3, what happens at node 0 reaches node k after k rounds, and against the arrows only with
+// both_directions. (The global latent would carry it everywhere, one round later: so only one round and node 1, 2.)
+TEST(Encoder, MessagesFollowEdges) {
+  mdp::Observation o{.node_op = {0, 0, 0}, .node_feat = std::vector<float>(9, 0.1f), .edge_src = {0, 1}, .edge_dst = {1, 2},
+                     .edge_feat = {0, 0, 0, 0}, .globals = {1, 1, 1, 1}, .counts = {0, 0, 0, 0, 0}, .loc_node = {}};
+  auto changed_nodes = [&](bool both_directions, size_t node) {
+    auto encoder = make({.rounds = 1, .width = 8, .both_directions = both_directions});
+    auto p = o;
+    p.node_op[node] = 5;
+    const auto difference = (encoder(collate(o, random_spec())).nodes - encoder(collate(p, random_spec())).nodes).abs().sum(1);
+    std::vector<bool> changed;
+    for (int64_t i = 0; i < 3; ++i) changed.push_back(difference[i].item<float>() > 1e-6f);
+    return changed;
+  };
+  EXPECT_EQ(changed_nodes(false, 0), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(changed_nodes(false, 2), (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(changed_nodes(true, 2), (std::vector<bool>{false, true, true}));
+}
+
+TEST(Encoder, SeesTheMagnitudeOfALoneFeature) {
+  mdp::ObservationSpec spec{.ops = 1, .node_features = 0, .edge_features = 0, .global_features = 1, .xfers = 1, .max_locations = 1, .xfer_names = {"a"}};
+  Rng rng({4});
+  Encoder encoder(spec, EncoderOptions{.rounds = 1, .width = 8}, rng);
+  mdp::Observation a{.node_op = {0}, .node_feat = {}, .edge_src = {}, .edge_dst = {}, .edge_feat = {}, .globals = {1}, .counts = {0}, .loc_node = {}};
+  auto b = a;
+  b.globals = {2};
+  EXPECT_GT((encoder(collate(a, spec)).global - encoder(collate(b, spec)).global).abs().max().item<float>(), 0.05f);
+}
+
+TEST(Encoder, GraphsWithoutNodesOrEdges) {
+  mdp::Observation empty{.node_op = {}, .node_feat = {}, .edge_src = {}, .edge_dst = {}, .edge_feat = {}, .globals = {1, 2, 3, 4},
+                         .counts = {0, 0, 0, 0, 0}, .loc_node = {}};
+  EXPECT_TRUE(make({.rounds = 2, .width = 8})(collate(empty, random_spec())).global.isfinite().all().item<bool>());
+}
+
+TEST(Encoder, OptionsOutOfBoundsAreErrors) {
+  EXPECT_THROW(make({.rounds = 0}), Error);
+  EXPECT_THROW(make({.width = 2}), Error);
+  EXPECT_THROW(make({.aggregation = "max"}), Error);
+}
+
+}  // namespace
+}  // namespace rlgo::nets
