@@ -38,7 +38,8 @@ build_rlgo() {
   shift
   cd "$RLGO_ROOT" || exit
   mkdir -p "$folder"
-  if [ ! -f "$folder/build.ninja" ]; then
+  if [ ! -f "$folder/build.ninja" ] || ! grep -qxF "RLGO_CACHE_DIR:PATH=$RLGO_CACHE" "$folder/CMakeCache.txt"; then
+    rm -f "$folder/CMakeCache.txt"  # made for another cache folder
     say "configuring build/$preset"
     run_step "$folder/configure.log" "configuring" cmake --preset "$preset"
   fi
