@@ -19,8 +19,8 @@ double bytes_of(const ops::TensorType& type) { return type.is_static() ? static_
 // inputs and outputs of the graph all the time. A reshape shows its input's buffer.
 class PeakMemory {
  public:
-  explicit PeakMemory(const Graph& graph) : graph_(graph) {
-    buffers_.resize(static_cast<size_t>(graph.id_bound()));
+  explicit PeakMemory(const Graph& graph) : graph_(graph), first_buffer_(static_cast<size_t>(graph.id_bound()), 0) {
+    buffers_.reserve(graph.size() + graph.size() / 4);
     for (const NodeId id : graph.order()) place_node(id);
     for (const graph::GraphOutput& out : graph.outputs()) {
       Buffer& buffer = buffer_of(out.value);
@@ -32,16 +32,14 @@ class PeakMemory {
     // Change of the live sum at each step.
     std::vector<double> change(static_cast<size_t>(steps()) + 2, 0.0);
     double folded = 0;
-    for (const NodeId id : graph_.order()) {
-      for (const Buffer& buffer : buffers_[id]) {
-        if (buffer.alias_of.node != graph::kNoNode) continue;
-        if (graph_.node(id).constant) {
-          if (buffer.last_step >= 0) folded += buffer.bytes;  // read by a node that runs: a weight of the folded graph
-          continue;
-        }
-        change[static_cast<size_t>(buffer.first_step)] += buffer.bytes;
-        change[static_cast<size_t>(std::max(buffer.first_step, buffer.last_step)) + 1] -= buffer.bytes;
+    for (const Buffer& buffer : buffers_) {
+      if (buffer.alias_of >= 0) continue;
+      if (buffer.constant) {
+        if (buffer.last_step >= 0) folded += buffer.bytes;  // read by a node that runs: a weight of the folded graph
+        continue;
       }
+      change[static_cast<size_t>(buffer.first_step)] += buffer.bytes;
+      change[static_cast<size_t>(std::max(buffer.first_step, buffer.last_step)) + 1] -= buffer.bytes;
     }
     double live = 0, peak = 0;
     for (const double c : change) {
@@ -56,28 +54,31 @@ class PeakMemory {
     double bytes = 0;
     int32_t first_step = 0;
     int32_t last_step = -1;
-    Value alias_of;
+    int32_t alias_of = -1;  // another buffer
+    bool constant = false;
   };
 
   int32_t steps() const { return static_cast<int32_t>(graph_.size()); }
+  size_t index_of(Value value) const { return first_buffer_[value.node] + static_cast<size_t>(value.port); }
 
   Buffer& buffer_of(Value value) {
-    while (buffers_[value.node][value.port].alias_of.node != graph::kNoNode)
-      value = buffers_[value.node][value.port].alias_of;
-    return buffers_[value.node][value.port];
+    Buffer* buffer = &buffers_[index_of(value)];
+    while (buffer->alias_of >= 0) buffer = &buffers_[static_cast<size_t>(buffer->alias_of)];
+    return *buffer;
   }
 
   void place_node(NodeId id) {
     const Node& node = graph_.node(id);
     const int32_t step = graph_.position(id);
-    auto& own = buffers_[id];
-    for (const auto& type : node.info->outputs) own.push_back({bytes_of(type), step, -1, {}});
+    first_buffer_[id] = buffers_.size();
+    for (const auto& type : node.info->outputs) buffers_.push_back({bytes_of(type), step, -1, -1, node.constant});
+    Buffer* own = buffers_.data() + first_buffer_[id];
     if (node.op() == Op::input) {
       own[0].first_step = 0;
       own[0].last_step = steps();
     }
     // A constant reshape is folded to a weight of its own.
-    if (node.op() == Op::reshape && !node.constant) own[0].alias_of = node.inputs[0];
+    if (node.op() == Op::reshape && !node.constant) own[0].alias_of = static_cast<int32_t>(index_of(node.inputs[0]));
     if (node.constant) return;
     for (const Value& in : node.inputs) {
       Buffer& buffer = buffer_of(in);
@@ -86,7 +87,8 @@ class PeakMemory {
   }
 
   const Graph& graph_;
-  std::vector<std::vector<Buffer>> buffers_;  // [node][port]
+  std::vector<size_t> first_buffer_;  // by node
+  std::vector<Buffer> buffers_;       // of live nodes, in topological order
 };
 
 }  // namespace
@@ -127,9 +129,11 @@ Cost graph_cost(CostModel& model, const Graph& graph) {
     sum.bytes += cost.bytes;
     sum.launches += cost.launches;
   }
-  sum.peak_bytes = PeakMemory(graph).bytes();
+  sum.peak_bytes = peak_bytes(graph);
   return sum;
 }
+
+double peak_bytes(const Graph& graph) { return PeakMemory(graph).bytes(); }
 
 double delta_us(CostModel& model, const Graph& before, const Graph& after, const graph::Delta& delta) {
   double change = 0;

@@ -36,6 +36,8 @@ bool is_free(const graph::Node& node);
 Cost node_cost(CostModel& model, const graph::Graph& graph, graph::NodeId id);
 // All parts, peak memory included. O(size).
 Cost graph_cost(CostModel& model, const graph::Graph& graph);
+// Cost::peak_bytes of a graph. O(size).
+double peak_bytes(const graph::Graph& graph);
 // runtime_us(after) - runtime_us(before) of an edit, from the delta alone (added, removed, and touched nodes that became or ceased to be constant).
 double delta_us(CostModel& model, const graph::Graph& before, const graph::Graph& after, const graph::Delta& delta);
 

@@ -44,24 +44,6 @@ void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
   if (node.attrs().find(Attr::act) != nullptr) row[kFused] = node.attrs().word(Attr::act) == "none" ? 0.0f : 1.0f;
 }
 
-void add_edges(const Graph& graph, NodeId id, int32_t reader, const std::vector<int32_t>& index, mdp::Observation& out) {
-  const graph::Node& node = graph.node(id);
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
-    const Value v = node.inputs[k];
-    if (index[v.node] < 0) continue;
-    const ops::TensorType& type = graph.type(v);
-    out.edge_src.push_back(index[v.node]);
-    out.edge_dst.push_back(reader);
-    const float row[kEdgeFeatures] = {log_elements(type),
-                                      std::min(4.0f, static_cast<float>(k) / 4.0f),
-                                      std::min(4.0f, static_cast<float>(v.port) / 4.0f),
-                                      static_cast<float>(type.rank()) / 6.0f,
-                                      type.rank() > 0 ? log_dim(type.shape.back()) : 0.0f,
-                                      type.rank() > 1 ? log_dim(type.shape[1]) : 0.0f};
-    out.edge_feat.insert(out.edge_feat.end(), row, row + kEdgeFeatures);
-  }
-}
-
 }  // namespace
 
 std::span<const std::string_view> node_feature_names() { return kNodeNames; }
@@ -73,14 +55,15 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
   Row row;
   const graph::Node& node = graph.node(id);
   if (!node.constant) {
-    const auto c = cost::node_cost(*model_, graph, id);
-    row.us = c.runtime_us;
+    row.cost = cost::node_cost(*model_, graph, id);
+    const cost::Cost& c = row.cost;
+    for (const auto& output : node.info->outputs) row.ports.push_back({log_elements(output), output.rank() > 0 ? log_dim(output.shape.back()) : 0.0f, output.rank() > 1 ? log_dim(output.shape[1]) : 0.0f});
     const ops::TensorType& type = node.info->outputs.empty() ? ops::TensorType() : node.info->outputs[0];
     float* f = row.features;
     f[kLogElements] = log_elements(type);
     for (int d = 0; d < std::min(4, type.rank()); ++d) f[kDim1 + d] = log_dim(type.shape[type.rank() - 1 - d]);
     f[kRank] = static_cast<float>(type.rank()) / 6.0f;
-    f[kLogUs] = std::log10(1.0f + static_cast<float>(row.us)) / 4.0f;
+    f[kLogUs] = std::log10(1.0f + static_cast<float>(c.runtime_us)) / 4.0f;
     f[kLogFlops] = std::log10(1.0f + static_cast<float>(c.flops)) / 12.0f;
     f[kLogBytes] = std::log10(1.0f + static_cast<float>(c.bytes)) / 10.0f;
     f[kIsInput] = node.op() == Op::input ? 1.0f : 0.0f;
@@ -95,6 +78,37 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
 void FeatureBuilder::reset(const Graph& graph) {
   rows_.assign(graph.id_bound(), Row());
   for (NodeId id : graph.order()) learn(graph, id);
+}
+
+cost::Cost FeatureBuilder::cost(const Graph& graph) const {
+  cost::Cost sum;
+  for (NodeId id : graph.order()) {
+    const cost::Cost& c = rows_[id].cost;
+    sum.runtime_us += c.runtime_us;
+    sum.flops += c.flops;
+    sum.bytes += c.bytes;
+    sum.launches += c.launches;
+  }
+  sum.peak_bytes = cost::peak_bytes(graph);
+  return sum;
+}
+
+void FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vector<int32_t>& index, mdp::Observation& out) const {
+  const graph::Node& node = graph.node(id);
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const Value v = node.inputs[k];
+    if (index[v.node] < 0) continue;
+    const Port& port = rows_[v.node].ports[v.port];
+    out.edge_src.push_back(index[v.node]);
+    out.edge_dst.push_back(index[id]);
+    const float row[kEdgeFeatures] = {port.log_elements,
+                                      std::min(4.0f, static_cast<float>(k) / 4.0f),
+                                      std::min(4.0f, static_cast<float>(v.port) / 4.0f),
+                                      static_cast<float>(graph.type(v).rank()) / 6.0f,
+                                      port.log_last_dim,
+                                      port.log_dim_1};
+    out.edge_feat.insert(out.edge_feat.end(), row, row + kEdgeFeatures);
+  }
 }
 
 void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
@@ -114,6 +128,9 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
   }
   out.node_op.reserve(nodes.size());
   out.node_feat.reserve(nodes.size() * kNodeFeatures);
+  out.edge_src.reserve(2 * nodes.size());
+  out.edge_dst.reserve(2 * nodes.size());
+  out.edge_feat.reserve(2 * nodes.size() * kEdgeFeatures);
   std::vector<uint8_t> is_output(graph.id_bound(), 0);
   for (const auto& o : graph.outputs()) is_output[o.value.node] = 1;
   const auto current = static_cast<float>(std::max(progress.current_us, 1e-9));
@@ -126,10 +143,10 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
     float* f = out.node_feat.data() + i * kNodeFeatures;
     f[kIsOutput] = is_output[nodes[i]];
     f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
-    f[kCostShare] = 10.0f * static_cast<float>(row.us) / current;
-    f[kInitialShare] = 10.0f * static_cast<float>(row.us) / initial;
+    f[kCostShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / current;
+    f[kInitialShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / initial;
     f[kPosition] = static_cast<float>(i) / static_cast<float>(nodes.size());
-    add_edges(graph, nodes[i], static_cast<int32_t>(i), index, out);
+    add_edges(graph, nodes[i], index, out);
   }
   const int xfers = matches.rules().size();
   out.counts.resize(xfers);

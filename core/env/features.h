@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/small_vector.h"
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
@@ -38,16 +39,22 @@ class FeatureBuilder {
   // Forgets what changed (deltas of edits), and learns the new nodes. Call once with everything "added" at the start.
   void update(const graph::Graph& graph, const graph::Delta& delta);
   void reset(const graph::Graph& graph);
-  // Time of a node as the features see it, us; 0 for constants.
-  double node_us(graph::NodeId id) const { return rows_[id].us; }
+  // Sum over the nodes, in topological order (so that it depends on the graph alone, not on the way there).
+  cost::Cost cost(const graph::Graph& graph) const;
   mdp::Observation observe(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const;
 
  private:
+  // What edges show of an output.
+  struct Port {
+    float log_elements, log_last_dim, log_dim_1;
+  };
   struct Row {
     float features[kNodeFeatures] = {};  // those that depend on the node alone; others are zero
-    double us = 0;
+    cost::Cost cost;
+    SmallVector<Port, 1> ports;
   };
   void learn(const graph::Graph& graph, graph::NodeId id);
+  void add_edges(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& index, mdp::Observation& out) const;
   std::shared_ptr<cost::CostModel> model_;
   std::vector<Row> rows_;  // by node id
 };

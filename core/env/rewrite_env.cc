@@ -162,7 +162,7 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   mdp::StepResult result;
   if (!noop) {
     s.apply(action);
-    s.cost = cost::graph_cost(*s.model, s.graph);
+    s.cost = s.features.cost(s.graph);
     if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.graph);
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
     result.info.rule = s.rules->name(action.xfer);
