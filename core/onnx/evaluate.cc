@@ -222,10 +222,18 @@ Result cast(const Call& call) {
 using IntFn = std::optional<int64_t> (*)(int64_t a, int64_t b);
 using FloatFn = double (*)(double a, double b);
 
-std::optional<int64_t> checked(bool overflow, int64_t value) { return overflow ? std::nullopt : std::optional(value); }
-std::optional<int64_t> add(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_add_overflow(a, b, &r), r); }
-std::optional<int64_t> sub(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_sub_overflow(a, b, &r), r); }
-std::optional<int64_t> mul(int64_t a, int64_t b) { int64_t r = 0; return checked(__builtin_mul_overflow(a, b, &r), r); }
+std::optional<int64_t> add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
+}
+std::optional<int64_t> sub(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
+}
+std::optional<int64_t> mul(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional(product);
+}
 bool divides(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == std::numeric_limits<int64_t>::min()); }
 
 struct BinaryRow {
