@@ -23,7 +23,7 @@ struct Problem {
 };
 
 struct Options {
-  int64_t budget = 10'000;  // matches that may be tried (candidates + refused), >= 1
+  int64_t budget = 50'000;  // matches that may be tried (candidates + refused), >= 1
   uint64_t seed = 0;        // of methods that draw
   int max_locations = 200;  // per rule and graph, >= 1: the first ones, as in the environment
   int walk_length = 50;     // random: rewrites in one walk, >= 1
