@@ -255,6 +255,10 @@ class Parser {
   Expr binary(size_t level, int depth) {
     if (depth > kMaxDepth) error("expressions are nested more than {} deep", kMaxDepth);
     if (level == kLevels.size()) return unary(depth);
+    if (level == kComparison) {
+      const int line = line_;
+      if (keyword("not")) return call("not", one(binary(level, depth + 1)), line);
+    }
     Expr left = binary(level + 1, depth);
     for (;;) {
       const int line = line_;
@@ -277,7 +281,6 @@ class Parser {
   Expr unary(int depth) {
     if (depth > kMaxDepth) error("expressions are nested more than {} deep", kMaxDepth);
     const int line = line_;
-    if (keyword("not")) return call("not", one(unary(depth + 1)), line);
     if (peek() == '-' && !is_digit(peek(1)) && !(peek(1) == 'i' && peek(2) == 'n' && peek(3) == 'f')) {
       expect("-");
       return call("neg", one(unary(depth + 1)), line);
@@ -335,7 +338,8 @@ class Parser {
     return args;
   }
 
-  // Longer operators first.
+  // Weakest first; in a level, longer operators first. `not` binds like a comparison.
+  static constexpr size_t kComparison = 2;
   static constexpr std::array<std::array<std::string_view, 6>, 5> kLevels{
       {{"or"}, {"and"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}};
 

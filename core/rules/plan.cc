@@ -23,6 +23,7 @@ class Planner {
     for (const auto& replacement : rule_.replacements) {
       if (!replace(replacement)) return std::nullopt;
     }
+    if (reads_replaced()) plan_.changes = false;
     return std::move(plan_);
   }
 
@@ -204,6 +205,19 @@ class Planner {
       plan_.replacements.emplace_back(old, values[k]);
     }
     return true;
+  }
+
+  // A new node over a planned term that is a replaced node itself, as in x = f(x): growth without end.
+  bool reads_replaced() const {
+    const auto replaced = [&](const Value& value) {
+      return std::ranges::any_of(plan_.replacements,
+                                 [&](const auto& r) { return r.first == value && resolved(r.second) != value; });
+    };
+    return std::ranges::any_of(plan_.nodes, [&](const PlanNode& node) {
+      return node.same_as == graph::kNoNode && std::ranges::any_of(node.inputs, [&](const PlanRef& ref) {
+               return ref.planned >= 0 && replaced(resolved(ref));
+             });
+    });
   }
 
   const CompiledRule& rule_;

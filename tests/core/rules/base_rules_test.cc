@@ -1,0 +1,37 @@
+// The shipped rules.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/rules/compiled.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::rules {
+namespace {
+
+std::shared_ptr<const RuleSet> base() {
+  const std::array<std::filesystem::path, 1> files{"configs/rules/base.rules"};
+  return RuleSet::load(files);
+}
+
+TEST(BaseRules, LoadAndReadBack) {
+  const auto rules = base();
+  EXPECT_GE(rules->size(), 100);
+  EXPECT_EQ(RuleSet::parse(rules->to_text(), "again")->hash(), rules->hash());
+}
+
+TEST(BaseRules, AreNamedInKebabCaseAndTagged) {
+  const auto rules = base();
+  for (int r = 0; r < rules->size(); ++r) {
+    const auto& name = rules->name(r);
+    EXPECT_TRUE(std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    })) << name;
+    EXPECT_FALSE(rules->rule(r).text.tags.empty()) << name;
+    EXPECT_EQ(rules->proof(r), Proof::tested) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rlgo::rules
