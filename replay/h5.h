@@ -38,10 +38,12 @@ struct Info {
   std::vector<uint64_t> shape;
 };
 
-// How rows that are appended are stored: bytes shuffled, then deflated (gzip 1..9; 0 = neither), with a Fletcher-32
-// checksum per chunk, so that other readers notice damage too.
+// How rows that are appended are stored: deflated (gzip 1..9; 0 = not), with a Fletcher-32 checksum per chunk, so that other
+// readers notice damage too. shuffle: the first bytes of all numbers go first, then the second bytes, and so on; good for
+// numbers that drift, bad for rows that come again exactly.
 struct Filters {
   int gzip = 4;
+  bool shuffle = true;
   uint64_t chunk_bytes = 256 << 10;  // upper bound; a chunk holds whole rows, and no more than the first append brings
 };
 

@@ -19,7 +19,8 @@ constexpr size_t kGrowthBytes = 4096;  // of the file in memory; zero bytes may 
 // without a copy (H5Fget_file_image of 1.10 returns images with a wrong superblock checksum).
 struct Image {
   void* data = nullptr;
-  size_t bytes = 0;
+  size_t bytes = 0;     // of the file
+  size_t capacity = 0;  // doubled when it runs out: the file grows by kGrowthBytes each time
   ~Image() { std::free(data); }
 };
 
@@ -27,11 +28,15 @@ void* image_malloc(size_t size, H5FD_file_image_op_t, void*) { return std::mallo
 void* image_memcpy(void* to, const void* from, size_t size, H5FD_file_image_op_t, void*) { return std::memcpy(to, from, size); }
 void* image_realloc(void* old, size_t size, H5FD_file_image_op_t, void* user) {
   auto* image = static_cast<Image*>(user);
-  void* data = std::realloc(old, size);
-  if (data == nullptr) return nullptr;
-  image->data = data;
+  if (size > image->capacity) {
+    const size_t capacity = std::max(size, 2 * image->capacity);
+    void* data = std::realloc(old, capacity);
+    if (data == nullptr) return nullptr;
+    image->data = data;
+    image->capacity = capacity;
+  }
   image->bytes = size;
-  return data;
+  return image->data;
 }
 herr_t image_free(void*, H5FD_file_image_op_t, void*) { return 0; }  // kept: Image owns it
 void* share_user(void* user) { return user; }
@@ -60,7 +65,9 @@ struct Writer::Impl {
     const bool ready = H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
                        H5Pset_fapl_core(access.id(), kGrowthBytes, 0) >= 0 &&
                        H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0 && H5Pset_userblock(create.id(), kSealBytes) >= 0;
-    if (ready) file = file_handle(H5Fcreate(label.c_str(), H5F_ACC_TRUNC, create.id(), access.id()));
+    // Two files in memory must not have one name; nothing of that name is made on disk.
+    const std::string unique = fmt::format("{} {}", label, static_cast<const void*>(this));
+    if (ready) file = file_handle(H5Fcreate(unique.c_str(), H5F_ACC_TRUNC, create.id(), access.id()));
     if (!file) fail_h5(label, "/", "cannot create a file in memory");
   }
 
@@ -96,7 +103,7 @@ Writer::Impl::Dataset& Writer::Impl::dataset(const std::string& name, Type type,
   const Handle space = space_handle(H5Screate_simple(rank, none.data(), most.data()));
   const Handle properties = property_handle(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(properties.id(), rank, chunk.data());
-  if (filters.gzip > 0 && size_bytes(type) > 1) H5Pset_shuffle(properties.id());
+  if (filters.gzip > 0 && filters.shuffle) H5Pset_shuffle(properties.id());
   if (filters.gzip > 0) H5Pset_deflate(properties.id(), static_cast<unsigned>(filters.gzip));
   H5Pset_fletcher32(properties.id());
   return appended.emplace(name, Dataset{create(name, stored_type(type), space, properties), type, width, 0}).first->second;

@@ -31,7 +31,7 @@ class PartWriter {
 
   StoreHeader header_;
   uint64_t spec_hash_;
-  h5::Filters filters_;
+  int gzip_;
   h5::Writer file_;
   RuleNames rules_;
   Columns pending_;

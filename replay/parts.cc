@@ -24,7 +24,7 @@ std::optional<PartName> parse_part_name(const std::string& file_name) {
   }
   if (numbers.size() != 2 && numbers.size() != 3) return {};
   const PartName name{static_cast<int>(numbers[0]), numbers[1], numbers.back()};
-  if (name.file_name() != file_name) return {};  // one spelling only
+  if (name.last < name.first || name.file_name() != file_name) return {};  // one spelling only
   return name;
 }
 

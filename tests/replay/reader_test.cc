@@ -1,0 +1,205 @@
+#include "replay/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "replay/parts.h"
+#include "replay/ring.h"
+#include "replay/sampler.h"
+#include "replay/writer.h"
+#include "tests/replay/store.h"
+
+namespace rlgo::replay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+void write_store(const std::filesystem::path& folder, const std::vector<int>& lengths, int64_t per_part = 2) {
+  RolloutWriter writer(folder, make_header(), {.episodes_per_part = per_part});
+  for (size_t e = 0; e < lengths.size(); ++e) writer.append(make_trajectory(make_spec(), static_cast<int64_t>(e), lengths[e]));
+  writer.close();
+}
+
+TEST(Parts, NamesHaveOneSpelling) {
+  EXPECT_EQ((PartName{2, 12, 12}).file_name(), "part-002-000012.h5");
+  EXPECT_EQ((PartName{0, 3, 12}).file_name(), "part-000-000003-000012.h5");
+  EXPECT_EQ(parse_part_name("part-000-000003-000012.h5"), (PartName{0, 3, 12}));
+  EXPECT_EQ(parse_part_name("part-1000-12345678.h5"), (PartName{1000, 12345678, 12345678}));
+  for (const char* bad : {"part-0-3.h5", "part-000-000003-000003.h5", "part-000-000009-000003.h5", "part-000.h5", "part-000-x.h5", "part-.h5",
+                          "part-000-000003.h5.tmp-9", "xpart-000-000003.h5", "part-000-000001-000002-000003.h5", "part-0000003.h5"}) {
+    EXPECT_FALSE(parse_part_name(bad)) << bad;
+  }
+}
+
+TEST(Parts, ListIsInOrderWithoutCoveredOnes) {
+  const TempFolder folder;
+  for (const char* name : {"part-001-000000.h5", "part-000-000010.h5", "part-000-000002.h5", "part-000-000000-000003.h5", "part-000-000000-000001.h5",
+                           "part-000-000004.h5"}) {
+    write_bytes(folder / name, "x");
+  }
+  const PartList list = list_parts(folder);
+  EXPECT_THAT(list.parts, ElementsAre(PartName{0, 0, 3}, PartName{0, 4, 4}, PartName{0, 10, 10}, PartName{1, 0, 0}));
+  EXPECT_THAT(list.covered, ElementsAre(PartName{0, 0, 1}, PartName{0, 2, 2}));
+}
+
+TEST(Parts, PathsOfFileFolderAndRun) {
+  const TempFolder run;
+  std::filesystem::create_directory(run / "rollouts");
+  write_store(run / "rollouts", {1, 2, 3});
+  EXPECT_EQ(part_paths(run).size(), 2u);
+  EXPECT_EQ(part_paths(run / "rollouts"), part_paths(run));
+  EXPECT_EQ(part_paths(part_paths(run)[1]).size(), 1u);
+  EXPECT_THAT([&] { part_paths(run / "none"); }, ThrowsMessage<Error>(HasSubstr("none: no such file or folder")));
+}
+
+TEST(Reader, SlicesOfEpisodes) {
+  const TempFolder folder;
+  write_store(folder, {3, 5, 4}, 3);
+  const PartReader part(folder / "part-000-000000.h5");
+  EXPECT_EQ(part.episodes(), 3);
+  EXPECT_EQ(part.steps(), 12);
+  EXPECT_EQ(part.steps(1), 5);
+  const auto whole = make_trajectory(make_spec(), 2, 4);  // terminal
+  const auto middle = part.read(2, 1, 2);
+  ASSERT_EQ(middle.steps.size(), 2u);
+  EXPECT_EQ(middle.steps[0].observation, whole.steps[1].observation);
+  EXPECT_EQ(middle.steps[1].reward, whole.steps[2].reward);
+  EXPECT_EQ(middle.last, whole.steps[3].observation);
+  EXPECT_EQ(middle.last_value_xfer, whole.steps[3].value_xfer);
+  EXPECT_FALSE(middle.terminal);
+  const auto end = part.read(2, 2, 2);
+  EXPECT_EQ(end.last, whole.last);
+  EXPECT_TRUE(end.terminal);
+  EXPECT_EQ(part.read(2, 4, 0).last, whole.last);
+  EXPECT_THAT([&] { part.read(2, 3, 2); }, ThrowsMessage<Error>(HasSubstr("steps 3 to 5 of an episode of 4")));
+  EXPECT_THAT([&] { part.read(3); }, ThrowsMessage<Error>(HasSubstr("episode 3 of 3")));
+}
+
+TEST(Reader, BrokenPartsAreRefusedByNameOrSkipped) {
+  const TempFolder folder;
+  write_store(folder, {2, 2, 2, 2, 2, 2, 2, 2});
+  const std::string good = read_file(folder / "part-000-000001.h5");
+  write_bytes(folder / "part-000-000001.h5", good.substr(0, good.size() / 2));
+  write_bytes(folder / "part-000-000002.h5", "\x89HDF\r\n\x1a\n, but not ours");
+  RolloutReader strict(folder);
+  strict.next();
+  strict.next();
+  EXPECT_THAT([&] { strict.next(); }, ThrowsMessage<Error>(HasSubstr("part-000-000001.h5: truncated or altered")));
+  RolloutReader lenient(folder, true);
+  std::vector<int64_t> episodes;
+  while (const auto t = lenient.next()) episodes.push_back(t->episode);
+  EXPECT_THAT(episodes, ElementsAre(0, 1, 6, 7));
+  ASSERT_EQ(lenient.broken().size(), 2u);
+  EXPECT_THAT(lenient.broken()[1].reason, HasSubstr("part-000-000002.h5: not a file of rlgo rollouts"));
+}
+
+TEST(Reader, NoDamagedByteIsAccepted) {
+  const TempFolder folder;
+  write_store(folder, {2, 2});
+  const auto path = folder / "part-000-000000.h5";
+  const std::string good = read_file(path);
+  Rng rng({5});
+  for (int i = 0; i < 200; ++i) {
+    std::string bad = good;
+    if (i % 2 == 0) bad.resize(rng.below(good.size()));
+    else bad[rng.below(good.size())] ^= static_cast<char>(1 << rng.below(8));
+    write_bytes(path, bad);
+    EXPECT_THROW(PartReader{path}, Error) << i;
+  }
+}
+
+TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
+  const TempFolder folder;
+  const auto write = [&](int64_t version, bool header) {
+    h5::Writer file("test");
+    if (header) {
+      write_header(file, make_header());
+      file.put_strings("rule_names", {});
+    } else {
+      file.attribute("format", kFormat);
+      file.attribute("version", version);
+    }
+    file.save(folder / "p.h5", kPartKind);
+  };
+  write(2, false);
+  EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("version 2 of the rollout format; this program reads version 1")));
+  write(1, true);
+  EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
+}
+
+TEST(Sampler, EpisodesAreUniformAndSeeded) {
+  const TempFolder folder;
+  write_store(folder, {1, 2, 3, 4, 5});
+  Sampler sampler(folder, Rng({1}));
+  Sampler same(folder, Rng({1}));
+  EXPECT_EQ(sampler.episodes(), 5);
+  EXPECT_EQ(sampler.steps(), 15);
+  std::vector<int> counts(5);
+  for (int i = 0; i < 1000; ++i) {
+    const auto t = sampler.episode();
+    if (i < 20) {
+      EXPECT_EQ(mdp::encode(same.episode()), mdp::encode(t));
+    }
+    ++counts[static_cast<size_t>(t.episode)];
+  }
+  for (int count : counts) EXPECT_NEAR(count, 200, 60);  // 4.7 standard deviations
+}
+
+TEST(Sampler, SequencesAreUniformOverTheirStarts) {
+  const TempFolder folder;
+  write_store(folder, {1, 3, 5, 2});
+  Sampler sampler(folder, Rng({2}));
+  std::map<std::pair<int64_t, float>, int> counts;  // by episode and first value, which tells the step
+  for (int i = 0; i < 800; ++i) {
+    const auto t = sampler.sequence(3);
+    ASSERT_EQ(t.steps.size(), 3u);
+    ++counts[{t.episode, t.steps[0].value_xfer - 0.5f}];
+  }
+  ASSERT_EQ(counts.size(), 4u);  // episode 1 from 0; episode 2 from 0, 1, 2
+  for (const auto& [start, count] : counts) EXPECT_NEAR(count, 200, 60) << start.first << " " << start.second;
+  EXPECT_EQ(sampler.sequence(5).episode, 2);
+  EXPECT_THAT([&] { sampler.sequence(6); }, ThrowsMessage<Error>(HasSubstr("no episode of 6 steps")));
+  EXPECT_THAT([&] { sampler.sequence(0); }, ThrowsMessage<Error>(HasSubstr("sequence of 0 steps")));
+}
+
+TEST(Sampler, EmptyStoreAndForeignSpecs) {
+  const TempFolder folder;
+  EXPECT_THAT([&] { Sampler(folder, Rng({1})).episode(); }, ThrowsMessage<Error>(HasSubstr("no episodes")));
+  write_store(folder, {1});
+  RolloutWriter other(folder, make_header(make_spec(5)), {.writer = 1});
+  other.append(make_trajectory(make_spec(5), 0));
+  other.close();
+  EXPECT_THAT([&] { Sampler(folder, Rng({1})); }, ThrowsMessage<Error>(HasSubstr("spec differs")));
+  const Sampler lenient(folder, Rng({1}), true);
+  EXPECT_EQ(lenient.episodes(), 1);
+  EXPECT_EQ(lenient.broken().size(), 1u);
+}
+
+TEST(Ring, KeepsTheNewestWithinItsBound) {
+  Ring ring(10);
+  const auto spec = make_spec();
+  for (int64_t e = 0; e < 4; ++e) ring.push(make_trajectory(spec, e, 4));
+  EXPECT_EQ(ring.size(), 2u);
+  EXPECT_EQ(ring.steps(), 8);
+  EXPECT_EQ(ring.dropped(), 2);
+  EXPECT_EQ(ring[0].episode, 2);
+  ring.push(make_trajectory(spec, 9, 30));
+  EXPECT_EQ(ring.size(), 1u);  // longer than the bound, but the newest
+  EXPECT_EQ(ring.take_all()[0].episode, 9);
+  EXPECT_EQ(ring.steps(), 0);
+  EXPECT_THROW(Ring(0), Error);
+}
+
+TEST(Ring, DropsOldPolicies) {
+  Ring ring(100);
+  for (int64_t e = 0; e < 6; ++e) ring.push(make_trajectory(make_spec(), e, 2));  // versions -1 -1 0 0 1 1
+  EXPECT_EQ(ring.drop_older_than(1), 4);
+  EXPECT_EQ(ring.steps(), 4);
+  EXPECT_EQ(ring[0].episode, 4);
+}
+
+}  // namespace
+}  // namespace rlgo::replay
