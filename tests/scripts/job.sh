@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# launch/scripts/job.sh on programs of a few lines: whose exit status counts, what signals and dead ranks do.
+# (They are no MPI programs; mpirun starts and watches them all the same.)
+# shellcheck disable=SC2016  # the programs' variables are theirs to expand
+set -euo pipefail
+cd "${RLGO_SOURCE:-.}"
+source launch/scripts/common.sh
+source launch/scripts/job.sh
+mpi_environment
+
+expect() {  # expect WHAT WANTED GOT
+  [ "$2" = "$3" ] || die "$1: expected '$2', got '$3'"
+  echo "ok: $1"
+}
+with_rank() { printf 'rank=%s; %s' "\$OMPI_COMM_WORLD_RANK" "$1"; }
+
+run_job 2 bash -c "$(with_rank 'exit $((rank == 0 ? 7 : 0))')"
+expect "the status of rank 0" 7 "$job_status"
+rm -rf "$job_folder"
+
+run_job 3 bash -c "$(with_rank '[ $rank != 1 ] || kill -KILL $$; sleep 1')"
+expect "a dead actor is no failure" 0 "$job_status"
+rm -rf "$job_folder"
+
+run_job 2 bash -c "$(with_rank '[ $rank != 0 ] || kill -KILL $$')"
+expect "a dead learner" 137 "$job_status"
+rm -rf "$job_folder"
+
+SECONDS=0
+RLGO_GRACE_S=2 run_job 2 bash -c "$(with_rank '[ $rank != 0 ] || exit 5; sleep 300')"
+expect "the status of a learner whose actors hang" 5 "$job_status"
+[ "$SECONDS" -lt 120 ] || die "actors outlived the learner"
+rm -rf "$job_folder"
+
+# TERM: the learner ends in its own way; the actor sees from a file that it did.
+over=$(mktemp -u)
+export over
+(
+  sleep 3
+  kill -TERM $$
+) &
+run_job 2 bash -c "$(with_rank '
+  if [ $rank = 0 ]; then
+    trap "touch $over; exit 3" TERM
+    for i in $(seq 600); do sleep 0.1; done
+  else
+    until [ -e $over ]; do sleep 0.1; done
+  fi')"
+expect "a clean end after TERM" "3 15" "$job_status $job_stopped"
+[ -e "$over" ] || die "the learner was not asked"
+rm -rf "$job_folder" "$over"
+
+# newest_run: the folder with a checkpoint newer than the marker.
+work=$(mktemp -d)
+mkdir -p "$work"/runs/{old,new}/checkpoints
+touch -d '2 hours ago' "$work/runs/old/checkpoints/1.h5"
+touch -d '1 hour ago' "$work/marker"
+expect "no checkpoint since the start" "" "$(newest_run "$work/marker" "$work/runs")"
+touch "$work/runs/new/checkpoints/1.h5"
+expect "the run to go on with" "$work/runs/new" "$(newest_run "$work/marker" "$work/runs")"
+rm -rf "$work"
