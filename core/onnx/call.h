@@ -25,7 +25,8 @@ struct Call {
   std::vector<graph::Value> inputs;             // node kNoNode where left out
   std::vector<ops::TensorType> input_types;     // one per input, also of those left out
   std::vector<const Constant*> constants;       // one per input, null where not known
-  std::vector<std::string> outputs;             // names, "" where left out
+  std::vector<std::string> outputs;             // names, "" where nobody reads it
+  size_t listed_outputs = 0;                    // how many the file names, read or not
   std::vector<ops::TensorType> output_types;    // as ONNX infers; perhaps not static
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i].node != graph::kNoNode; }

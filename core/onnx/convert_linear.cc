@@ -161,7 +161,7 @@ bool convert_global_average_pool(const Call& call, Maker& maker) {
 // Inference only. Before opset 9 the statistics may be per element (spatial = 0); since 14 training has an attribute of
 // its own, before it showed in the number of outputs.
 bool convert_batch_norm(const Call& call, Maker& maker) {
-  if (!call.only_first_output() || call.i("training_mode", 0) != 0 || call.i("spatial", 1) != 1) return false;
+  if (call.listed_outputs != 1 || call.i("training_mode", 0) != 0 || call.i("spatial", 1) != 1) return false;
   maker.out(Op::batch_norm, call.inputs, {{Attr::eps, call.f("epsilon", 1e-5)}});
   return true;
 }

@@ -87,8 +87,9 @@ bool Importer::is_deterministic(const onnx::NodeProto& node) const {
 void Importer::keep_origin(const onnx::NodeProto& node) {
   std::unordered_set<graph::NodeId> fresh;
   for (const auto& name : node.output()) {
-    if (name.empty()) continue;
-    const graph::Value value = values_.at(name);
+    const auto found = values_.find(name);
+    if (found == values_.end()) continue;  // nobody reads it
+    const graph::Value value = found->second;
     const auto& made = editor_.node(value.node);
     if (made.op() == ops::Op::input || made.op() == ops::Op::weight) continue;
     const auto [place, is_new] = skeleton_->origins.try_emplace(value.node);

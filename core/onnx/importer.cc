@@ -70,6 +70,11 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
   for (const auto& annotation : model.graph().quantization_annotation()) {
     for (const auto& entry : annotation.quant_parameter_tensor_names()) pinned_names_.insert(entry.value());
   }
+  for (const auto& output : model.graph().output()) read_names_.insert(output.name());
+  for (const auto& node : model.graph().node()) {
+    read_names_.insert(node.input().begin(), node.input().end());
+    for (auto& name : captured_names(node)) read_names_.insert(std::move(name));
+  }
   skeleton_->contradictory = !types_.contradiction().empty();
   if (skeleton_->contradictory) report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());
   collect_names(model.graph(), skeleton_->names);
@@ -186,8 +191,9 @@ void Importer::add_node(onnx::NodeProto& node) {
     if (is_absurd(type)) fail("makes a tensor of absurd size: {}", ops::to_string(type));
   }
   const bool is_standard = node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
-  const auto is_named = [](const std::string& name) { return !name.empty(); };
-  if (is_standard && std::ranges::any_of(node.output(), is_named)) {
+  const auto is_read = [&](const std::string& name) { return !name.empty() && read_names_.contains(name); };
+  if (std::ranges::none_of(node.output(), is_read)) return;
+  if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
     const Call call = make_call(node);
     if (add_folded(node, call)) return;
@@ -287,7 +293,8 @@ Call Importer::make_call(const onnx::NodeProto& node) const {
     call.constants.push_back(constant_of(name));
   }
   for (const auto& name : node.output()) {
-    call.outputs.push_back(name);
+    call.outputs.push_back(read_names_.contains(name) ? name : "");
+    if (!name.empty()) ++call.listed_outputs;
     call.output_types.push_back(types_.type(name));
   }
   return call;
