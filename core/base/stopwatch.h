@@ -1,9 +1,8 @@
 // Elapsed time. The only clock outside `launch`; it must never influence a result, only a report or a measured cost.
 #pragma once
 
-#include <time.h>
-
 #include <chrono>
+#include <ctime>
 
 namespace rlgo {
 

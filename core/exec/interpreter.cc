@@ -1,7 +1,5 @@
 #include "core/exec/interpreter.h"
 
-#include <spdlog/fmt/ranges.h>
-
 #include "core/base/error.h"
 #include "core/exec/constants.h"
 
@@ -88,8 +86,7 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
     if (found == inputs.end()) fail("graph '{}': input '{}' is missing", graph_.name(), info.name);
     const auto& type = info.outputs[0];
     if (!fits(found->second, type)) {
-      fail("graph '{}': input '{}' is {}[{}], not {}", graph_.name(), info.name,
-           ops::name(from_torch(found->second.scalar_type())), fmt::join(found->second.sizes().vec(), ","),
+      fail("graph '{}': input '{}' is {}, not {}", graph_.name(), info.name, to_string(type_of(found->second)),
            to_string(type));
     }
     ready[info.name] =

@@ -22,8 +22,7 @@ Kernel kernel_of(ops::Op op) {
 std::string spell(const Call& call) {
   std::vector<std::string> types;
   for (const auto& tensor : call.in) {
-    types.push_back(
-        fmt::format("{}[{}]", ops::name(from_torch(tensor.scalar_type())), fmt::join(tensor.sizes().vec(), ",")));
+    types.push_back(to_string(type_of(tensor)));
   }
   return fmt::format("{}({}) {}", ops::name(call.info.op), join(types, ", "), to_string(call.attrs()));
 }

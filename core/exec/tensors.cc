@@ -53,6 +53,11 @@ at::Device to_torch(const Device& device) {
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device.index));
 }
 
+ops::TensorType type_of(const at::Tensor& tensor) {
+  const auto sizes = tensor.sizes();
+  return {from_torch(tensor.scalar_type()), ops::Shape(std::span<const int64_t>(sizes.data(), sizes.size()))};
+}
+
 std::vector<int64_t> sizes_of(const ops::TensorType& type) {
   std::vector<int64_t> sizes;
   for (int64_t extent : type.shape) sizes.push_back(extent < 0 ? 1 : extent);

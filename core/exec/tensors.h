@@ -22,6 +22,7 @@ enum class Precision { native, f64 };
 at::ScalarType to_torch(ops::DType dtype, Precision precision = Precision::native);
 ops::DType from_torch(at::ScalarType type);
 at::Device to_torch(const Device& device);
+ops::TensorType type_of(const at::Tensor& tensor);
 // Unknown extents become 1, an unknown rank becomes 0.
 std::vector<int64_t> sizes_of(const ops::TensorType& type);
 

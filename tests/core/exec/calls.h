@@ -21,11 +21,6 @@ inline at::Tensor integers(const std::vector<int64_t>& values, const std::vector
   return at::tensor(values, at::kLong).reshape(shape);
 }
 
-inline ops::TensorType type_of(const at::Tensor& tensor) {
-  return {from_torch(tensor.scalar_type()),
-          ops::Shape(std::span<const int64_t>(tensor.sizes().data(), tensor.sizes().size()))};
-}
-
 inline graph::NodeInfo info_of(Op op, const ops::Types& inputs, const Attrs& attrs) {
   std::string reason;
   graph::NodeInfo info;
