@@ -59,7 +59,10 @@ bool convert_slice(const Call& call, Maker& maker) {
   auto axes = call.ints_of("axes", 3, known[2]), steps = call.ints_of("steps", 4, known[3]);
   if (!starts || !ends || !known[2] || !known[3]) return false;
   const size_t count = starts->size();
-  if (!axes) std::iota(axes.emplace(count).begin(), axes->end(), 0);
+  if (!axes) {
+    axes.emplace(count);
+    std::iota(axes->begin(), axes->end(), 0);
+  }
   if (!steps) steps.emplace(count, 1);
   if (ends->size() != count || axes->size() != count || steps->size() != count || !normal_axes(*axes, x.rank())) return false;
 

@@ -42,6 +42,14 @@ std::string list_of(const std::map<std::string, int>& counts) {
   return join(parts, ", ");
 }
 
+// Names come from the file: nothing that a terminal would obey.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
 Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder, const ImportOptions& options) {
   check_versions(model);
   normalise_domains(model);
@@ -150,11 +158,11 @@ Model import_model(const std::filesystem::path& path, const ImportOptions& optio
   try {
     return import_proto(model, path.parent_path(), options);
   } catch (const Error& error) {
-    throw error.in(path.string());
+    fail("{}: {}", path.string(), printable(error.what()));
   } catch (const std::bad_alloc&) {
     fail("{}: not enough memory to read this model", path.string());
   } catch (const std::exception& error) {
-    fail("{}: {}", path.string(), error.what());
+    fail("{}: {}", path.string(), printable(error.what()));
   }
 }
 

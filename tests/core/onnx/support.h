@@ -5,6 +5,7 @@
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,9 +24,9 @@ namespace fs = std::filesystem;
 class Folder {
  public:
   Folder() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = fs::path(testing::TempDir()) / fmt::format("rlgo_onnx_{}_{}_{}", info->test_suite_name(), info->name(), getpid());
-    fs::create_directories(path_);
+    std::string name = testing::TempDir() + "/rlgo_onnx_XXXXXX";
+    if (!mkdtemp(name.data())) fail("no temporary folder");
+    path_ = name;
   }
   ~Folder() {
     std::error_code ignored;
