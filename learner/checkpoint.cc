@@ -210,7 +210,7 @@ CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last) : folder_(std
   remove_stale_temporaries(folder_);
 }
 
-fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::optional<double> score) {
+fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::optional<double> score) const {
   if (number < 0) fail("checkpoints: number {}", number);
   if (score) checkpoint.numbers["score"] = *score;
   const fs::path path = path_of(folder_, number);

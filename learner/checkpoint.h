@@ -61,7 +61,7 @@ class CheckpointFolder {
   explicit CheckpointFolder(std::filesystem::path folder, int keep_last = 3);
   // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept in
   // the file as numbers["score"]; a broken file has none. Returns the path.
-  std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {});
+  std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {}) const;
   // The path of the kept checkpoint with the lowest score; nothing where none has a score.
   std::optional<std::filesystem::path> best() const;
   const std::filesystem::path& folder() const { return folder_; }

@@ -63,8 +63,9 @@ void remove_merge_temporaries(const fs::path& folder) {
 
 }  // namespace
 
-Compaction compact(const fs::path& folder, int64_t episodes_per_file) {
+Compaction compact(const fs::path& path, int64_t episodes_per_file) {
   if (episodes_per_file < 1) fail("compaction: {} episodes per file, at least 1 is needed", episodes_per_file);
+  const fs::path folder = parts_folder(path);
   remove_merge_temporaries(folder);
   const PartList before = list_parts(folder);
   Compaction result;

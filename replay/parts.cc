@@ -48,11 +48,16 @@ PartList list_parts(const fs::path& folder) {
   return list;
 }
 
+fs::path parts_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path / "rollouts", error) ? path / "rollouts" : path;
+}
+
 std::vector<fs::path> part_paths(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) fail("{}: no such file or folder", path.string());
   if (!fs::is_directory(path, error)) return {path};
-  const fs::path folder = fs::is_directory(path / "rollouts", error) ? path / "rollouts" : path;
+  const fs::path folder = parts_folder(path);
   std::vector<fs::path> paths;
   for (const auto& name : list_parts(folder).parts) paths.push_back(folder / name.file_name());
   return paths;

@@ -27,7 +27,9 @@ struct PartList {
 };
 // Throws Error where the folder cannot be read.
 PartList list_parts(const std::filesystem::path& folder);
-// `path` itself where it is a file, else all parts of the folder in order. A run folder (with rollouts/ in it) will do.
+// The folder of parts that a path means: a run folder stands for the rollouts/ in it.
+std::filesystem::path parts_folder(const std::filesystem::path& path);
+// `path` itself where it is a file, else all parts of its folder in order.
 std::vector<std::filesystem::path> part_paths(const std::filesystem::path& path);
 
 }  // namespace rlgo::replay
