@@ -77,7 +77,7 @@ void declare_system(Options& o, RunConfig& c) {
   o.heading("Measured costs");
   o.integer("cost.warmup", c.cost_warmup, 0, 1000, "runs before timing");
   o.integer("cost.repeats", c.cost_repeats, 1, 10000, "timed samples of an operator; the median counts");
-  o.number("cost.min-time-us", c.cost_min_time_us, 0, 1e9, "shortest sample: quick operators run several times in one, us");
+  o.number("cost.min-sample-us", c.cost_min_sample_us, 0, 1e9, "shortest sample: quick operators run several times in one, us");
   o.integer("cost.threads", c.cost_threads, 1, 1024, "threads of an operator while it is timed, and of the end-to-end measurement");
   o.integer("cost.explore", c.cost_explore, 0, 1000000, "steps of random rewriting before the training whose operators are timed while the machine is quiet");
 

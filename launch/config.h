@@ -50,8 +50,8 @@ struct RunConfig {
   double actor_timeout_s = 120;
 
   // cost
-  int64_t cost_warmup = 2, cost_repeats = 7, cost_threads = 1;
-  double cost_min_time_us = 2000;
+  int64_t cost_warmup = 2, cost_repeats = 9, cost_threads = 1;
+  double cost_min_sample_us = 500;
   int64_t cost_explore = 200;
 
   // store, checkpoints

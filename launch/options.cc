@@ -178,10 +178,11 @@ std::string Options::help() const {
   return out;
 }
 
-std::string Options::dump() const {
+std::string Options::dump(const std::vector<std::string>& without) const {
   std::string out;
   const std::string* group = nullptr;
   for (const Option& o : options_) {
+    if (std::find(without.begin(), without.end(), o.key) != without.end()) continue;
     if (group == nullptr || *group != o.group) out += fmt::format("{}# ---- {}\n", group == nullptr ? "" : "\n", o.group);
     group = &o.group;
     out += fmt::format("# {}{}\n{} = {}\n", o.help, o.bounds.empty() ? "" : fmt::format(" [{}]", o.bounds), o.key, o.get());

@@ -46,8 +46,8 @@ class Options {
 
   Source source(const std::string& key) const;
   std::string help() const;
-  // All options with their values and help as a configuration file that parse_config reads back.
-  std::string dump() const;
+  // All options but the named ones, with their values and help, as a configuration file that parse_config reads back.
+  std::string dump(const std::vector<std::string>& without = {}) const;
 
  private:
   void add(Option option);

@@ -1,6 +1,7 @@
 #include "launch/signals.h"
 
 #include <csignal>
+#include <initializer_list>
 #include <unistd.h>
 
 namespace rlgo::launch {
@@ -19,7 +20,7 @@ void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  for (int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 

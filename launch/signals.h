@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM ask for a clean end; a second one ends at once.
+// SIGINT, SIGTERM and SIGUSR1 (which mpirun passes on to all ranks) ask for a clean end; a second one ends at once.
 #pragma once
 
 namespace rlgo::launch {

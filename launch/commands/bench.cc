@@ -1,0 +1,137 @@
+// rlgo bench: how fast the parts of a run are on this machine.
+#include <cstdio>
+
+#include "actors/collector.h"
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/cost/analytic.h"
+#include "core/cost/decorators.h"
+#include "launch/brain.h"
+#include "launch/commands/command.h"
+#include "launch/model.h"
+#include "launch/session.h"
+
+namespace rlgo::launch {
+namespace {
+
+struct BenchOptions {
+  std::vector<std::string> graphs = {"resnet50", "bert"};
+  double seconds = 3;
+};
+
+// Plays random legal actions, NO-OP left out, and times the environment alone.
+double environment_steps_per_s(mdp::Env& env, double seconds) {
+  Rng rng({1});
+  mdp::Observation observation = env.reset(0);
+  double spent = 0;
+  int64_t steps = 0;
+  while (spent < seconds) {
+    std::vector<int32_t> legal;
+    for (size_t x = 0; x < observation.counts.size(); ++x) {
+      if (observation.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
+    }
+    if (legal.empty()) fail("no rule applies to this graph");
+    const int32_t xfer = legal[rng.below(legal.size())];
+    const mdp::Action action{xfer, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[xfer])))};
+    const Stopwatch watch;
+    auto result = env.step(action);
+    observation = result.terminal || result.truncated ? env.reset(0) : std::move(result.observation);
+    spent += watch.seconds();
+    ++steps;
+  }
+  return static_cast<double>(steps) / spent;
+}
+
+// Milliseconds for one observation where `batch` of them are decided together.
+double inference_ms(actors::Policy& policy, const mdp::Observation& observation, int batch, double seconds) {
+  std::vector<const mdp::Observation*> seen(batch, &observation);
+  Rng rng({2});
+  std::vector<Rng*> rngs(batch, &rng);
+  policy.act(seen, rngs);
+  const Stopwatch watch;
+  int64_t calls = 0;
+  do {
+    policy.act(seen, rngs);
+    ++calls;
+  } while (watch.seconds() < seconds);
+  return watch.seconds() * 1e3 / static_cast<double>(calls * batch);
+}
+
+class Keep : public actors::Sink {
+ public:
+  void on_trajectory(mdp::Trajectory trajectory) override { kept.push_back(std::move(trajectory)); }
+  void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
+  int64_t steps() const {
+    int64_t sum = 0;
+    for (const auto& t : kept) sum += static_cast<int64_t>(t.steps.size());
+    return sum;
+  }
+  std::vector<mdp::Trajectory> kept;
+};
+
+struct LearnerSpeed {
+  double collected_per_s = 0;  // steps of one actor: environment and policy
+  double trained_per_s = 0;    // transitions of an update, all its passes
+};
+
+LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors::Policy& policy) {
+  Brain brain = make_brain(config, envs.spec(), exec::Device());
+  policy.load(brain.algorithm->weights(), 0);
+  Keep sink;
+  actors::CollectorOptions options;
+  options.seed = 3;
+  actors::Collector collector(envs, policy, sink, options);
+  const Stopwatch collecting;
+  while (sink.steps() < config.steps_per_epoch) collector.round([&] { return true; });
+  LearnerSpeed speed;
+  speed.collected_per_s = static_cast<double>(collector.stats().steps) / collecting.seconds();
+  const double steps = static_cast<double>(sink.steps());
+  const Stopwatch training;
+  brain.algorithm->update(std::move(sink.kept), [] {});
+  speed.trained_per_s = steps / training.seconds();
+  return speed;
+}
+
+void bench_graph(RunConfig config, const std::string& name, double seconds) {
+  config.graph = name;
+  const auto model = load_model(config, false);
+  const auto rules = load_rules(config);
+  const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
+  auto options = env_options(config);
+  options.max_steps = 100;
+  env::RewriteEnv env(model.graph, rules, prices, options);
+  const auto observation = env.reset(0);
+  std::printf("%s: %zu nodes (%zu seen by the agent), %d rules, %zu legal rewrites at the start\n", name.c_str(), model.graph.size(), observation.node_op.size(), rules->size(),
+              observation.loc_node.size());
+  std::printf("  environment        %8.0f steps/s (match, apply, cost, observation; policy excluded)\n", environment_steps_per_s(env, seconds));
+  const auto policy = make_policy(config, env.spec());
+  policy->load(make_brain(config, env.spec(), exec::Device()).algorithm->weights(), 0);
+  for (int batch : {1, 8}) std::printf("  policy, batch %d    %8.2f ms an observation\n", batch, inference_ms(*policy, observation, batch, seconds / 2));
+  const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
+  const auto speed = learner_speed(config, *envs, *policy);
+  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n", speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
+  std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s, static_cast<long long>(config.ppo_epochs));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_bench(Context& context) {
+  RunConfig config;
+  BenchOptions bench;
+  Options options;
+  options.heading("Bench");
+  options.texts("graphs", bench.graphs, "zoo graphs or .onnx files to bench, separated by commas");
+  options.number("bench.seconds", bench.seconds, 0.1, 3600, "about how long each figure may take, s");
+  declare(options, config);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::printf("usage: rlgo bench [options]     analytic costs, one thread%s", options.help().c_str());
+    return 0;
+  }
+  const auto positional = options.parse_command_line(context.arguments);
+  if (!positional.empty()) fail("bench: unexpected '{}'", positional[0]);
+  for (const auto& graph : bench.graphs) bench_graph(config, graph, bench.seconds);
+  return 0;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,30 @@
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "launch/commands/command.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"train", "optimise a graph with a learning agent (the default)", true, run_train},
+    Command{"replay", "apply a trace to its graph again, check it, write the model", false, run_replay},
+    Command{"inspect", "summary of a rollout store, a run folder, a model or a cost table", false, run_inspect},
+    Command{"bench", "speed of the environment, the policy and the learner on this machine", false, run_bench},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Command& c : kCommands) {
+    if (name == c.name) return c;
+    known.emplace_back(c.name);
+  }
+  fail("unknown command '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,61 @@
+// rlgo replay: applies a trace to its graph again, checks and measures the result, writes the model.
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "launch/commands/command.h"
+#include "launch/model.h"
+#include "launch/outcome.h"
+#include "launch/run_folder.h"
+#include "launch/session.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: rlgo replay RUN_FOLDER [options]               the best trace of a run\n"
+    "       rlgo replay --graph G --trace FILE [options]   a trace of your own\n"
+    "The graph, rules and options of the run are used; options below win over them.\n";
+
+}  // namespace
+
+int run_replay(Context& context) {
+  RunConfig config;
+  std::string trace_path, out_path;
+  Options options;
+  options.heading("Replay");
+  options.text("trace", trace_path, "file of rewrites; none: best.trace of the run folder");
+  options.text("out", out_path, "where to write the model; none: it is only checked and measured");
+  declare(options, config);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::printf("%s%s", kUsage, options.help().c_str());
+    return 0;
+  }
+  const auto positional = options.parse_command_line(context.arguments);
+  if (positional.size() > 1) fail("replay takes one run folder, not '{}'\n{}", positional[1], kUsage);
+  if (!positional.empty()) {
+    const RunFolder folder{positional[0]};
+    options.parse_config(read_file(folder.config()), folder.config().string(), Source::resumed);
+    if (trace_path.empty()) trace_path = folder.best_trace().string();
+  }
+  if (trace_path.empty()) fail("no trace is given\n{}", kUsage);
+  check(config);
+
+  const auto device = exec::resolve_device(config.device);
+  const auto model = load_model(config, true);
+  const auto rules = load_rules(config);
+  const TraceFile trace = parse_trace(read_file(trace_path), trace_path, *rules);
+  if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash()) fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.graph);
+  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(), count_rules(trace.actions, *rules).c_str());
+  const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
+  std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
+  std::printf("%s", to_text(judge(config, device, model.graph, graph), config, device).c_str());
+  if (!out_path.empty()) {
+    export_model(model, graph, out_path);
+    std::printf("model           %s\n", out_path.c_str());
+  }
+  return 0;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,41 @@
+// rlgo [train]: the main job.
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "launch/commands/command.h"
+#include "launch/roles.h"
+#include "launch/run_folder.h"
+
+namespace rlgo::launch {
+namespace {
+
+// Command line over --config file over the resumed run's options over defaults.
+void read_options(const std::vector<std::string>& arguments, Options& options, RunConfig& config) {
+  const auto positional = options.parse_command_line(arguments);
+  if (!positional.empty()) fail("command line: unexpected '{}'; options begin with --", positional[0]);
+  if (!config.resume.empty()) {
+    const RunFolder folder{config.resume};
+    options.parse_config(read_file(folder.config()), folder.config().string(), Source::resumed);
+  }
+  if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
+  check(config);
+}
+
+}  // namespace
+
+int run_train(Context& context) {
+  RunConfig config;
+  Options options;
+  declare(options, config);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::fputs(options.help().c_str(), stdout);
+    return 0;
+  }
+  read_options(context.arguments, options, config);
+  const std::string text = options.dump({"resume", "config", "name", "runs"});
+  if (context.comm->size() == 1) return run_alone(config, text);
+  return context.comm->rank() == 0 ? run_learner(config, text, *context.comm) : run_actor(config, *context.comm);
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,70 @@
+// Rank 0's side of a training run: everything around the learner's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/comm/mailbox.h"
+#include "launch/best.h"
+#include "launch/brain.h"
+#include "launch/config.h"
+#include "launch/model.h"
+#include "launch/oracle.h"
+#include "launch/progress.h"
+#include "launch/run_folder.h"
+#include "launch/session.h"
+#include "learner/loop.h"
+#include "learner/metrics.h"
+#include "replay/writer.h"
+
+namespace rlgo::launch {
+
+class LearnerSession {
+ public:
+  // Reads model, rules and costs, opens (or reopens) the run folder. Throws Error on bad input; then no folder is made.
+  LearnerSession(RunConfig& config, const std::string& config_text, comm::Mailbox& mailbox);
+
+  // Times operators while the machine is quiet, then lets the actors begin.
+  void prepare();
+  // Trains, then concludes; returns the exit status. `turn`: see learner::LoopOptions, for one process.
+  int run(std::function<bool()> turn = {});
+
+  const LoadedModel& model() const { return model_; }
+  const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
+  const Prices& prices() const { return prices_; }
+  const exec::Device& device() const { return device_; }
+  const mdp::ObservationSpec& spec() const { return spec_; }
+
+ private:
+  void open_folder(const std::string& config_text);
+  void resume();
+  learner::LoopHooks hooks();
+  void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
+  void checkpoint(const learner::LoopState& state);
+  void store_costs() const;
+  int finish(const learner::LoopResult& result);
+
+  RunConfig& config_;
+  comm::Mailbox& mailbox_;
+  exec::Device device_;
+  LoadedModel model_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  Prices prices_;
+  RunFolder folder_;
+  Log log_;
+  StatusLine line_;
+  Progress progress_;
+  mdp::ObservationSpec spec_;
+  std::unique_ptr<BestGraph> best_;
+  std::unique_ptr<CostOracle> oracle_;
+  Brain brain_;
+  learner::LoopState state_;
+  std::unique_ptr<replay::RolloutWriter> store_;
+  std::unique_ptr<learner::MetricsFile> metrics_;
+  Stopwatch watch_;
+};
+
+}  // namespace rlgo::launch

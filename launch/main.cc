@@ -1,0 +1,82 @@
+// The program: finds the subcommand, sets up ranks and signals, turns errors into an exit status.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/comm/comm.h"
+#include "launch/commands/command.h"
+#include "launch/signals.h"
+
+namespace {
+
+using rlgo::launch::Command;
+
+bool started_by_mpirun() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+std::string usage() {
+  std::string text =
+      "rlgo makes deep-learning models run faster and shows that they still compute the same.\n\n"
+      "usage: rlgo [command] [options]          one process\n"
+      "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n\ncommands:\n";
+  for (const Command& c : rlgo::launch::commands()) text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
+  return text + "\nrlgo COMMAND --help tells a command's options.\n";
+}
+
+int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
+  rlgo::launch::Context context;
+  context.program = argc > 0 ? argv[0] : "rlgo";
+  context.arguments.assign(argv + 1, argv + argc);
+  std::string name = "train";
+  if (!context.arguments.empty() && !context.arguments[0].starts_with("-")) {
+    name = context.arguments[0];
+    context.arguments.erase(context.arguments.begin());
+  } else if (!context.arguments.empty() && context.arguments[0] == "help") {
+    std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
+  const Command& command = rlgo::launch::find_command(name);
+  for (const auto& argument : context.arguments) {
+    if (argument != "--help" && argument != "-h") continue;
+    if (name == "train") std::fputs((usage() + "\noptions of train:\n").c_str(), stdout);
+    context.arguments = {"--help"};
+    return command.run(context);
+  }
+  const bool mpi = started_by_mpirun();
+  comm = mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
+  if (!command.parallel && comm->size() > 1) rlgo::fail("'rlgo {}' runs in one process; start it without mpirun", name);
+  rlgo::launch::install_signal_handlers();
+  context.comm = comm.get();
+  return command.run(context);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::unique_ptr<rlgo::comm::Comm> comm;
+  int status = 0;
+  try {
+    status = run(argc, argv, comm);
+  } catch (const std::exception& e) {
+    // Ranks that read the same options fail alike: one of them tells.
+    const int rank = comm ? comm->rank() : 0;
+    if (comm && comm->size() > 1) {
+      std::fprintf(stderr, "rlgo: rank %d: error: %s\n", rank, e.what());
+    } else {
+      std::fprintf(stderr, "rlgo: error: %s\n", e.what());
+    }
+    status = 1;
+  }
+  std::fflush(nullptr);
+  if (comm) comm->close(status == 0 ? 30.0 : 1.0);
+  return status;
+}

@@ -1,0 +1,58 @@
+#include "launch/model.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/exec/fold.h"
+#include "core/zoo/zoo.h"
+
+namespace rlgo::launch {
+namespace {
+
+std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims) {
+  std::map<std::string, int64_t> out;
+  for (const auto& text : dims) {
+    const auto equals = text.rfind('=');
+    const auto value = equals == std::string::npos ? std::nullopt : parse_int(text.substr(equals + 1));
+    if (!value || *value < 0 || equals == 0) fail("--dim '{}': expected NAME=VALUE with a whole number, such as --dim batch=1", text);
+    out[text.substr(0, equals)] = *value;
+  }
+  return out;
+}
+
+bool is_file_name(const std::string& graph) { return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph); }
+
+LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
+  if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0) fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
+  onnx_io::ImportOptions options;
+  options.dims = parse_dims(config.dims);
+  options.keep_weights = with_weights;
+  auto model = onnx_io::import_model(config.graph, options);
+  return {std::move(model.graph), std::move(model.skeleton), model.report.summary()};
+}
+
+LoadedModel load_zoo(const RunConfig& config) {
+  if (!config.dims.empty()) fail("--dim is for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence", config.graph);
+  zoo::ZooOptions options;
+  options.batch = static_cast<int>(config.zoo_batch);
+  options.layers = static_cast<int>(config.zoo_layers);
+  options.sequence = static_cast<int>(config.zoo_sequence);
+  LoadedModel model;
+  model.graph = zoo::make(config.graph, options);
+  model.about = fmt::format("zoo graph {}: {} parameters", config.graph, zoo::parameter_count(model.graph));
+  return model;
+}
+
+}  // namespace
+
+LoadedModel load_model(const RunConfig& config, bool with_weights) { return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config); }
+
+void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
+  const auto folded = exec::fold(graph);
+  if (model.skeleton) {
+    onnx_io::export_model(*model.skeleton, graph, folded, path);
+  } else {
+    onnx_io::export_graph(graph, folded, path);
+  }
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,25 @@
+// The model of a run: a zoo graph or an ONNX file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/graph/graph.h"
+#include "core/onnx/onnx.h"
+#include "launch/config.h"
+
+namespace rlgo::launch {
+
+struct LoadedModel {
+  graph::Graph graph;
+  std::shared_ptr<const onnx_io::Skeleton> skeleton;  // null for zoo graphs
+  std::string about;                                  // a few lines for people
+};
+
+// `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
+LoadedModel load_model(const RunConfig& config, bool with_weights);
+// Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
+void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
+
+}  // namespace rlgo::launch

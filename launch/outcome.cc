@@ -1,0 +1,111 @@
+#include "launch/outcome.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/search/search.h"
+
+namespace rlgo::launch {
+namespace {
+
+std::string milliseconds(double us) { return fmt::format("{:.3f} ms", us / 1000.0); }
+
+std::string change(double before, double after) { return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a"; }
+
+// Applies greedily whatever still lowers the cost, and appends it to the best trace.
+graph::Graph polish(const OutcomeInput& in, const graph::Graph& start, BestGraph& best) {
+  search::Options options;
+  options.budget = 1'000'000;
+  options.max_locations = static_cast<int>(in.config.env_max_locations);
+  options.stop = in.should_stop;
+  const auto found = search::run("greedy", {start, in.rules, in.cost}, options);
+  env::Trace actions = best.trace().actions;
+  std::vector<double> costs = best.trace().cost_us;
+  graph::Graph graph = start;
+  for (const auto& step : found.trace) {
+    graph = env::replay(graph, *in.rules, {{step.rule, step.location}}, options.max_locations);
+    actions.push_back({step.rule, step.location});
+    costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+  }
+  best.replace(std::move(actions), std::move(costs));
+  return graph;
+}
+
+std::string interactions_text(const Interactions& done) {
+  std::string text = fmt::format("{} environment steps in {} episodes, {} epochs, {} ({:.0f} steps/s); ended by {}", done.steps, done.episodes, done.epochs,
+                                 human_seconds(done.seconds), done.seconds > 0 ? static_cast<double>(done.steps) / done.seconds : 0.0, done.stop_reason);
+  if (done.lost_episodes > 0) text += fmt::format("; {} episodes lost", done.lost_episodes);
+  return text;
+}
+
+}  // namespace
+
+std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
+  std::map<int32_t, int> counts;
+  for (const auto& action : trace) ++counts[action.xfer];
+  std::vector<std::pair<int, int32_t>> order;
+  for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> parts;
+  for (const auto& [count, rule] : order) parts.push_back(fmt::format("{} x {}", -count, rules.name(rule)));
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+Verdict judge(const RunConfig& config, const exec::Device& device, const graph::Graph& before, const graph::Graph& after) {
+  Verdict verdict;
+  exec::EquivalenceOptions equivalence;
+  equivalence.seeds = static_cast<int>(config.outcome_seeds);
+  equivalence.seed = static_cast<uint64_t>(config.seed) + 1;
+  verdict.equivalence = exec::equivalence(before, after, equivalence);
+  if (!verdict.equivalence.within(config.outcome_tolerance)) {
+    fail("the rewritten graph does not compute the same: {} (tolerance {}); nothing is written. This is a bug of a rule or of rlgo; please report the run folder",
+         verdict.equivalence.comparable ? fmt::format("relative error {:.3g} at output '{}'", verdict.equivalence.max_rel_error, verdict.equivalence.worst_output)
+                                        : verdict.equivalence.reason,
+         config.outcome_tolerance);
+  }
+  exec::MeasureOptions measure;
+  measure.repeats = static_cast<int>(config.outcome_repeats);
+  measure.threads = static_cast<int>(config.cost_threads);
+  const graph::Graph* both[] = {&before, &after};
+  const auto times = exec::measure_graphs(both, device, measure);
+  verdict.before = times[0];
+  verdict.after = times[1];
+  return verdict;
+}
+
+std::string to_text(const Verdict& verdict, const RunConfig& config, const exec::Device& device) {
+  std::string out = fmt::format("end to end      {} (spread {}) -> {} (spread {}): {}, {:.2f}x; LibTorch, {}, {} thread{}, {} interleaved runs each\n",
+                                milliseconds(verdict.before.median_us), milliseconds(verdict.before.spread_us), milliseconds(verdict.after.median_us),
+                                milliseconds(verdict.after.spread_us), change(verdict.before.median_us, verdict.after.median_us),
+                                verdict.before.median_us / verdict.after.median_us, exec::to_string(device), config.cost_threads, config.cost_threads == 1 ? "" : "s",
+                                verdict.after.samples);
+  out += fmt::format("equivalence     largest relative error {:.3g} over {} random inputs (tolerance {:.3g})\n", verdict.equivalence.max_rel_error, config.outcome_seeds,
+                     config.outcome_tolerance);
+  return out;
+}
+
+std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
+  const double agent_us = best.best_us();
+  graph::Graph graph = env::replay(in.model.graph, *in.rules, best.trace().actions, static_cast<int>(in.config.env_max_locations));
+  if (in.config.outcome_polish) graph = polish(in, graph, best);
+  log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
+  const Verdict verdict = judge(in.config, in.device, in.model.graph, graph);
+  atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
+  export_model(in.model, graph, in.folder.best_onnx());
+
+  std::string out = fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
+  out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()), milliseconds(best.best_us()),
+                     change(best.initial_us(), best.best_us()), in.cost.name());
+  if (in.config.outcome_polish) out += fmt::format("  of which      {} by the agent, {} by greedy rewriting afterwards\n", change(best.initial_us(), agent_us), change(agent_us, best.best_us()));
+  out += to_text(verdict, in.config, in.device);
+  out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(), count_rules(best.trace().actions, *in.rules));
+  out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
+  out += fmt::format("model           {}\n", in.folder.best_onnx().string());
+  atomic_write(in.folder.summary(), out);
+  return out;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,96 @@
+#include "launch/roles.h"
+
+#include <unistd.h>
+
+#include "actors/actor_loop.h"
+#include "core/base/error.h"
+#include "launch/learner_session.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+bool should_stop() { return stop_signal() != 0; }
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
+}
+
+actors::ActorOptions actor_options(const RunConfig& config, uint64_t rules_hash) {
+  actors::ActorOptions options;
+  options.seed = static_cast<uint64_t>(config.seed);
+  options.rules_hash = rules_hash;
+  options.host = host_name();
+  return options;
+}
+
+// Sleeps until rank 0 has read everything without an error. False where it says stop instead.
+bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
+  while (!should_stop()) {
+    if (auto message = mailbox.take(comm::Tag::costs, 0)) {
+      costs = std::move(*message);
+      return true;
+    }
+    if (mailbox.take(comm::Tag::stop, 0)) return false;
+    mailbox.wait(100);
+  }
+  return false;
+}
+
+}  // namespace
+
+int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  try {
+    LearnerSession session(config, config_text, mailbox);
+    session.prepare();
+    return session.run();
+  } catch (...) {
+    for (int rank = 1; rank < comm.size(); ++rank) mailbox.send(rank, comm::Tag::stop, "rank 0 failed");
+    mailbox.flush(2.0);
+    throw;
+  }
+}
+
+int run_actor(const RunConfig& config, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  comm::Incoming first_costs;
+  if (!wait_for_start(mailbox, first_costs)) return 0;
+  const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
+  const auto model = load_model(config, env::reward_from_name(config.env_reward) == env::Reward::measured);
+  const auto rules = load_rules(config);
+  Prices prices;
+  if (config.cost == "measured") {
+    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox, config.actor_timeout_s, should_stop);
+    receive_costs(first_costs, *prices.table);
+    prices.model = prices.table;
+  } else {
+    prices = make_prices(config, cpu);
+  }
+  const auto envs = make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor));
+  const auto policy = make_policy(config, envs->spec());
+  comm::Handlers handlers;
+  handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
+    if (prices.table) receive_costs(message, *prices.table);
+  };
+  actors::ActorLoop loop(mailbox, *envs, *policy, actor_options(config, rules->hash()), std::move(handlers));
+  loop.run(should_stop);
+  return 0;
+}
+
+int run_alone(RunConfig& config, const std::string& config_text) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox learner_box(*comms[0]);
+  comm::Mailbox actor_box(*comms[1]);
+  LearnerSession session(config, config_text, learner_box);
+  session.prepare();
+  const auto envs = make_envs(config, session.model().graph, session.rules(), session.prices().model, session.device(), static_cast<int>(config.envs_per_actor));
+  const auto policy = make_policy(config, envs->spec());
+  // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
+  comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
+  actors::ActorLoop actor(actor_box, *envs, *policy, actor_options(config, session.rules()->hash()), std::move(handlers));
+  return session.run([&] { return actor.turn(); });
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,22 @@
+// What each rank of a training run does.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/comm/comm.h"
+#include "launch/config.h"
+
+namespace rlgo::launch {
+
+// Exit status where too few actors were left: the run can be resumed (sysexits' EX_TEMPFAIL).
+constexpr int kTooFewActorsStatus = 75;
+
+// Rank 0 of several: learns, prices, stores. Returns the exit status.
+int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm);
+// The other ranks.
+int run_actor(const RunConfig& config, comm::Comm& comm);
+// One process: learner and actor in turn.
+int run_alone(RunConfig& config, const std::string& config_text);
+
+}  // namespace rlgo::launch

@@ -1,0 +1,89 @@
+#include "launch/session.h"
+
+#include "actors/policy.h"
+#include "core/base/error.h"
+#include "core/cost/analytic.h"
+#include "core/exec/measured_cost.h"
+
+namespace rlgo::launch {
+namespace fs = std::filesystem;
+
+fs::path shipped_rules() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    for (const char* place : {"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"}) {
+      if (fs::exists(folder / place, error)) return folder / place;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  fail("configs/rules/base.rules was not found in any folder above {}; name the rules with --rules FILE", program.string());
+}
+
+std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) {
+  std::vector<fs::path> files(config.rules.begin(), config.rules.end());
+  if (files.empty()) files.push_back(shipped_rules());
+  return rules::RuleSet::load(files);
+}
+
+exec::MeasureOptions measure_options(const RunConfig& config) {
+  exec::MeasureOptions options;
+  options.warmup = static_cast<int>(config.cost_warmup);
+  options.repeats = static_cast<int>(config.cost_repeats);
+  options.min_sample_us = config.cost_min_sample_us;
+  options.threads = static_cast<int>(config.cost_threads);
+  return options;
+}
+
+std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
+  if (env::reward_from_name(config.env_reward) != env::Reward::measured) return {};
+  return [options = measure_options(config), device](const graph::Graph& graph) {
+    const graph::Graph* one[] = {&graph};
+    return exec::measure_graphs(one, device, options)[0].median_us;
+  };
+}
+
+std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count) {
+  std::vector<std::unique_ptr<mdp::Env>> envs;
+  for (int i = 0; i < count; ++i) {
+    envs.push_back(std::make_unique<env::RewriteEnv>(graph, rules, model, env_options(config), whole_graph_timer(config, device)));
+  }
+  return mdp::make_batch(std::move(envs));
+}
+
+Prices make_prices(const RunConfig& config, const exec::Device& device) {
+  Prices prices;
+  if (config.cost == "analytic") {
+    if (!config.costs.empty()) fail("--costs is a table of measured costs; it does not go with --cost analytic");
+    prices.model = std::make_shared<cost::AnalyticCost>();
+    return prices;
+  }
+  const auto options = measure_options(config);
+  prices.table = std::make_shared<cost::TableCost>(exec::measured_origin(device, options), exec::measure_on_miss(device, options));
+  if (!config.costs.empty()) prices.table->load(config.costs);
+  prices.model = prices.table;
+  return prices;
+}
+
+size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Prices& prices,
+                     const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress) {
+  if (!prices.table) return 0;
+  const size_t before = prices.table->size();
+  RunConfig quiet = config;
+  quiet.env_reward = "R1";  // whole graphs need not be timed here
+  env::RewriteEnv env(graph, std::move(rules), prices.model, env_options(quiet));
+  actors::RandomPolicy policy;
+  Rng rng({static_cast<uint64_t>(config.seed), 0xC057});
+  Rng* rngs[] = {&rng};
+  mdp::Observation observation = env.reset(0);
+  for (int64_t i = 0; i < config.cost_explore && !should_stop(); ++i) {
+    const mdp::Observation* seen[] = {&observation};
+    const auto result = env.step(policy.act(seen, rngs)[0].action);
+    observation = result.terminal || result.truncated ? env.reset(0) : result.observation;
+    progress(static_cast<size_t>(i + 1));
+  }
+  return prices.table->size() - before;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,44 @@
+// What every rank of a run needs, made from the options: rules, environments, prices. Implementations are chosen by name here.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/cost/cost.h"
+#include "core/cost/table.h"
+#include "core/env/rewrite_env.h"
+#include "core/exec/device.h"
+#include "core/exec/measure.h"
+#include "core/mdp/mdp.h"
+#include "core/rules/rules.h"
+#include "launch/config.h"
+
+namespace rlgo::launch {
+
+// configs/rules/base.rules beside the program (build tree or installation). Throws Error that lists where it looked.
+std::filesystem::path shipped_rules();
+std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config);
+
+exec::MeasureOptions measure_options(const RunConfig& config);
+// Whole-graph time for reward R4; empty for the other rewards.
+std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
+
+// `count` environments of the same graph, stepped side by side.
+std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count);
+
+// Rank 0 (or a single process): the cost model, with the table behind it where costs are measured.
+struct Prices {
+  std::shared_ptr<cost::CostModel> model;
+  std::shared_ptr<cost::TableCost> table;   // null for --cost analytic
+};
+Prices make_prices(const RunConfig& config, const exec::Device& device);
+// Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
+// runs. Returns the number of operators timed. Ends early when should_stop says so.
+size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Prices& prices,
+                     const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress);
+
+}  // namespace rlgo::launch
