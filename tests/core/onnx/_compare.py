@@ -21,8 +21,15 @@ def test_program():
     sys.exit(77)
 
 
+def may_change(path):
+    return any(n.op_type in ("ConstantOfShape", "Gemm") for n in onnx.load(path, load_external_data=False).graph.node)
+
+
 def round_trip_all(pairs):
-    """[(in, out)] -> {in: None or the error's text}"""
+    """[(in, out)] -> {in: None or the error's text}
+
+    Importing the export must give the same graph again, except that fills come back as numbers.
+    """
     lines = "".join(f"{a} {b}\n" for a, b in pairs)
     run = subprocess.run([test_program(), "--roundtrip-list"], input=lines, capture_output=True, text=True, timeout=900)
     assert run.returncode == 0 and not run.stderr, (run.returncode, run.stderr[-2000:])
@@ -30,6 +37,8 @@ def round_trip_all(pairs):
     for line in run.stdout.splitlines():
         word, path, *rest = line.split(" ", 2)
         results[path] = None if word == "ok" else rest[0]
+        if word == "ok" and rest[0].endswith("changed") and not may_change(path):
+            results[path] = "another import gives another graph"
     return results
 
 
