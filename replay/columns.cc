@@ -38,13 +38,17 @@ void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
 // Rows first .. last - 1 of a [rows, width] array.
 template <typename T>
 std::vector<T> rows(const std::vector<T>& from, uint64_t first, uint64_t last, uint64_t width = 1) {
-  if (first > last || last * width > from.size()) fail("rows {} to {} of {} values, {} each", first, last, from.size(), width);
-  return {from.begin() + static_cast<std::ptrdiff_t>(first * width), from.begin() + static_cast<std::ptrdiff_t>(last * width)};
+  if (first > last || last * width > from.size())
+    fail("rows {} to {} of {} values, {} each", first, last, from.size(), width);
+  return {from.begin() + static_cast<std::ptrdiff_t>(first * width),
+          from.begin() + static_cast<std::ptrdiff_t>(last * width)};
 }
 
 mdp::Observation observation(const Columns& c, uint64_t i, const mdp::ObservationSpec& spec) {
   const auto width = [&](Width which) { return width_of(which, spec); };
-  const auto at = [&](const std::vector<int64_t>& offsets, uint64_t index) { return static_cast<uint64_t>(offsets[index]); };
+  const auto at = [&](const std::vector<int64_t>& offsets, uint64_t index) {
+    return static_cast<uint64_t>(offsets[index]);
+  };
   mdp::Observation o;
   const uint64_t node = at(c.node_offset, i), node_end = at(c.node_offset, i + 1);
   const uint64_t edge = at(c.edge_offset, i), edge_end = at(c.edge_offset, i + 1);
@@ -88,7 +92,8 @@ int32_t RuleNames::index(const std::string& rule) {
 const std::string& RuleNames::name(int32_t index) const {
   static const std::string none;
   if (index == -1) return none;
-  if (index < 0 || static_cast<size_t>(index) >= names_.size()) fail("rule index {} of {} rule names", index, names_.size());
+  if (index < 0 || static_cast<size_t>(index) >= names_.size())
+    fail("rule index {} of {} rule names", index, names_.size());
   return names_[static_cast<size_t>(index)];
 }
 

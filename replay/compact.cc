@@ -22,7 +22,8 @@ std::vector<Group> group_parts(const fs::path& folder, const std::vector<PartNam
   for (const auto& name : parts) {
     const PartReader part(folder / name.file_name());
     const bool joins = !groups.empty() && groups.back().parts.back().writer == name.writer &&
-                       groups.back().episodes + part.episodes() <= episodes_per_file && groups.back().header == part.header();
+                       groups.back().episodes + part.episodes() <= episodes_per_file &&
+                       groups.back().header == part.header();
     if (!joins) groups.push_back({{}, 0, part.header()});
     groups.back().parts.push_back(name);
     groups.back().episodes += part.episodes();
@@ -39,7 +40,8 @@ void merge(const fs::path& folder, const Group& group) {
   }
   writer.save(folder / merged.file_name());
   const PartReader written(folder / merged.file_name());  // what is on disk, before anything is removed
-  if (written.episodes() != group.episodes) fail("{}: {} episodes instead of {}", written.path().string(), written.episodes(), group.episodes);
+  if (written.episodes() != group.episodes)
+    fail("{}: {} episodes instead of {}", written.path().string(), written.episodes(), group.episodes);
   for (const auto& name : group.parts) fs::remove(folder / name.file_name());
 }
 

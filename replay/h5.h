@@ -25,12 +25,18 @@ size_t size_bytes(Type type);
 template <typename T>
 constexpr Type type_of() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
-  if constexpr (std::is_same_v<T, float>) return Type::f32;
-  else if constexpr (std::is_same_v<T, double>) return Type::f64;
-  else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? Type::i8 : Type::u8;
-  else if constexpr (sizeof(T) == 2) return std::is_signed_v<T> ? Type::i16 : Type::u16;
-  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? Type::i32 : Type::u32;
-  else return std::is_signed_v<T> ? Type::i64 : Type::u64;
+  if constexpr (std::is_same_v<T, float>)
+    return Type::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Type::f64;
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? Type::i8 : Type::u8;
+  else if constexpr (sizeof(T) == 2)
+    return std::is_signed_v<T> ? Type::i16 : Type::u16;
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? Type::i32 : Type::u32;
+  else
+    return std::is_signed_v<T> ? Type::i64 : Type::u64;
 }
 
 struct Info {
@@ -38,9 +44,9 @@ struct Info {
   std::vector<uint64_t> shape;
 };
 
-// How rows that are appended are stored: deflated (gzip 1..9; 0 = not), with a Fletcher-32 checksum per chunk, so that other
-// readers notice damage too. shuffle: the first bytes of all numbers go first, then the second bytes, and so on; good for
-// numbers that drift, bad for rows that come again exactly.
+// How rows that are appended are stored: deflated (gzip 1..9; 0 = not), with a Fletcher-32 checksum per chunk, so that
+// other readers notice damage too. shuffle: the first bytes of all numbers go first, then the second bytes, and so on;
+// good for numbers that drift, bad for rows that come again exactly.
 struct Filters {
   int gzip = 4;
   bool shuffle = true;
@@ -56,7 +62,8 @@ class Writer {
   Writer& operator=(Writer&&) noexcept;
 
   // Appends `rows` rows to the 1-D (width 0) or 2-D (width > 0) dataset `name`, creating it and its groups first.
-  void append(const std::string& name, Type type, uint64_t width, uint64_t rows, const void* data, const Filters& filters);
+  void append(const std::string& name, Type type, uint64_t width, uint64_t rows, const void* data,
+              const Filters& filters);
   template <typename T>
   void append(const std::string& name, std::span<const T> values, const Filters& filters) {
     append(name, type_of<T>(), 0, values.size(), values.data(), filters);
@@ -77,8 +84,8 @@ class Writer {
   void attribute(const std::string& name, double value);
   void attribute(const std::string& name, std::string_view value);
 
-  // Seals the file as `kind` and writes it atomically. The writer is spent afterwards, unless this throws for the disk's
-  // sake: then save() may be tried again. `bytes`: the size of the file.
+  // Seals the file as `kind` and writes it atomically. The writer is spent afterwards, unless this throws for the
+  // disk's sake: then save() may be tried again. `bytes`: the size of the file.
   uint64_t save(const std::filesystem::path& path, std::string_view kind);
 
  private:

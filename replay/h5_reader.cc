@@ -25,7 +25,8 @@ struct Reader::Impl {
   }
 };
 
-Reader::Reader(std::filesystem::path path, std::string_view kind, bool sealed_already) : impl_(std::make_unique<Impl>()) {
+Reader::Reader(std::filesystem::path path, std::string_view kind, bool sealed_already)
+    : impl_(std::make_unique<Impl>()) {
   impl_->path = std::move(path);
   if (!sealed_already) check_seal(impl_->path, kind);
   silence();
@@ -55,7 +56,8 @@ Info Reader::info(const std::string& name) const {
   std::vector<hsize_t> dims(static_cast<size_t>(rank));
   if (rank > 0) H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr);
   for (int i = 0; i <= static_cast<int>(Type::f64); ++i) {
-    if (H5Tequal(type.id(), stored_type(static_cast<Type>(i))) > 0) return {static_cast<Type>(i), {dims.begin(), dims.end()}};
+    if (H5Tequal(type.id(), stored_type(static_cast<Type>(i))) > 0)
+      return {static_cast<Type>(i), {dims.begin(), dims.end()}};
   }
   fail("{}: '{}': not an array of little-endian numbers", impl_->path.string(), name);
 }
@@ -65,7 +67,8 @@ void Reader::rows(const std::string& name, Type type, uint64_t first, uint64_t c
   const auto file = impl_->path.string();
   if (about.type != type) fail("{}: '{}': holds {}, not {}", file, name, h5::name(about.type), h5::name(type));
   const uint64_t size = about.shape.empty() ? 1 : about.shape[0];
-  if (first > size || count > size - first) fail("{}: '{}': rows {} to {} of {}", file, name, first, first + count, size);
+  if (first > size || count > size - first)
+    fail("{}: '{}': rows {} to {} of {}", file, name, first, first + count, size);
   const int64_t id = impl_->dataset(name);
   bool done = true;
   if (about.shape.empty()) {
@@ -92,14 +95,16 @@ std::vector<std::string> Reader::strings(const std::string& name) const {
   const Handle space = space_handle(H5Dget_space(id));
   const auto file = impl_->path.string();
   if (!type || !space) fail_h5(file, name, "cannot read type and shape");
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0 || H5Sget_simple_extent_ndims(space.id()) != 1) {
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0 ||
+      H5Sget_simple_extent_ndims(space.id()) != 1) {
     fail("{}: '{}': not a list of fixed-length strings", file, name);
   }
   hsize_t count = 0;
   H5Sget_simple_extent_dims(space.id(), &count, nullptr);
   const size_t width = H5Tget_size(type.id());
   std::string flat(count * width, '\0');
-  if (count > 0 && H5Dread(id, type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) fail_h5(file, name, "cannot read");
+  if (count > 0 && H5Dread(id, type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0)
+    fail_h5(file, name, "cannot read");
   std::vector<std::string> values;
   for (size_t i = 0; i < count; ++i) {
     const std::string value = flat.substr(i * width, width);
@@ -126,10 +131,12 @@ double Reader::attribute_double(const std::string& name) const {
 
 std::string Reader::attribute_text(const std::string& name) const {
   const auto file = impl_->path.string();
-  const Handle opened = attribute_handle(H5Aopen_by_name(impl_->file.id(), "/", name.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+  const Handle opened =
+      attribute_handle(H5Aopen_by_name(impl_->file.id(), "/", name.c_str(), H5P_DEFAULT, H5P_DEFAULT));
   if (!opened) fail_h5(file, name, "no such attribute");
   const Handle type = type_handle(H5Aget_type(opened.id()));
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0) fail("{}: attribute '{}': not a text", file, name);
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0)
+    fail("{}: attribute '{}': not a text", file, name);
   std::string value(H5Tget_size(type.id()), '\0');
   if (H5Aread(opened.id(), type.id(), value.data()) < 0) fail_h5(file, name, "cannot read the attribute");
   return value.substr(0, value.find('\0'));

@@ -64,32 +64,52 @@ void fail_h5(const std::string& file, const std::string& name, const std::string
 
 int64_t native_type(Type type) {
   switch (type) {
-    case Type::i8: return H5T_NATIVE_INT8;
-    case Type::u8: return H5T_NATIVE_UINT8;
-    case Type::i16: return H5T_NATIVE_INT16;
-    case Type::u16: return H5T_NATIVE_UINT16;
-    case Type::i32: return H5T_NATIVE_INT32;
-    case Type::u32: return H5T_NATIVE_UINT32;
-    case Type::i64: return H5T_NATIVE_INT64;
-    case Type::u64: return H5T_NATIVE_UINT64;
-    case Type::f32: return H5T_NATIVE_FLOAT;
-    case Type::f64: return H5T_NATIVE_DOUBLE;
+    case Type::i8:
+      return H5T_NATIVE_INT8;
+    case Type::u8:
+      return H5T_NATIVE_UINT8;
+    case Type::i16:
+      return H5T_NATIVE_INT16;
+    case Type::u16:
+      return H5T_NATIVE_UINT16;
+    case Type::i32:
+      return H5T_NATIVE_INT32;
+    case Type::u32:
+      return H5T_NATIVE_UINT32;
+    case Type::i64:
+      return H5T_NATIVE_INT64;
+    case Type::u64:
+      return H5T_NATIVE_UINT64;
+    case Type::f32:
+      return H5T_NATIVE_FLOAT;
+    case Type::f64:
+      return H5T_NATIVE_DOUBLE;
   }
   fail("no HDF5 type {}", static_cast<int>(type));
 }
 
 int64_t stored_type(Type type) {
   switch (type) {
-    case Type::i8: return H5T_STD_I8LE;
-    case Type::u8: return H5T_STD_U8LE;
-    case Type::i16: return H5T_STD_I16LE;
-    case Type::u16: return H5T_STD_U16LE;
-    case Type::i32: return H5T_STD_I32LE;
-    case Type::u32: return H5T_STD_U32LE;
-    case Type::i64: return H5T_STD_I64LE;
-    case Type::u64: return H5T_STD_U64LE;
-    case Type::f32: return H5T_IEEE_F32LE;
-    case Type::f64: return H5T_IEEE_F64LE;
+    case Type::i8:
+      return H5T_STD_I8LE;
+    case Type::u8:
+      return H5T_STD_U8LE;
+    case Type::i16:
+      return H5T_STD_I16LE;
+    case Type::u16:
+      return H5T_STD_U16LE;
+    case Type::i32:
+      return H5T_STD_I32LE;
+    case Type::u32:
+      return H5T_STD_U32LE;
+    case Type::i64:
+      return H5T_STD_I64LE;
+    case Type::u64:
+      return H5T_STD_U64LE;
+    case Type::f32:
+      return H5T_IEEE_F32LE;
+    case Type::f64:
+      return H5T_IEEE_F64LE;
   }
   fail("no HDF5 type {}", static_cast<int>(type));
 }

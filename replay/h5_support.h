@@ -40,8 +40,8 @@ std::string describe_failure();
 // Throws Error "<file>: dataset 'name': <what>: <library's reason>".
 [[noreturn]] void fail_h5(const std::string& file, const std::string& name, const std::string& what);
 
-int64_t native_type(Type type);   // in memory
-int64_t stored_type(Type type);   // on disk: little-endian
+int64_t native_type(Type type);    // in memory
+int64_t stored_type(Type type);    // on disk: little-endian
 int64_t string_type(size_t size);  // a new type: fixed-length UTF-8; the caller closes it
 
 Handle type_handle(int64_t id);

@@ -25,7 +25,9 @@ struct Image {
 };
 
 void* image_malloc(size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); }
-void* image_memcpy(void* to, const void* from, size_t size, H5FD_file_image_op_t, void*) { return std::memcpy(to, from, size); }
+void* image_memcpy(void* to, const void* from, size_t size, H5FD_file_image_op_t, void*) {
+  return std::memcpy(to, from, size);
+}
 void* image_realloc(void* old, size_t size, H5FD_file_image_op_t, void* user) {
   auto* image = static_cast<Image*>(user);
   if (size > image->capacity) {
@@ -61,10 +63,12 @@ struct Writer::Impl {
     silence();
     const Handle access = property_handle(H5Pcreate(H5P_FILE_ACCESS));
     const Handle create = property_handle(H5Pcreate(H5P_FILE_CREATE));
-    H5FD_file_image_callbacks_t callbacks{image_malloc, image_memcpy, image_realloc, image_free, share_user, keep_user, image.get()};
+    H5FD_file_image_callbacks_t callbacks{image_malloc, image_memcpy, image_realloc, image_free,
+                                          share_user,   keep_user,    image.get()};
     const bool ready = H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
                        H5Pset_fapl_core(access.id(), kGrowthBytes, 0) >= 0 &&
-                       H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0 && H5Pset_userblock(create.id(), kSealBytes) >= 0;
+                       H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0 &&
+                       H5Pset_userblock(create.id(), kSealBytes) >= 0;
     // Two files in memory must not have one name; nothing of that name is made on disk.
     const std::string unique = fmt::format("{} {}", label, static_cast<const void*>(this));
     if (ready) file = file_handle(H5Fcreate(unique.c_str(), H5F_ACC_TRUNC, create.id(), access.id()));
@@ -80,7 +84,8 @@ struct Writer::Impl {
     if (!file) fail("{}: written already", label);
     const Handle links = property_handle(link_properties());
     H5Pset_obj_track_times(properties.id(), 0);  // files depend on their contents alone
-    Handle made = dataset_handle(H5Dcreate2(file.id(), name.c_str(), type, space.id(), links.id(), properties.id(), H5P_DEFAULT));
+    Handle made =
+        dataset_handle(H5Dcreate2(file.id(), name.c_str(), type, space.id(), links.id(), properties.id(), H5P_DEFAULT));
     if (!made) fail_h5(label, name, "cannot create");
     return made;
   }
@@ -91,7 +96,8 @@ struct Writer::Impl {
 Writer::Impl::Dataset& Writer::Impl::dataset(const std::string& name, Type type, uint64_t width, uint64_t rows,
                                              const Filters& filters) {
   if (auto found = appended.find(name); found != appended.end()) {
-    if (found->second.type != type || found->second.width != width) fail("{}: '{}': appended to with another type or width", label, name);
+    if (found->second.type != type || found->second.width != width)
+      fail("{}: '{}': appended to with another type or width", label, name);
     return found->second;
   }
   const int rank = width == 0 ? 1 : 2;
@@ -106,7 +112,8 @@ Writer::Impl::Dataset& Writer::Impl::dataset(const std::string& name, Type type,
   if (filters.gzip > 0 && filters.shuffle) H5Pset_shuffle(properties.id());
   if (filters.gzip > 0) H5Pset_deflate(properties.id(), static_cast<unsigned>(filters.gzip));
   H5Pset_fletcher32(properties.id());
-  return appended.emplace(name, Dataset{create(name, stored_type(type), space, properties), type, width, 0}).first->second;
+  return appended.emplace(name, Dataset{create(name, stored_type(type), space, properties), type, width, 0})
+      .first->second;
 }
 
 void Writer::Impl::finish() {
@@ -122,7 +129,8 @@ Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 
-void Writer::append(const std::string& name, Type type, uint64_t width, uint64_t rows, const void* data, const Filters& filters) {
+void Writer::append(const std::string& name, Type type, uint64_t width, uint64_t rows, const void* data,
+                    const Filters& filters) {
   auto& target = impl_->dataset(name, type, width, rows, filters);
   if (rows == 0) return;
   const int rank = width == 0 ? 1 : 2;
@@ -140,17 +148,20 @@ void Writer::append(const std::string& name, Type type, uint64_t width, uint64_t
 
 void Writer::put(const std::string& name, Type type, std::span<const uint64_t> shape, const void* data) {
   const std::vector<hsize_t> dims(shape.begin(), shape.end());
-  const Handle space = space_handle(dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr));
+  const Handle space = space_handle(
+      dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr));
   if (!space) fail_h5(impl_->label, name, "shape not possible");
   const Handle made = impl_->create(name, stored_type(type), space, property_handle(H5Pcreate(H5P_DATASET_CREATE)));
   if (std::count(dims.begin(), dims.end(), hsize_t{0}) > 0) return;
-  if (H5Dwrite(made.id(), native_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) fail_h5(impl_->label, name, "cannot write");
+  if (H5Dwrite(made.id(), native_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+    fail_h5(impl_->label, name, "cannot write");
 }
 
 void Writer::put_strings(const std::string& name, std::span<const std::string> values) {
   size_t width = 1;
   for (const auto& value : values) {
-    if (value.find('\0') != std::string::npos) fail("{}: '{}': a string with a zero byte cannot be stored", impl_->label, name);
+    if (value.find('\0') != std::string::npos)
+      fail("{}: '{}': a string with a zero byte cannot be stored", impl_->label, name);
     width = std::max(width, value.size());
   }
   std::string flat;
@@ -167,9 +178,11 @@ void Writer::put_strings(const std::string& name, std::span<const std::string> v
 
 namespace {
 
-void write_attribute(int64_t file, const std::string& label, const std::string& name, int64_t disk_type, int64_t memory_type, const void* data) {
+void write_attribute(int64_t file, const std::string& label, const std::string& name, int64_t disk_type,
+                     int64_t memory_type, const void* data) {
   const Handle space = space_handle(H5Screate(H5S_SCALAR));
-  const Handle made = attribute_handle(H5Acreate_by_name(file, "/", name.c_str(), disk_type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  const Handle made = attribute_handle(
+      H5Acreate_by_name(file, "/", name.c_str(), disk_type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   if (!made || H5Awrite(made.id(), memory_type, data) < 0) fail_h5(label, name, "cannot write the attribute");
 }
 
@@ -185,7 +198,8 @@ void Writer::attribute(const std::string& name, double value) {
   write_attribute(impl_->file.id(), impl_->label, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
 }
 void Writer::attribute(const std::string& name, std::string_view value) {
-  if (value.find('\0') != std::string_view::npos) fail("{}: attribute '{}': a string with a zero byte cannot be stored", impl_->label, name);
+  if (value.find('\0') != std::string_view::npos)
+    fail("{}: attribute '{}': a string with a zero byte cannot be stored", impl_->label, name);
   const Handle type = type_handle(string_type(value.size()));
   const std::string data = value.empty() ? std::string(1, '\0') : std::string(value);
   write_attribute(impl_->file.id(), impl_->label, name, type.id(), type.id(), data.data());

@@ -21,9 +21,12 @@ class PartWriter {
   // Throws Error, and adds nothing, where the trajectory does not fit the header's spec.
   void add(const mdp::Trajectory& trajectory);
   int64_t episodes() const { return episodes_; }
-  int64_t steps() const { return totals_[static_cast<size_t>(Rows::steps)] + static_cast<int64_t>(pending_.xfer.size()); }
+  int64_t steps() const {
+    return totals_[static_cast<size_t>(Rows::steps)] + static_cast<int64_t>(pending_.xfer.size());
+  }
   uint64_t raw_bytes() const { return raw_bytes_ + pending_.size_bytes(); }
-  // Writes the file atomically; returns its size in bytes. After a disk error it may be tried again, with nothing added.
+  // Writes the file atomically; returns its size in bytes. After a disk error it may be tried again, with nothing
+  // added.
   uint64_t save(const std::filesystem::path& path);
 
  private:

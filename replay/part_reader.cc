@@ -24,21 +24,25 @@ void check_shapes(const h5::Reader& file, const mdp::ObservationSpec& spec) {
     if (!fits) fail("{}: '{}': its shape does not fit the schema", file.path().string(), name);
     const auto rows = static_cast<int64_t>(about.shape[0]) - (column.offsets ? 1 : 0);
     auto& length = lengths[static_cast<size_t>(column.rows)];
-    if (length >= 0 && length != rows) fail("{}: '{}': {} rows, {} in other datasets", file.path().string(), name, rows, length);
+    if (length >= 0 && length != rows)
+      fail("{}: '{}': {} rows, {} in other datasets", file.path().string(), name, rows, length);
     length = rows;
   });
-  if (lengths[2] != lengths[0] + lengths[1]) fail("{}: {} observations, not steps + episodes", file.path().string(), lengths[2]);
+  if (lengths[2] != lengths[0] + lengths[1])
+    fail("{}: {} observations, not steps + episodes", file.path().string(), lengths[2]);
 }
 
 // Makes offsets start at 0; throws where they run backwards or past `rows`.
 void rebase(std::vector<int64_t>& offsets, int64_t rows, const std::string& place) {
   const int64_t base = offsets.front();
-  if (base < 0 || offsets.back() > rows || !std::is_sorted(offsets.begin(), offsets.end())) fail("{}: offsets out of order", place);
+  if (base < 0 || offsets.back() > rows || !std::is_sorted(offsets.begin(), offsets.end()))
+    fail("{}: offsets out of order", place);
   for (auto& offset : offsets) offset -= base;
 }
 
 template <typename T>
-void read_rows(const h5::Reader& file, const std::string& name, uint64_t width, int64_t first, int64_t count, std::vector<T>& out) {
+void read_rows(const h5::Reader& file, const std::string& name, uint64_t width, int64_t first, int64_t count,
+               std::vector<T>& out) {
   out.resize(static_cast<uint64_t>(count) * std::max<uint64_t>(width, 1));
   file.rows(name, h5::type_of<T>(), static_cast<uint64_t>(first), static_cast<uint64_t>(count), out.data());
 }
@@ -109,11 +113,12 @@ mdp::Trajectory PartReader::read(int64_t episode, int64_t first, int64_t count) 
 
 Columns PartReader::facts() const {
   Columns c;
-  for_each_column(c, [&](auto& values, const ColumnInfo& column) {
-    if (column.rows != Rows::episodes && column.rows != Rows::steps) return;
+  const auto read = [&](auto& values, const ColumnInfo& column) {
     const auto rows = column.rows == Rows::steps ? steps() : episodes() + (column.offsets ? 1 : 0);
     read_rows(file_, std::string(column.name), 0, 0, rows, values);
-  });
+  };
+  for_each_episode_column(c, read);
+  for_each_step_column(c, read);
   return c;
 }
 

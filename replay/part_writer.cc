@@ -35,9 +35,12 @@ void PartWriter::add(const mdp::Trajectory& trajectory) {
 }
 
 void PartWriter::spill() {
-  int64_t new_rows[6] = {static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.xfer.size()),
-                         static_cast<int64_t>(pending_.node_offset.size()) - 1, static_cast<int64_t>(pending_.node_op.size()),
-                         static_cast<int64_t>(pending_.edge_src.size()), static_cast<int64_t>(pending_.loc_node.size())};
+  int64_t new_rows[6] = {static_cast<int64_t>(pending_.seed.size()),
+                         static_cast<int64_t>(pending_.xfer.size()),
+                         static_cast<int64_t>(pending_.node_offset.size()) - 1,
+                         static_cast<int64_t>(pending_.node_op.size()),
+                         static_cast<int64_t>(pending_.edge_src.size()),
+                         static_cast<int64_t>(pending_.loc_node.size())};
   const auto rebase = [&](std::vector<int64_t>& offsets, Rows into) {
     for (auto& offset : offsets) offset += totals_[static_cast<size_t>(into)];
     if (!first_spill_) offsets.erase(offsets.begin());
@@ -52,7 +55,8 @@ void PartWriter::spill() {
     const uint64_t width = width_of(column.width, header_.spec);
     if (column.width != Width::none && width == 0) return;  // a spec without such features has no such dataset
     const uint64_t rows = values.size() / (width == 0 ? 1 : width);
-    // One observation repeats most rows of the one before: a copy that deflate finds sooner in bytes left in their order.
+    // One observation repeats most rows of the one before: a copy that deflate finds sooner in bytes left in their
+    // order.
     const bool drifts = column.offsets || column.rows == Rows::episodes || column.rows == Rows::steps;
     const h5::Filters filters{.gzip = gzip_, .shuffle = drifts};
     file_.append(std::string(column.name), h5::type_of<T>(), width, rows, values.data(), filters);

@@ -42,7 +42,8 @@ PartList list_parts(const fs::path& folder) {
   });
   PartList list;
   for (const auto& name : names) {
-    const bool covered = !list.parts.empty() && list.parts.back().writer == name.writer && name.last <= list.parts.back().last;
+    const bool covered =
+        !list.parts.empty() && list.parts.back().writer == name.writer && name.last <= list.parts.back().last;
     (covered ? list.covered : list.parts).push_back(name);
   }
   return list;

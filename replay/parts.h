@@ -1,5 +1,5 @@
-// Names of part files. part-<writer>-<number>.h5 is one part; part-<writer>-<first>-<last>.h5 is what compaction made of
-// parts first..last. A part that a wider one covers is a left-over of an interrupted compaction: it is never read.
+// Names of part files. part-<writer>-<number>.h5 is one part; part-<writer>-<first>-<last>.h5 is what compaction made
+// of parts first..last. A part that a wider one covers is a left-over of an interrupted compaction: it is never read.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace rlgo::replay {
 struct PartName {
   int writer = 0;
   int64_t first = 0;
-  int64_t last = 0;  // = first, for a part that is not merged
+  int64_t last = 0;               // = first, for a part that is not merged
   std::string file_name() const;  // part-000-000012.h5, part-000-000000-000012.h5
   bool operator==(const PartName&) const = default;
 };

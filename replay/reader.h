@@ -18,8 +18,8 @@ struct BrokenPart {
 
 class RolloutReader {
  public:
-  // `path`: a part, a folder of parts, or a run folder. Parts that are truncated, altered or foreign are refused with an
-  // Error that names them, or, with skip_broken, left out and listed by broken().
+  // `path`: a part, a folder of parts, or a run folder. Parts that are truncated, altered or foreign are refused with
+  // an Error that names them, or, with skip_broken, left out and listed by broken().
   explicit RolloutReader(const std::filesystem::path& path, bool skip_broken = false);
   // The next episode in the order of writer, part and position; nothing at the end. Reads one episode at a time.
   std::optional<mdp::Trajectory> next();

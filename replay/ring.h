@@ -1,4 +1,5 @@
-// A bounded queue of recent trajectories: what on-policy learning trains on. Oldest first; a full ring drops the oldest.
+// A bounded queue of recent trajectories: what on-policy learning trains on. Oldest first; a full ring drops the
+// oldest.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ Sampler::Sampler(const std::filesystem::path& path, Rng rng, bool skip_broken) :
     try {
       const PartReader reader(candidate);
       if (paths_.empty()) spec_ = reader.header().spec;
-      if (reader.header().spec != spec_) fail("{}: its observation spec differs from that of {}", candidate.string(), paths_[0].string());
+      if (reader.header().spec != spec_)
+        fail("{}: its observation spec differs from that of {}", candidate.string(), paths_[0].string());
       for (int64_t i = 0; i < reader.episodes(); ++i) episodes_.push_back({paths_.size(), i, reader.steps(i)});
       steps_ += reader.steps();
       paths_.push_back(candidate);
@@ -49,7 +50,8 @@ mdp::Trajectory Sampler::sequence(int64_t length) {
   if (length < 1) fail("rollout store: a sequence of {} steps", length);
   if (length != length_) {
     starts_before_.assign(1, 0);
-    for (const auto& place : episodes_) starts_before_.push_back(starts_before_.back() + std::max<int64_t>(place.steps - length + 1, 0));
+    for (const auto& place : episodes_)
+      starts_before_.push_back(starts_before_.back() + std::max<int64_t>(place.steps - length + 1, 0));
     length_ = length;
   }
   if (starts_before_.back() == 0) fail("rollout store: no episode of {} steps or more", length);

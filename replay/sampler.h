@@ -25,8 +25,8 @@ class Sampler {
 
   // Each episode with the same chance. Throws Error where there is none.
   mdp::Trajectory episode();
-  // `length` consecutive steps of one episode, each such run of steps with the same chance. Throws Error where no episode
-  // is that long. See PartReader::read for what `last` and `terminal` are then.
+  // `length` consecutive steps of one episode, each such run of steps with the same chance. Throws Error where no
+  // episode is that long. See PartReader::read for what `last` and `terminal` are then.
   mdp::Trajectory sequence(int64_t length);
 
  private:

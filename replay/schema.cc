@@ -7,23 +7,34 @@ namespace {
 
 std::string_view symbol(Rows rows) {
   switch (rows) {
-    case Rows::episodes: return "P";
-    case Rows::steps: return "S";
-    case Rows::observations: return "O";
-    case Rows::nodes: return "N";
-    case Rows::edges: return "E";
-    case Rows::locations: return "L";
+    case Rows::episodes:
+      return "P";
+    case Rows::steps:
+      return "S";
+    case Rows::observations:
+      return "O";
+    case Rows::nodes:
+      return "N";
+    case Rows::edges:
+      return "E";
+    case Rows::locations:
+      return "L";
   }
   fail("no rows {}", static_cast<int>(rows));
 }
 
 std::string_view symbol(Width width) {
   switch (width) {
-    case Width::none: return "";
-    case Width::node_features: return ", node_features";
-    case Width::edge_features: return ", edge_features";
-    case Width::globals: return ", global_features";
-    case Width::xfers: return ", xfers";
+    case Width::none:
+      return "";
+    case Width::node_features:
+      return ", node_features";
+    case Width::edge_features:
+      return ", edge_features";
+    case Width::globals:
+      return ", global_features";
+    case Width::xfers:
+      return ", xfers";
   }
   fail("no width {}", static_cast<int>(width));
 }
@@ -32,11 +43,16 @@ std::string_view symbol(Width width) {
 
 uint64_t width_of(Width width, const mdp::ObservationSpec& spec) {
   switch (width) {
-    case Width::none: return 0;
-    case Width::node_features: return static_cast<uint64_t>(spec.node_features);
-    case Width::edge_features: return static_cast<uint64_t>(spec.edge_features);
-    case Width::globals: return static_cast<uint64_t>(spec.global_features);
-    case Width::xfers: return static_cast<uint64_t>(spec.xfers);
+    case Width::none:
+      return 0;
+    case Width::node_features:
+      return static_cast<uint64_t>(spec.node_features);
+    case Width::edge_features:
+      return static_cast<uint64_t>(spec.edge_features);
+    case Width::globals:
+      return static_cast<uint64_t>(spec.global_features);
+    case Width::xfers:
+      return static_cast<uint64_t>(spec.xfers);
   }
   fail("no width {}", static_cast<int>(width));
 }
@@ -52,8 +68,9 @@ std::string schema_markdown() {
   Columns columns;
   for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
-    text += fmt::format("| `{}` | {} | [{}{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()), symbol(column.rows),
-                        column.offsets ? "+1" : "", symbol(column.width), column.unit, column.meaning);
+    text +=
+        fmt::format("| `{}` | {} | [{}{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()),
+                    symbol(column.rows), column.offsets ? "+1" : "", symbol(column.width), column.unit, column.meaning);
   });
   return text;
 }
@@ -83,7 +100,8 @@ void write_header(h5::Writer& file, const StoreHeader& header) {
 
 StoreHeader read_header(const h5::Reader& file) {
   const std::string path = file.path().string();
-  if (const auto format = file.attribute_text("format"); format != kFormat) fail("{}: format '{}', not '{}'", path, format, kFormat);
+  if (const auto format = file.attribute_text("format"); format != kFormat)
+    fail("{}: format '{}', not '{}'", path, format, kFormat);
   if (const auto version = file.attribute_int("version"); version != kVersion) {
     fail("{}: version {} of the rollout format; this program reads version {}", path, version, kVersion);
   }

@@ -43,7 +43,8 @@ void check_seal(const std::filesystem::path& path, std::string_view kind) {
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   const std::string start = fmt::format("rlgo {}\n", kind);
   if (!head.starts_with(start)) fail("{}: not a file of rlgo {} (its seal is missing)", path.string(), kind);
-  if (in.gcount() < static_cast<std::streamsize>(kSealBytes)) fail("{}: truncated: {} bytes", path.string(), in.gcount());
+  if (in.gcount() < static_cast<std::streamsize>(kSealBytes))
+    fail("{}: truncated: {} bytes", path.string(), in.gcount());
   uint64_t hash = 0;
   uint64_t bytes = kSealBytes;
   std::vector<char> block(kBlockBytes);

@@ -15,11 +15,13 @@ using EpisodeName = std::tuple<uint64_t, int32_t, int64_t, bool>;
 
 void add(Summary& s, const PartReader& part, std::set<EpisodeName>& seen, double& return_sum) {
   const Columns facts = part.facts();
-  if (std::find(s.headers.begin(), s.headers.end(), part.header()) == s.headers.end()) s.headers.push_back(part.header());
+  if (std::find(s.headers.begin(), s.headers.end(), part.header()) == s.headers.end())
+    s.headers.push_back(part.header());
   ++s.parts;
   for (size_t e = 0; e < facts.seed.size(); ++e) {
     double sum = 0;
-    for (auto i = facts.step_offset[e]; i < facts.step_offset[e + 1]; ++i) sum += static_cast<double>(facts.reward[static_cast<size_t>(i)]);
+    for (auto i = facts.step_offset[e]; i < facts.step_offset[e + 1]; ++i)
+      sum += static_cast<double>(facts.reward[static_cast<size_t>(i)]);
     const bool first = s.episodes == 0;
     s.return_min = first ? sum : std::min(s.return_min, sum);
     s.return_max = first ? sum : std::max(s.return_max, sum);
@@ -79,15 +81,17 @@ Summary summarize(const std::filesystem::path& path) {
 std::string to_text(const Summary& s) {
   std::string text = fmt::format("rollouts      {}\n", s.path.string());
   for (const auto& header : s.headers) {
-    text += fmt::format("run           graph {}, seed {}, reward {}, {} rules (set {}), rlgo {}\n", header.graph, header.seed, header.reward,
-                        header.spec.xfers, header.rule_set_hash, header.git_revision);
+    text += fmt::format("run           graph {}, seed {}, reward {}, {} rules (set {}), rlgo {}\n", header.graph,
+                        header.seed, header.reward, header.spec.xfers, header.rule_set_hash, header.git_revision);
   }
-  text += fmt::format("parts         {} ({}, {:.0f} B per step)\n", s.parts, human_bytes(static_cast<double>(s.bytes)), s.bytes_per_step());
-  text += fmt::format("episodes      {} ({} terminal, {} truncated, {} dreamt, {} repeated)\n", s.episodes, s.terminal, s.episodes - s.terminal,
-                      s.dream, s.repeated);
+  text += fmt::format("parts         {} ({}, {:.0f} B per step)\n", s.parts, human_bytes(static_cast<double>(s.bytes)),
+                      s.bytes_per_step());
+  text += fmt::format("episodes      {} ({} terminal, {} truncated, {} dreamt, {} repeated)\n", s.episodes, s.terminal,
+                      s.episodes - s.terminal, s.dream, s.repeated);
   text += fmt::format("steps         {} ({} NO-OP)\n", s.steps, s.no_ops);
   if (s.episodes > 0) {
-    text += fmt::format("return        min {:.4g}, mean {:.4g}, max {:.4g}\n", s.return_min, s.return_mean, s.return_max);
+    text +=
+        fmt::format("return        min {:.4g}, mean {:.4g}, max {:.4g}\n", s.return_min, s.return_mean, s.return_max);
     text += fmt::format("cost          {:.6g} us at first, {:.6g} us at best\n", s.initial_cost_us, s.best_cost_us);
     text += fmt::format("weights       {} (version: episodes)\n", counts_text(s.episodes_by_version));
     text += fmt::format("ranks         {} (rank: episodes)\n", counts_text(s.episodes_by_rank));

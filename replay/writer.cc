@@ -24,7 +24,8 @@ void remove_own_temporaries(const fs::path& folder, int writer) {
 
 RolloutWriter::RolloutWriter(fs::path folder, StoreHeader header, WriterOptions options)
     : folder_(std::move(folder)), header_(std::move(header)), options_(options) {
-  if (options_.episodes_per_part < 1) fail("rollout store: {} episodes per part, at least 1 is needed", options_.episodes_per_part);
+  if (options_.episodes_per_part < 1)
+    fail("rollout store: {} episodes per part, at least 1 is needed", options_.episodes_per_part);
   if (options_.gzip < 0 || options_.gzip > 9) fail("rollout store: gzip level {} outside [0, 9]", options_.gzip);
   make_writable_folder(folder_);
   remove_own_temporaries(folder_, options_.writer);

@@ -1,5 +1,5 @@
-// Writes the rollout store: a folder of part files, each written whole (temporary, fsync, rename). A killed process loses
-// the episodes of its open part, and no others; all parts on disk are readable without repair.
+// Writes the rollout store: a folder of part files, each written whole (temporary, fsync, rename). A killed process
+// loses the episodes of its open part, and no others; all parts on disk are readable without repair.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace rlgo::replay {
 
 struct WriterOptions {
-  int writer = 0;                // number of this writer, one per process that writes into the folder
+  int writer = 0;  // number of this writer, one per process that writes into the folder
   int64_t episodes_per_part = 16;
   double seconds_per_part = 10;  // age of a part's first episode at which tick() writes the part; 0 = no such limit
   uint64_t bytes_per_part = uint64_t{256} << 20;  // before compression: bounds the memory of the open part
-  int gzip = 4;                  // 0..9
+  int gzip = 4;                                   // 0..9
 };
 
 class RolloutWriter {
@@ -42,10 +42,10 @@ class RolloutWriter {
   // flush(), then no more episodes. May be called again.
   void close();
 
-  int64_t episodes() const { return episodes_; }      // appended since construction
+  int64_t episodes() const { return episodes_; }  // appended since construction
   int64_t steps() const { return steps_; }
-  int64_t parts_written() const { return parts_; }    // since construction
-  uint64_t bytes_written() const { return bytes_; }   // on disk, since construction
+  int64_t parts_written() const { return parts_; }   // since construction
+  uint64_t bytes_written() const { return bytes_; }  // on disk, since construction
 
  private:
   std::filesystem::path folder_;
@@ -53,7 +53,7 @@ class RolloutWriter {
   WriterOptions options_;
   int64_t number_ = 0;  // of the open part
   std::unique_ptr<PartWriter> part_;
-  bool full_ = false;   // the open part must be written before it takes more
+  bool full_ = false;  // the open part must be written before it takes more
   std::optional<double> opened_seconds_;
   int64_t episodes_ = 0, steps_ = 0, parts_ = 0;
   uint64_t bytes_ = 0;
