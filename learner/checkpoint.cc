@@ -59,7 +59,8 @@ void put_tensors(h5::Writer& file, const std::map<std::string, TensorData>& tens
       shape.push_back(static_cast<uint64_t>(dim));
       size *= static_cast<uint64_t>(dim);
     }
-    if (size != tensor.bytes.size()) fail("checkpoint: tensor '{}': {} bytes, its shape needs {}", name, tensor.bytes.size(), size);
+    if (size != tensor.bytes.size())
+      fail("checkpoint: tensor '{}': {} bytes, its shape needs {}", name, tensor.bytes.size(), size);
     file.put("tensors/" + name, type, shape, tensor.bytes.data());
     dtypes.push_back(tensor.dtype);
   }
@@ -70,7 +71,8 @@ void put_tensors(h5::Writer& file, const std::map<std::string, TensorData>& tens
 std::map<std::string, TensorData> get_tensors(const h5::Reader& file) {
   const auto names = file.strings("tensor_names");
   const auto dtypes = file.strings("tensor_dtypes");
-  if (names.size() != dtypes.size()) fail("{}: {} tensors, {} types", file.path().string(), names.size(), dtypes.size());
+  if (names.size() != dtypes.size())
+    fail("{}: {} tensors, {} types", file.path().string(), names.size(), dtypes.size());
   std::map<std::string, TensorData> tensors;
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string place = "tensors/" + names[i];
@@ -99,7 +101,8 @@ template <typename Value>
 std::map<std::string, Value> get_values(const h5::Reader& file, const std::string& group) {
   const auto names = file.strings(group + "/name");
   const auto values = file.all<Value>(group + "/value");
-  if (names.size() != values.size()) fail("{}: '{}': {} names, {} values", file.path().string(), group, names.size(), values.size());
+  if (names.size() != values.size())
+    fail("{}: '{}': {} names, {} values", file.path().string(), group, names.size(), values.size());
   std::map<std::string, Value> map;
   for (size_t i = 0; i < names.size(); ++i) map.emplace(names[i], values[i]);
   return map;
@@ -117,9 +120,11 @@ std::map<std::string, Rng::State> get_streams(const h5::Reader& file) {
   const auto names = file.strings("streams/name");
   const auto words = file.all<uint64_t>("streams/value");
   constexpr size_t kWords = std::tuple_size_v<Rng::State>;
-  if (words.size() != names.size() * kWords) fail("{}: {} random streams, {} words", file.path().string(), names.size(), words.size());
+  if (words.size() != names.size() * kWords)
+    fail("{}: {} random streams, {} words", file.path().string(), names.size(), words.size());
   std::map<std::string, Rng::State> streams;
-  for (size_t i = 0; i < names.size(); ++i) std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i * kWords), kWords, streams[names[i]].begin());
+  for (size_t i = 0; i < names.size(); ++i)
+    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i * kWords), kWords, streams[names[i]].begin());
   return streams;
 }
 
@@ -172,7 +177,8 @@ void save(const Checkpoint& checkpoint, const fs::path& path) {
 
 Checkpoint load(const fs::path& path) {
   const h5::Reader file(path, kKind);
-  if (const auto format = file.attribute_text("format"); format != kFormat) fail("{}: format '{}', not '{}'", path.string(), format, kFormat);
+  if (const auto format = file.attribute_text("format"); format != kFormat)
+    fail("{}: format '{}', not '{}'", path.string(), format, kFormat);
   if (const auto version = file.attribute_int("version"); version != kVersion) {
     fail("{}: version {} of the checkpoint format; this program reads version {}", path.string(), version, kVersion);
   }

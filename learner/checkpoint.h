@@ -1,8 +1,10 @@
-// Everything that a run needs to go on: plain tensors, texts, counters, numbers and random streams, without code. One HDF5
-// file per checkpoint, sealed with a hash over all of it (replay/seal.h): a file that is truncated or altered is refused.
+// Everything that a run needs to go on: plain tensors, texts, counters, numbers and random streams, without code. One
+// HDF5 file per checkpoint, sealed with a hash over all of it (replay/seal.h): a file that is truncated or altered is
+// refused.
 //
-// File: /tensors/<name> (float16 and bfloat16 as uint16, bool as uint8), /tensor_names and /tensor_dtypes; /texts/<name>
-// (UTF-8 bytes); /counters/{name,value}, /numbers/{name,value}, /streams/{name,value}; attributes format and version.
+// File: /tensors/<name> (float16 and bfloat16 as uint16, bool as uint8), /tensor_names and /tensor_dtypes;
+// /texts/<name> (UTF-8 bytes); /counters/{name,value}, /numbers/{name,value}, /streams/{name,value}; attributes format
+// and version.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +31,9 @@ struct TensorData {
 // the folder of another ("a" and "a/b").
 struct Checkpoint {
   std::map<std::string, TensorData> tensors;
-  std::map<std::string, std::string> texts;       // options, hash of the rule set, names
-  std::map<std::string, int64_t> counters;        // epoch, weights version, steps
-  std::map<std::string, double> numbers;          // best cost, learning rate
+  std::map<std::string, std::string> texts;  // options, hash of the rule set, names
+  std::map<std::string, int64_t> counters;   // epoch, weights version, steps
+  std::map<std::string, double> numbers;     // best cost, learning rate
   std::map<std::string, Rng::State> streams;
   bool operator==(const Checkpoint&) const = default;
 };
@@ -49,7 +51,7 @@ struct Latest {
   std::optional<Checkpoint> checkpoint;  // nothing where the folder has no valid one
   std::filesystem::path path;
   int64_t number = -1;
-  std::vector<Refused> refused;          // newer ones that were passed over
+  std::vector<Refused> refused;  // newer ones that were passed over
 };
 // The valid checkpoint with the highest number in a folder of checkpoint-<number>.h5 files. A missing folder is empty.
 Latest latest(const std::filesystem::path& folder);
@@ -59,8 +61,8 @@ class CheckpointFolder {
  public:
   // Creates the folder, removes temporaries of a killed run. Throws Error where it cannot be written.
   explicit CheckpointFolder(std::filesystem::path folder, int keep_last = 3);
-  // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept in
-  // the file as numbers["score"]; a broken file has none. Returns the path.
+  // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept
+  // in the file as numbers["score"]; a broken file has none. Returns the path.
   std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {}) const;
   // The path of the kept checkpoint with the lowest score; nothing where none has a score.
   std::optional<std::filesystem::path> best() const;

@@ -17,7 +17,8 @@ std::string cell_text(const MetricValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return fmt::format("{}", *number);
   if (const auto* number = std::get_if<double>(&value)) return std::isnan(*number) ? "nan" : fmt::format("{}", *number);
   std::string text = std::get<std::string>(value);
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 

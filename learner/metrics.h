@@ -20,10 +20,10 @@ class MetricsFile {
   // cells) is dropped. Throws Error where the file cannot be written or another line is malformed (naming it).
   explicit MetricsFile(std::filesystem::path path);
 
-  // Appends a row. The first row fixes the columns and their order; a name that comes later is appended as a column, its
-  // cells empty in the rows before (the file is rewritten whole, atomically); a missing one leaves its cell empty. Doubles
-  // are written so that they read back exactly; NaN and infinities as nan, inf, -inf; line ends in texts become blanks.
-  // Throws Error where a name comes twice or the disk fails; the file is cut back to whole rows then.
+  // Appends a row. The first row fixes the columns and their order; a name that comes later is appended as a column,
+  // its cells empty in the rows before (the file is rewritten whole, atomically); a missing one leaves its cell empty.
+  // Doubles are written so that they read back exactly; NaN and infinities as nan, inf, -inf; line ends in texts become
+  // blanks. Throws Error where a name comes twice or the disk fails; the file is cut back to whole rows then.
   void write(const MetricRow& row);
   // Drops the rows whose number in `column` is above `limit`: those after the checkpoint that a run is resumed from.
   // Returns how many. No such column: none.

@@ -45,7 +45,8 @@ void check_shape(const torch::Tensor& stored, const torch::Tensor& target, const
 
 std::vector<torch::Tensor> parameters_of(const torch::optim::Adam& optimizer) {
   std::vector<torch::Tensor> all;
-  for (const auto& group : optimizer.param_groups()) all.insert(all.end(), group.params().begin(), group.params().end());
+  for (const auto& group : optimizer.param_groups())
+    all.insert(all.end(), group.params().begin(), group.params().end());
   return all;
 }
 
@@ -66,7 +67,8 @@ torch::Tensor to_tensor(const TensorData& data) {
   for (const auto& [type, name] : kDtypes) {
     if (name != data.dtype) continue;
     torch::Tensor tensor = torch::empty(data.shape, torch::TensorOptions().dtype(type));
-    if (tensor.nbytes() != data.bytes.size()) fail("tensor data: {} bytes, its shape needs {}", data.bytes.size(), tensor.nbytes());
+    if (tensor.nbytes() != data.bytes.size())
+      fail("tensor data: {} bytes, its shape needs {}", data.bytes.size(), tensor.nbytes());
     if (!data.bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), data.bytes.data(), data.bytes.size());
     return tensor;
   }
@@ -85,8 +87,11 @@ void restore_module(const Checkpoint& checkpoint, const std::string& prefix, tor
     check_shape(sources.back().second, target, prefix + name);
   }
   size_t stored = 0;
-  for (auto at = checkpoint.tensors.lower_bound(prefix); at != checkpoint.tensors.end() && at->first.starts_with(prefix); ++at) ++stored;
-  if (stored != targets.size()) fail("checkpoint: {} tensors '{}*', the network has {}", stored, prefix, targets.size());
+  for (auto at = checkpoint.tensors.lower_bound(prefix);
+       at != checkpoint.tensors.end() && at->first.starts_with(prefix); ++at)
+    ++stored;
+  if (stored != targets.size())
+    fail("checkpoint: {} tensors '{}*', the network has {}", stored, prefix, targets.size());
   const torch::NoGradGuard no_grad;
   for (size_t i = 0; i < targets.size(); ++i) torch::Tensor(targets[i].second).copy_(sources[i].second);
 }
@@ -121,7 +126,8 @@ void restore_adam(const Checkpoint& checkpoint, const std::string& prefix, torch
     states[i]->step(step->second);
     states[i]->exp_avg(moment(name + "exp_avg", parameters[i]));
     states[i]->exp_avg_sq(moment(name + "exp_avg_sq", parameters[i]));
-    if (checkpoint.tensors.contains(name + "max_exp_avg_sq")) states[i]->max_exp_avg_sq(moment(name + "max_exp_avg_sq", parameters[i]));
+    if (checkpoint.tensors.contains(name + "max_exp_avg_sq"))
+      states[i]->max_exp_avg_sq(moment(name + "max_exp_avg_sq", parameters[i]));
   }
   optimizer.state().clear();
   for (size_t i = 0; i < parameters.size(); ++i) {

@@ -62,7 +62,8 @@ TEST(Checkpoint, RefusesTensorsThatDoNotFit) {
   const TempFolder folder;
   Checkpoint c;
   c.tensors["w"] = {"float32", {3}, "12345678"};
-  EXPECT_THAT([&] { save(c, folder / "c.h5"); }, ThrowsMessage<Error>(HasSubstr("tensor 'w': 8 bytes, its shape needs 12")));
+  EXPECT_THAT([&] { save(c, folder / "c.h5"); },
+              ThrowsMessage<Error>(HasSubstr("tensor 'w': 8 bytes, its shape needs 12")));
   c.tensors["w"] = {"complex64", {1}, "12345678"};
   EXPECT_THAT([&] { save(c, folder / "c.h5"); }, ThrowsMessage<Error>(HasSubstr("unknown tensor type 'complex64'")));
   c.tensors["w"] = {"int8", {-1}, ""};
@@ -111,7 +112,8 @@ TEST(Checkpoint, OtherKindsAndVersionsAreRefused) {
   newer.attribute("format", std::string_view("rlgo-checkpoint"));
   newer.attribute("version", int64_t{9});
   newer.save(path, "checkpoint");
-  EXPECT_THAT([&] { load(path); }, ThrowsMessage<Error>(HasSubstr("version 9 of the checkpoint format; this program reads version 1")));
+  EXPECT_THAT([&] { load(path); },
+              ThrowsMessage<Error>(HasSubstr("version 9 of the checkpoint format; this program reads version 1")));
 }
 
 TEST(CheckpointFolder, KeepsTheLastAndTheBest) {
@@ -120,7 +122,8 @@ TEST(CheckpointFolder, KeepsTheLastAndTheBest) {
   const CheckpointFolder checkpoints(folder, 2);
   const double scores[] = {5, 3, 4, 4, 6};
   for (int64_t i = 0; i < 5; ++i) checkpoints.save(make_checkpoint(), i, scores[i]);
-  EXPECT_THAT(file_names(folder), ElementsAre("checkpoint-00000001.h5", "checkpoint-00000003.h5", "checkpoint-00000004.h5"));
+  EXPECT_THAT(file_names(folder),
+              ElementsAre("checkpoint-00000001.h5", "checkpoint-00000003.h5", "checkpoint-00000004.h5"));
   EXPECT_EQ(checkpoints.best(), folder / "checkpoint-00000001.h5");
   checkpoints.save(make_checkpoint(), 5, 3);  // as good, and newer
   EXPECT_THAT(file_names(folder), ElementsAre("checkpoint-00000004.h5", "checkpoint-00000005.h5"));

@@ -41,7 +41,10 @@ TEST(Metrics, NumbersReadBackExactly) {
   const TempFolder folder;
   MetricsFile metrics(folder / "m.csv");
   const double third = 1.0 / 3;
-  metrics.write({{"a", third}, {"b", std::numeric_limits<double>::quiet_NaN()}, {"c", -std::numeric_limits<double>::infinity()}, {"d", 1e300}});
+  metrics.write({{"a", third},
+                 {"b", std::numeric_limits<double>::quiet_NaN()},
+                 {"c", -std::numeric_limits<double>::infinity()},
+                 {"d", 1e300}});
   EXPECT_EQ(read_file(folder / "m.csv"), "a,b,c,d\n0.3333333333333333,nan,-inf,1e+300\n");
   EXPECT_EQ(std::stod("0.3333333333333333"), third);
 }
@@ -81,7 +84,8 @@ TEST(Metrics, ResumeDropsRowsAfterTheCheckpoint) {
 TEST(Metrics, ErrorsNameTheFile) {
   const TempFolder folder;
   write_bytes(folder / "m.csv", "epoch,loss\n1\n2,0.2\n");
-  EXPECT_THAT([&] { MetricsFile(folder / "m.csv"); }, ThrowsMessage<Error>(HasSubstr("m.csv: line 2 has 1 cells, the header has 2")));
+  EXPECT_THAT([&] { MetricsFile(folder / "m.csv"); },
+              ThrowsMessage<Error>(HasSubstr("m.csv: line 2 has 1 cells, the header has 2")));
   EXPECT_THROW(MetricsFile(folder / "no" / "m.csv"), Error);
   MetricsFile metrics(folder / "n.csv");
   EXPECT_THAT([&] { metrics.write({{"a", 1.0}, {"a", 2.0}}); }, ThrowsMessage<Error>(HasSubstr("column 'a' twice")));

@@ -13,14 +13,15 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(TorchTensors, EveryTypeComesBack) {
-  for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16, torch::kBFloat16, torch::kInt64, torch::kInt32, torch::kInt16, torch::kInt8,
-                          torch::kUInt8, torch::kBool}) {
+  for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16, torch::kBFloat16, torch::kInt64,
+                          torch::kInt32, torch::kInt16, torch::kInt8, torch::kUInt8, torch::kBool}) {
     const auto tensor = torch::tensor({0, 1, 2, 3, 4, 5}).reshape({2, 3}).to(type);
     const auto back = to_tensor(to_data(tensor));
     EXPECT_EQ(back.scalar_type(), type);
     EXPECT_TRUE(torch::equal(back, tensor)) << torch::toString(type);
   }
-  EXPECT_THAT([] { to_data(torch::zeros({1}, torch::kComplexFloat)); }, ThrowsMessage<Error>(HasSubstr("cannot be stored")));
+  EXPECT_THAT([] { to_data(torch::zeros({1}, torch::kComplexFloat)); },
+              ThrowsMessage<Error>(HasSubstr("cannot be stored")));
 }
 
 TEST(TorchTensors, ScalarsEmptyOnesAndViews) {
@@ -94,12 +95,16 @@ TEST(TorchTensors, MisfitsChangeNothing) {
   Checkpoint c;
   store_module(c, "net/", large);
   const auto before = small.linear->weight.clone();
-  EXPECT_THAT([&] { restore_module(c, "net/", small); }, ThrowsMessage<Error>(HasSubstr("tensor 'net/linear.weight' is Float [2,2], the network's is Float [1,2]")));
-  EXPECT_THAT([&] { restore_module(c, "other/", small); }, ThrowsMessage<Error>(HasSubstr("no tensor 'other/linear.weight'")));
+  EXPECT_THAT(
+      [&] { restore_module(c, "net/", small); },
+      ThrowsMessage<Error>(HasSubstr("tensor 'net/linear.weight' is Float [2,2], the network's is Float [1,2]")));
+  EXPECT_THAT([&] { restore_module(c, "other/", small); },
+              ThrowsMessage<Error>(HasSubstr("no tensor 'other/linear.weight'")));
   c = {};
   store_module(c, "net/", small);
   c.tensors["net/extra"] = to_data(torch::zeros({1}));
-  EXPECT_THAT([&] { restore_module(c, "net/", small); }, ThrowsMessage<Error>(HasSubstr("4 tensors 'net/*', the network has 3")));
+  EXPECT_THAT([&] { restore_module(c, "net/", small); },
+              ThrowsMessage<Error>(HasSubstr("4 tensors 'net/*', the network has 3")));
   EXPECT_TRUE(torch::equal(small.linear->weight, before));
 }
 

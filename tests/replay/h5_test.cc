@@ -107,7 +107,8 @@ TEST(H5, ErrorsNameFileAndDataset) {
   h5::Writer writer("test");
   const std::vector<int32_t> values = {1, 2, 3};
   writer.put("list", std::span<const int32_t>(values));
-  EXPECT_NE(error_of([&] { writer.put("list", std::span<const int32_t>(values)); }).find("'list': cannot create"), std::string::npos);
+  EXPECT_NE(error_of([&] { writer.put("list", std::span<const int32_t>(values)); }).find("'list': cannot create"),
+            std::string::npos);
   const std::vector<std::string> bad = {std::string("a\0b", 3)};
   EXPECT_NE(error_of([&] { writer.put_strings("s", bad); }).find("zero byte"), std::string::npos);
   const auto path = folder / "a.h5";
@@ -118,7 +119,8 @@ TEST(H5, ErrorsNameFileAndDataset) {
   EXPECT_NE(error_of([&] { reader.info("none"); }).find(path.string() + ": 'none': cannot open"), std::string::npos);
   EXPECT_NE(error_of([&] { reader.all<float>("list"); }).find("'list': holds int32, not float32"), std::string::npos);
   std::array<int32_t, 4> out{};
-  EXPECT_NE(error_of([&] { reader.rows("list", h5::Type::i32, 2, 2, out.data()); }).find("rows 2 to 4 of 3"), std::string::npos);
+  EXPECT_NE(error_of([&] { reader.rows("list", h5::Type::i32, 2, 2, out.data()); }).find("rows 2 to 4 of 3"),
+            std::string::npos);
   EXPECT_NE(error_of([&] { reader.attribute_int("none"); }).find("no such attribute"), std::string::npos);
 }
 
@@ -164,7 +166,8 @@ TEST(Seal, RefusesWithTheReason) {
   write_bytes(path, bad);
   EXPECT_NE(reason().find("altered"), std::string::npos);
   EXPECT_NE(error_of([&] { check_seal(path, "checkpoint"); }).find("not a file of rlgo checkpoint"), std::string::npos);
-  EXPECT_EQ(error_of([&] { check_seal(folder, "rollouts"); }), static_cast<const std::filesystem::path&>(folder).string() + ": not a file");
+  EXPECT_EQ(error_of([&] { check_seal(folder, "rollouts"); }),
+            static_cast<const std::filesystem::path&>(folder).string() + ": not a file");
 }
 
 }  // namespace

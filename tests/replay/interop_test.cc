@@ -1,4 +1,5 @@
-// Writes the store that rollouts_test.py reads with h5py, and what must be found in it. Skipped unless that asks for it.
+// Writes the store that rollouts_test.py reads with h5py, and what must be found in it. Skipped unless that asks for
+// it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,8 +20,9 @@ double sum(const std::vector<T>& values) {
 
 // A line per observation: episode, step, and sums over its arrays.
 void expect(std::ostream& out, int64_t episode, size_t step, const mdp::Observation& o) {
-  out << fmt::format("observation\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", episode, step, o.node_op.size(), sum(o.node_op), sum(o.node_feat),
-                     sum(o.edge_src) + 1000 * sum(o.edge_dst), sum(o.edge_feat), sum(o.globals), sum(o.counts), sum(o.loc_node));
+  out << fmt::format("observation\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", episode, step, o.node_op.size(),
+                     sum(o.node_op), sum(o.node_feat), sum(o.edge_src) + 1000 * sum(o.edge_dst), sum(o.edge_feat),
+                     sum(o.globals), sum(o.counts), sum(o.loc_node));
 }
 
 TEST(Interop, WritesStore) {
@@ -38,10 +40,12 @@ TEST(Interop, WritesStore) {
       const auto& s = t.steps[i];
       total += static_cast<double>(s.reward);
       expect(out, e, i, s.observation);
-      out << fmt::format("step\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", e, i, s.action.xfer, s.action.location, s.log_prob_xfer, s.info.step_us, s.info.rule);
+      out << fmt::format("step\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", e, i, s.action.xfer, s.action.location, s.log_prob_xfer,
+                         s.info.step_us, s.info.rule);
     }
     expect(out, e, t.steps.size(), t.last);
-    out << fmt::format("episode\t{}\t{}\t{}\t{}\t{}\t{}\n", e, t.rank, t.weights_version, t.terminal ? 1 : 0, t.best_cost_us, total);
+    out << fmt::format("episode\t{}\t{}\t{}\t{}\t{}\t{}\n", e, t.rank, t.weights_version, t.terminal ? 1 : 0,
+                       t.best_cost_us, total);
   }
   writer.close();
   compact(root / "rollouts", 4);  // parts of 2, 2, 2, 1 episodes become two

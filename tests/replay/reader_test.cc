@@ -19,7 +19,8 @@ using testing::ThrowsMessage;
 
 void write_store(const std::filesystem::path& folder, const std::vector<int>& lengths, int64_t per_part = 2) {
   RolloutWriter writer(folder, make_header(), {.episodes_per_part = per_part});
-  for (size_t e = 0; e < lengths.size(); ++e) writer.append(make_trajectory(make_spec(), static_cast<int64_t>(e), lengths[e]));
+  for (size_t e = 0; e < lengths.size(); ++e)
+    writer.append(make_trajectory(make_spec(), static_cast<int64_t>(e), lengths[e]));
   writer.close();
 }
 
@@ -28,16 +29,17 @@ TEST(Parts, NamesHaveOneSpelling) {
   EXPECT_EQ((PartName{0, 3, 12}).file_name(), "part-000-000003-000012.h5");
   EXPECT_EQ(parse_part_name("part-000-000003-000012.h5"), (PartName{0, 3, 12}));
   EXPECT_EQ(parse_part_name("part-1000-12345678.h5"), (PartName{1000, 12345678, 12345678}));
-  for (const char* bad : {"part-0-3.h5", "part-000-000003-000003.h5", "part-000-000009-000003.h5", "part-000.h5", "part-000-x.h5", "part-.h5",
-                          "part-000-000003.h5.tmp-9", "xpart-000-000003.h5", "part-000-000001-000002-000003.h5", "part-0000003.h5"}) {
+  for (const char* bad : {"part-0-3.h5", "part-000-000003-000003.h5", "part-000-000009-000003.h5", "part-000.h5",
+                          "part-000-x.h5", "part-.h5", "part-000-000003.h5.tmp-9", "xpart-000-000003.h5",
+                          "part-000-000001-000002-000003.h5", "part-0000003.h5"}) {
     EXPECT_FALSE(parse_part_name(bad)) << bad;
   }
 }
 
 TEST(Parts, ListIsInOrderWithoutCoveredOnes) {
   const TempFolder folder;
-  for (const char* name : {"part-001-000000.h5", "part-000-000010.h5", "part-000-000002.h5", "part-000-000000-000003.h5", "part-000-000000-000001.h5",
-                           "part-000-000004.h5"}) {
+  for (const char* name : {"part-001-000000.h5", "part-000-000010.h5", "part-000-000002.h5",
+                           "part-000-000000-000003.h5", "part-000-000000-000001.h5", "part-000-000004.h5"}) {
     write_bytes(folder / name, "x");
   }
   const PartList list = list_parts(folder);
@@ -104,8 +106,10 @@ TEST(Reader, NoDamagedByteIsAccepted) {
   Rng rng({5});
   for (int i = 0; i < 200; ++i) {
     std::string bad = good;
-    if (i % 2 == 0) bad.resize(rng.below(good.size()));
-    else bad[rng.below(good.size())] ^= static_cast<char>(1 << rng.below(8));
+    if (i % 2 == 0)
+      bad.resize(rng.below(good.size()));
+    else
+      bad[rng.below(good.size())] ^= static_cast<char>(1 << rng.below(8));
     write_bytes(path, bad);
     EXPECT_THROW(PartReader{path}, Error) << i;
   }
@@ -125,7 +129,8 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
     file.save(folder / "p.h5", kPartKind);
   };
   write(2, false);
-  EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("version 2 of the rollout format; this program reads version 1")));
+  EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
+              ThrowsMessage<Error>(HasSubstr("version 2 of the rollout format; this program reads version 1")));
   write(1, true);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
 }

@@ -33,7 +33,8 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-inline mdp::ObservationSpec make_spec(int xfers = 3, int node_features = 4, int edge_features = 2, int global_features = 3) {
+inline mdp::ObservationSpec make_spec(int xfers = 3, int node_features = 4, int edge_features = 2,
+                                      int global_features = 3) {
   mdp::ObservationSpec spec;
   spec.ops = 10;
   spec.node_features = node_features;
@@ -67,13 +68,15 @@ inline mdp::Observation make_observation(const mdp::ObservationSpec& spec, int n
   o.globals = floats(static_cast<size_t>(spec.global_features));
   for (int x = 0; x < spec.xfers; ++x) {
     o.counts.push_back(static_cast<int32_t>(rng.below(3)));
-    for (int l = 0; l < o.counts.back(); ++l) o.loc_node.push_back(static_cast<int32_t>(rng.below(static_cast<uint64_t>(nodes))));
+    for (int l = 0; l < o.counts.back(); ++l)
+      o.loc_node.push_back(static_cast<int32_t>(rng.below(static_cast<uint64_t>(nodes))));
   }
   return o;
 }
 
 // An episode of `steps` steps, terminal (by NO-OP) when its number is even; the graph changes its size at each step.
-inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t episode, int steps = 4, int nodes = 6) {
+inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t episode, int steps = 4,
+                                       int nodes = 6) {
   Rng rng({99, static_cast<uint64_t>(episode)});
   mdp::Trajectory t;
   t.seed = 7;
@@ -88,13 +91,21 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
     const bool no_op = t.terminal && i + 1 == steps;
     mdp::Step s;
     s.observation = make_observation(spec, nodes + i, rng);
-    s.action = no_op ? mdp::Action{spec.xfers, 0} : mdp::Action{static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.xfers))), i};
+    s.action = no_op ? mdp::Action{spec.xfers, 0}
+                     : mdp::Action{static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.xfers))), i};
     s.reward = static_cast<float>(episode) + 0.25f * static_cast<float>(i);
     s.log_prob_xfer = -static_cast<float>(rng.uniform());
     s.log_prob_location = no_op ? 0 : -static_cast<float>(rng.uniform());
     s.value_xfer = static_cast<float>(i) + 0.5f;
     s.value_location = static_cast<float>(rng.normal());
-    s.info = {no_op ? "" : spec.xfer_names[static_cast<size_t>(s.action.xfer)], 100.0 - i, 1e9 + i, 2e6, 3e5, 12, rng.uniform() * 50, 0};
+    s.info = {no_op ? "" : spec.xfer_names[static_cast<size_t>(s.action.xfer)],
+              100.0 - i,
+              1e9 + i,
+              2e6,
+              3e5,
+              12,
+              rng.uniform() * 50,
+              0};
     t.steps.push_back(std::move(s));
   }
   t.last = make_observation(spec, nodes + steps, rng);
@@ -104,7 +115,8 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
 
 inline std::vector<std::string> file_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

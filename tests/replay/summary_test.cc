@@ -19,7 +19,8 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::ThrowsMessage;
 
-void write_store(const std::filesystem::path& folder, int64_t episodes, WriterOptions options, const StoreHeader& header = make_header()) {
+void write_store(const std::filesystem::path& folder, int64_t episodes, WriterOptions options,
+                 const StoreHeader& header = make_header()) {
   RolloutWriter writer(folder, header, options);
   for (int64_t e = 0; e < episodes; ++e) writer.append(make_trajectory(header.spec, e));
   writer.close();
@@ -55,7 +56,8 @@ TEST(Summary, CountsByHand) {
   int64_t uses = 0;
   for (const auto& [rule, count] : s.rule_uses) uses += count;
   EXPECT_EQ(uses, 10);
-  EXPECT_EQ(s.bytes, std::filesystem::file_size(folder / "part-000-000000.h5") + std::filesystem::file_size(folder / "part-000-000001.h5"));
+  EXPECT_EQ(s.bytes, std::filesystem::file_size(folder / "part-000-000000.h5") +
+                         std::filesystem::file_size(folder / "part-000-000001.h5"));
   ASSERT_EQ(s.headers.size(), 1u);
   EXPECT_EQ(s.headers[0], make_header());
 }
@@ -92,7 +94,8 @@ TEST(Compact, MergesAndIsIdempotent) {
   EXPECT_EQ(first.parts_after, 3);
   EXPECT_EQ(first.merged, 6);
   EXPECT_LT(first.bytes_after, first.bytes_before);
-  EXPECT_THAT(file_names(folder), ElementsAre("part-000-000000-000002.h5", "part-000-000003-000005.h5", "part-000-000006.h5"));
+  EXPECT_THAT(file_names(folder),
+              ElementsAre("part-000-000000-000002.h5", "part-000-000003-000005.h5", "part-000-000006.h5"));
   EXPECT_THAT(episodes_in(folder), ElementsAre(0, 1, 2, 3, 4, 5, 6));
   const Compaction second = compact(folder, 3);
   EXPECT_EQ(second.merged, 0);
@@ -112,7 +115,8 @@ TEST(Compact, KeepsWritersAndHeadersApart) {
   write_store(folder, 2, {.episodes_per_part = 1}, other);
   write_store(folder, 2, {.writer = 1, .episodes_per_part = 1});
   compact(folder);
-  EXPECT_THAT(file_names(folder), ElementsAre("part-000-000000-000001.h5", "part-000-000002-000003.h5", "part-001-000000-000001.h5"));
+  EXPECT_THAT(file_names(folder),
+              ElementsAre("part-000-000000-000001.h5", "part-000-000002-000003.h5", "part-001-000000-000001.h5"));
   EXPECT_EQ(summarize(folder).headers.size(), 2u);
 }
 
@@ -125,7 +129,8 @@ TEST(Compact, InterruptedAnywhereLosesAndDoublesNothing) {
   compact(folder, 4);
   const std::vector<int64_t> all = {0, 1, 2, 3};
   for (size_t kept = 0; kept <= 4; ++kept) {
-    for (size_t i = 4 - kept; i < 4; ++i) write_bytes(folder / PartName{0, int64_t(i), int64_t(i)}.file_name(), parts[i]);
+    for (size_t i = 4 - kept; i < 4; ++i)
+      write_bytes(folder / PartName{0, int64_t(i), int64_t(i)}.file_name(), parts[i]);
     write_bytes(folder / "part-000-000000-000003.h5.tmp-77", "half");
     EXPECT_EQ(episodes_in(folder), all) << kept;
     const Compaction done = compact(folder, 4);

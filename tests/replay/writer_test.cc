@@ -23,7 +23,8 @@ TEST(Writer, EveryFieldComesBackBitForBit) {
   const TempFolder folder;
   const auto spec = make_spec();
   RolloutWriter writer(folder, make_header(), {.episodes_per_part = 2});
-  for (int64_t e = 0; e < 5; ++e) writer.append(make_trajectory(spec, e, static_cast<int>(e)));  // the first has no steps
+  for (int64_t e = 0; e < 5; ++e)
+    writer.append(make_trajectory(spec, e, static_cast<int>(e)));  // the first has no steps
   writer.close();
   RolloutReader reader(folder);
   for (int64_t e = 0; e < 5; ++e) {
@@ -55,7 +56,8 @@ TEST(Writer, LargePartsAreSpilledInPieces) {
   EXPECT_EQ(writer.parts_written(), 1);
   EXPECT_GT(writer.bytes_written(), uint64_t{70} << 20);
   const PartReader part(folder / "part-000-000000.h5");
-  for (int64_t e : {0, 13, 24, 25, 29}) EXPECT_EQ(mdp::encode(part.read(e)), mdp::encode(make_trajectory(spec, e, 2, 225))) << e;
+  for (int64_t e : {0, 13, 24, 25, 29})
+    EXPECT_EQ(mdp::encode(part.read(e)), mdp::encode(make_trajectory(spec, e, 2, 225))) << e;
 }
 
 TEST(Writer, TimeAndBytesEndParts) {
@@ -87,7 +89,8 @@ TEST(Writer, CloseTwiceAndDestroyWithout) {
     writer.flush();  // nothing left: no empty part
     writer.close();
     writer.close();
-    EXPECT_THAT([&] { writer.append(make_trajectory(make_spec(), 1)); }, ThrowsMessage<Error>(HasSubstr("store is closed")));
+    EXPECT_THAT([&] { writer.append(make_trajectory(make_spec(), 1)); },
+                ThrowsMessage<Error>(HasSubstr("store is closed")));
     RolloutWriter second(folder, make_header());
     second.append(make_trajectory(make_spec(), 2));
   }
@@ -96,8 +99,8 @@ TEST(Writer, CloseTwiceAndDestroyWithout) {
 
 TEST(Writer, ResumeContinuesNumbersAndRemovesOwnTemporaries) {
   const TempFolder folder;
-  for (const char* name : {"part-000-000004.h5", "part-000-000005-000009.h5", "part-001-000033.h5", "part-000-000010.h5.tmp-123",
-                           "part-001-000034.h5.tmp-124", "part-x.h5", "notes.txt"}) {
+  for (const char* name : {"part-000-000004.h5", "part-000-000005-000009.h5", "part-001-000033.h5",
+                           "part-000-000010.h5.tmp-123", "part-001-000034.h5.tmp-124", "part-x.h5", "notes.txt"}) {
     write_bytes(folder / name, "x");
   }
   RolloutWriter writer(folder, make_header());
@@ -112,7 +115,8 @@ TEST(Writer, RefusesWhatDoesNotFitItsSpec) {
   const TempFolder folder;
   RolloutWriter writer(folder, make_header());
   auto other = make_trajectory(make_spec(4), 1);
-  EXPECT_THAT([&] { writer.append(other); }, ThrowsMessage<Error>(HasSubstr("episode 1 of rank 2: its observation spec")));
+  EXPECT_THAT([&] { writer.append(other); },
+              ThrowsMessage<Error>(HasSubstr("episode 1 of rank 2: its observation spec")));
   auto bad = make_trajectory(make_spec(), 1);
   bad.steps[2].observation.counts[0] = 9;
   EXPECT_THAT([&] { writer.append(bad); }, ThrowsMessage<Error>(HasSubstr("episode 1 of rank 2: observation 2")));
@@ -126,8 +130,10 @@ TEST(Writer, RefusesFoldersThatCannotBeWritten) {
   const TempFolder folder;
   write_bytes(folder / "file", "x");
   EXPECT_THAT([&] { RolloutWriter(folder / "file", make_header()); }, ThrowsMessage<Error>(HasSubstr("file")));
-  EXPECT_THAT([&] { RolloutWriter(folder, make_header(), {.episodes_per_part = 0}); }, ThrowsMessage<Error>(HasSubstr("0 episodes per part")));
-  EXPECT_THAT([&] { RolloutWriter(folder, make_header(), {.gzip = 10}); }, ThrowsMessage<Error>(HasSubstr("gzip level 10")));
+  EXPECT_THAT([&] { RolloutWriter(folder, make_header(), {.episodes_per_part = 0}); },
+              ThrowsMessage<Error>(HasSubstr("0 episodes per part")));
+  EXPECT_THAT([&] { RolloutWriter(folder, make_header(), {.gzip = 10}); },
+              ThrowsMessage<Error>(HasSubstr("gzip level 10")));
 }
 
 // A limit on the size of files stands in for a full disk: the system refuses the write in the same way.
@@ -152,8 +158,10 @@ TEST(Writer, FullDiskIsAnErrorAndLosesNothing) {
   writer.append(make_trajectory(spec, 0));
   {
     const FileSizeLimit full(3000);
-    EXPECT_THAT([&] { writer.append(make_trajectory(spec, 1)); }, ThrowsMessage<Error>(HasSubstr("part-000-000001.h5")));
-    EXPECT_THAT([&] { writer.append(make_trajectory(spec, 2)); }, ThrowsMessage<Error>(HasSubstr("cannot write")));  // not taken
+    EXPECT_THAT([&] { writer.append(make_trajectory(spec, 1)); },
+                ThrowsMessage<Error>(HasSubstr("part-000-000001.h5")));
+    EXPECT_THAT([&] { writer.append(make_trajectory(spec, 2)); },
+                ThrowsMessage<Error>(HasSubstr("cannot write")));  // not taken
     EXPECT_THAT(file_names(folder), ElementsAre("part-000-000000.h5"));
   }
   writer.append(make_trajectory(spec, 3));  // there is room again
