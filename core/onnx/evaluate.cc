@@ -169,6 +169,10 @@ Result constant_of_shape(const Call& call) {
 Result range(const Call& call) {
   const auto &start = *call.constants[0], &limit = *call.constants[1], &delta = *call.constants[2];
   if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0) return std::nullopt;
+  constexpr int64_t kMost = int64_t{1} << 52;  // exact as double
+  for (const Constant* bound : call.constants) {
+    if (bound->ints[0] > kMost || bound->ints[0] < -kMost) return std::nullopt;
+  }
   const auto span = static_cast<double>(limit.ints[0]) - static_cast<double>(start.ints[0]);
   const double count = std::max(0.0, std::ceil(span / static_cast<double>(delta.ints[0])));
   if (count > 65536) return std::nullopt;
@@ -236,6 +240,13 @@ std::optional<int64_t> mul(int64_t a, int64_t b) {
 }
 bool divides(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == std::numeric_limits<int64_t>::min()); }
 
+// The sign is the divisor's.
+std::optional<int64_t> modulo(int64_t a, int64_t b) {
+  if (!divides(a, b)) return std::nullopt;
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 struct BinaryRow {
   IntFn on_ints;
   FloatFn on_floats;  // null: integers only
@@ -249,7 +260,7 @@ const std::map<std::string, BinaryRow, std::less<>>& binary_table() {
       {"Sub", {sub, [](double a, double b) { return a - b; }, false}},
       {"Mul", {mul, [](double a, double b) { return a * b; }, false}},
       {"Div", {[](int64_t a, int64_t b) { return divides(a, b) ? O(a / b) : O(); }, [](double a, double b) { return a / b; }, false}},
-      {"Mod", {[](int64_t a, int64_t b) { return divides(a, b) ? O(((a % b) + b) % b) : O(); }, nullptr, false}},
+      {"Mod", {modulo, nullptr, false}},
       {"Min", {[](int64_t a, int64_t b) { return O(std::min(a, b)); }, nullptr, false}},
       {"Max", {[](int64_t a, int64_t b) { return O(std::max(a, b)); }, nullptr, false}},
       {"Equal", {[](int64_t a, int64_t b) { return O(a == b); }, nullptr, true}},

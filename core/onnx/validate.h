@@ -23,8 +23,7 @@ void normalise_domains(onnx::ModelProto& model);
 // ONNX's own checker; graph inputs and outputs without a shape are let pass. Throws Error. The model is left as it was.
 void check_model(onnx::ModelProto& model);
 
-// Runs ONNX's shape inference (with type checks; propagates shapes as data where asked) on the model for as long as this object lives;
-// the destructor takes away what it added, subgraphs included.
+// Runs ONNX's shape inference on the model; the destructor takes away what it added, subgraphs included.
 class Inference {
  public:
   explicit Inference(onnx::ModelProto& model);
@@ -33,7 +32,9 @@ class Inference {
   Inference& operator=(const Inference&) = delete;
   // Stops at the first contradiction, with what() of it; empty where there is none.
   std::string run_strictly(bool propagate_data);
-  // Forgets what the file says about values inside and about outputs, and infers what can be inferred.
+  // Forgets what the file says about values inside and about the outputs' shapes.
+  void forget_shapes();
+  // forget_shapes(), then infers what can be inferred.
   void run_leniently();
 
  private:

@@ -1,6 +1,5 @@
 // From rlgo's operators to those of ai.onnx: the table, and the simple ones.
 #include <cmath>
-#include <numbers>
 
 #include "core/base/error.h"
 #include "core/onnx/writers.h"
@@ -142,9 +141,28 @@ void write_unless_plain(Writer& w, const OutNode& n) {
     case Op::min:
     case Op::max:
       return write_min_max(w, n);
-    default:
-      fail("internal: no ONNX form of {} (this is a bug of rlgo)", ops::name(n.op));
+    // No default: the compiler names an operator that is forgotten here.
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::pow:
+    case Op::relu:
+    case Op::sigmoid:
+    case Op::tanh:
+    case Op::erf:
+    case Op::sqrt:
+    case Op::exp:
+    case Op::log:
+    case Op::neg:
+    case Op::abs:
+    case Op::global_avg_pool:
+    case Op::input:
+    case Op::weight:
+    case Op::opaque:
+      break;
   }
+  fail("internal: no ONNX form of {} (this is a bug of rlgo)", ops::name(n.op));
 }
 
 }  // namespace

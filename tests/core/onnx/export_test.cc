@@ -240,6 +240,13 @@ TEST(Failure, CheckerStopsWrongModels) {
   EXPECT_EQ(folder.files(), 0);
 }
 
+// The file declares 7 elements where 6 come out, and ONNX cannot see it: the model still runs, and is still exported.
+TEST(Failure, WrongDeclarationsOfTheFileAreNotOurs) {
+  const auto model = import_text(
+      "g (float[2,3] x) => (float[7] y) <int64[1] one = {1}, int64[1] six = {6}, bool[1] b = {1}> { s = Where(b, six, one) y = Reshape(x, s) }");
+  EXPECT_EQ(op_types(export_proto(model)), "Reshape");
+}
+
 TEST(Failure, FolderThatIsNotThere) {
   const Folder folder;
   const auto graph = graph_of({2}, [](graph::Editor& editor, Value x) { return editor.op(Op::relu, {x}); });
