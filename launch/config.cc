@@ -50,6 +50,8 @@ void declare_agent(Options& o, RunConfig& c) {
   o.integer("gnn.width", c.gnn_width, 8, 1024, "width of edge, node and global latents");
   o.choice("policy.location-head", c.policy_location_head, {"pointer", "index"}, "scores matched nodes, or location numbers");
 
+  o.number("policy.noop-bias", c.policy_noop_bias, -20, 20, "logit of NO-OP at the start; below 0 makes the first episodes longer");
+
   o.heading("PPO");
   o.number("ppo.gamma", c.ppo_gamma, 0, 1, "discount");
   o.number("ppo.lambda", c.ppo_lambda, 0, 1, "GAE's lambda");

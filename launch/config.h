@@ -38,6 +38,7 @@ struct RunConfig {
   // gnn, policy
   int64_t gnn_rounds = 3, gnn_width = 64;
   std::string policy_location_head = "pointer";
+  double policy_noop_bias = -2;
 
   // ppo
   double ppo_gamma = 0.99, ppo_lambda = 0.95, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5, ppo_max_grad_norm = 0.5;

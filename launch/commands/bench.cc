@@ -87,7 +87,7 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   speed.collected_per_s = static_cast<double>(collector.stats().steps) / collecting.seconds();
   const double steps = static_cast<double>(sink.steps());
   const Stopwatch training;
-  brain.algorithm->update(std::move(sink.kept), [] {});
+  brain.algorithm->update(std::move(sink.kept), {});
   speed.trained_per_s = steps / training.seconds();
   return speed;
 }
