@@ -18,7 +18,7 @@ struct WriterOptions {
   int64_t episodes_per_part = 16;
   double seconds_per_part = 10;  // age of a part's first episode at which tick() writes the part; 0 = no such limit
   uint64_t bytes_per_part = uint64_t{256} << 20;  // before compression: bounds the memory of the open part
-  int gzip = 4;                                   // 0..9
+  int gzip = 2;  // 0..9; 4 saves a tenth of the bytes and costs 40 % more time; compaction packs tighter anyway
 };
 
 class RolloutWriter {

@@ -205,6 +205,9 @@ def main(arguments=None):
         print(summary(options.run))
         if options.plot:
             plot(options.run, options.plot)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        return 1
     except (OSError, ValueError) as error:
         print(f"rollouts.py: {error}", file=sys.stderr)
         return 1
