@@ -11,7 +11,8 @@ class SerialBatch : public BatchEnv {
     if (envs_.empty()) fail("make_batch: no environments");
     for (size_t i = 0; i < envs_.size(); ++i) {
       if (!envs_[i]) fail("make_batch: environment {} is null", i);
-      if (envs_[i]->spec() != envs_[0]->spec()) fail("make_batch: environment {} has another observation spec than environment 0", i);
+      if (envs_[i]->spec() != envs_[0]->spec())
+        fail("make_batch: environment {} has another observation spec than environment 0", i);
     }
   }
   const ObservationSpec& spec() const override { return envs_[0]->spec(); }

@@ -1,5 +1,6 @@
 // Trajectories as bytes. Layout, little-endian: magic, version, the fields of Trajectory in the order of mdp.h, a count
-// of steps, the steps, the last observation. Vectors are a 64-bit count and their raw items; bools are one byte, 0 or 1.
+// of steps, the steps, the last observation. Vectors are a 64-bit count and their raw items; bools are one byte, 0
+// or 1.
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/mdp/mdp.h"
@@ -36,7 +37,8 @@ Observation get_observation(ByteReader& in) {
 
 void put(ByteWriter& out, const StepInfo& info) {
   out.put_string(info.rule);
-  for (double value : {info.cost_us, info.flops, info.bytes, info.peak_bytes, info.launches, info.step_us, info.measured_us}) {
+  for (double value :
+       {info.cost_us, info.flops, info.bytes, info.peak_bytes, info.launches, info.step_us, info.measured_us}) {
     out.put(value);
   }
 }
@@ -44,7 +46,8 @@ void put(ByteWriter& out, const StepInfo& info) {
 StepInfo get_info(ByteReader& in) {
   StepInfo info;
   info.rule = in.get_string();
-  for (double* value : {&info.cost_us, &info.flops, &info.bytes, &info.peak_bytes, &info.launches, &info.step_us, &info.measured_us}) {
+  for (double* value :
+       {&info.cost_us, &info.flops, &info.bytes, &info.peak_bytes, &info.launches, &info.step_us, &info.measured_us}) {
     *value = in.get<double>();
   }
   return info;
@@ -54,7 +57,8 @@ void put(ByteWriter& out, const Step& step) {
   put(out, step.observation);
   out.put(step.action.xfer);
   out.put(step.action.location);
-  for (float value : {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location}) out.put(value);
+  for (float value : {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location})
+    out.put(value);
   put(out, step.info);
 }
 
@@ -63,7 +67,8 @@ Step get_step(ByteReader& in) {
   step.observation = get_observation(in);
   step.action.xfer = in.get<int32_t>();
   step.action.location = in.get<int32_t>();
-  for (float* value : {&step.reward, &step.log_prob_xfer, &step.log_prob_location, &step.value_xfer, &step.value_location}) {
+  for (float* value :
+       {&step.reward, &step.log_prob_xfer, &step.log_prob_location, &step.value_xfer, &step.value_location}) {
     *value = in.get<float>();
   }
   step.info = get_info(in);
@@ -101,7 +106,8 @@ std::string encode(const Trajectory& trajectory) {
 
 Trajectory decode(std::string_view bytes) {
   ByteReader in(bytes);
-  if (const auto magic = in.get<uint32_t>(); magic != kMagic) fail("trajectory: magic number {:#x}, expected {:#x}", magic, kMagic);
+  if (const auto magic = in.get<uint32_t>(); magic != kMagic)
+    fail("trajectory: magic number {:#x}, expected {:#x}", magic, kMagic);
   if (const auto version = in.get<uint32_t>(); version != kVersion) {
     fail("trajectory: format version {}, this program reads version {}", version, kVersion);
   }

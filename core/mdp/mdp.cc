@@ -15,7 +15,8 @@ void check_size(std::string_view field, size_t actual, size_t expected) {
 // Every value lies in [0, limit).
 void check_range(std::string_view field, const std::vector<int32_t>& values, int64_t limit) {
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 0 || values[i] >= limit) fail("observation: {}[{}] is {}, outside [0, {})", field, i, values[i], limit);
+    if (values[i] < 0 || values[i] >= limit)
+      fail("observation: {}[{}] is {}, outside [0, {})", field, i, values[i], limit);
   }
 }
 

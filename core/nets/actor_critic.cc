@@ -1,7 +1,9 @@
 #include "core/nets/actor_critic.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
@@ -65,7 +67,8 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
 
   xfer_nodes_ = register_module("xfer_nodes", Dense(w, w, rng));
   xfer_pooled_ = register_module("xfer_pooled", Dense(2 * w + 1, w, rng, DenseOptions{.gain = gain, .fan_in = 4 * w}));
-  xfer_global_ = register_module("xfer_global", Dense(w, w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
+  xfer_global_ =
+      register_module("xfer_global", Dense(w, w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
   xfer_table_ = register_parameter("xfer_table", normal_init({spec.xfers, w}, 0.5, rng));
   xfer_score_ = register_module("xfer_score", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
   noop_hidden_ = register_module("noop_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
@@ -76,9 +79,11 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
     location_nodes_ = register_module("location_nodes", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 3 * w}));
     location_index_ = register_module("location_index", Dense(1, w, rng, DenseOptions{.bias = false, .fan_in = w}));
   }
-  location_global_ = register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .bias = !pointer, .fan_in = 3 * w}));
+  location_global_ = register_module("location_global",
+                                     Dense(w, w, rng, DenseOptions{.gain = gain, .bias = !pointer, .fan_in = 3 * w}));
   location_table_ = register_parameter("location_table", normal_init({spec.xfers, w}, 0.5, rng));
-  location_score_ = register_module("location_score", Dense(w, pointer ? 1 : spec.max_locations, rng, DenseOptions{.gain = 0.1}));
+  location_score_ =
+      register_module("location_score", Dense(w, pointer ? 1 : spec.max_locations, rng, DenseOptions{.gain = 0.1}));
 
   value_hidden_ = register_module("value_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
   value_out_ = register_module("value_out", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
@@ -101,8 +106,10 @@ Tensor ActorCriticImpl::xfer_logits(const GraphBatch& batch, const Encoding& lat
     const auto sums = scatter_sum(at_locations, batch.loc_pair, batch.pairs);
     const auto pair_flat = batch.pair_graph * batch.xfers + batch.pair_xfer;
     const auto count = batch.counts.reshape(-1).index_select(0, pair_flat).to(noop.scalar_type()).unsqueeze(1);
-    const auto summary = torch::cat({sums / count, segment_max(at_locations, batch.loc_pair, batch.pairs), count.log()}, 1);
-    const auto hidden = add_rows(xfer_pooled_(summary), {xfer_table_, batch.pair_xfer}, {xfer_global_(latent.global), batch.pair_graph});
+    const auto summary =
+        torch::cat({sums / count, segment_max(at_locations, batch.loc_pair, batch.pairs), count.log()}, 1);
+    const auto hidden = add_rows(xfer_pooled_(summary), {xfer_table_, batch.pair_xfer},
+                                 {xfer_global_(latent.global), batch.pair_graph});
     const auto scores = xfer_score_(torch::relu(hidden)).squeeze(1);  // [P]
     rules = rules.reshape(-1).index_copy(0, pair_flat, scores).reshape({batch.graphs, batch.xfers});
   }
@@ -114,8 +121,8 @@ Tensor ActorCriticImpl::location_logits(const GraphBatch& batch, const Encoding&
   const auto global = location_global_(latent.global);
   if (options_.location_head == "pointer") {
     const auto index = location_index_(torch::log1p(batch.loc_index.to(global.scalar_type())).unsqueeze(1));
-    const auto hidden = add_rows(index, {location_nodes_(latent.nodes), batch.loc_node}, {location_table_, batch.loc_xfer},
-                                 {global, batch.loc_graph});
+    const auto hidden = add_rows(index, {location_nodes_(latent.nodes), batch.loc_node},
+                                 {location_table_, batch.loc_xfer}, {global, batch.loc_graph});
     return location_score_(torch::relu(hidden)).squeeze(1);
   }
   const auto hidden = add_rows({}, {location_table_, batch.pair_xfer}, {global, batch.pair_graph});
@@ -126,8 +133,9 @@ Tensor ActorCriticImpl::location_logits(const GraphBatch& batch, const Encoding&
 Policy ActorCriticImpl::policy(const GraphBatch& batch, const Encoding& latent) {
   Policy result;
   result.xfer = torch::log_softmax(xfer_logits(batch, latent), 1);
-  result.location = batch.locations == 0 ? torch::zeros({0}, result.xfer.options())
-                                         : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
+  result.location = batch.locations == 0
+                        ? torch::zeros({0}, result.xfer.options())
+                        : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
   return result;
 }
 
@@ -162,6 +170,8 @@ Decisions ActorCriticImpl::act(const GraphBatch& batch, std::span<const double> 
       const int64_t count = batch.loc_offset[pair + 1] - batch.loc_offset[pair];
       location = greedy ? most_probable(part, count) : sample(part, count, uniforms[u + 1]);
       log_prob_location = part[location];
+      if (!std::isfinite(log_prob_location))
+        fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
     }
     chosen.push_back(x);
     result.actions.push_back({static_cast<int32_t>(x), static_cast<int32_t>(location)});
@@ -177,14 +187,17 @@ Decisions ActorCriticImpl::act(const GraphBatch& batch, std::span<const double> 
 }
 
 Evaluation ActorCriticImpl::evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions) {
-  if (actions.size() != static_cast<size_t>(batch.graphs)) fail("evaluate: {} actions for {} graphs", actions.size(), batch.graphs);
+  if (actions.size() != static_cast<size_t>(batch.graphs))
+    fail("evaluate: {} actions for {} graphs", actions.size(), batch.graphs);
   std::vector<int64_t> chosen, place;
   std::vector<float> has_location;
   for (size_t b = 0; b < actions.size(); ++b) {
     const auto [x, location] = actions[b];
     const bool noop = x == batch.xfers;
     const auto pair = b * static_cast<size_t>(batch.xfers) + static_cast<size_t>(x);
-    const bool legal = noop ? location == 0 : x >= 0 && x < batch.xfers && location >= 0 && location < batch.loc_offset[pair + 1] - batch.loc_offset[pair];
+    const bool legal = noop ? location == 0
+                            : x >= 0 && x < batch.xfers && location >= 0 &&
+                                  location < batch.loc_offset[pair + 1] - batch.loc_offset[pair];
     if (!legal) fail("evaluate: action (xfer {}, location {}) of graph {} is not legal", x, location, b);
     chosen.push_back(x);
     place.push_back(noop ? 0 : batch.loc_offset[pair] + location);
@@ -195,9 +208,9 @@ Evaluation ActorCriticImpl::evaluate(const GraphBatch& batch, std::span<const md
   const auto xfer = to_ints(chosen, device());
   Evaluation result;
   result.log_prob_xfer = distribution.xfer.gather(1, xfer.unsqueeze(1)).squeeze(1);
-  result.log_prob_location = batch.locations == 0
-                                 ? torch::zeros_like(result.log_prob_xfer)
-                                 : distribution.location.index_select(0, to_ints(place, device())) * torch::tensor(has_location).to(device());
+  result.log_prob_location = batch.locations == 0 ? torch::zeros_like(result.log_prob_xfer)
+                                                  : distribution.location.index_select(0, to_ints(place, device())) *
+                                                        torch::tensor(has_location).to(device());
   std::tie(result.entropy_xfer, result.entropy_location) = entropies(batch, distribution);
   result.value_xfer = value_of(value_hidden_, value_out_, latent.global, {});
   result.value_location =
@@ -206,7 +219,8 @@ Evaluation ActorCriticImpl::evaluate(const GraphBatch& batch, std::span<const md
 }
 
 void ActorCriticImpl::rescale_values(double shift, double scale) {
-  if (!(std::isfinite(shift) && std::isfinite(scale) && scale > 0)) fail("rescale_values: shift {}, scale {}", shift, scale);
+  if (!(std::isfinite(shift) && std::isfinite(scale) && scale > 0))
+    fail("rescale_values: shift {}, scale {}", shift, scale);
   torch::NoGradGuard no_grad;
   const double old_shift = value_shift(), old_scale = value_scale();
   for (auto* out : {&value_out_, &location_value_out_}) {

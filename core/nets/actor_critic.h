@@ -1,5 +1,5 @@
-// The model-free agent's network (SPEC.md 1.10): one shared encoder, four heads: policy and value for the xfer, policy and
-// value for its location. Used alike by actors (act) and the learner (evaluate), with the same masks.
+// The model-free agent's network (SPEC.md 1.10): one shared encoder, four heads: policy and value for the xfer, policy
+// and value for its location. Used alike by actors (act) and the learner (evaluate), with the same masks.
 #pragma once
 
 #include <torch/torch.h>
@@ -22,7 +22,7 @@ struct AgentOptions {
   std::string pooling = "mean";
   bool both_directions = true;
   bool shared = false;
-  double noop_bias = 0.0;                 // initial logit of NO-OP; below 0: longer first episodes
+  double noop_bias = 0.0;  // initial logit of NO-OP; below 0: longer first episodes
   EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared}; }
 };
 
@@ -31,15 +31,15 @@ struct Decisions {
   std::vector<mdp::Action> actions;
   std::vector<float> log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
   std::vector<float> value_xfer, value_location;
-  std::vector<float> entropy;                           // joint, nats
+  std::vector<float> entropy;  // joint, nats
 };
 
 // What the agent thinks of given actions. Differentiable, all [B].
 struct Evaluation {
-  torch::Tensor log_prob_xfer, log_prob_location;    // the latter 0 for NO-OP
-  torch::Tensor entropy_xfer;                        // H(xfer)
-  torch::Tensor entropy_location;                    // sum over x of p(x) H(location | x)
-  torch::Tensor value_xfer, value_location;          // units of reward
+  torch::Tensor log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
+  torch::Tensor entropy_xfer;                      // H(xfer)
+  torch::Tensor entropy_location;                  // sum over x of p(x) H(location | x)
+  torch::Tensor value_xfer, value_location;        // units of reward
   torch::Tensor log_prob() const { return log_prob_xfer + log_prob_location; }
   torch::Tensor entropy() const { return entropy_xfer + entropy_location; }  // of the joint action, exact
 };
@@ -62,16 +62,16 @@ class ActorCriticImpl : public torch::nn::Module {
   // The latent of each graph; the encoder can be used alone.
   Encoding encode(const GraphBatch& batch) { return encoder_(batch); }
 
-  // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (xfer, location):
-  // inverse-CDF sampling, so that an episode depends on its own random stream, whatever else is in the batch. Greedy takes
-  // the most probable xfer, then its most probable location, and needs no numbers.
+  // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (xfer,
+  // location): inverse-CDF sampling, so that an episode depends on its own random stream, whatever else is in the
+  // batch. Greedy takes the most probable xfer, then its most probable location, and needs no numbers.
   Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
   // Throws Error where an action is not legal.
   Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
   Policy policy(const GraphBatch& batch, const Encoding& latent);
 
-  // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the heads'
-  // last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
+  // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the
+  // heads' last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
   void rescale_values(double shift, double scale);
   double value_shift() const { return value_shift_.item<double>(); }
   double value_scale() const { return value_scale_.item<double>(); }
@@ -87,14 +87,15 @@ class ActorCriticImpl : public torch::nn::Module {
   // xfer policy: hidden layer over [global, xfer, mean and max of its locations' nodes, log count], then a score.
   Dense xfer_nodes_{nullptr}, xfer_pooled_{nullptr}, xfer_global_{nullptr}, xfer_score_{nullptr};
   Dense noop_hidden_{nullptr}, noop_score_{nullptr};
-  torch::Tensor xfer_table_;                          // [X, width]
-  // location policy: hidden layer over [node of the location (pointer), xfer, global, log index (pointer)], then a score.
+  torch::Tensor xfer_table_;  // [X, width]
+  // location policy: hidden layer over [node of the location (pointer), xfer, global, log index (pointer)], then a
+  // score.
   Dense location_nodes_{nullptr}, location_global_{nullptr}, location_index_{nullptr}, location_score_{nullptr};
-  torch::Tensor location_table_;                      // [X, width]
+  torch::Tensor location_table_;  // [X, width]
   // values
   Dense value_hidden_{nullptr}, value_out_{nullptr}, location_value_hidden_{nullptr}, location_value_out_{nullptr};
-  torch::Tensor location_value_table_;                // [X+1, width]
-  torch::Tensor value_shift_, value_scale_;           // [] buffers
+  torch::Tensor location_value_table_;       // [X+1, width]
+  torch::Tensor value_shift_, value_scale_;  // [] buffers
 };
 TORCH_MODULE(ActorCritic);
 

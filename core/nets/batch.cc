@@ -29,7 +29,8 @@ class Filler {
   T* next_;
 };
 
-void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec) {
+void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
+               const mdp::ObservationSpec& spec) {
   batch.graphs = static_cast<int64_t>(observations.size());
   batch.xfers = spec.xfers;
   batch.max_locations = spec.max_locations;
@@ -47,7 +48,8 @@ void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> obser
   }
 }
 
-void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec) {
+void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
+                 const mdp::ObservationSpec& spec) {
   batch.node_op = new_ints(batch.nodes);
   batch.node_feat = new_floats(batch.nodes, spec.node_features);
   batch.node_graph = new_ints(batch.nodes);
@@ -56,7 +58,8 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
   batch.edge_feat = new_floats(batch.edges, spec.edge_features);
   batch.edge_graph = new_ints(batch.edges);
   batch.globals = new_floats(batch.graphs, spec.global_features);
-  Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst), edge_graph(batch.edge_graph);
+  Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst),
+      edge_graph(batch.edge_graph);
   Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals);
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
@@ -74,11 +77,12 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
 
 void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
   batch.counts = torch::empty({batch.graphs, batch.xfers}, torch::kInt64);
-  for (auto* part : {&batch.loc_node, &batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair}) *part = new_ints(batch.locations);
+  for (auto* part : {&batch.loc_node, &batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
+    *part = new_ints(batch.locations);
   batch.pair_graph = new_ints(batch.pairs);
   batch.pair_xfer = new_ints(batch.pairs);
-  Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), xfer(batch.loc_xfer), index(batch.loc_index),
-      pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_xfer(batch.pair_xfer);
+  Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), xfer(batch.loc_xfer),
+      index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_xfer(batch.pair_xfer);
   int64_t pairs = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
@@ -99,16 +103,18 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 
 }  // namespace
 
-GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec, torch::Device device) {
+GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
+                   torch::Device device) {
   if (observations.empty()) fail("collate: no observations");
   GraphBatch batch;
   set_sizes(batch, observations, spec);
   fill_graphs(batch, observations, spec);
   fill_actions(batch, observations);
   if (!device.is_cpu()) {
-    for (auto* part : {&batch.node_op, &batch.node_feat, &batch.node_graph, &batch.edge_src, &batch.edge_dst, &batch.edge_feat,
-                       &batch.edge_graph, &batch.globals, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
-                       &batch.loc_index, &batch.loc_pair, &batch.pair_graph, &batch.pair_xfer}) {
+    for (auto* part :
+         {&batch.node_op, &batch.node_feat, &batch.node_graph, &batch.edge_src, &batch.edge_dst, &batch.edge_feat,
+          &batch.edge_graph, &batch.globals, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
+          &batch.loc_index, &batch.loc_pair, &batch.pair_graph, &batch.pair_xfer}) {
       *part = part->to(device);
     }
   }
@@ -131,15 +137,16 @@ torch::Device device_from_name(const std::string& name) {
   if (!device.is_cuda()) fail("device '{}': only cpu and cuda are supported", name);
   const int found = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
   if (found == 0) fail("device '{}': no CUDA device on this machine (or LibTorch found no driver for it)", name);
-  if (device.has_index() && device.index() >= found) fail("device '{}': this machine has {} CUDA device(s)", name, found);
+  if (device.has_index() && device.index() >= found)
+    fail("device '{}': this machine has {} CUDA device(s)", name, found);
   return device;
 }
 
 FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec) {
   const auto batch = collate(observation, spec);
   FourTuple result;
-  result.graph_tuple = {torch::cat({batch.node_op.to(torch::kFloat32).unsqueeze(1), batch.node_feat}, 1), batch.edge_feat, batch.edge_src,
-                        batch.edge_dst, batch.globals.squeeze(0)};
+  result.graph_tuple = {torch::cat({batch.node_op.to(torch::kFloat32).unsqueeze(1), batch.node_feat}, 1),
+                        batch.edge_feat, batch.edge_src, batch.edge_dst, batch.globals.squeeze(0)};
   for (size_t x = 0; x < static_cast<size_t>(spec.xfers); ++x) {
     result.xfer_tuples.push_back(batch.loc_node.slice(0, batch.loc_offset[x], batch.loc_offset[x + 1]));
   }

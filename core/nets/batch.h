@@ -44,7 +44,8 @@ struct GraphBatch {
 // an empty list, and on a device that this machine lacks.
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    torch::Device device = torch::kCPU);
-GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec, torch::Device device = torch::kCPU);
+GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec,
+                   torch::Device device = torch::kCPU);
 
 // "cpu", "cuda", "cuda:1". Throws Error where the name is unknown or the device is not there.
 torch::Device device_from_name(const std::string& name);

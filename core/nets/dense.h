@@ -7,7 +7,8 @@
 
 namespace rlgo::nets {
 
-// [sizes] float32, uniform with variance gain^2 / fan_in (LeCun et al. 1998; gain sqrt(2) before a ReLU, He et al. 2015).
+// [sizes] float32, uniform with variance gain^2 / fan_in (LeCun et al. 1998; gain sqrt(2) before a ReLU, He et al.
+// 2015).
 torch::Tensor uniform_init(torch::IntArrayRef sizes, double gain, int64_t fan_in, Rng& rng);
 // [sizes] float32, normal with the given standard deviation.
 torch::Tensor normal_init(torch::IntArrayRef sizes, double deviation, Rng& rng);

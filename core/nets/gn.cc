@@ -37,12 +37,15 @@ GnBlockImpl::GnBlockImpl(const EncoderOptions& options, Rng& rng) : options_(opt
   const double gain = kReluGain;
   edge_in_ = register_module("edge_in", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 4 * w}));
   edge_out_ = register_module("edge_out", Dense(w, w, rng));
-  node_in_ = register_module("node_in", Dense(received_width, w, rng, DenseOptions{.gain = gain, .fan_in = received_width + 2 * w}));
+  node_in_ = register_module(
+      "node_in", Dense(received_width, w, rng, DenseOptions{.gain = gain, .fan_in = received_width + 2 * w}));
   node_out_ = register_module("node_out", Dense(w, w, rng));
   global_in_ = register_module("global_in", Dense(2 * w, w, rng, DenseOptions{.gain = gain, .fan_in = 3 * w}));
   global_out_ = register_module("global_out", Dense(w, w, rng));
-  node_parts_ = register_module("node_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
-  global_parts_ = register_module("global_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
+  node_parts_ =
+      register_module("node_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
+  global_parts_ =
+      register_module("global_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
   edge_norm_ = register_module("edge_norm", layer_norm(w));
   node_norm_ = register_module("node_norm", layer_norm(w));
   global_norm_ = register_module("global_norm", layer_norm(w));
@@ -65,20 +68,23 @@ Encoding GnBlockImpl::forward(const GraphBatch& batch, const Encoding& input) {
   const auto global_parts = global_parts_(input.global).split(options_.width, 1);  // for edges, nodes, global
 
   // 1. e'_k = phi^e(e_k, v_{r_k}, v_{s_k}, u)
-  const auto edge_hidden = add_rows(edge_in_(input.edges), {node_parts[0], batch.edge_src}, {node_parts[1], batch.edge_dst},
-                                    {global_parts[0], batch.edge_graph});
+  const auto edge_hidden = add_rows(edge_in_(input.edges), {node_parts[0], batch.edge_src},
+                                    {node_parts[1], batch.edge_dst}, {global_parts[0], batch.edge_graph});
   auto edges = update(input.edges, edge_hidden, edge_out_, edge_norm_);
   // 2. v'_i = phi^v(rho(E'_i), v_i, u)
-  const auto node_hidden = add_rows(node_in_(received(batch, edges)) + node_parts[2], {global_parts[1], batch.node_graph});
+  const auto node_hidden =
+      add_rows(node_in_(received(batch, edges)) + node_parts[2], {global_parts[1], batch.node_graph});
   auto nodes = update(input.nodes, node_hidden, node_out_, node_norm_);
   // 3. u' = phi^u(rho(E'), rho(V'), u)
   const bool mean = is_mean(options_.pooling);
-  const auto pooled = torch::cat({pool(nodes, batch.node_graph, batch.graphs, mean), pool(edges, batch.edge_graph, batch.graphs, mean)}, 1);
+  const auto pooled = torch::cat(
+      {pool(nodes, batch.node_graph, batch.graphs, mean), pool(edges, batch.edge_graph, batch.graphs, mean)}, 1);
   auto global = update(input.global, global_in_(pooled) + global_parts[2], global_out_, global_norm_);
   return {nodes, edges, global};
 }
 
-EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions& options, Rng& rng) : options_(options) {
+EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions& options, Rng& rng)
+    : options_(options) {
   check(options);
   const int64_t w = options.width;
   op_table_ = register_parameter("op_table", normal_init({spec.ops, w}, 0.5, rng));
@@ -97,7 +103,8 @@ Encoding EncoderImpl::forward(const GraphBatch& batch) {
   x.nodes = add_rows(node_feat_(batch.node_feat), {op_table_, batch.node_op});
   x.edges = edge_feat_(batch.edge_feat);
   x.global = global_feat_(batch.globals);
-  for (int round = 0; round < options_.rounds; ++round) x = blocks_[options_.shared ? 0 : static_cast<size_t>(round)]->forward(batch, x);
+  for (int round = 0; round < options_.rounds; ++round)
+    x = blocks_[options_.shared ? 0 : static_cast<size_t>(round)]->forward(batch, x);
   return x;
 }
 

@@ -18,8 +18,8 @@ struct EncoderOptions {
   int width = 64;                   // of node, edge and global latents, 4..1024
   std::string aggregation = "sum";  // edges -> node: "sum" or "mean"
   std::string pooling = "mean";     // nodes, edges -> global: "sum" or "mean"
-  bool both_directions = true;      // a node also gets the edges that it sends: it sees its consumers, not only its inputs
-  bool shared = false;              // one set of weights for all rounds
+  bool both_directions = true;  // a node also gets the edges that it sends: it sees its consumers, not only its inputs
+  bool shared = false;          // one set of weights for all rounds
 };
 // Throws Error naming the option that is out of bounds.
 void check(const EncoderOptions& options);
@@ -30,9 +30,9 @@ struct Encoding {
   torch::Tensor global;  // [B, width] the latent z of the graph
 };
 
-// One GN block: edges, then nodes, then the global, each x' = LayerNorm(x + phi(inputs)) with phi a two-layer MLP. The first
-// layer, over the concatenated inputs, is split by input: W[e, v_r, v_s, u] = W_e e + (W_r v)_r + (W_s v)_s + (W_u u), so
-// that products with v and u are done once per node and graph rather than once per edge.
+// One GN block: edges, then nodes, then the global, each x' = LayerNorm(x + phi(inputs)) with phi a two-layer MLP. The
+// first layer, over the concatenated inputs, is split by input: W[e, v_r, v_s, u] = W_e e + (W_r v)_r + (W_s v)_s +
+// (W_u u), so that products with v and u are done once per node and graph rather than once per edge.
 class GnBlockImpl : public torch::nn::Module {
  public:
   GnBlockImpl(const EncoderOptions& options, Rng& rng);
@@ -43,11 +43,11 @@ class GnBlockImpl : public torch::nn::Module {
   torch::Tensor received(const GraphBatch& batch, const torch::Tensor& edges) const;
 
   EncoderOptions options_;
-  Dense edge_in_{nullptr}, edge_out_{nullptr};       // phi^e: own part of the first layer, second layer
-  Dense node_in_{nullptr}, node_out_{nullptr};       // phi^v: over the received edges; the node's own part is in node_parts_
-  Dense global_in_{nullptr}, global_out_{nullptr};   // phi^u: over pooled nodes and edges
-  Dense node_parts_{nullptr};                        // v -> its parts of phi^e (as sender, as receiver) and phi^v
-  Dense global_parts_{nullptr};                      // u -> its parts of phi^e, phi^v and phi^u
+  Dense edge_in_{nullptr}, edge_out_{nullptr};  // phi^e: own part of the first layer, second layer
+  Dense node_in_{nullptr}, node_out_{nullptr};  // phi^v: over the received edges; the node's own part is in node_parts_
+  Dense global_in_{nullptr}, global_out_{nullptr};  // phi^u: over pooled nodes and edges
+  Dense node_parts_{nullptr};                       // v -> its parts of phi^e (as sender, as receiver) and phi^v
+  Dense global_parts_{nullptr};                     // u -> its parts of phi^e, phi^v and phi^u
   torch::nn::LayerNorm edge_norm_{nullptr}, node_norm_{nullptr}, global_norm_{nullptr};
 };
 TORCH_MODULE(GnBlock);

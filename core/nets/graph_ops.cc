@@ -32,10 +32,12 @@ Tensor scatter_raw(const Tensor& x, const Tensor& index, int64_t rows) {
   return out;
 }
 
-// Takes no undefined tensors: where there is no base, or fewer than three tables, `base` or the rest repeat the first table.
+// Takes no undefined tensors: where there is no base, or fewer than three tables, `base` or the rest repeat the first
+// table.
 struct AddRows : Function<AddRows> {
-  static Tensor forward(AutogradContext* ctx, bool has_base, int64_t tables, const Tensor& base, const Tensor& table_a, const Tensor& index_a,
-                        const Tensor& table_b, const Tensor& index_b, const Tensor& table_c, const Tensor& index_c) {
+  static Tensor forward(AutogradContext* ctx, bool has_base, int64_t tables, const Tensor& base, const Tensor& table_a,
+                        const Tensor& index_a, const Tensor& table_b, const Tensor& index_b, const Tensor& table_c,
+                        const Tensor& index_c) {
     auto out = has_base ? base.clone(at::MemoryFormat::Contiguous)
                         : torch::zeros({index_a.size(0), table_a.size(1)}, table_a.options().requires_grad(false));
     add_to(out, table_a, index_a);
@@ -74,8 +76,9 @@ struct SegmentMax : Function<SegmentMax> {
     auto argmax = torch::empty({segments, x.size(1)}, segment.options());
     const auto from = with_dense_rows(x);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "segment_max", [&] {
-      kernels::segment_max<scalar_t>(out.data_ptr<scalar_t>(), argmax.data_ptr<int64_t>(), from.const_data_ptr<scalar_t>(),
-                                     from.stride(0), segment.const_data_ptr<int64_t>(), x.size(0), x.size(1));
+      kernels::segment_max<scalar_t>(out.data_ptr<scalar_t>(), argmax.data_ptr<int64_t>(),
+                                     from.const_data_ptr<scalar_t>(), from.stride(0), segment.const_data_ptr<int64_t>(),
+                                     x.size(0), x.size(1));
     });
     ctx->save_for_backward({argmax});
     ctx->saved_data["rows"] = x.size(0);
@@ -106,8 +109,8 @@ struct SegmentLogSoftmax : Function<SegmentLogSoftmax> {
     auto grad_x = torch::empty_like(grad);
     AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "segment_log_softmax_backward", [&] {
       kernels::segment_log_softmax_backward<scalar_t>(grad_x.data_ptr<scalar_t>(), grad.const_data_ptr<scalar_t>(),
-                                                      saved[0].const_data_ptr<scalar_t>(), saved[1].const_data_ptr<int64_t>(),
-                                                      grad.size(0));
+                                                      saved[0].const_data_ptr<scalar_t>(),
+                                                      saved[1].const_data_ptr<int64_t>(), grad.size(0));
     });
     return {grad_x, Tensor()};
   }
@@ -120,8 +123,8 @@ Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b, const Rows& c)
   const Rows& second = b.table.defined() ? b : a;
   const Rows& third = c.table.defined() ? c : a;
   const int64_t tables = c.table.defined() ? 3 : b.table.defined() ? 2 : 1;
-  return AddRows::apply(base.defined(), tables, base.defined() ? base : a.table, a.table, a.index, second.table, second.index, third.table,
-                        third.index);
+  return AddRows::apply(base.defined(), tables, base.defined() ? base : a.table, a.table, a.index, second.table,
+                        second.index, third.table, third.index);
 }
 
 Tensor scatter_sum(const Tensor& x, const Tensor& index, int64_t rows) {

@@ -14,8 +14,8 @@ struct Rows {
   Tensor index;
 };
 
-// base [M,W] + a.table[a.index] + b.table[b.index] + c.table[c.index]. `base`, `c`, or `b` and `c` may be undefined (left out).
-// The linear map of a concatenation [x_i, y_j, z_k] is such a sum of maps done once per row of each table.
+// base [M,W] + a.table[a.index] + b.table[b.index] + c.table[c.index]. `base`, `c`, or `b` and `c` may be undefined
+// (left out). The linear map of a concatenation [x_i, y_j, z_k] is such a sum of maps done once per row of each table.
 Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b = {}, const Rows& c = {});
 
 // [rows,W]: row r is the sum of all x[i] with index[i] == r (zero where there is none). x [M,W], index [M] int64.

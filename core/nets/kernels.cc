@@ -34,7 +34,8 @@ void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, in
 }
 
 template <typename T>
-void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows, int64_t width) {
+void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows,
+                 int64_t width) {
   for (int64_t begin = 0; begin < rows;) {
     const int64_t end = run_end(segment, begin, rows);
     T* best = out + segment[begin] * width;
@@ -77,11 +78,11 @@ void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const 
   }
 }
 
-#define RLGO_INSTANTIATE(T)                                                                                       \
-  template void add_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                             \
-  template void scatter_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                         \
-  template void segment_max<T>(T*, int64_t*, const T*, int64_t, const int64_t*, int64_t, int64_t);                \
-  template void segment_log_softmax<T>(T*, const T*, const int64_t*, int64_t);                                    \
+#define RLGO_INSTANTIATE(T)                                                                        \
+  template void add_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);              \
+  template void scatter_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);          \
+  template void segment_max<T>(T*, int64_t*, const T*, int64_t, const int64_t*, int64_t, int64_t); \
+  template void segment_log_softmax<T>(T*, const T*, const int64_t*, int64_t);                     \
   template void segment_log_softmax_backward<T>(T*, const T*, const T*, const int64_t*, int64_t);
 RLGO_INSTANTIATE(float)
 RLGO_INSTANTIATE(double)

@@ -1,5 +1,6 @@
-// CPU loops behind graph_ops.h, for one thread. LibTorch's own index_add costs a call per row, which is most of the time
-// of a small graph. Rows are contiguous in themselves; `stride` is the distance between rows in items. float and double.
+// CPU loops behind graph_ops.h, for one thread. LibTorch's own index_add costs a call per row, which is most of the
+// time of a small graph. Rows are contiguous in themselves; `stride` is the distance between rows in items. float and
+// double.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, in
 
 // Column-wise maxima of runs of equal `segment` (sorted); argmax gets the row of each maximum, the first on ties.
 template <typename T>
-void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows, int64_t width);
+void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows,
+                 int64_t width);
 
 // out[i] = x[i] - log(sum of exp(x[j]) over the run of segment[i]).
 template <typename T>

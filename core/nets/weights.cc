@@ -74,7 +74,8 @@ void load_named(torch::nn::Module& module, const NamedTensors& tensors) {
       if (item.first == name) from = &item.second;
     }
     if (from == nullptr) fail("weights: tensor '{}' is missing", name);
-    if (from->sizes() != to.sizes()) fail("weights: tensor '{}' has {} items, expected {}", name, from->numel(), to.numel());
+    if (from->sizes() != to.sizes())
+      fail("weights: tensor '{}' has {} items, expected {}", name, from->numel(), to.numel());
     copies.emplace_back(to, *from);
   }
   if (tensors.size() != own.size()) fail("weights: {} tensors, the network has {}", tensors.size(), own.size());

@@ -21,7 +21,8 @@ std::string pack(const torch::nn::Module& module);
 // The reverse, in place, to whatever device the module is on. Throws Error, and leaves the module as it was, where the
 // bytes are damaged or come from a network of another layout.
 void unpack(torch::nn::Module& module, std::string_view bytes);
-// In-place copy of tensors by name. Throws Error, before any change, naming a tensor that is missing, unknown or of another shape.
+// In-place copy of tensors by name. Throws Error, before any change, naming a tensor that is missing, unknown or of
+// another shape.
 void load_named(torch::nn::Module& module, const NamedTensors& tensors);
 
 }  // namespace rlgo::nets

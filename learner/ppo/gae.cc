@@ -4,7 +4,8 @@
 
 namespace rlgo::learner {
 
-Advantages gae(std::span<const float> rewards, std::span<const float> values, float last_value, double gamma, double lambda) {
+Advantages gae(std::span<const float> rewards, std::span<const float> values, float last_value, double gamma,
+               double lambda) {
   if (rewards.size() != values.size()) fail("gae: {} rewards, {} values", rewards.size(), values.size());
   Advantages result{std::vector<float>(rewards.size()), std::vector<float>(rewards.size())};
   double next_value = last_value, advantage = 0;

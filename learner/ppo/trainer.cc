@@ -15,8 +15,8 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kReturnDecay = 0.95;         // of the running moments of returns, per update
-constexpr double kMinValueScale = 0.1;        // percent of the initial cost
+constexpr double kReturnDecay = 0.95;          // of the running moments of returns, per update
+constexpr double kMinValueScale = 0.1;         // percent of the initial cost
 constexpr double kFreshRatioTolerance = 0.01;  // far above rounding, far below a wrong mask
 
 void bound(const char* name, double value, double low, double high) {
@@ -27,8 +27,11 @@ Tensor floats(const std::vector<float>& values) { return torch::tensor(values, t
 
 // One checked step: everything that is multiplied into the loss must be a number.
 void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t t) {
-  for (const float value : {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location}) {
-    if (!std::isfinite(value)) fail("ppo: step {} of episode {} of rank {} has a number that is not finite", t, trajectory.episode, trajectory.rank);
+  for (const float value :
+       {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location}) {
+    if (!std::isfinite(value))
+      fail("ppo: step {} of episode {} of rank {} has a number that is not finite", t, trajectory.episode,
+           trajectory.rank);
   }
 }
 
@@ -112,8 +115,8 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
   const auto spec_hash = agent_->spec().hash();
   for (const auto& trajectory : trajectories) {
     if (trajectory.spec_hash != spec_hash) {
-      fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})", trajectory.episode, trajectory.rank,
-           trajectory.spec_hash, spec_hash);
+      fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})",
+           trajectory.episode, trajectory.rank, trajectory.spec_hash, spec_hash);
     }
     if (!trajectory.terminal && !std::isfinite(trajectory.last_value_xfer)) {
       fail("ppo: the last value of episode {} of rank {} is not finite", trajectory.episode, trajectory.rank);
@@ -139,7 +142,8 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
   data.returns_t = floats(data.returns);
   data.advantage_t = floats(data.advantage);
   data.advantage_deviation = data.advantage_t.std(/*unbiased=*/false).item<double>();
-  if (options_.normalize_advantages) data.advantage_t = (data.advantage_t - data.advantage_t.mean()) / (data.advantage_deviation + 1e-8);
+  if (options_.normalize_advantages)
+    data.advantage_t = (data.advantage_t - data.advantage_t.mean()) / (data.advantage_deviation + 1e-8);
   return data;
 }
 
@@ -156,8 +160,13 @@ void PpoTrainer::update_value_scale(const Tensor& returns) {
 
 void PpoTrainer::check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const {
   if (!version_ || deviation <= kFreshRatioTolerance) return;
-  const bool fresh = std::all_of(chosen.begin(), chosen.end(), [&](int64_t i) { return data.versions[static_cast<size_t>(i)] == *version_; });
-  if (fresh) fail("ppo: data of the current weights (version {}) has ratios up to {} away from 1: actor and learner disagree on the policy", *version_, deviation);
+  const bool fresh = std::all_of(chosen.begin(), chosen.end(),
+                                 [&](int64_t i) { return data.versions[static_cast<size_t>(i)] == *version_; });
+  if (fresh)
+    fail(
+        "ppo: data of the current weights (version {}) has ratios up to {} away from 1: actor and learner disagree on "
+        "the policy",
+        *version_, deviation);
 }
 
 void PpoTrainer::step(int64_t samples, Sums& sums) {
@@ -203,7 +212,8 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, bool f
   const auto target = pick(data.returns_t) / scale;
   const auto policy = policy_loss(log_ratio, pick(data.advantage_t), options_.clip);
   const auto value = value_loss(e.value_xfer / scale, pick(data.old_value_xfer_t) / scale, target, options_.value_clip);
-  const auto location_value = value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
+  const auto location_value =
+      value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
   const auto loss = policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean();
   adam_.zero_grad();
   loss.backward();
@@ -220,7 +230,8 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, bool f
   return true;
 }
 
-UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle, const std::function<void()>& between) {
+UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
+                               const std::function<void()>& between) {
   const auto data = flatten(trajectories);
   const auto count = static_cast<int64_t>(data.actions.size());
   if (count == 0) return {};
@@ -234,18 +245,21 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
     for (int64_t part = 0; part < parts && !stats.early_stop; ++part) {
-      const auto begin = static_cast<size_t>(part * count / parts), end = static_cast<size_t>((part + 1) * count / parts);
+      const auto begin = static_cast<size_t>(part * count / parts),
+                 end = static_cast<size_t>((part + 1) * count / parts);
       stats.early_stop = !train(data, std::span(order).subspan(begin, end - begin), epoch == 0 && part == 0, sums);
       if (between) between();
     }
   }
   if (sums.steps == 0) {
-    fail("ppo: the gradients of all {} minibatches were not finite (policy loss {}, value loss {}); the weights are unchanged", stats.minibatches,
-         stats.policy_loss, stats.value_loss);
+    fail(
+        "ppo: the gradients of all {} minibatches were not finite (policy loss {}, value loss {}); the weights are "
+        "unchanged",
+        stats.minibatches, stats.policy_loss, stats.value_loss);
   }
   const auto n = static_cast<double>(stats.minibatches);
-  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_xfer, &stats.entropy_location,
-                      &stats.approx_kl, &stats.clip_fraction}) {
+  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_xfer,
+                      &stats.entropy_location, &stats.approx_kl, &stats.clip_fraction}) {
     *sum /= n;
   }
   stats.grad_norm /= static_cast<double>(sums.steps);

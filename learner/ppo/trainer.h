@@ -19,18 +19,18 @@
 namespace rlgo::learner {
 
 struct PpoOptions {
-  double gamma = 0.99;            // discount, (0, 1]
-  double lambda = 0.95;           // of GAE, [0, 1]
-  double clip = 0.2;              // of the ratio, (0, 1)
-  double learning_rate = 5e-4;    // > 0
+  double gamma = 0.99;          // discount, (0, 1]
+  double lambda = 0.95;         // of GAE, [0, 1]
+  double clip = 0.2;            // of the ratio, (0, 1)
+  double learning_rate = 5e-4;  // > 0
   double adam_epsilon = 1e-5;
-  int epochs = 4;                 // passes over the data, >= 1
-  int minibatch = 64;             // transitions, >= 1
-  double entropy = 0.01;          // weight of the entropy bonus, >= 0
-  double value_weight = 0.5;      // >= 0; shared by both value heads
-  double value_clip = 0;          // in units of the value scale; 0 = off
-  double max_grad_norm = 0.5;     // 0 = off
-  double target_kl = 0.03;        // stop the update once a minibatch exceeds it; 0 = off
+  int epochs = 4;              // passes over the data, >= 1
+  int minibatch = 64;          // transitions, >= 1
+  double entropy = 0.01;       // weight of the entropy bonus, >= 0
+  double value_weight = 0.5;   // >= 0; shared by both value heads
+  double value_clip = 0;       // in units of the value scale; 0 = off
+  double max_grad_norm = 0.5;  // 0 = off
+  double target_kl = 0.03;     // stop the update once a minibatch exceeds it; 0 = off
   bool normalize_advantages = true;
   bool normalize_returns = true;  // value heads learn (return - mean) / deviation, running (PopArt)
   bool anneal = false;            // learning rate falls linearly with set_progress
@@ -40,17 +40,17 @@ void check(const PpoOptions& options);
 
 // Means over the minibatches of an update, unless said otherwise.
 struct UpdateStats {
-  int64_t transitions = 0, minibatches = 0, skipped = 0;  // skipped: gradients were not finite, no step taken
-  bool early_stop = false;                                // by target_kl
+  int64_t transitions = 0, minibatches = 0, skipped = 0;            // skipped: gradients were not finite, no step taken
+  bool early_stop = false;                                          // by target_kl
   double policy_loss = 0, value_loss = 0, location_value_loss = 0;  // value losses in units of the value scale squared
-  double entropy_xfer = 0, entropy_location = 0;          // nats
+  double entropy_xfer = 0, entropy_location = 0;                    // nats
   double approx_kl = 0, clip_fraction = 0;
-  double last_kl = 0;                                     // of the last minibatch
-  double grad_norm = 0;                                   // before clipping
-  double ratio_deviation = 0;                             // max |ratio - 1| of the first minibatch: 0 on fresh data, up to rounding
-  double explained_variance = 0;                          // of the behaviour policy's values, over all transitions
-  double return_mean = 0;                                 // lambda-return over all transitions, units of reward
-  double advantage_deviation = 0;                         // before normalisation
+  double last_kl = 0;              // of the last minibatch
+  double grad_norm = 0;            // before clipping
+  double ratio_deviation = 0;      // max |ratio - 1| of the first minibatch: 0 on fresh data, up to rounding
+  double explained_variance = 0;   // of the behaviour policy's values, over all transitions
+  double return_mean = 0;          // lambda-return over all transitions, units of reward
+  double advantage_deviation = 0;  // before normalisation
   double value_shift = 0, value_scale = 1, learning_rate = 0;
   // ("policy_loss", 0.1), ...: always the same names in the same order.
   std::vector<std::pair<std::string, double>> named() const;
@@ -58,18 +58,20 @@ struct UpdateStats {
 
 class PpoTrainer {
  public:
-  // Sums gradients over several learners: gets this learner's mean gradients over `samples` transitions (all parameters,
-  // always in the same order) and replaces them by the mean over all learners. All must run equally many minibatches.
+  // Sums gradients over several learners: gets this learner's mean gradients over `samples` transitions (all
+  // parameters, always in the same order) and replaces them by the mean over all learners. All must run equally many
+  // minibatches.
   using AllReduce = std::function<void(std::vector<torch::Tensor>& grads, int64_t samples)>;
 
   // Trains `agent` in place; the network is shared with the caller.
   PpoTrainer(nets::ActorCritic agent, PpoOptions options);
 
-  // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each. Throws Error
-  // where a trajectory does not fit the network (spec, illegal action, numbers that are not finite), where data of the
-  // current weights version does not reproduce its own log-probabilities, and where no minibatch gave finite gradients.
-  // No trajectory, or only empty ones: nothing happens, transitions is 0.
-  UpdateStats update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle, const std::function<void()>& between = {});
+  // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each. Throws
+  // Error where a trajectory does not fit the network (spec, illegal action, numbers that are not finite), where data
+  // of the current weights version does not reproduce its own log-probabilities, and where no minibatch gave finite
+  // gradients. No trajectory, or only empty ones: nothing happens, transitions is 0.
+  UpdateStats update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
+                     const std::function<void()>& between = {});
 
   void set_all_reduce(AllReduce all_reduce) { all_reduce_ = std::move(all_reduce); }
   // Version of the weights that the agent has now: where the whole first minibatch carries it, its ratios must be 1.

@@ -20,7 +20,8 @@ const Tensor* find(const nets::NamedTensors& state, const std::string& name) {
 const Tensor& need(const nets::NamedTensors& state, const std::string& name, torch::IntArrayRef sizes) {
   const auto* tensor = find(state, name);
   if (tensor == nullptr) fail("ppo state: tensor '{}' is missing", name);
-  if (tensor->sizes() != sizes) fail("ppo state: tensor '{}' has {} items in another shape than its parameter", name, tensor->numel());
+  if (tensor->sizes() != sizes)
+    fail("ppo state: tensor '{}' has {} items in another shape than its parameter", name, tensor->numel());
   return *tensor;
 }
 
@@ -52,11 +53,14 @@ void PpoTrainer::load_state(const nets::NamedTensors& state) {
     if (find(state, prefix + "/step") == nullptr) continue;
     auto adam = std::make_unique<AdamParamState>();
     adam->step(need(state, prefix + "/step", {1}).item<int64_t>());
-    adam->exp_avg(need(state, prefix + "/exp_avg", parameter.sizes()).to(parameter.device(), parameter.scalar_type()).clone());
-    adam->exp_avg_sq(need(state, prefix + "/exp_avg_sq", parameter.sizes()).to(parameter.device(), parameter.scalar_type()).clone());
+    adam->exp_avg(
+        need(state, prefix + "/exp_avg", parameter.sizes()).to(parameter.device(), parameter.scalar_type()).clone());
+    adam->exp_avg_sq(
+        need(state, prefix + "/exp_avg_sq", parameter.sizes()).to(parameter.device(), parameter.scalar_type()).clone());
     loaded.emplace_back(parameter, std::move(adam));
   }
-  if (state.size() != 3 * loaded.size() + 1) fail("ppo state: {} tensors, of which {} belong to this network", state.size(), 3 * loaded.size() + 1);
+  if (state.size() != 3 * loaded.size() + 1)
+    fail("ppo state: {} tensors, of which {} belong to this network", state.size(), 3 * loaded.size() + 1);
   adam_.state().clear();
   for (auto& [parameter, adam] : loaded) adam_.state()[parameter.unsafeGetTensorImpl()] = std::move(adam);
   const double* moments = returns.const_data_ptr<double>();

@@ -1,14 +1,14 @@
-#include "learner/ppo/gae.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "learner/ppo/gae.h"
 
 namespace rlgo::learner {
 namespace {
 
 TEST(Gae, ByHand) {
-  // gamma 0.5, lambda 0.5. delta_1 = 2 + 0.5*4 - 3 = 1; delta_0 = 1 + 0.5*3 - 2 = 0.5; A_1 = 1; A_0 = 0.5 + 0.25*1 = 0.75.
+  // gamma 0.5, lambda 0.5. delta_1 = 2 + 0.5*4 - 3 = 1; delta_0 = 1 + 0.5*3 - 2 = 0.5; A_1 = 1; A_0 = 0.5 + 0.25*1 =
+  // 0.75.
   const std::vector<float> rewards = {1, 2}, values = {2, 3};
   const auto [advantages, returns] = gae(rewards, values, 4.0f, 0.5, 0.5);
   EXPECT_EQ(advantages, (std::vector<float>{0.75f, 1.0f}));
@@ -28,7 +28,8 @@ TEST(Gae, LambdaZeroGivesTheOneStepError) {
 }
 
 mdp::Trajectory one_step(bool terminal) {
-  mdp::Trajectory trajectory{.terminal = terminal, .steps = std::vector<mdp::Step>(1), .last_value_xfer = 10};
+  mdp::Trajectory trajectory{
+      .terminal = terminal, .steps = std::vector<mdp::Step>(1), .last = {}, .last_value_xfer = 10};
   trajectory.steps[0].reward = 1;
   trajectory.steps[0].value_xfer = 2;
   trajectory.steps[0].value_location = 99;  // not the baseline

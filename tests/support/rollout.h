@@ -13,8 +13,8 @@ namespace rlgo::test {
 // Plays whole episodes in `envs` until at least `steps` transitions are complete. Episodes are numbered from
 // `first_episode`; each draws from its own stream (seed, episode).
 template <typename ToyType>
-std::vector<mdp::Trajectory> play(nets::ActorCritic& agent, std::vector<std::unique_ptr<ToyType>>& envs, int64_t steps, uint64_t seed,
-                                  int64_t first_episode = 0, bool greedy = false) {
+std::vector<mdp::Trajectory> play(nets::ActorCritic& agent, std::vector<std::unique_ptr<ToyType>>& envs, int64_t steps,
+                                  uint64_t seed, int64_t first_episode = 0, bool greedy = false) {
   struct Running {
     mdp::Trajectory trajectory;
     mdp::Observation now;
@@ -47,8 +47,8 @@ std::vector<mdp::Trajectory> play(nets::ActorCritic& agent, std::vector<std::uni
     for (size_t i = 0; i < envs.size(); ++i) {
       auto& r = running[i];
       auto next_step = envs[i]->step(d.actions[i]);
-      r.trajectory.steps.push_back({r.now, d.actions[i], next_step.reward, d.log_prob_xfer[i], d.log_prob_location[i], d.value_xfer[i],
-                                    d.value_location[i], next_step.info});
+      r.trajectory.steps.push_back({r.now, d.actions[i], next_step.reward, d.log_prob_xfer[i], d.log_prob_location[i],
+                                    d.value_xfer[i], d.value_location[i], next_step.info});
       r.now = next_step.observation;
       if (!next_step.terminal && !next_step.truncated) continue;
       r.trajectory.terminal = next_step.terminal;

@@ -34,7 +34,11 @@ TEST(Batch, StepsEachEnvironmentByItsIndex) {
 TEST(Batch, ErrorsNameTheEnvironment) {
   auto batch = two_paths();
   batch->reset(0, 1);
-  EXPECT_THAT([&] { batch->step({1}, {Action{0, 0}}); }, ThrowsMessage<Error>(HasSubstr("environment 1: toy: no episode")));
+  EXPECT_THAT(
+      [&] {
+        batch->step({1}, {Action{0, 0}});
+      },
+      ThrowsMessage<Error>(HasSubstr("environment 1: toy: no episode")));
   EXPECT_THAT([&] { batch->step({0}, {Action{1, 0}}); }, ThrowsMessage<Error>(HasSubstr("not legal")));
   EXPECT_THROW(batch->step({0, 1}, {Action{}}), Error);
   EXPECT_THROW(batch->step({2}, {Action{}}), Error);

@@ -12,13 +12,41 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Trajectory sample() {
-  Trajectory t{.seed = 7, .rank = 3, .episode = 41, .weights_version = -1, .spec_hash = 0xFEDCBA9876543210ull, .terminal = true,
-               .dream = false, .initial_cost_us = 100.5, .best_cost_us = 90.25, .steps = {}, .last = {}, .last_value_xfer = 0.5f};
-  const Observation o{.node_op = {0, 3}, .node_feat = {1, 2}, .edge_src = {0}, .edge_dst = {1}, .edge_feat = {0.5f}, .globals = {7},
-                      .counts = {0, 2}, .loc_node = {0, 1}};
-  Step step{.observation = o, .action = {1, 1}, .reward = -2.5f, .log_prob_xfer = -0.25f, .log_prob_location = -0.75f,
-            .value_xfer = 3, .value_location = 4, .info = {.rule = "fuse", .cost_us = 90.25, .flops = 1, .bytes = 2, .peak_bytes = 3,
-                                                           .launches = 4, .step_us = 5, .measured_us = 6}};
+  Trajectory t{.seed = 7,
+               .rank = 3,
+               .episode = 41,
+               .weights_version = -1,
+               .spec_hash = 0xFEDCBA9876543210ull,
+               .terminal = true,
+               .dream = false,
+               .initial_cost_us = 100.5,
+               .best_cost_us = 90.25,
+               .steps = {},
+               .last = {},
+               .last_value_xfer = 0.5f};
+  const Observation o{.node_op = {0, 3},
+                      .node_feat = {1, 2},
+                      .edge_src = {0},
+                      .edge_dst = {1},
+                      .edge_feat = {0.5f},
+                      .globals = {7},
+                      .counts = {0, 2},
+                      .loc_node = {0, 1}};
+  Step step{.observation = o,
+            .action = {1, 1},
+            .reward = -2.5f,
+            .log_prob_xfer = -0.25f,
+            .log_prob_location = -0.75f,
+            .value_xfer = 3,
+            .value_location = 4,
+            .info = {.rule = "fuse",
+                     .cost_us = 90.25,
+                     .flops = 1,
+                     .bytes = 2,
+                     .peak_bytes = 3,
+                     .launches = 4,
+                     .step_us = 5,
+                     .measured_us = 6}};
   t.steps = {step, step};
   t.steps[1].action = {2, 0};
   t.steps[1].info.rule = "";
@@ -65,7 +93,8 @@ TEST(Codec, EmptyTrajectory) {
 
 TEST(Codec, EveryTruncationIsAnError) {
   const auto bytes = encode(sample());
-  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(decode(std::string_view(bytes).substr(0, size)), Error) << size;
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(decode(std::string_view(bytes).substr(0, size)), Error) << size;
 }
 
 TEST(Codec, ForeignOrOverlongBytesAreErrors) {

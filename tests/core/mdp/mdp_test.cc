@@ -14,12 +14,24 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 ObservationSpec small_spec() {
-  return {.ops = 4, .node_features = 1, .edge_features = 1, .global_features = 1, .xfers = 2, .max_locations = 3, .xfer_names = {"a", "b"}};
+  return {.ops = 4,
+          .node_features = 1,
+          .edge_features = 1,
+          .global_features = 1,
+          .xfers = 2,
+          .max_locations = 3,
+          .xfer_names = {"a", "b"}};
 }
 
 Observation small_observation() {
-  return {.node_op = {0, 3}, .node_feat = {1, 2}, .edge_src = {0}, .edge_dst = {1}, .edge_feat = {0.5f}, .globals = {7},
-          .counts = {0, 2}, .loc_node = {0, 1}};
+  return {.node_op = {0, 3},
+          .node_feat = {1, 2},
+          .edge_src = {0},
+          .edge_dst = {1},
+          .edge_feat = {0.5f},
+          .globals = {7},
+          .counts = {0, 2},
+          .loc_node = {0, 1}};
 }
 
 // `change` breaks a good observation; the error must contain `text`.
@@ -32,10 +44,16 @@ void expect_rejected(const std::function<void(Observation&)>& change, const std:
 TEST(ObservationSpec, HashChangesWithEveryField) {
   const auto base = small_spec();
   EXPECT_EQ(base.hash(), small_spec().hash());
-  const std::vector<std::function<void(ObservationSpec&)>> changes = {
-      [](auto& s) { s.ops = 5; },       [](auto& s) { s.node_features = 2; },        [](auto& s) { s.edge_features = 2; },
-      [](auto& s) { s.xfers = 3; },     [](auto& s) { s.global_features = 2; },      [](auto& s) { s.max_locations = 4; },
-      [](auto& s) { s.xfer_names[1] = "c"; }, [](auto& s) { s.xfer_names = {"ab", ""}; }};
+  const std::vector<std::function<void(ObservationSpec&)>> changes = {[](auto& s) { s.ops = 5; },
+                                                                      [](auto& s) { s.node_features = 2; },
+                                                                      [](auto& s) { s.edge_features = 2; },
+                                                                      [](auto& s) { s.xfers = 3; },
+                                                                      [](auto& s) { s.global_features = 2; },
+                                                                      [](auto& s) { s.max_locations = 4; },
+                                                                      [](auto& s) { s.xfer_names[1] = "c"; },
+                                                                      [](auto& s) {
+                                                                        s.xfer_names = {"ab", ""};
+                                                                      }};
   for (const auto& change : changes) {
     auto other = base;
     change(other);

@@ -9,8 +9,13 @@
 namespace rlgo::test {
 
 inline mdp::ObservationSpec random_spec(int32_t xfers = 5, int32_t max_locations = 6) {
-  mdp::ObservationSpec spec{.ops = 8, .node_features = 3, .edge_features = 2, .global_features = 4, .xfers = xfers,
-                            .max_locations = max_locations, .xfer_names = {}};
+  mdp::ObservationSpec spec{.ops = 8,
+                            .node_features = 3,
+                            .edge_features = 2,
+                            .global_features = 4,
+                            .xfers = xfers,
+                            .max_locations = max_locations,
+                            .xfer_names = {}};
   for (int32_t x = 0; x < xfers; ++x) spec.xfer_names.push_back("rule" + std::to_string(x));
   return spec;
 }
@@ -29,9 +34,11 @@ inline mdp::Observation random_observation(const mdp::ObservationSpec& spec, int
   }
   for (int g = 0; g < spec.global_features; ++g) o.globals.push_back(static_cast<float>(rng.normal()));
   for (int32_t x = 0; x < spec.xfers; ++x) {
-    const auto count = rng.uniform() < 0.5 ? 0 : static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.max_locations) + 1));
+    const auto count =
+        rng.uniform() < 0.5 ? 0 : static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.max_locations) + 1));
     o.counts.push_back(count);
-    for (int32_t k = 0; k < count; ++k) o.loc_node.push_back(static_cast<int32_t>(rng.below(static_cast<uint64_t>(nodes))));
+    for (int32_t k = 0; k < count; ++k)
+      o.loc_node.push_back(static_cast<int32_t>(rng.below(static_cast<uint64_t>(nodes))));
   }
   return o;
 }

@@ -42,7 +42,8 @@ void shake(ActorCritic& agent) {
 }
 
 class BothHeads : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Heads, BothHeads, ::testing::Values("pointer", "index"), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Heads, BothHeads, ::testing::Values("pointer", "index"),
+                         [](const auto& test) { return test.param; });
 
 // Every legal action of a graph is evaluated on its own: probabilities sum to 1, and -sum p log p is the joint entropy.
 TEST_P(BothHeads, ProbabilitiesAndEntropyAgreeWithEnumeration) {
@@ -148,8 +149,10 @@ TEST(Act, GreedyTakesTheMostProbable) {
   const auto batch = collate(pointers(many), random_spec());
   const auto greedy = agent->act(batch, {}, true);
   const auto policy = agent->policy(batch, agent->encode(batch));
-  for (int64_t b = 0; b < 10; ++b) EXPECT_EQ(greedy.actions[static_cast<size_t>(b)].xfer, policy.xfer[b].argmax().item<int64_t>());
-  EXPECT_THAT([&] { agent->act(batch, uniforms(19, 1)); }, ThrowsMessage<Error>(HasSubstr("19 random numbers for 10 graphs")));
+  for (int64_t b = 0; b < 10; ++b)
+    EXPECT_EQ(greedy.actions[static_cast<size_t>(b)].xfer, policy.xfer[b].argmax().item<int64_t>());
+  EXPECT_THAT([&] { agent->act(batch, uniforms(19, 1)); },
+              ThrowsMessage<Error>(HasSubstr("19 random numbers for 10 graphs")));
 }
 
 TEST(Act, OnlyNoOpIsLegalWhereNothingApplies) {
@@ -167,6 +170,14 @@ TEST(Act, OnlyNoOpIsLegalWhereNothingApplies) {
   for (const auto& p : agent->parameters()) {
     EXPECT_TRUE(!p.grad().defined() || p.grad().isfinite().all().item<bool>());
   }
+}
+
+TEST(Act, DamagedWeightsAreAnError) {
+  auto agent = make();
+  const auto batch = collate(graphs(1, 12)[0], random_spec());
+  torch::NoGradGuard no_grad;
+  agent->parameters()[0].fill_(std::nan(""));
+  EXPECT_THAT([&] { agent->act(batch, uniforms(2, 1)); }, ThrowsMessage<Error>(HasSubstr("the weights are damaged")));
 }
 
 TEST(Evaluate, IllegalActionsAreErrors) {

@@ -13,15 +13,33 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 mdp::ObservationSpec spec() {
-  return {.ops = 4, .node_features = 2, .edge_features = 1, .global_features = 1, .xfers = 3, .max_locations = 4, .xfer_names = {"a", "b", "c"}};
+  return {.ops = 4,
+          .node_features = 2,
+          .edge_features = 1,
+          .global_features = 1,
+          .xfers = 3,
+          .max_locations = 4,
+          .xfer_names = {"a", "b", "c"}};
 }
 mdp::Observation first() {
-  return {.node_op = {1, 2}, .node_feat = {1, 2, 3, 4}, .edge_src = {0}, .edge_dst = {1}, .edge_feat = {9}, .globals = {5},
-          .counts = {0, 2, 1}, .loc_node = {0, 1, 1}};
+  return {.node_op = {1, 2},
+          .node_feat = {1, 2, 3, 4},
+          .edge_src = {0},
+          .edge_dst = {1},
+          .edge_feat = {9},
+          .globals = {5},
+          .counts = {0, 2, 1},
+          .loc_node = {0, 1, 1}};
 }
 mdp::Observation second() {
-  return {.node_op = {3, 0, 0}, .node_feat = {5, 6, 7, 8, 9, 10}, .edge_src = {0, 1}, .edge_dst = {2, 2}, .edge_feat = {7, 8}, .globals = {6},
-          .counts = {1, 0, 0}, .loc_node = {2}};
+  return {.node_op = {3, 0, 0},
+          .node_feat = {5, 6, 7, 8, 9, 10},
+          .edge_src = {0, 1},
+          .edge_dst = {2, 2},
+          .edge_feat = {7, 8},
+          .globals = {6},
+          .counts = {1, 0, 0},
+          .loc_node = {2}};
 }
 template <typename T = int64_t>
 std::vector<T> values(const torch::Tensor& t) {
@@ -79,8 +97,7 @@ TEST(FourTuple, MasksFollowTheCounts) {
   const auto view = four_tuple(first(), spec());
   EXPECT_EQ(values<bool>(view.xfer_mask), (std::vector<bool>{false, true, true, true}));
   EXPECT_EQ(view.location_masks.sizes(), (std::vector<int64_t>{4, 4}));
-  EXPECT_EQ(values<bool>(view.location_masks),
-            (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values<bool>(view.location_masks), (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(values(view.xfer_tuples[1]), (Ints{0, 1}));
   EXPECT_EQ(view.xfer_tuples[0].numel(), 0);
   EXPECT_EQ(values<float>(view.graph_tuple.nodes), (std::vector<float>{1, 1, 2, 2, 3, 4}));

@@ -19,9 +19,14 @@ Encoder make(EncoderOptions options, uint64_t seed = 1) {
 
 TEST(Encoder, ShapesAndGradientsOfEveryParameter) {
   Rng rng({1});
-  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 7, rng), random_observation(random_spec(), 4, rng)};
-  for (const auto& options : {EncoderOptions{.rounds = 2, .width = 8}, EncoderOptions{.rounds = 2, .width = 8, .aggregation = "mean", .pooling = "sum",
-                                                                                     .both_directions = false, .shared = true}}) {
+  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 7, rng),
+                                                random_observation(random_spec(), 4, rng)};
+  for (const auto& options : {EncoderOptions{.rounds = 2, .width = 8}, EncoderOptions{.rounds = 2,
+                                                                       .width = 8,
+                                                                       .aggregation = "mean",
+                                                                       .pooling = "sum",
+                                                                       .both_directions = false,
+                                                                       .shared = true}}) {
     auto encoder = make(options);
     const auto latent = encoder(collate(pointers(graphs), random_spec()));
     EXPECT_EQ(latent.nodes.sizes(), (std::vector<int64_t>{11, 8}));
@@ -38,7 +43,8 @@ TEST(Encoder, ShapesAndGradientsOfEveryParameter) {
 // The latent of a graph does not depend on what else is in the batch, nor on how its nodes are numbered.
 TEST(Encoder, GraphsOfABatchDoNotMix) {
   Rng rng({2});
-  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 9, rng), random_observation(random_spec(), 5, rng)};
+  const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 9, rng),
+                                                random_observation(random_spec(), 5, rng)};
   auto encoder = make({.rounds = 3, .width = 16});
   const auto both = encoder(collate(pointers(graphs), random_spec()));
   const auto alone = encoder(collate(graphs[1], random_spec()));
@@ -65,13 +71,20 @@ TEST(Encoder, InvariantToTheNumberingOfNodes) {
 // On a line 0 -> 1 -> 2 -> 3, what happens at node 0 reaches node k after k rounds, and against the arrows only with
 // both_directions. (The global latent would carry it everywhere, one round later: so only one round and node 1, 2.)
 TEST(Encoder, MessagesFollowEdges) {
-  mdp::Observation o{.node_op = {0, 0, 0}, .node_feat = std::vector<float>(9, 0.1f), .edge_src = {0, 1}, .edge_dst = {1, 2},
-                     .edge_feat = {0, 0, 0, 0}, .globals = {1, 1, 1, 1}, .counts = {0, 0, 0, 0, 0}, .loc_node = {}};
+  mdp::Observation o{.node_op = {0, 0, 0},
+                     .node_feat = std::vector<float>(9, 0.1f),
+                     .edge_src = {0, 1},
+                     .edge_dst = {1, 2},
+                     .edge_feat = {0, 0, 0, 0},
+                     .globals = {1, 1, 1, 1},
+                     .counts = {0, 0, 0, 0, 0},
+                     .loc_node = {}};
   auto changed_nodes = [&](bool both_directions, size_t node) {
     auto encoder = make({.rounds = 1, .width = 8, .both_directions = both_directions});
     auto p = o;
     p.node_op[node] = 5;
-    const auto difference = (encoder(collate(o, random_spec())).nodes - encoder(collate(p, random_spec())).nodes).abs().sum(1);
+    const auto difference =
+        (encoder(collate(o, random_spec())).nodes - encoder(collate(p, random_spec())).nodes).abs().sum(1);
     std::vector<bool> changed;
     for (int64_t i = 0; i < 3; ++i) changed.push_back(difference[i].item<float>() > 1e-6f);
     return changed;
@@ -82,18 +95,37 @@ TEST(Encoder, MessagesFollowEdges) {
 }
 
 TEST(Encoder, SeesTheMagnitudeOfALoneFeature) {
-  mdp::ObservationSpec spec{.ops = 1, .node_features = 0, .edge_features = 0, .global_features = 1, .xfers = 1, .max_locations = 1, .xfer_names = {"a"}};
+  mdp::ObservationSpec spec{.ops = 1,
+                            .node_features = 0,
+                            .edge_features = 0,
+                            .global_features = 1,
+                            .xfers = 1,
+                            .max_locations = 1,
+                            .xfer_names = {"a"}};
   Rng rng({4});
   Encoder encoder(spec, EncoderOptions{.rounds = 1, .width = 8}, rng);
-  mdp::Observation a{.node_op = {0}, .node_feat = {}, .edge_src = {}, .edge_dst = {}, .edge_feat = {}, .globals = {1}, .counts = {0}, .loc_node = {}};
+  mdp::Observation a{.node_op = {0},
+                     .node_feat = {},
+                     .edge_src = {},
+                     .edge_dst = {},
+                     .edge_feat = {},
+                     .globals = {1},
+                     .counts = {0},
+                     .loc_node = {}};
   auto b = a;
   b.globals = {2};
   EXPECT_GT((encoder(collate(a, spec)).global - encoder(collate(b, spec)).global).abs().max().item<float>(), 0.05f);
 }
 
 TEST(Encoder, GraphsWithoutNodesOrEdges) {
-  mdp::Observation empty{.node_op = {}, .node_feat = {}, .edge_src = {}, .edge_dst = {}, .edge_feat = {}, .globals = {1, 2, 3, 4},
-                         .counts = {0, 0, 0, 0, 0}, .loc_node = {}};
+  mdp::Observation empty{.node_op = {},
+                         .node_feat = {},
+                         .edge_src = {},
+                         .edge_dst = {},
+                         .edge_feat = {},
+                         .globals = {1, 2, 3, 4},
+                         .counts = {0, 0, 0, 0, 0},
+                         .loc_node = {}};
   EXPECT_TRUE(make({.rounds = 2, .width = 8})(collate(empty, random_spec())).global.isfinite().all().item<bool>());
 }
 

@@ -17,12 +17,15 @@ Tensor doubles(torch::IntArrayRef sizes, uint64_t seed) {
 }
 
 // The kernel and LibTorch's own operations agree in value and in the gradient for each input.
-void expect_same(const std::function<Tensor()>& kernel, const std::function<Tensor()>& reference, const std::vector<Tensor>& inputs) {
+void expect_same(const std::function<Tensor()>& kernel, const std::function<Tensor()>& reference,
+                 const std::vector<Tensor>& inputs) {
   const auto a = kernel(), b = reference();
   ASSERT_TRUE(torch::allclose(a, b, 1e-12, 1e-12));
   const auto weights = doubles(a.sizes(), 99).detach();
-  const auto grad_a = torch::autograd::grad({(a * weights).sum()}, inputs), grad_b = torch::autograd::grad({(b * weights).sum()}, inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(torch::allclose(grad_a[i], grad_b[i], 1e-12, 1e-12)) << "input " << i;
+  const auto grad_a = torch::autograd::grad({(a * weights).sum()}, inputs),
+             grad_b = torch::autograd::grad({(b * weights).sum()}, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_TRUE(torch::allclose(grad_a[i], grad_b[i], 1e-12, 1e-12)) << "input " << i;
 }
 
 TEST(AddRows, ByHand) {
@@ -35,8 +38,14 @@ TEST(AddRows, AgreesWithReference) {
   const auto base = doubles({5, 3}, 1), a = doubles({4, 3}, 2), b = doubles({2, 3}, 3), wide = doubles({6, 9}, 4);
   const auto c = wide.split(3, 1)[1];  // rows with a stride
   const auto i = ints({0, 3, 3, 1, 0}), j = ints({1, 1, 0, 0, 1}), k = ints({5, 4, 3, 2, 5});
-  expect_same([&] { return add_rows(base, {a, i}, {b, j}, {c, k}); }, [&] { return native::add_rows(base, {a, i}, {b, j}, {c, k}); },
-              {base, a, b, wide});
+  expect_same(
+      [&] {
+        return add_rows(base, {a, i}, {b, j}, {c, k});
+      },
+      [&] {
+        return native::add_rows(base, {a, i}, {b, j}, {c, k});
+      },
+      {base, a, b, wide});
   expect_same([&] { return add_rows({}, {a, i}); }, [&] { return native::add_rows({}, {a, i}); }, {a});
 }
 
@@ -57,7 +66,8 @@ TEST(SegmentMax, AgreesWithReference) {
 TEST(SegmentLogSoftmax, AgreesWithReferenceAndSumsToOne) {
   const auto x = doubles({6}, 7);
   const auto segment = ints({0, 1, 1, 1, 2, 2});
-  expect_same([&] { return segment_log_softmax(x, segment, 3); }, [&] { return native::segment_log_softmax(x, segment, 3); }, {x});
+  expect_same([&] { return segment_log_softmax(x, segment, 3); },
+              [&] { return native::segment_log_softmax(x, segment, 3); }, {x});
   const auto sums = scatter_sum(segment_log_softmax(x, segment, 3).exp().unsqueeze(1), segment, 3);
   EXPECT_TRUE(torch::allclose(sums, torch::ones_like(sums)));
 }
