@@ -72,6 +72,8 @@ std::optional<double> Call::scalar_of(std::string_view name, size_t input, bool&
 }
 
 std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs, std::string name) {
+  // A left-out input: no operator of rlgo has one.
+  ok_ = ok_ && std::ranges::none_of(inputs, [](const graph::Value& v) { return v.node == graph::kNoNode; });
   if (!ok_) return std::nullopt;
   auto id = editor_->try_add(op, inputs, attrs, nullptr, std::move(name));
   ok_ = id.has_value();
@@ -94,10 +96,17 @@ void Maker::out(ops::Op op, std::span<const graph::Value> inputs, const ops::Att
   for (int32_t port = 0; port < ports; ++port) outputs_.push_back({*id, port});
 }
 
-ops::TensorType Maker::type(graph::Value value) const { return ok_ ? editor_->type(value) : ops::TensorType(); }
+void Maker::pass(graph::Value value) {
+  ok_ = ok_ && value.node != graph::kNoNode;
+  outputs_.push_back(value);
+}
+
+ops::TensorType Maker::type(graph::Value value) const {
+  return ok_ && value.node != graph::kNoNode ? editor_->type(value) : ops::TensorType();
+}
 
 graph::Value Maker::reshaped(graph::Value value, const ops::Shape& shape) {
-  if (ok_ && editor_->type(value).shape == shape) return value;
+  if (ok_ && type(value).shape == shape) return value;
   return op(ops::Op::reshape, {value}, {{ops::Attr::shape, to_ints(shape)}});
 }
 

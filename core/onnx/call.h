@@ -59,7 +59,7 @@ class Maker {
     out(op, std::span<const graph::Value>(inputs.begin(), inputs.size()), attrs);
   }
   // The call's next output is this value itself.
-  void pass(graph::Value value) { outputs_.push_back(value); }
+  void pass(graph::Value value);
   // This type; static once everything before has fitted. A scalar where it has not.
   ops::TensorType type(graph::Value value) const;
   // reshape, or the value itself where it has that shape.

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "core/onnx/guard.h"
 #include "core/onnx/validate.h"
 
 namespace rlgo::onnx_io {
@@ -57,6 +58,7 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
   try {
     const onnx::ShapeInferenceOptions options(false, 0, false);
     onnx::shape_inference::InferenceContextImpl context(copy, types, data, {}, options);
+    check_before_inference(*schema, context);
     schema->GetTypeAndShapeInferenceFunction()(context);
     for (int k = 0; k < node.output_size(); ++k) {
       const auto* inferred = context.getOutputType(static_cast<size_t>(k));

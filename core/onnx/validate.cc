@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/guard.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
 
@@ -340,8 +341,9 @@ Inference::~Inference() {
 
 std::string Inference::run_strictly(bool propagate_data) {
   try {
+    const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(true, 1, propagate_data);
-    onnx::shape_inference::InferShapes(saved_->model, onnx::OpSchemaRegistry::Instance(), options);
+    onnx::shape_inference::InferShapes(saved_->model, &schemas.registry(), options);
   } catch (const std::exception& error) {
     return one_line(error.what());
   }
@@ -361,8 +363,9 @@ void Inference::run_leniently() {
   forget_shapes();
   for (const auto& [n, node] : saved_->nodes) *graph.mutable_node(n) = node;
   try {
+    const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(false, 0, true);
-    onnx::shape_inference::InferShapes(saved_->model, onnx::OpSchemaRegistry::Instance(), options);
+    onnx::shape_inference::InferShapes(saved_->model, &schemas.registry(), options);
   } catch (const std::exception&) {
     // Values whose types stay unknown make opaque operators.
   }

@@ -49,9 +49,9 @@ int run_list() {
       const bool is_same = onnx_io::import_model(out).graph.hash() == model.graph.hash();
       int opaque = 0;
       for (const auto& [op, count] : report.opaque) opaque += count;
-      std::cout << fmt::format("ok {} {} {} {} {}\n", in, report.known, opaque, report.folded, is_same ? "same" : "changed");
+      std::cout << fmt::format("ok {} {} {} {} {}\n", in, report.known, opaque, report.folded, is_same ? "same" : "changed") << std::flush;
     } catch (const Error& error) {
-      std::cout << fmt::format("error {} {}\n", in, error.what());
+      std::cout << fmt::format("error {} {}\n", in, error.what()) << std::flush;
     }
   }
   return 0;

@@ -1,0 +1,69 @@
+#include "core/onnx/guard.h"
+
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+
+#include <unordered_map>
+
+namespace rlgo::onnx_io {
+namespace {
+
+bool needs_checks(const onnx::OpSchema& schema) {
+  return schema.attributes().contains("axis") || schema.Name() == "Split" || schema.Name() == "Scan";
+}
+
+// All axes lie inside the input, or one behind its last (Flatten) or before its first (OneHot).
+void check_axis(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
+  const auto* axis = context.getAttribute("axis");
+  if (!axis || context.getNumInputs() == 0) return;
+  const auto* type = context.getInputType(0);
+  if (!type || !type->has_tensor_type() || !type->tensor_type().has_shape()) return;
+  const int64_t rank = type->tensor_type().shape().dim_size();
+  const int64_t slack = schema.Name() == "LayerNormalization" || schema.Name() == "RMSNormalization" ? 0 : 1;
+  if (axis->i() < -rank - slack || axis->i() > rank - 1 + slack) fail_shape_inference("axis ", axis->i(), " of a tensor of rank ", rank);
+}
+
+void check_split(onnx::InferenceContext& context) {
+  const auto* parts = context.getAttribute("num_outputs");
+  const auto outputs = static_cast<int64_t>(context.getNumOutputs());
+  if (parts && parts->i() != outputs) fail_shape_inference(parts->i(), " parts for ", outputs, " outputs");
+}
+
+void check_scan(onnx::InferenceContext& context) {
+  const auto* scanned = context.getAttribute("num_scan_inputs");
+  const auto inputs = static_cast<int64_t>(context.getNumInputs()), outputs = static_cast<int64_t>(context.getNumOutputs());
+  if (!scanned || scanned->i() < 1 || scanned->i() > inputs) fail_shape_inference("num_scan_inputs does not fit ", inputs, " inputs");
+  if (inputs - scanned->i() > outputs + 1) fail_shape_inference("more states than outputs");
+}
+
+}  // namespace
+
+struct SafeSchemas::Registry final : public onnx::ISchemaRegistry {
+  // NOLINTNEXTLINE(google-default-arguments)
+  const onnx::OpSchema* GetSchema(const std::string& op, const int version, const std::string& domain) const override {
+    const auto* schema = onnx::OpSchemaRegistry::Schema(op, version, domain);
+    if (!schema || !needs_checks(*schema) || !schema->has_type_and_shape_inference_function()) return schema;
+    auto& copy = copies[schema];
+    if (!copy) {
+      copy = std::make_unique<onnx::OpSchema>(*schema);
+      copy->TypeAndShapeInferenceFunction([schema](onnx::InferenceContext& context) {
+        check_before_inference(*schema, context);
+        schema->GetTypeAndShapeInferenceFunction()(context);
+      });
+    }
+    return copy.get();
+  }
+  mutable std::unordered_map<const onnx::OpSchema*, std::unique_ptr<onnx::OpSchema>> copies;
+};
+
+SafeSchemas::SafeSchemas() : registry_(std::make_unique<Registry>()) {}
+SafeSchemas::~SafeSchemas() = default;
+const onnx::ISchemaRegistry& SafeSchemas::registry() const { return *registry_; }
+
+void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
+  if (schema.attributes().contains("axis")) check_axis(schema, context);
+  if (schema.Name() == "Split") check_split(context);
+  if (schema.Name() == "Scan") check_scan(context);
+}
+
+}  // namespace rlgo::onnx_io
