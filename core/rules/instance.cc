@@ -218,12 +218,13 @@ void check_types(const CompiledRule& rule) {
   constexpr int kAttempts = 1500;
   constexpr int64_t kEnough = 200;  // instances on which all conditions hold
   Rng rng({rule.hash});
+  Binding scratch;
   int64_t misfits = 0;
   bool fits = false;
   for (int attempt = 0; attempt < kAttempts && !fits && misfits < kEnough; ++attempt) {
     const auto graph = random_instance(rule, rng);
     if (!graph) continue;
-    Matcher matcher(rule, 0, *graph);
+    Matcher matcher(rule, 0, *graph, scratch);
     const Matcher::Sink sink = [&](const Found&, const Plan&) { fits = true; };
     for (graph::NodeId id : graph->order()) matcher.at(0, id, sink);
     misfits += matcher.misfits();

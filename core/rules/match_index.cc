@@ -68,15 +68,15 @@ struct MatchIndex::Impl {
                                          bool first_roots_only) const {
     const auto& inside = set->impl();
     std::vector<std::vector<Found>> found(inside.rules.size());
-    std::vector<std::unique_ptr<Matcher>> matchers(inside.rules.size());
+    Binding scratch;
     for (const auto& [id, change] : nodes) {
       for (const Anchor& anchor : inside.anchors[static_cast<size_t>(graph.node(id).op())]) {
         if (first_roots_only ? anchor.pattern != 0 : change == kUses && !anchor.asks_uses) continue;
-        auto& matcher = matchers[static_cast<size_t>(anchor.rule)];
-        if (!matcher)
-          matcher = std::make_unique<Matcher>(*inside.rules[static_cast<size_t>(anchor.rule)], anchor.rule, graph);
-        auto& out = found[static_cast<size_t>(anchor.rule)];
-        matcher->at(anchor.pattern, id, [&](Found f, const Plan&) { out.push_back(std::move(f)); });
+        const auto r = static_cast<size_t>(anchor.rule);
+        auto& out = found[r];
+        Matcher(rule(r), anchor.rule, graph, scratch).at(anchor.pattern, id, [&](Found f, const Plan&) {
+          out.push_back(std::move(f));
+        });
       }
     }
     return found;
@@ -102,21 +102,26 @@ struct MatchIndex::Impl {
     return nodes;
   }
 
-  // True where blocked flags of sensitive matches changed.
+  // Asks again whether sensitive matches would make a cycle. True where an answer changed.
   bool ask_cycles(size_t r, const Graph& graph, std::vector<Found>& all) const {
     bool changed = false;
+    Binding scratch;
     for (Found& found : all) {
       if (!found.sensitive) continue;
-      Matcher matcher(rule(r), static_cast<int>(r), graph);
       const bool before = found.blocked;
-      bool after = before;
-      matcher.pinned(found.match.nodes, [&](const Found& now, const Plan&) {
-        if (now.match == found.match) after = now.blocked;
-      });
-      found.blocked = after;
-      changed |= before != after;
+      Matcher(rule(r), static_cast<int>(r), graph, scratch)
+          .pinned(found.match.nodes, [&](const Found& now, const Plan&) {
+            if (now.match == found.match) found.blocked = now.blocked;
+          });
+      changed |= before != found.blocked;
     }
     return changed;
+  }
+
+  // Whether the order of the old matches still stands.
+  bool in_order(size_t r, const Graph& graph, const RuleMatches& old) const {
+    const auto less = [&](const Found& a, const Found& b) { return stands_before(graph, a.match, b.match); };
+    return std::is_sorted(old.all.begin(), old.all.end(), less) && order_flags(rule(r), graph, old.all) == old.in_order;
   }
 
   void update_rule(size_t r, const Graph& graph, const std::vector<uint8_t>& change, std::vector<Found> found) {
@@ -130,17 +135,15 @@ struct MatchIndex::Impl {
       return false;
     };
     const bool drop = std::ranges::any_of(old.all, stale);
-    if (!drop && found.empty() && !old.any_sensitive) {
-      const auto less = [&](const Found& a, const Found& b) { return stands_before(graph, a.match, b.match); };
-      const bool sorted = std::is_sorted(old.all.begin(), old.all.end(), less);
-      if (sorted && order_flags(rule(r), graph, old.all) == old.in_order) return;
-    }
+    const bool same = !drop && found.empty();
+    if (same && !old.any_sensitive && in_order(r, graph, old)) return;
     std::vector<Found> all;
     all.reserve(old.all.size() + found.size());
     for (const Found& f : old.all) {
       if (!drop || !stale(f)) all.push_back(f);
     }
-    if (old.any_sensitive) ask_cycles(r, graph, all);
+    const bool freed = old.any_sensitive && ask_cycles(r, graph, all);
+    if (same && !freed && in_order(r, graph, old)) return;
     for (Found& f : found) all.push_back(std::move(f));
     set_rule(r, graph, std::move(all));
   }

@@ -21,8 +21,9 @@ class Matcher {
  public:
   // `sink` gets every match (also blocked ones), some perhaps twice; plan and binding live during the call only.
   using Sink = std::function<void(Found found, const Plan& plan)>;
-  Matcher(const CompiledRule& rule, int rule_index, const graph::Graph& graph)
-      : rule_(rule), rule_index_(rule_index), graph_(graph) {}
+  // `scratch` is room to work in: it may serve one matcher after another, its contents do not matter.
+  Matcher(const CompiledRule& rule, int rule_index, const graph::Graph& graph, Binding& scratch)
+      : rule_(rule), rule_index_(rule_index), graph_(graph), binding_(scratch) {}
 
   // All matches in which pattern node `anchor` is graph node `id`.
   void at(int anchor, graph::NodeId id, const Sink& sink);
@@ -50,7 +51,7 @@ class Matcher {
   const CompiledRule& rule_;
   int rule_index_;
   const graph::Graph& graph_;
-  Binding binding_;
+  Binding& binding_;
   const std::vector<Step>* program_ = nullptr;
   std::span<const graph::NodeId> pins_;
   const Sink* sink_ = nullptr;

@@ -96,6 +96,13 @@ class Planner {
     if (plan_.nodes.size() > kMaxPlanned || !operands(node, round, made.inputs) || !attributes(node, round, made.attrs))
       return false;
     if (!add(std::move(made))) return false;
+    if (does_nothing(plan_.nodes.back())) {
+      const PlanRef input = plan_.nodes.back().inputs[0];
+      plan_.nodes.pop_back();
+      results_[index].push_back(input);
+      types_[index].push_back(type(input));
+      return true;
+    }
     const auto planned = static_cast<int32_t>(plan_.nodes.size()) - 1;
     const auto& types = plan_.nodes.back().types;
     for (size_t port = 0; port < types.size(); ++port) {
@@ -103,6 +110,13 @@ class Planner {
       types_[index].push_back(types[port]);
     }
     return true;
+  }
+
+  // A concat of one tensor, a reshape to the same shape, a transpose that moves nothing: never planned.
+  bool does_nothing(const PlanNode& node) const {
+    if (node.inputs.size() != 1 || node.types.size() != 1 || node.types[0] != type(node.inputs[0])) return false;
+    if (node.op == ops::Op::transpose) return std::ranges::is_sorted(node.attrs.ints(ops::Attr::perm));
+    return node.op == ops::Op::concat || node.op == ops::Op::reshape;
   }
 
   bool operands(const RightNode& node, int round, std::vector<PlanRef>& inputs) {

@@ -155,7 +155,8 @@ std::vector<Match> publish(const CompiledRule& rule, const graph::Graph& graph, 
 std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Graph& graph) {
   const CompiledRule& rule = rules.rule(index);
   std::vector<Found> all;
-  Matcher matcher(rule, index, graph);
+  Binding scratch;
+  Matcher matcher(rule, index, graph, scratch);
   const Matcher::Sink sink = [&](Found found, const Plan&) { all.push_back(std::move(found)); };
   for (graph::NodeId id : graph.order()) {
     if (graph.node(id).op() == rule.left[0].op) matcher.at(0, id, sink);
@@ -192,7 +193,8 @@ std::optional<Rewrite> build(const graph::Graph& graph, const Plan& plan) {
 std::optional<Rewrite> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph) {
   std::optional<Rewrite> rewrite;
   bool tried = false;
-  Matcher matcher(rules.rule(match.rule), match.rule, graph);
+  Binding scratch;
+  Matcher matcher(rules.rule(match.rule), match.rule, graph, scratch);
   matcher.pinned(match.nodes, [&](const Found& found, const Plan& plan) {
     if (tried || found.blocked || found.match != match) return;
     tried = true;
