@@ -23,7 +23,7 @@ EXTERNAL_HEADERS = {
     "json": r"nlohmann/",
 }
 SOURCE_FILES_ONLY = {"onnx", "mpi", "nccl", "hdf5", "z3"}  # never in a .h
-SYSTEM_HEADERS = re.compile(r"[a-z0-9_]+$|sys/[a-z]+\.h$|(unistd|fcntl|dlfcn|poll|sched|spawn|pthread|link|cxxabi)\.h$")
+SYSTEM_HEADERS = re.compile(r"[a-z0-9_]+$|sys/[a-z]+\.h$|(unistd|malloc|fcntl|dlfcn|poll|sched|spawn|pthread|link|cxxabi)\.h$")
 
 MAX_LINES = {".cc": 400, ".h": 200}
 
