@@ -69,7 +69,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   open_folder(config_text);
   log_.info("{}", model_.about);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
-            mailbox_.size() > 1 ? fmt::format("{} actors", mailbox_.size() - 1) : "one process");
+            mailbox_.size() == 2 ? "one actor" : fmt::format("{} actors", mailbox_.size() - 1));
   oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actor_ranks(mailbox_));
 }
 
@@ -77,8 +77,8 @@ void LearnerSession::open_folder(const std::string& config_text) {
   folder_ = open_run_folder(config_);
   log_ = Log({0, LogLevel::info, folder_.log()});
   log_.info("run folder {}", folder_.path.string());
-  const std::string header = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision);
-  atomic_write(folder_.config(), header + config_text);
+  config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
+  if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
   if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs())) prices_.table->load(folder_.costs());
 }
 
@@ -112,13 +112,13 @@ void LearnerSession::resume() {
   for (const auto& refused : found.refused) log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
   if (!found.checkpoint) fail("{}: no usable checkpoint to resume from", folder_.checkpoints().string());
   const auto& c = *found.checkpoint;
-  const auto expect = [&](const char* what, const std::string& now) {
+  const auto expect = [&](const char* what, const std::string& now, const char* other) {
     const auto at = c.texts.find(what);
-    if (at == c.texts.end() || at->second != now) fail("{}: made with another {}; resume with the same graph, rules and network options", found.path.string(), what);
+    if (at == c.texts.end() || at->second != now) fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
   };
-  expect("graph_hash", hex(model_.graph.hash()));
-  expect("rules_hash", hex(rules_->hash()));
-  expect("spec_hash", hex(spec_.hash()));
+  expect("graph_hash", hex(model_.graph.hash()), "another graph (--graph, --dim, --zoo.*)");
+  expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
+  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
   const auto counter = [&](const char* name) {
     const auto at = c.counters.find(name);
     if (at == c.counters.end()) fail("{}: counter '{}' is missing", found.path.string(), name);
@@ -134,6 +134,7 @@ void LearnerSession::resume() {
   for (int64_t rank = 0; rank < counter("ranks"); ++rank) state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
   brain_.restore(c);
   best_->adopt(parse_trace(c.texts.at("best_trace"), found.path.string(), *rules_));
+  atomic_write(folder_.config(), config_text_);
   log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);
 }
 

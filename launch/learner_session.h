@@ -54,6 +54,7 @@ class LearnerSession {
   std::shared_ptr<const rules::RuleSet> rules_;
   Prices prices_;
   RunFolder folder_;
+  std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;
   StatusLine line_;
   Progress progress_;

@@ -37,12 +37,13 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   context.program = argc > 0 ? argv[0] : "rlgo";
   context.arguments.assign(argv + 1, argv + argc);
   std::string name = "train";
+  if (!context.arguments.empty() && context.arguments[0] == "help") {
+    std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
   if (!context.arguments.empty() && !context.arguments[0].starts_with("-")) {
     name = context.arguments[0];
     context.arguments.erase(context.arguments.begin());
-  } else if (!context.arguments.empty() && context.arguments[0] == "help") {
-    std::fputs(usage().c_str(), stdout);
-    return 0;
   }
   const Command& command = rlgo::launch::find_command(name);
   for (const auto& argument : context.arguments) {

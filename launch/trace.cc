@@ -24,7 +24,7 @@ std::string to_text(const TraceFile& trace, const rules::RuleSet& rules) {
   std::string out = fmt::format("{}\ngraph {}\ngraph_hash {:016x}\nrules_hash {:016x}\n# step\trule\tlocation\tcost_us\n", kMagic, trace.graph, trace.graph_hash, trace.rules_hash);
   for (size_t i = 0; i < trace.actions.size(); ++i) {
     const auto& a = trace.actions[i];
-    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location, i < trace.cost_us.size() ? fmt::format("{:.3f}", trace.cost_us[i]) : "-");
+    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location, i < trace.cost_us.size() ? fmt::format("{}", trace.cost_us[i]) : "-");
   }
   return out;
 }

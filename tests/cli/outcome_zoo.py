@@ -1,0 +1,44 @@
+"""Every zoo graph: the model that a run leaves is valid and computes what the unmodified graph computes in ONNX Runtime."""
+from _rlgo import RANDOM, assert_same_model, complete, main, metrics, rewrites, rlgo, stored
+
+GRAPHS = {
+    "squeezenet1_1": [],
+    "resnet18": [],
+    "resnet50": [],
+    "inception_v3": [],
+    "bert": ["--zoo.layers", "2", "--zoo.sequence", "32"],
+}
+
+
+def both_models(folder, graph, options):
+    """(unmodified model, rewritten model)"""
+    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 0, "--outcome.polish", "false", "--name", "before", cwd=folder)
+    assert rewrites(folder / "runs/before/best.trace") == []
+    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 30, "--name", "after", cwd=folder)
+    return folder / "runs/before/best.onnx", folder / "runs/after/best.onnx"
+
+
+def check(folder, graph):
+    before, after = both_models(folder, graph, GRAPHS[graph])
+    run = folder / "runs/after"
+    complete(run)
+    applied = rewrites(run / "best.trace")
+    assert applied, "nothing was rewritten"
+    error = assert_same_model(before, after)
+    (row,) = metrics(run)
+    episodes = stored(run)
+    assert int(row["steps"]) == episodes["steps"].sum() >= 30
+    assert int(row["episodes"]) == len(episodes)
+    print(f"  {len(applied)} rewrites, relative error {error:.2g}")
+
+
+def named(graph):
+    def test(folder):
+        check(folder, graph)
+
+    test.__name__, test.__doc__ = graph, "valid, same outputs, really rewritten"
+    return test
+
+
+if __name__ == "__main__":
+    main(*map(named, GRAPHS))

@@ -1,0 +1,94 @@
+"""--resume goes on as if the run had never stopped (one process: everything depends on the seed alone)."""
+import shutil
+
+from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, main, metrics, rewrites, rlgo, stored
+
+# Times, and what was sent (a resumed run greets its actor again).
+NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out"}
+SIZE = ["--train.steps-per-epoch", "40", "--outcome.polish", "false"]
+
+
+def repeatable(run):
+    return [{name: value for name, value in row.items() if name not in NOT_REPEATABLE} for row in metrics(run)]
+
+
+def four_or_two_and_two(folder, options):
+    rlgo(*options, *SIZE, "--epochs", 4, "--name", "whole", cwd=folder)
+    rlgo(*options, *SIZE, "--epochs", 2, "--name", "halves", cwd=folder)
+    half = metrics(folder / "runs/halves")
+    rlgo("--resume", "runs/halves", "--epochs", 4, cwd=folder)
+    whole, halves = repeatable(folder / "runs/whole"), repeatable(folder / "runs/halves")
+    assert [int(row["epoch"]) for row in whole] == [1, 2, 3, 4]
+    assert len(half) == 2 and len(halves) == 4
+    for a, b in zip(whole, halves):
+        differing = {name: (a[name], b.get(name)) for name in a if a[name] != b.get(name)}
+        assert not differing, f"epoch {a['epoch']}: {differing}"
+    complete(folder / "runs/halves")
+    traces = [(folder / "runs" / name / "best.trace").read_text() for name in ("whole", "halves")]
+    assert traces[0] == traces[1]
+    assert rewrites(folder / "runs/whole/best.trace"), "nothing was rewritten"
+    same = [stored(folder / "runs" / name)[["rank", "episode", "steps", "return", "best_cost_us"]].sort_values(["rank", "episode"]) for name in ("whole", "halves")]
+    assert same[0].to_numpy().tolist() == same[1].to_numpy().tolist(), "the stores hold other episodes"
+
+
+def random_agent(folder):
+    """four epochs are two and two more"""
+    four_or_two_and_two(folder, ["--graph", "toy_residual", *RANDOM])
+
+
+def model_free_agent(folder):
+    """four epochs are two and two more: weights, optimiser and random streams go on"""
+    four_or_two_and_two(folder, ["--graph", "toy_conv", *QUICK, *SMALL_NET])
+    losses = {row["policy_loss"] for row in metrics(folder / "runs/whole")}
+    assert len(losses) == 4, f"it does not learn: {losses}"
+
+
+def nothing_more_to_do(folder):
+    """resuming a finished run concludes again and changes nothing"""
+    rlgo("--graph", "toy_conv", *RANDOM, *SIZE, "--epochs", 1, "--name", "done", cwd=folder)
+    before = (folder / "runs/done/metrics.csv").read_text(), len(stored(folder / "runs/done"))
+    rlgo("--resume", "runs/done", cwd=folder)
+    assert ((folder / "runs/done/metrics.csv").read_text(), len(stored(folder / "runs/done"))) == before
+    complete(folder / "runs/done")
+
+
+def other_rules_refused(folder):
+    """other rules, another graph or another network than the run's are refused, and nothing is harmed"""
+    rlgo("--graph", "toy_conv", *QUICK, *SMALL_NET, *SIZE, "--epochs", 1, "--name", "r", cwd=folder)
+    run = folder / "runs/r"
+    rules = folder / "other.rules"
+    text = (SOURCE / "configs/rules/base.rules").read_text()
+    paragraphs = text.split("\nrule ")
+    rules.write_text("\nrule ".join(paragraphs[:-1]) + "\n")
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "log.txt"}
+    for options, word in ((["--rules", rules], "rule"), (["--graph", "toy_mlp"], "graph"), (["--gnn.width", "16"], "gnn")):
+        refused = rlgo("--resume", run, "--epochs", 2, *options, cwd=folder, status=1)
+        (line,) = [line for line in refused.stderr.splitlines() if "error:" in line]
+        assert word in line, line
+        print(f"  {line}")
+        after = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "log.txt"}
+        changed = [path.name for path in after if before.get(path) != after[path]]
+        assert not changed, f"{options} changed {changed}"
+    rlgo("--resume", run, "--epochs", 2, cwd=folder)
+    assert len(metrics(run)) == 2
+
+
+def damaged_checkpoint(folder):
+    """the newest checkpoint is damaged: an older one serves; all damaged: one clear error"""
+    rlgo("--graph", "toy_conv", *RANDOM, *SIZE, "--epochs", 3, "--checkpoint.every", 1, "--name", "r", cwd=folder)
+    checkpoints = sorted((folder / "runs/r/checkpoints").glob("*.h5"))
+    assert len(checkpoints) >= 2
+    checkpoints[-1].write_bytes(checkpoints[-1].read_bytes()[:-100])
+    done = rlgo("--resume", "runs/r", "--epochs", 4, cwd=folder)
+    assert "is refused" in done.stderr and len(metrics(folder / "runs/r")) == 4
+    for path in (folder / "runs/r/checkpoints").glob("*.h5"):
+        path.write_bytes(b"\0" * 100)
+    failed = rlgo("--resume", "runs/r", "--epochs", 5, cwd=folder, status=1)
+    assert "no usable checkpoint" in failed.stderr, failed.stderr
+    shutil.rmtree(folder / "runs/r/checkpoints")
+    failed = rlgo("--resume", "runs/r", "--epochs", 5, cwd=folder, status=1)
+    assert "no usable checkpoint" in failed.stderr, failed.stderr
+
+
+if __name__ == "__main__":
+    main(random_agent, model_free_agent, nothing_more_to_do, other_rules_refused, damaged_checkpoint)
