@@ -1,6 +1,7 @@
 // What the learner's loop needs of a learning algorithm, and no more.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -15,21 +16,28 @@ struct UpdateReport {
   std::vector<std::pair<std::string, double>> values;
 };
 
+// Where in the run an update stands.
+struct UpdateContext {
+  int64_t version = 0;   // of the weights before the update; trajectories that carry it were made with these weights
+  double progress = 0;   // share of the epochs done, [0, 1)
+  std::function<void()> between = [] {};  // to be called at least every second or so (between minibatches): messages are
+                                          // answered there
+};
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
   // The policy's weights as actors::Policy::load takes them.
   virtual std::string weights() = 0;
-  // Learns from whole trajectories. Calls `between` at least every second or so (between minibatches): the loop answers
-  // messages there.
-  virtual UpdateReport update(std::vector<mdp::Trajectory> trajectories, const std::function<void()>& between) = 0;
+  // Learns from whole trajectories.
+  virtual UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) = 0;
 };
 
 // Never learns: the baseline.
 class NoAlgorithm : public Algorithm {
  public:
   std::string weights() override { return {}; }
-  UpdateReport update(std::vector<mdp::Trajectory>, const std::function<void()>&) override { return {}; }
+  UpdateReport update(std::vector<mdp::Trajectory>, const UpdateContext&) override { return {}; }
 };
 
 }  // namespace rlgo::learner

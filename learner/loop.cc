@@ -124,7 +124,8 @@ void Loop::train() {
   const Stopwatch watch;
   buffered_steps_ = 0;
   // What arrives meanwhile is kept in a fresh buffer.
-  report_.update = algorithm_.update(std::exchange(buffer_, {}), [this] { service(); });
+  const double progress = static_cast<double>(state_.epoch) / static_cast<double>(options_.epochs);
+  report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress, [this] { service(); }});
   report_.update_s = watch.seconds();
   weights_ = algorithm_.weights();
   state_.version += 1;

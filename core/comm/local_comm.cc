@@ -35,7 +35,7 @@ class LocalComm : public Comm {
     return packet;
   }
   size_t pending_bytes(int) const override { return 0; }
-  bool close(double) override { return true; }
+  bool close(double, int) override { return true; }
   std::string name() const override {
     return size_ == 1 ? "one process" : fmt::format("one process ({} ranks)", size_);
   }

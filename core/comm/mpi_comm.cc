@@ -75,7 +75,7 @@ class MpiComm : public Comm {
     pending_to_.resize(static_cast<size_t>(size_));
   }
   ~MpiComm() override {
-    if (!closed_) close(10);
+    if (!closed_) MpiComm::close(10, 1);
   }
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -111,12 +111,12 @@ class MpiComm : public Comm {
 
   size_t pending_bytes(int to) const override { return to < 0 ? pending_ : pending_to_.at(static_cast<size_t>(to)); }
 
-  bool close(double max_s) override {
+  bool close(double max_s, int status) override {
     if (closed_) return true;
     closed_ = true;
     const bool all = barrier(max_s);
     {
-      const Watchdog watchdog(max_s + 1, rank_ == 0 ? 0 : 1);
+      const Watchdog watchdog(max_s + (rank_ == 0 ? 1 : 4), status);
       MPI_Finalize();
     }
     return all;

@@ -38,9 +38,11 @@ class FragileEnv : public test::PathToy {
 class Counter : public Algorithm {
  public:
   std::string weights() override { return std::to_string(updates); }
-  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const std::function<void()>& between) override {
+  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override {
     for (const auto& t : trajectories) steps += static_cast<int64_t>(t.steps.size());
-    between();
+    context.between();
+    EXPECT_EQ(context.version, updates);
+    EXPECT_LT(context.progress, 1);
     ++updates;
     return {{{"updates", static_cast<double>(updates)}}};
   }

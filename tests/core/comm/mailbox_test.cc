@@ -25,7 +25,7 @@ class FaultyComm : public Comm {
     if (stop_after >= 0 && packets_ >= stop_after) return size_t{1} << 40;
     return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to);
   }
-  bool close(double max_s) override { return inner_->close(max_s); }
+  bool close(double max_s, int status) override { return inner_->close(max_s, status); }
   std::string name() const override { return "faulty " + inner_->name(); }
 
   int lose = -1, flip_packet = -1;

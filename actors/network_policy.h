@@ -1,0 +1,24 @@
+// The agent's network as a policy.
+#pragma once
+
+#include "actors/policy.h"
+#include "core/nets/actor_critic.h"
+
+namespace rlgo::actors {
+
+// Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in place.
+class NetworkPolicy : public Policy {
+ public:
+  explicit NetworkPolicy(nets::ActorCritic network, int64_t version = 0) : network_(std::move(network)), version_(version) {}
+  std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
+  std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
+  int64_t version() const override { return version_; }
+  // Throws Error, and keeps the old weights, where the bytes come from another network.
+  void load(std::string_view weights, int64_t version) override;
+
+ private:
+  nets::ActorCritic network_;
+  int64_t version_;
+};
+
+}  // namespace rlgo::actors

@@ -1,0 +1,16 @@
+#include "learner/ppo_algorithm.h"
+
+#include "core/nets/weights.h"
+
+namespace rlgo::learner {
+
+std::string PpoAlgorithm::weights() { return nets::pack(*trainer_.agent()); }
+
+UpdateReport PpoAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+  Rng shuffle({seed_, static_cast<uint64_t>(context.version), 0x5F0FF1E});
+  trainer_.set_weights_version(context.version);
+  trainer_.set_progress(context.progress);
+  return {trainer_.update(trajectories, shuffle, context.between).named()};
+}
+
+}  // namespace rlgo::learner
