@@ -3,13 +3,28 @@
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace rlgo::onnx_io {
 namespace {
 
+// Attributes that are divided by.
+constexpr auto kDivisors = std::to_array<const char*>({"blocksize", "kv_num_heads", "num_heads", "q_num_heads", "strides"});
+
 bool needs_checks(const onnx::OpSchema& schema) {
-  return schema.attributes().contains("axis") || schema.Name() == "Split" || schema.Name() == "Scan";
+  const auto has = [&](const char* name) { return schema.attributes().contains(name); };
+  return has("axis") || std::ranges::any_of(kDivisors, has) || schema.Name() == "Split" || schema.Name() == "Scan";
+}
+
+void check_divisors(onnx::InferenceContext& context) {
+  for (const char* name : kDivisors) {
+    const auto* attribute = context.getAttribute(name);
+    if (!attribute) continue;
+    const bool is_bad = attribute->ints_size() == 0 && attribute->i() <= 0;
+    if (is_bad || std::ranges::any_of(attribute->ints(), [](int64_t v) { return v <= 0; })) fail_shape_inference(name, " must be positive");
+  }
 }
 
 // All axes lie inside the input, or one behind its last (Flatten) or before its first (OneHot).
@@ -61,6 +76,7 @@ SafeSchemas::~SafeSchemas() = default;
 const onnx::ISchemaRegistry& SafeSchemas::registry() const { return *registry_; }
 
 void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
+  check_divisors(context);
   if (schema.attributes().contains("axis")) check_axis(schema, context);
   if (schema.Name() == "Split") check_split(context);
   if (schema.Name() == "Scan") check_scan(context);

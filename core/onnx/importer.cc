@@ -141,7 +141,8 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   std::optional<Constant> constant;
   if (is_small(type)) constant = constant_from_bytes(type, bytes);
   auto blob = graph::Blob::bytes(type, std::move(bytes));
-  if (!options_.keep_weights) blob = graph::Blob::absent(type, blob->content_hash());
+  // Rules look at single numbers (x * 0.5): they stay, or matches would differ between processes.
+  if (!options_.keep_weights && type.elements() != 1) blob = graph::Blob::absent(type, blob->content_hash());
   const auto value = editor_.add_weight(name, std::move(blob));
   if (constant) constants_[value.node] = std::move(*constant);
   types_.set(name, type);

@@ -139,6 +139,22 @@ TEST(BadSize, Initialisers) {
   expect_error(model, "tensor 'w': 4 bytes of data");
 }
 
+// ONNX's own inference would crash or ask for gigabytes here.
+TEST(BadModel, AttributesThatLeadInferenceAstray) {
+  const auto is_kept = [](const std::string& body, int opset) {
+    const auto model = import_text(body, opset);
+    return model.report.known == 0 && model.skeleton != nullptr && !model.report.notes.empty();
+  };
+  EXPECT_TRUE(is_kept("g (float[3,4] x, float[4] s) => (float[3,4] y, float[3,1] m) { y, m = LayerNormalization<axis=2147483648>(x, s) }", 17));
+  EXPECT_TRUE(is_kept("g (float[6] x) => (float[3] y, float[3] z) { y, z = Split<num_outputs=4611686018427387904>(x) }", 18));
+  EXPECT_TRUE(is_kept("g (float[1,1,4,4] x) => (float[1,1,4,4] y) { y = MaxPool<kernel_shape=[1,1], strides=[0,0]>(x) }", 17));
+  EXPECT_TRUE(is_kept("g (float[1,4,8] x) => (float[1,4,8] y) { y = Attention<q_num_heads=2, kv_num_heads=0>(x, x, x) }", 23));
+}
+
+TEST(BadModel, LeftOutRequiredInputs) {
+  EXPECT_EQ(import_text("g (float[2] x) => (float[2] y) { y = Sum(x, , x) }").report.opaque.at("Sum"), 1);
+}
+
 TEST(BadSize, Inputs) {
   expect_error(parse("g (float[1000000,1000000,1000000,1000000] x) => (float[2] y) { y = Relu(x) }"), "graph input 'x': its shape");
   auto model = parse(kGood);
