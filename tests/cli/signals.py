@@ -1,0 +1,125 @@
+"""SIGINT and SIGTERM end a run cleanly: status 0, checkpoint, closed store, best model, summary; --resume goes on."""
+import os
+import signal
+import subprocess
+
+from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, STOP_S, complete, environment, main, metrics, rlgo, start, stored, wait_until
+
+ENDLESS = ["--epochs", 1000000, "--train.steps-per-epoch", 60, "--name", "r"]
+
+
+def after_some_epochs(process, run):
+    wait_until("two epochs", lambda: (run / "metrics.csv").exists() and len(metrics(run)) >= 2, process=process)
+
+
+def check_clean_end(folder, process, status=0):
+    try:
+        found = process.wait(timeout=STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    output = (folder / "output.txt").read_text()
+    assert found == status, f"status {found}\n{output[-2000:]}"
+    run = folder / "runs/r"
+    complete(run)
+    rows = metrics(run)
+    episodes = stored(run)
+    assert len(episodes) >= int(rows[-1]["episodes"])
+    assert "interrupted" in (run / "summary.txt").read_text()
+    return rows, episodes
+
+
+def alone(folder, number, options):
+    process = start("--graph", "toy_conv", *options, *ENDLESS, cwd=folder)
+    after_some_epochs(process, folder / "runs/r")
+    process.send_signal(number)
+    rows, episodes = check_clean_end(folder, process)
+    goal = int(rows[-1]["epoch"]) + 1
+    rlgo("--resume", "runs/r", "--epochs", goal, cwd=folder)
+    again = metrics(folder / "runs/r")
+    assert [int(row["epoch"]) for row in again] == list(range(1, goal + 1))
+    keys = stored(folder / "runs/r")[["rank", "episode"]].to_numpy().tolist()
+    assert len(keys) > len(episodes) and len({tuple(key) for key in keys}) == len(keys), "an episode was played twice"
+    print(f"  stopped after {goal - 1} epochs and {len(episodes)} episodes, then went on")
+
+
+def interrupt(folder):
+    """SIGINT to one process, random agent"""
+    alone(folder, signal.SIGINT, RANDOM)
+
+
+def terminate_while_learning(folder):
+    """SIGTERM to one process, model-free agent"""
+    alone(folder, signal.SIGTERM, [*QUICK, *SMALL_NET])
+
+
+def rank0_of(mpirun):
+    """Process id of rank 0 among mpirun's children."""
+    for child in subprocess.run(["pgrep", "-P", str(mpirun.pid)], capture_output=True, text=True).stdout.split():
+        try:
+            variables = open(f"/proc/{child}/environ", "rb").read().split(b"\0")
+        except OSError:
+            continue
+        if b"OMPI_COMM_WORLD_RANK=0" in variables:
+            return int(child)
+    raise AssertionError("no rank 0")
+
+
+def rank_0(folder):
+    """SIGTERM to rank 0 under mpirun: the actors follow, mpirun answers 0"""
+    process = start("--graph", "toy_conv", *RANDOM, *ENDLESS, cwd=folder, ranks=3)
+    after_some_epochs(process, folder / "runs/r")
+    os.kill(rank0_of(process), signal.SIGTERM)
+    check_clean_end(folder, process)
+
+
+def run_script(folder):
+    """SIGINT to the script that starts mpirun (launch/scripts/job.sh, what launch/run.sh runs)"""
+    binary = os.environ["RLGO_BINARY"]
+    script = f"""
+      set -euo pipefail
+      source {SOURCE}/launch/scripts/common.sh
+      source {SOURCE}/launch/scripts/job.sh
+      mpi_environment
+      run_job 3 {binary} "$@"
+      exit "$job_status"
+    """
+    arguments = ["--graph", "toy_conv", *RANDOM, *ENDLESS]
+    with open(folder / "output.txt", "w") as out:
+        process = subprocess.Popen(["bash", "-c", script, "job", *map(str, arguments)], cwd=folder, env=environment(), stdin=subprocess.DEVNULL,
+                                   stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    after_some_epochs(process, folder / "runs/r")
+    process.send_signal(signal.SIGTERM)
+    check_clean_end(folder, process)
+
+
+def before_training(folder):
+    """SIGTERM while operators are still being timed"""
+    process = start("--graph", "squeezenet1_1", "--agent", "random", "--cost.repeats", 200, "--cost.explore", 100000, "--outcome.repeats", 3, *ENDLESS, cwd=folder)
+    wait_until("timing", lambda: "timing" in (folder / "output.txt").read_text(), process=process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=STOP_S) == 0, (folder / "output.txt").read_text()
+    complete(folder / "runs/r")
+
+
+def killed(folder):
+    """kill -9: all renamed parts can be read, --resume goes on from the last checkpoint"""
+    process = start("--graph", "toy_conv", *QUICK, *SMALL_NET, *ENDLESS, "--checkpoint.every", 1, "--store.episodes-per-part", 4, cwd=folder)
+    run = folder / "runs/r"
+    wait_until("parts and checkpoints", lambda: len(list(run.glob("rollouts/part-*.h5"))) >= 3 and len(list(run.glob("checkpoints/checkpoint-*.h5"))) >= 2, process=process)
+    process.kill()
+    process.wait()
+    before = stored(run)
+    assert len(before) >= 12 and (before["steps"] > 0).all()
+    assert "has not ended" in rlgo("inspect", run, cwd=folder).stdout
+    done = len(metrics(run))
+    rlgo("--resume", run, "--epochs", done + 2, cwd=folder)
+    complete(run)
+    assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, done + 3))
+    after = stored(run)
+    assert len(after) > len(before)
+    print(f"  {len(before)} episodes were safe, {len(after)} in the end")
+
+
+if __name__ == "__main__":
+    main(interrupt, terminate_while_learning, rank_0, run_script, before_training, killed)
