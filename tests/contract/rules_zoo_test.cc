@@ -84,6 +84,8 @@ TEST(RulesOnZoo, LongWalksComputeTheSame) {
   const auto rules = base();
   const std::vector<Walk> walks{{"resnet18", {.image = 32}, 80},
                                 {"squeezenet1_1", {.image = 48}, 80},
+                                {"resnet50", {.image = 32}, 80},
+                                {"inception_v3", {.image = 75}, 80},
                                 {"bert", {.layers = 1, .sequence = 8}, 60},
                                 {"toy_attention", {}, 200},
                                 {"toy_residual", {}, 200},
