@@ -68,10 +68,14 @@ std::optional<double> Call::scalar_of(std::string_view name, size_t input, bool&
   const Constant* constant = constants[input];
   known = constant != nullptr && constant->size() == 1;
   if (!known) return std::nullopt;
-  return constant->is_float() ? (constant->type.dtype == ops::DType::f32 ? plain_double(static_cast<float>(constant->floats[0])) : constant->floats[0]) : static_cast<double>(constant->ints[0]);
+  return constant->is_float()
+             ? (constant->type.dtype == ops::DType::f32 ? plain_double(static_cast<float>(constant->floats[0]))
+                                                        : constant->floats[0])
+             : static_cast<double>(constant->ints[0]);
 }
 
-std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs, std::string name) {
+std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs,
+                                        std::string name) {
   // A left-out input: no operator of rlgo has one.
   ok_ = ok_ && std::ranges::none_of(inputs, [](const graph::Value& v) { return v.node == graph::kNoNode; });
   if (!ok_) return std::nullopt;

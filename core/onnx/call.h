@@ -19,15 +19,15 @@ using Floats = std::vector<float>;
 using OnnxAttr = std::variant<std::monostate, int64_t, float, std::string, Ints, Floats, Constant>;
 
 struct Call {
-  std::string op;        // of ai.onnx
-  int opset = 0;         // of ai.onnx
+  std::string op;  // of ai.onnx
+  int opset = 0;   // of ai.onnx
   std::map<std::string, OnnxAttr> attrs;
-  std::vector<graph::Value> inputs;             // node kNoNode where left out
-  std::vector<ops::TensorType> input_types;     // one per input, also of those left out
-  std::vector<const Constant*> constants;       // one per input, null where not known
-  std::vector<std::string> outputs;             // names, "" where nobody reads it
-  size_t listed_outputs = 0;                    // how many the file names, read or not
-  std::vector<ops::TensorType> output_types;    // as ONNX infers; perhaps not static
+  std::vector<graph::Value> inputs;           // node kNoNode where left out
+  std::vector<ops::TensorType> input_types;   // one per input, also of those left out
+  std::vector<const Constant*> constants;     // one per input, null where not known
+  std::vector<std::string> outputs;           // names, "" where nobody reads it
+  size_t listed_outputs = 0;                  // how many the file names, read or not
+  std::vector<ops::TensorType> output_types;  // as ONNX infers; perhaps not static
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i].node != graph::kNoNode; }
   const Constant* constant(size_t i) const { return has_input(i) ? constants[i] : nullptr; }
@@ -45,7 +45,8 @@ struct Call {
   std::optional<double> scalar_of(std::string_view name, size_t input, bool& known) const;
 };
 
-// Adds nodes for a call. The first operator that does not fit makes the whole conversion fail, and the rest does nothing.
+// Adds nodes for a call. The first operator that does not fit makes the whole conversion fail, and the rest does
+// nothing.
 class Maker {
  public:
   Maker(graph::Editor& editor, std::string name) : editor_(&editor), name_(std::move(name)) {}
@@ -69,7 +70,8 @@ class Maker {
   const std::vector<graph::Value>& outputs() const { return outputs_; }
 
  private:
-  std::optional<graph::NodeId> add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs, std::string name);
+  std::optional<graph::NodeId> add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs,
+                                   std::string name);
   graph::Editor* editor_;
   std::string name_;
   bool ok_ = true;

@@ -26,7 +26,7 @@ uint16_t to_f16(double value) {
   if (magnitude >= 65520.0) return sign | 0x7C00;
   if (magnitude < 0x1p-14) return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(magnitude, 24)));
   int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);  // [0.5, 1)
+  const double fraction = std::frexp(magnitude, &exponent);                          // [0.5, 1)
   const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));  // [1024, 2048]
   return sign | static_cast<uint16_t>(((exponent + 14) << 10) + mantissa - 1024);
 }
@@ -108,7 +108,8 @@ std::string float_bytes(DType dtype, double value) {
 bool is_small(const ops::TensorType& type) {
   constexpr int64_t kMaxInts = 65536;
   constexpr int64_t kMaxFloats = 64;
-  return type.is_static() && type.dtype != DType::other && type.elements() <= (ops::is_float(type.dtype) ? kMaxFloats : kMaxInts);
+  return type.is_static() && type.dtype != DType::other &&
+         type.elements() <= (ops::is_float(type.dtype) ? kMaxFloats : kMaxInts);
 }
 
 Constant constant_from_bytes(const ops::TensorType& type, std::string_view bytes) {

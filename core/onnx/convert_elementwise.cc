@@ -13,10 +13,22 @@ struct Row {
   std::string_view onnx;
   Op op;
 };
-constexpr Row kRows[] = {{"Add", Op::add},         {"Sub", Op::sub},   {"Mul", Op::mul},   {"Div", Op::div},
-                         {"Sum", Op::add},         {"Min", Op::min},   {"Max", Op::max},   {"Relu", Op::relu},
-                         {"Sigmoid", Op::sigmoid}, {"Tanh", Op::tanh}, {"Erf", Op::erf},   {"Sqrt", Op::sqrt},
-                         {"Exp", Op::exp},         {"Log", Op::log},   {"Neg", Op::neg},   {"Abs", Op::abs},
+constexpr Row kRows[] = {{"Add", Op::add},
+                         {"Sub", Op::sub},
+                         {"Mul", Op::mul},
+                         {"Div", Op::div},
+                         {"Sum", Op::add},
+                         {"Min", Op::min},
+                         {"Max", Op::max},
+                         {"Relu", Op::relu},
+                         {"Sigmoid", Op::sigmoid},
+                         {"Tanh", Op::tanh},
+                         {"Erf", Op::erf},
+                         {"Sqrt", Op::sqrt},
+                         {"Exp", Op::exp},
+                         {"Log", Op::log},
+                         {"Neg", Op::neg},
+                         {"Abs", Op::abs},
                          {"HardSwish", Op::hard_swish}};
 
 Op op_of(const Call& call) {
@@ -83,7 +95,8 @@ bool convert_leaky_relu(const Call& call, Maker& maker) {
 }
 
 bool convert_hard_sigmoid(const Call& call, Maker& maker) {
-  maker.out(Op::hard_sigmoid, {call.inputs[0]}, {{Attr::alpha, call.f("alpha", 0.2)}, {Attr::beta, call.f("beta", 0.5)}});
+  maker.out(Op::hard_sigmoid, {call.inputs[0]},
+            {{Attr::alpha, call.f("alpha", 0.2)}, {Attr::beta, call.f("beta", 0.5)}});
   return true;
 }
 

@@ -42,7 +42,8 @@ std::optional<Window> window_of(const Call& call, const Ints& kernel) {
   window.strides = call.ints("strides").value_or(Ints{1, 1});
   window.dilations = call.ints("dilations").value_or(Ints{1, 1});
   window.pads = call.ints("pads").value_or(Ints{0, 0, 0, 0});
-  if (!in_range(kernel, 2, 1) || !in_range(window.strides, 2, 1) || !in_range(window.dilations, 2, 1)) return std::nullopt;
+  if (!in_range(kernel, 2, 1) || !in_range(window.strides, 2, 1) || !in_range(window.dilations, 2, 1))
+    return std::nullopt;
   const std::string mode = call.s("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     window.pads = same_pads(x.shape, window, mode == "SAME_UPPER");
@@ -77,7 +78,10 @@ bool convert_conv(const Call& call, Maker& maker) {
   const Ints kernel{w.shape[2], w.shape[3]};
   const auto window = window_of(call, kernel);
   if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
-  const Attrs attrs{{Attr::dilations, window->dilations}, {Attr::group, call.i("group", 1)}, {Attr::pads, window->pads}, {Attr::strides, window->strides}};
+  const Attrs attrs{{Attr::dilations, window->dilations},
+                    {Attr::group, call.i("group", 1)},
+                    {Attr::pads, window->pads},
+                    {Attr::strides, window->strides}};
   std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
   if (call.has_input(2)) inputs.push_back(call.inputs[2]);
   maker.out(Op::conv2d, inputs, attrs);

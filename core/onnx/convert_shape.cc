@@ -64,7 +64,8 @@ bool convert_slice(const Call& call, Maker& maker) {
     std::iota(axes->begin(), axes->end(), 0);
   }
   if (!steps) steps.emplace(count, 1);
-  if (ends->size() != count || axes->size() != count || steps->size() != count || !normal_axes(*axes, x.rank())) return false;
+  if (ends->size() != count || axes->size() != count || steps->size() != count || !normal_axes(*axes, x.rank()))
+    return false;
 
   struct Part {
     int64_t axis, start, end, step;
@@ -135,7 +136,9 @@ bool convert_constant_of_shape(const Call& call, Maker& maker) {
   if (value) number = value->is_float() ? value->floats[0] : static_cast<double>(value->ints[0]);
   constexpr double kExact = 9007199254740992.0;  // integers up to 2^53 are exact as double
   if (value && !value->is_float() && std::abs(number) >= kExact) return false;
-  maker.out(Op::fill, {}, {{Attr::shape, to_ints(type.shape)}, {Attr::to, std::string(ops::name(type.dtype))}, {Attr::value, number}});
+  maker.out(
+      Op::fill, {},
+      {{Attr::shape, to_ints(type.shape)}, {Attr::to, std::string(ops::name(type.dtype))}, {Attr::value, number}});
   return true;
 }
 

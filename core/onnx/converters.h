@@ -7,16 +7,16 @@
 namespace rlgo::onnx_io {
 
 // convert_elementwise.cc
-bool convert_binary(const Call& call, Maker& maker);     // Add Sub Mul Div
+bool convert_binary(const Call& call, Maker& maker);  // Add Sub Mul Div
 bool convert_pow(const Call& call, Maker& maker);
-bool convert_variadic(const Call& call, Maker& maker);   // Sum Min Max
-bool convert_unary(const Call& call, Maker& maker);      // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish
+bool convert_variadic(const Call& call, Maker& maker);  // Sum Min Max
+bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish
 bool convert_gelu(const Call& call, Maker& maker);
 bool convert_clip(const Call& call, Maker& maker);
 bool convert_leaky_relu(const Call& call, Maker& maker);
 bool convert_hard_sigmoid(const Call& call, Maker& maker);
 bool convert_cast(const Call& call, Maker& maker);
-bool convert_identity(const Call& call, Maker& maker);   // Identity, Dropout at inference
+bool convert_identity(const Call& call, Maker& maker);  // Identity, Dropout at inference
 bool convert_dropout(const Call& call, Maker& maker);
 // convert_linear.cc
 bool convert_conv(const Call& call, Maker& maker);
@@ -27,17 +27,17 @@ bool convert_average_pool(const Call& call, Maker& maker);
 bool convert_global_average_pool(const Call& call, Maker& maker);
 bool convert_batch_norm(const Call& call, Maker& maker);
 // convert_shape.cc
-bool convert_reshape(const Call& call, Maker& maker);    // Reshape Flatten Squeeze Unsqueeze
+bool convert_reshape(const Call& call, Maker& maker);  // Reshape Flatten Squeeze Unsqueeze
 bool convert_transpose(const Call& call, Maker& maker);
 bool convert_concat(const Call& call, Maker& maker);
 bool convert_split(const Call& call, Maker& maker);
 bool convert_slice(const Call& call, Maker& maker);
 bool convert_pad(const Call& call, Maker& maker);
 bool convert_gather(const Call& call, Maker& maker);
-bool convert_expand(const Call& call, Maker& maker);     // only where it changes nothing
+bool convert_expand(const Call& call, Maker& maker);  // only where it changes nothing
 bool convert_constant_of_shape(const Call& call, Maker& maker);
 // convert_reduce.cc
-bool convert_reduce(const Call& call, Maker& maker);     // ReduceMean ReduceSum ReduceMax
+bool convert_reduce(const Call& call, Maker& maker);  // ReduceMean ReduceSum ReduceMax
 bool convert_softmax(const Call& call, Maker& maker);
 bool convert_layer_norm(const Call& call, Maker& maker);
 

@@ -69,12 +69,14 @@ std::vector<std::string> open_dims(const onnx::ModelProto& model) {
   std::set<std::string> seen;
   for (const auto& input : model.graph().input()) {
     if (!input.type().has_tensor_type()) continue;
-    if (!input.type().tensor_type().has_shape()) found.push_back(fmt::format("all of them (input '{}' has no shape)", input.name()));
+    if (!input.type().tensor_type().has_shape())
+      found.push_back(fmt::format("all of them (input '{}' has no shape)", input.name()));
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       const auto& dim = shape.dim(axis);
       if (dim.has_dim_value() || (dim.has_dim_param() && !seen.insert(dim.dim_param()).second)) continue;
-      const std::string name = dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : place_name(input, axis);
+      const std::string name =
+          dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : place_name(input, axis);
       found.push_back(fmt::format("{} (input '{}', axis {})", name, input.name(), axis));
     }
   }

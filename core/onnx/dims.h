@@ -13,7 +13,8 @@ class ModelProto;
 namespace rlgo::onnx_io {
 
 // Writes the given sizes (by symbolic name, or "input:axis") into the declarations of inputs and outputs, and forgets
-// value infos, which may say otherwise. Throws Error for a size that binds nothing, is negative, or contradicts the file.
+// value infos, which may say otherwise. Throws Error for a size that binds nothing, is negative, or contradicts the
+// file.
 void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
 // "batch (input 'x', axis 0)" for each dimension of a graph input that is still open; each symbolic name once.
 std::vector<std::string> open_dims(const onnx::ModelProto& model);

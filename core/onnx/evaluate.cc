@@ -78,7 +78,8 @@ Result shape_of(const Call& call) {
 Result view(const Call& call) { return same_elements(*call.constants[0], call.output_types[0]); }
 
 Result expand(const Call& call) {
-  const auto shape = ops::broadcast(call.input_types[0].shape, Shape(std::span<const int64_t>(call.constants[1]->ints)));
+  const auto shape =
+      ops::broadcast(call.input_types[0].shape, Shape(std::span<const int64_t>(call.constants[1]->ints)));
   if (!shape || !ops::TensorType(DType::i64, *shape).is_static()) return std::nullopt;
   auto result = empty_like(call.input_types[0].dtype, *shape);
   if (!result) return std::nullopt;
@@ -99,7 +100,8 @@ Result gather(const Call& call) {
     if (d < *axis) before *= from.type.shape[d];
     if (d > *axis) after *= from.type.shape[d];
     if (d != *axis) shape.push_back(from.type.shape[d]);
-    if (d == *axis) for (int64_t extent : indices.type.shape) shape.push_back(extent);
+    if (d == *axis)
+      for (int64_t extent : indices.type.shape) shape.push_back(extent);
   }
   auto result = empty_like(from.type.dtype, shape);
   const int64_t extent = from.type.shape[*axis];
@@ -108,7 +110,8 @@ Result gather(const Call& call) {
     for (int64_t index : indices.ints) {
       const auto place = normal_axis(index, static_cast<int>(extent));
       if (!place) return std::nullopt;
-      for (int64_t a = 0; a < after; ++a) copy_element(from, static_cast<size_t>((b * extent + *place) * after + a), *result);
+      for (int64_t a = 0; a < after; ++a)
+        copy_element(from, static_cast<size_t>((b * extent + *place) * after + a), *result);
     }
   }
   return result;
@@ -132,7 +135,8 @@ Result slice(const Call& call) {
   const auto starts = call.ints_of("starts", 1, known), ends = call.ints_of("ends", 2, known);
   const auto axes = call.ints_of("axes", 3, known), steps = call.ints_of("steps", 4, known);
   if (from.type.rank() != 1 || !starts || !ends || starts->size() != 1 || ends->size() != 1) return std::nullopt;
-  if ((axes && (axes->size() != 1 || !normal_axis(axes->front(), 1))) || (steps && steps->size() != 1)) return std::nullopt;
+  if ((axes && (axes->size() != 1 || !normal_axis(axes->front(), 1))) || (steps && steps->size() != 1))
+    return std::nullopt;
   const int64_t extent = from.type.shape[0], step = steps ? steps->front() : 1;
   if (step == 0 || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
   const auto place = [&](int64_t at) {
@@ -168,7 +172,8 @@ Result constant_of_shape(const Call& call) {
 
 Result range(const Call& call) {
   const auto &start = *call.constants[0], &limit = *call.constants[1], &delta = *call.constants[2];
-  if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0) return std::nullopt;
+  if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0)
+    return std::nullopt;
   constexpr int64_t kMost = int64_t{1} << 52;  // exact as double
   for (const Constant* bound : call.constants) {
     if (bound->ints[0] > kMost || bound->ints[0] < -kMost) return std::nullopt;
@@ -196,12 +201,15 @@ Result where(const Call& call) {
 }
 
 // Rounded to the type: 32-bit results of correctly rounded double operations on 32-bit numbers are themselves correct.
-double rounded(DType dtype, double value) { return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value; }
+double rounded(DType dtype, double value) {
+  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
 
 Result cast(const Call& call) {
   const auto& from = *call.constants[0];
   const auto to = call.output_types[0].dtype;
-  const bool plain = to == DType::i64 || to == DType::i32 || to == DType::f32 || to == DType::boolean || to == DType::f64;
+  const bool plain =
+      to == DType::i64 || to == DType::i32 || to == DType::f32 || to == DType::boolean || to == DType::f64;
   auto result = empty_like(to, from.type.shape);
   if (!plain || !result || from.type.dtype == DType::u64) return std::nullopt;
   for (double value : from.floats) {
@@ -259,7 +267,9 @@ const std::map<std::string, BinaryRow, std::less<>>& binary_table() {
       {"Add", {add, [](double a, double b) { return a + b; }, false}},
       {"Sub", {sub, [](double a, double b) { return a - b; }, false}},
       {"Mul", {mul, [](double a, double b) { return a * b; }, false}},
-      {"Div", {[](int64_t a, int64_t b) { return divides(a, b) ? O(a / b) : O(); }, [](double a, double b) { return a / b; }, false}},
+      {"Div",
+       {[](int64_t a, int64_t b) { return divides(a, b) ? O(a / b) : O(); }, [](double a, double b) { return a / b; },
+        false}},
       {"Mod", {modulo, nullptr, false}},
       {"Min", {[](int64_t a, int64_t b) { return O(std::min(a, b)); }, nullptr, false}},
       {"Max", {[](int64_t a, int64_t b) { return O(std::max(a, b)); }, nullptr, false}},
@@ -290,7 +300,8 @@ bool fits(DType dtype, int64_t value) {
 Result binary(const Call& call, const BinaryRow& row) {
   const auto &a = *call.constants[0], &b = *call.constants[1];
   const auto shape = ops::broadcast(a.type.shape, b.type.shape);
-  if (call.inputs.size() != 2 || !shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
+  if (call.inputs.size() != 2 || !shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats))
+    return std::nullopt;
   if ((call.op == "Mod" && call.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
   auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
   if (!result) return std::nullopt;
@@ -351,11 +362,17 @@ using Evaluator = Result (*)(const Call&);
 
 const std::map<std::string, Evaluator, std::less<>>& table() {
   static const std::map<std::string, Evaluator, std::less<>> rows{
-      {"Reshape", view},      {"Squeeze", view},     {"Unsqueeze", view},   {"Flatten", view},
-      {"Expand", expand},     {"Gather", gather},    {"Concat", concat},    {"Slice", slice},     {"Range", range},
-      {"Where", where},       {"Cast", cast},        {"Floor", unary},      {"Ceil", unary},      {"Sqrt", unary},
-      {"Neg", unary},         {"Abs", unary},        {"Not", unary},        {"ReduceProd", reduce}, {"ReduceSum", reduce},
-      {"ReduceMin", reduce},  {"ReduceMax", reduce}, {"ConstantOfShape", constant_of_shape},
+      {"Reshape", view},     {"Squeeze", view},
+      {"Unsqueeze", view},   {"Flatten", view},
+      {"Expand", expand},    {"Gather", gather},
+      {"Concat", concat},    {"Slice", slice},
+      {"Range", range},      {"Where", where},
+      {"Cast", cast},        {"Floor", unary},
+      {"Ceil", unary},       {"Sqrt", unary},
+      {"Neg", unary},        {"Abs", unary},
+      {"Not", unary},        {"ReduceProd", reduce},
+      {"ReduceSum", reduce}, {"ReduceMin", reduce},
+      {"ReduceMax", reduce}, {"ConstantOfShape", constant_of_shape},
   };
   return rows;
 }

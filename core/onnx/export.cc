@@ -36,8 +36,8 @@ bool outputs_agree(const onnx::ModelProto& model, const graph::Graph& graph) {
   return true;
 }
 
-// The full check of ONNX. A file may declare wrong shapes for its outputs, and hide it behind shape arithmetic that ONNX
-// cannot see through; now that rlgo has worked it out, ONNX notices. That is not the export's fault.
+// The full check of ONNX. A file may declare wrong shapes for its outputs, and hide it behind shape arithmetic that
+// ONNX cannot see through; now that rlgo has worked it out, ONNX notices. That is not the export's fault.
 void check_export(onnx::ModelProto& model, const graph::Graph& graph, bool contradictory) {
   check_model(model);
   std::string problem;
@@ -57,7 +57,8 @@ int64_t bytes_of_weights(const onnx::ModelProto& model) {
   return sum;
 }
 
-void write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path, const ExportOptions& options) {
+void write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path,
+                 const ExportOptions& options) {
   onnx::ModelProto model = *skeleton.model;
   const bool has_opset = standard_opset(model) > 0;
   if (!has_opset) model.add_opset_import()->set_version(kDefaultOpset);
@@ -86,11 +87,13 @@ void with_place(const fs::path& path, const Write& write) {
 
 }  // namespace
 
-void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path, const ExportOptions& options) {
+void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path,
+                  const ExportOptions& options) {
   with_place(path, [&] { write_model(skeleton, graph, folded, path, options); });
 }
 
-void export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset, const ExportOptions& options) {
+void export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset,
+                  const ExportOptions& options) {
   with_place(path, [&] {
     if (opset < 7) fail("opset {} is not supported (7 and later are)", opset);
     Skeleton skeleton;
@@ -101,11 +104,13 @@ void export_graph(const graph::Graph& graph, const Folded& folded, const fs::pat
     auto& proto = *model.mutable_graph();
     proto.set_name(graph.name().empty() ? "graph" : graph.name());
     const auto declare = [&](onnx::ValueInfoProto& value, const std::string& name, const ops::TensorType& type) {
-      if (!type.is_static() || type.dtype == ops::DType::other) fail("'{}' has the type {}, which cannot be declared", name, ops::to_string(type));
+      if (!type.is_static() || type.dtype == ops::DType::other)
+        fail("'{}' has the type {}, which cannot be declared", name, ops::to_string(type));
       value.set_name(name);
       set_type(*value.mutable_type(), type);
     };
-    for (graph::NodeId id : graph.inputs()) declare(*proto.add_input(), graph.node(id).info->name, graph.node(id).info->outputs[0]);
+    for (graph::NodeId id : graph.inputs())
+      declare(*proto.add_input(), graph.node(id).info->name, graph.node(id).info->outputs[0]);
     for (const auto& output : graph.outputs()) declare(*proto.add_output(), output.name, graph.type(output.value));
     write_model(skeleton, graph, folded, path, options);
   });

@@ -23,7 +23,8 @@ bool swaps_two_axes(const graph::Node& node) {
 
 onnx::NodeProto payload_of(const graph::Opaque& opaque) {
   onnx::NodeProto node;
-  if (!node.ParseFromString(opaque.payload)) fail("internal: the payload of {} is damaged (this is a bug of rlgo)", opaque.op_type);
+  if (!node.ParseFromString(opaque.payload))
+    fail("internal: the payload of {} is damaged (this is a bug of rlgo)", opaque.op_type);
   return node;
 }
 
@@ -136,7 +137,8 @@ void Exporter::reserve_names() {
 void Exporter::name_outputs() {
   std::unordered_set<std::string> named;
   for (const auto& output : graph_.outputs()) {
-    const bool is_made = is_written_[static_cast<size_t>(output.value.node)] && graph_.node(output.value.node).op() != Op::fill;
+    const bool is_made =
+        is_written_[static_cast<size_t>(output.value.node)] && graph_.node(output.value.node).op() != Op::fill;
     const auto current = names_.find(output.value);
     const bool has_output_name = current != names_.end() && named.contains(current->second);
     if (is_made && !has_output_name) {
@@ -189,7 +191,8 @@ void Exporter::write_node(NodeId id) {
     return;
   }
   writer_.begin(known ? known->node : node.info->name, known ? known->header : "");
-  write_op(writer_, {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs, reads.transposed_a, reads.transposed_b});
+  write_op(writer_, {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs,
+                     reads.transposed_a, reads.transposed_b});
 }
 
 void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs) {

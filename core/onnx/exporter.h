@@ -48,12 +48,12 @@ class Exporter {
   const graph::Graph& graph_;
   const Folded& folded_;
   Writer writer_;
-  std::vector<bool> is_written_;                               // by id: becomes an operator of the file
+  std::vector<bool> is_written_;                                // by id: becomes an operator of the file
   std::unordered_map<std::string, graph::Value> output_value_;  // graph output -> what it shows
-  std::map<graph::Value, std::string> names_;                  // values that have a name already
+  std::map<graph::Value, std::string> names_;                   // values that have a name already
   std::unordered_map<std::string, std::shared_ptr<const graph::Blob>> pinned_;
   std::unordered_set<std::string> written_weights_;
-  std::unordered_set<std::string> opaque_values_;              // made by opaque operators
+  std::unordered_set<std::string> opaque_values_;  // made by opaque operators
 };
 
 }  // namespace rlgo::onnx_io

@@ -30,7 +30,8 @@ Place place_of(const onnx::TensorProto& tensor) {
     if (entry.key() == "location") {
       place.location = entry.value();
     } else if (entry.key() == "offset" || entry.key() == "length") {
-      if (!number || *number < 0) fail("tensor '{}': external data with {} '{}'", tensor.name(), entry.key(), entry.value());
+      if (!number || *number < 0)
+        fail("tensor '{}': external data with {} '{}'", tensor.name(), entry.key(), entry.value());
       if (entry.key() == "offset") place.offset = *number;
       if (entry.key() == "length") place.length = *number;
     }
@@ -48,15 +49,18 @@ bool is_inside(const fs::path& file, const fs::path& folder) {
 fs::path resolve(const std::string& location, const fs::path& folder, const std::string& tensor) {
   const fs::path relative(location);
   const bool climbs = std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
-  if (relative.is_absolute() || climbs || location.find('\0') != std::string::npos || location.find('\\') != std::string::npos) {
+  if (relative.is_absolute() || climbs || location.find('\0') != std::string::npos ||
+      location.find('\\') != std::string::npos) {
     fail("tensor '{}': external data '{}' would lie outside the model's folder", tensor, location);
   }
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   if (error) fail("folder {} cannot be read: {}", folder.string(), error.message());
   const fs::path file = fs::canonical(root / relative, error);
-  if (error) fail("tensor '{}': external data file {} is missing: {}", tensor, (folder / relative).string(), error.message());
-  if (!is_inside(file, root)) fail("tensor '{}': external data '{}' leads outside the model's folder", tensor, location);
+  if (error)
+    fail("tensor '{}': external data file {} is missing: {}", tensor, (folder / relative).string(), error.message());
+  if (!is_inside(file, root))
+    fail("tensor '{}': external data '{}' leads outside the model's folder", tensor, location);
   if (!fs::is_regular_file(file)) fail("tensor '{}': external data '{}' is not a file", tensor, location);
   return file;
 }
@@ -96,8 +100,8 @@ void load_tensor(onnx::TensorProto& tensor, const fs::path& folder) {
   const fs::path file = resolve(place.location, folder, tensor.name());
   const auto available = static_cast<int64_t>(fs::file_size(file));
   if (place.offset > available || needed > available - place.offset) {
-    fail("tensor '{}': external data file {} has {} bytes, but {} bytes at offset {} are needed", tensor.name(), file.string(),
-         available, needed, place.offset);
+    fail("tensor '{}': external data file {} has {} bytes, but {} bytes at offset {} are needed", tensor.name(),
+         file.string(), available, needed, place.offset);
   }
   std::ifstream stream(file, std::ios::binary);
   std::string bytes(static_cast<size_t>(needed), '\0');

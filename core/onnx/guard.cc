@@ -11,7 +11,8 @@ namespace rlgo::onnx_io {
 namespace {
 
 // Attributes that are divided by.
-constexpr auto kDivisors = std::to_array<const char*>({"blocksize", "kv_num_heads", "num_heads", "q_num_heads", "strides"});
+constexpr auto kDivisors =
+    std::to_array<const char*>({"blocksize", "kv_num_heads", "num_heads", "q_num_heads", "strides"});
 
 bool needs_checks(const onnx::OpSchema& schema) {
   const auto has = [&](const char* name) { return schema.attributes().contains(name); };
@@ -23,7 +24,8 @@ void check_divisors(onnx::InferenceContext& context) {
     const auto* attribute = context.getAttribute(name);
     if (!attribute) continue;
     const bool is_bad = attribute->ints_size() == 0 && attribute->i() <= 0;
-    if (is_bad || std::ranges::any_of(attribute->ints(), [](int64_t v) { return v <= 0; })) fail_shape_inference(name, " must be positive");
+    if (is_bad || std::ranges::any_of(attribute->ints(), [](int64_t v) { return v <= 0; }))
+      fail_shape_inference(name, " must be positive");
   }
 }
 
@@ -35,7 +37,8 @@ void check_axis(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
   if (!type || !type->has_tensor_type() || !type->tensor_type().has_shape()) return;
   const int64_t rank = type->tensor_type().shape().dim_size();
   const int64_t slack = schema.Name() == "LayerNormalization" || schema.Name() == "RMSNormalization" ? 0 : 1;
-  if (axis->i() < -rank - slack || axis->i() > rank - 1 + slack) fail_shape_inference("axis ", axis->i(), " of a tensor of rank ", rank);
+  if (axis->i() < -rank - slack || axis->i() > rank - 1 + slack)
+    fail_shape_inference("axis ", axis->i(), " of a tensor of rank ", rank);
 }
 
 void check_split(onnx::InferenceContext& context) {
@@ -46,8 +49,10 @@ void check_split(onnx::InferenceContext& context) {
 
 void check_scan(onnx::InferenceContext& context) {
   const auto* scanned = context.getAttribute("num_scan_inputs");
-  const auto inputs = static_cast<int64_t>(context.getNumInputs()), outputs = static_cast<int64_t>(context.getNumOutputs());
-  if (!scanned || scanned->i() < 1 || scanned->i() > inputs) fail_shape_inference("num_scan_inputs does not fit ", inputs, " inputs");
+  const auto inputs = static_cast<int64_t>(context.getNumInputs()),
+             outputs = static_cast<int64_t>(context.getNumOutputs());
+  if (!scanned || scanned->i() < 1 || scanned->i() > inputs)
+    fail_shape_inference("num_scan_inputs does not fit ", inputs, " inputs");
   if (inputs - scanned->i() > outputs + 1) fail_shape_inference("more states than outputs");
 }
 

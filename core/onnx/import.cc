@@ -23,7 +23,8 @@ bool all_deterministic(const google::protobuf::RepeatedPtrField<onnx::NodeProto>
 // Operators of other domains may do anything.
 bool deterministic_alone(const onnx::NodeProto& node) {
   if (node.domain() == "ai.onnx.ml") return true;
-  if (!is_standard_domain(node.domain()) || std::ranges::find(kRandomOps, node.op_type()) != kRandomOps.end()) return false;
+  if (!is_standard_domain(node.domain()) || std::ranges::find(kRandomOps, node.op_type()) != kRandomOps.end())
+    return false;
   return std::ranges::all_of(node.attribute(), [](const onnx::AttributeProto& attribute) {
     const auto good = [](const onnx::GraphProto& graph) { return all_deterministic(graph.node()); };
     return (!attribute.has_g() || good(attribute.g())) && std::ranges::all_of(attribute.graphs(), good);
@@ -86,7 +87,8 @@ OnnxAttr attribute_value(const onnx::AttributeProto& attribute) {
 
 bool Importer::is_deterministic(const onnx::NodeProto& node) const {
   for (const auto& function : model_.functions()) {
-    if (function.domain() == node.domain() && function.name() == node.op_type()) return all_deterministic(function.node());
+    if (function.domain() == node.domain() && function.name() == node.op_type())
+      return all_deterministic(function.node());
   }
   return deterministic_alone(node);
 }
@@ -143,10 +145,12 @@ std::string ImportReport::summary() const {
   std::string text = fmt::format("{} operators can be rewritten, {} are kept as they are", known, kept);
   if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
   if (folded > 0) text += fmt::format(", {} were worked out", folded);
-  if (!unresolved_dims.empty()) text += "\nopen dimensions (operators behind them are kept as they are): " + join(unresolved_dims, "; ");
+  if (!unresolved_dims.empty())
+    text += "\nopen dimensions (operators behind them are kept as they are): " + join(unresolved_dims, "; ");
   if (!default_inputs.empty()) {
-    text += fmt::format("\n{} initialisers are also inputs, which a caller may override, and so no constants (such as '{}')",
-                        default_inputs.size(), default_inputs.front());
+    text += fmt::format(
+        "\n{} initialisers are also inputs, which a caller may override, and so no constants (such as '{}')",
+        default_inputs.size(), default_inputs.front());
   }
   for (const auto& note : notes) text += "\n" + note;
   return text;

@@ -76,13 +76,15 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
     for (auto& name : captured_names(node)) read_names_.insert(std::move(name));
   }
   skeleton_->contradictory = !types_.contradiction().empty();
-  if (skeleton_->contradictory) report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());
+  if (skeleton_->contradictory)
+    report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());
   collect_names(model.graph(), skeleton_->names);
 }
 
 Model Importer::run() {
   if (opset_ > 0 && opset_ < kOldestOpset) {
-    report_.notes.push_back(fmt::format("opset {}: operators older than opset {} are kept as they are", opset_, kOldestOpset));
+    report_.notes.push_back(
+        fmt::format("opset {}: operators older than opset {} are kept as they are", opset_, kOldestOpset));
   }
   add_inputs();
   add_initialisers();
@@ -128,7 +130,8 @@ void Importer::add_initialisers() {
     }
     if (!is_input) {
       add_tensor(tensor, name, true);
-      if (pinned_names_.contains(name)) skeleton_->pinned.emplace_back(name, editor_.node(values_.at(name).node).info->blob);
+      if (pinned_names_.contains(name))
+        skeleton_->pinned.emplace_back(name, editor_.node(values_.at(name).node).info->blob);
       continue;
     }
     auto blob = graph::Blob::bytes(type, take_bytes(tensor));
@@ -191,7 +194,8 @@ void Importer::add_node(onnx::NodeProto& node) {
     const auto type = types_.type(output);
     if (is_absurd(type)) fail("makes a tensor of absurd size: {}", ops::to_string(type));
   }
-  const bool is_standard = node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
+  const bool is_standard =
+      node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
   const auto is_read = [&](const std::string& name) { return !name.empty() && read_names_.contains(name); };
   if (std::ranges::none_of(node.output(), is_read)) return;
   if (is_standard) {
@@ -290,7 +294,8 @@ Call Importer::make_call(const onnx::NodeProto& node) const {
   for (const auto& attribute : node.attribute()) call.attrs[attribute.name()] = attribute_value(attribute);
   for (const auto& name : node.input()) {
     call.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
-    call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other) : editor_.type(call.inputs.back()));
+    call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
+                                            : editor_.type(call.inputs.back()));
     call.constants.push_back(constant_of(name));
   }
   for (const auto& name : node.output()) {

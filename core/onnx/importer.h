@@ -47,10 +47,10 @@ class Importer {
   onnx::ModelProto& model_;
   const ImportOptions& options_;
   int opset_;
-  std::unordered_map<std::string, int> versions_;   // of each imported domain
-  std::unordered_set<std::string> functions_;       // "domain:name" of local functions
-  std::unordered_set<std::string> pinned_names_;    // initialisers that the export writes in any case
-  std::unordered_set<std::string> read_names_;      // values that some node, subgraph or graph output reads
+  std::unordered_map<std::string, int> versions_;  // of each imported domain
+  std::unordered_set<std::string> functions_;      // "domain:name" of local functions
+  std::unordered_set<std::string> pinned_names_;   // initialisers that the export writes in any case
+  std::unordered_set<std::string> read_names_;     // values that some node, subgraph or graph output reads
   TypeTable types_;
   graph::Editor editor_;
   std::unordered_map<std::string, graph::Value> values_;

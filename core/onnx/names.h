@@ -13,7 +13,8 @@ class NodeProto;
 
 namespace rlgo::onnx_io {
 
-// Names that the subgraphs of a node (If, Loop, Scan) take from the graph around the node, in order of first appearance.
+// Names that the subgraphs of a node (If, Loop, Scan) take from the graph around the node, in order of first
+// appearance.
 std::vector<std::string> captured_names(const onnx::NodeProto& node);
 // Renames those names, except where a subgraph has a value of its own by that name.
 void rename_captured(onnx::NodeProto& node, const std::unordered_map<std::string, std::string>& renames);

@@ -24,13 +24,13 @@ struct ImportOptions {
 
 // What became of the model's operators, for people.
 struct ImportReport {
-  int known = 0;                              // operators that rlgo can rewrite
-  int folded = 0;                             // shape arithmetic and other small constants worked out at import
-  std::map<std::string, int> opaque;          // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
-  std::vector<std::string> unresolved_dims;   // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims
-  std::vector<std::string> default_inputs;    // weights that a caller may override (ir_version >= 4), hence no constants
-  std::vector<std::string> notes;             // other things worth a line
-  std::string summary() const;                // a few lines of text, without a final newline
+  int known = 0;                      // operators that rlgo can rewrite
+  int folded = 0;                     // shape arithmetic and other small constants worked out at import
+  std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
+  std::vector<std::string> unresolved_dims;  // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims
+  std::vector<std::string> default_inputs;   // weights that a caller may override (ir_version >= 4), hence no constants
+  std::vector<std::string> notes;            // other things worth a line
+  std::string summary() const;               // a few lines of text, without a final newline
 };
 
 // All of the model file that the graph does not hold. Made by import_model, read by export_model.
@@ -51,14 +51,14 @@ struct ExportOptions {
   int64_t external_above_bytes = 1'900'000'000;
 };
 
-// Reads a model. Operators that rlgo does not know, or whose types are not static, become opaque nodes. Throws Error that
-// names the file and the place in it where the file is missing, damaged, hostile or no valid ONNX model.
+// Reads a model. Operators that rlgo does not know, or whose types are not static, become opaque nodes. Throws Error
+// that names the file and the place in it where the file is missing, damaged, hostile or no valid ONNX model.
 Model import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before
 // the file appears: one that fails throws Error and nothing is written. Needs the weights (keep_weights).
-void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const std::filesystem::path& path,
-                  const ExportOptions& options = {});
+void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
+                  const std::filesystem::path& path, const ExportOptions& options = {});
 
 // The same for a graph that came from no file: ir_version 8, `opset` (7 or later), producer rlgo.
 void export_graph(const graph::Graph& graph, const Folded& folded, const std::filesystem::path& path, int opset = 17,

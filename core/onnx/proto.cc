@@ -29,7 +29,8 @@ void check_file(const std::filesystem::path& path) {
   if (error) fail("{}: cannot be read: {}", path.string(), error.message());
   if (size == 0) fail("{}: is empty", path.string());
   if (size > kMaxProtoBytes) {
-    fail("{}: has {} bytes; an ONNX file ends at 2 GiB (larger models keep their weights as external data)", path.string(), size);
+    fail("{}: has {} bytes; an ONNX file ends at 2 GiB (larger models keep their weights as external data)",
+         path.string(), size);
   }
 }
 
@@ -78,7 +79,8 @@ std::string typed_bytes(const onnx::TensorProto& tensor, ops::DType dtype) {
 
 void check_size(const onnx::TensorProto& tensor, const ops::TensorType& type, uint64_t bytes) {
   if (bytes == static_cast<uint64_t>(type.bytes())) return;
-  fail("tensor '{}': {} bytes of data, but its shape {} needs {}", tensor.name(), bytes, ops::to_string(type), type.bytes());
+  fail("tensor '{}': {} bytes of data, but its shape {} needs {}", tensor.name(), bytes, ops::to_string(type),
+       type.bytes());
 }
 
 std::string checked_bytes(const onnx::TensorProto& tensor, const ops::TensorType& type, std::string bytes) {

@@ -40,8 +40,8 @@ ops::TensorType type_of(const onnx::TypeProto& type);
 // Static types only.
 void set_type(onnx::TypeProto& proto, const ops::TensorType& type);
 
-// Moves the contents out as raw little-endian bytes. The element type must be one of rlgo's, the data inside the message.
-// Throws Error where the stored data do not fit the shape.
+// Moves the contents out as raw little-endian bytes. The element type must be one of rlgo's, the data inside the
+// message. Throws Error where the stored data do not fit the shape.
 std::string take_bytes(onnx::TensorProto& tensor);
 // As take_bytes, from a copy.
 std::string copy_bytes(const onnx::TensorProto& tensor);

@@ -40,7 +40,8 @@ ops::TensorType TypeTable::type(const std::string& name) const {
 
 void TypeTable::set(const std::string& name, const ops::TensorType& type) { set_type(map_->types[name], type); }
 
-void TypeTable::refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant) {
+void TypeTable::refine(const onnx::NodeProto& node, int version,
+                       const std::function<const Constant*(int k)>& constant) {
   const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
   if (!schema || !schema->has_type_and_shape_inference_function()) return;
   onnx::NodeProto copy = node;
@@ -51,7 +52,8 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
     const auto& name = node.input(k);
     if (const auto found = map_->types.find(name); found != map_->types.end()) types[name] = &found->second;
     if (const Constant* value = constant(k)) {
-      if (const auto [place, is_new] = tensors.try_emplace(name); is_new) set_tensor(place->second, name, value->type, to_bytes(*value));
+      if (const auto [place, is_new] = tensors.try_emplace(name); is_new)
+        set_tensor(place->second, name, value->type, to_bytes(*value));
       data[name] = &tensors[name];
     }
   }

@@ -21,8 +21,8 @@ class TypeTable {
   // Unranked and `other` for an unknown name.
   ops::TensorType type(const std::string& name) const;
   void set(const std::string& name, const ops::TensorType& type);
-  // Infers the types of the node's outputs once more, now that some inputs are known to be constant: `constant` gives the
-  // value of input k, or null. Errors of inference leave all as it was.
+  // Infers the types of the node's outputs once more, now that some inputs are known to be constant: `constant` gives
+  // the value of input k, or null. Errors of inference leave all as it was.
   void refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant);
 
  private:

@@ -40,7 +40,8 @@ Makers collect_makers(const onnx::GraphProto& graph) {
   for (int n = 0; n < graph.node_size(); ++n) {
     for (const auto& output : graph.node(n).output()) {
       if (output.empty()) continue;
-      if (!makers.emplace(output, n).second) fail("{}: its output '{}' is already defined", describe(graph.node(n)), output);
+      if (!makers.emplace(output, n).second)
+        fail("{}: its output '{}' is already defined", describe(graph.node(n)), output);
     }
   }
   return makers;
@@ -139,8 +140,8 @@ void check_inputs(const onnx::GraphProto& graph) {
     const auto& dims = input.type().tensor_type().shape().dim();
     for (int axis = 0; axis < dims.size(); ++axis) {
       if (dims[axis].has_dim_value() && dims[axis].dim_value() < 0) {
-        fail("graph input '{}': dimension {} is {}; sizes cannot be negative (an open size has a name)", input.name(), axis,
-             dims[axis].dim_value());
+        fail("graph input '{}': dimension {} is {}; sizes cannot be negative (an open size has a name)", input.name(),
+             axis, dims[axis].dim_value());
       }
     }
     const auto type = type_of(input.type());
@@ -154,7 +155,8 @@ void check_inputs(const onnx::GraphProto& graph) {
 class FunctionSizes {
  public:
   explicit FunctionSizes(const onnx::ModelProto& model) {
-    for (const auto& function : model.functions()) functions_[key(function.domain(), function.name())].push_back(&function);
+    for (const auto& function : model.functions())
+      functions_[key(function.domain(), function.name())].push_back(&function);
   }
   // Saturates. `open` = functions being walked through.
   double nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& list) {
@@ -182,7 +184,8 @@ class FunctionSizes {
       if (entry->second < 0) fail("local function '{}' calls itself", function.name());
       return entry->second;
     }
-    if (++depth_ > kMaxDepth) fail("local function '{}': calls are nested more than {} deep", function.name(), kMaxDepth);
+    if (++depth_ > kMaxDepth)
+      fail("local function '{}': calls are nested more than {} deep", function.name(), kMaxDepth);
     const double result = nodes(function.node());
     --depth_;
     return sizes_[&function] = result;
@@ -202,7 +205,8 @@ void check_functions(const onnx::ModelProto& model) {
 }
 
 // Without this, ONNX's checker lets operators pass that were standard long ago, and prints to stderr.
-void check_operators(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int opset, const std::unordered_set<std::string>& own) {
+void check_operators(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int opset,
+                     const std::unordered_set<std::string>& own) {
   for (const auto& node : nodes) {
     if (!node.domain().empty() || own.contains(node.op_type())) continue;
     if (!onnx::OpSchemaRegistry::Schema(node.op_type(), opset, "")) {

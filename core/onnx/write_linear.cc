@@ -66,7 +66,9 @@ void write_matmul(Writer& w, const OutNode& n) {
 
 void write_pool(Writer& w, const OutNode& n) {
   const bool is_max = n.op == Op::max_pool;
-  OnnxAttrs attrs{{"kernel_shape", n.attrs.ints(Attr::kernel)}, {"pads", n.attrs.ints(Attr::pads)}, {"strides", n.attrs.ints(Attr::strides)}};
+  OnnxAttrs attrs{{"kernel_shape", n.attrs.ints(Attr::kernel)},
+                  {"pads", n.attrs.ints(Attr::pads)},
+                  {"strides", n.attrs.ints(Attr::strides)}};
   if (n.attrs.i(Attr::ceil_mode) != 0) {
     if (w.opset() < 10) fail("pooling that rounds up needs opset 10, the model has {}", w.opset());
     attrs.emplace_back("ceil_mode", int64_t{1});

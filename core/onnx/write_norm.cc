@@ -28,7 +28,8 @@ std::string mean(Writer& w, const std::string& input, const Ints& axes) {
 
 }  // namespace
 
-void write_activation(Writer& w, std::string_view act, const std::string& input, ops::DType dtype, const std::string& output) {
+void write_activation(Writer& w, std::string_view act, const std::string& input, ops::DType dtype,
+                      const std::string& output) {
   if (act == "relu") return w.node("Relu", {input}, {output});
   if (act == "sigmoid") return w.node("Sigmoid", {input}, {output});
   if (act == "tanh") return w.node("Tanh", {input}, {output});
@@ -37,7 +38,8 @@ void write_activation(Writer& w, std::string_view act, const std::string& input,
   fail("internal: no ONNX form of the activation {} (this is a bug of rlgo)", act);
 }
 
-void write_gelu(Writer& w, const std::string& x, ops::DType dtype, std::string_view approximate, const std::string& output) {
+void write_gelu(Writer& w, const std::string& x, ops::DType dtype, std::string_view approximate,
+                const std::string& output) {
   if (w.opset() >= 20) {
     OnnxAttrs attrs;
     if (approximate != "none") attrs.emplace_back("approximate", std::string(approximate));
@@ -66,14 +68,17 @@ void write_hard_swish(Writer& w, const std::string& x, const std::string& output
 }
 
 void write_reduce(Writer& w, const OutNode& n) {
-  const std::string_view op = n.op == Op::reduce_mean ? "ReduceMean" : n.op == Op::reduce_sum ? "ReduceSum" : "ReduceMax";
+  const std::string_view op = n.op == Op::reduce_mean  ? "ReduceMean"
+                              : n.op == Op::reduce_sum ? "ReduceSum"
+                                                       : "ReduceMax";
   OnnxAttrs attrs{{"keepdims", n.attrs.i(Attr::keepdims)}};
   const bool axes_are_input = w.opset() >= (n.op == Op::reduce_sum ? 13 : 18);
   const Names inputs = reduce_inputs(w, n.inputs[0], n.attrs.ints(Attr::axes), axes_are_input, attrs);
   w.node(op, inputs, n.outputs, attrs);
 }
 
-// Before opset 13, Softmax runs over all axes from `axis` on: right for the last axis, which others are first brought to.
+// Before opset 13, Softmax runs over all axes from `axis` on: right for the last axis, which others are first brought
+// to.
 void write_softmax(Writer& w, const OutNode& n) {
   const int64_t axis = n.attrs.i(Attr::axis), last = n.input_types[0].rank() - 1;
   if (w.opset() >= 13 || axis == last) return w.node("Softmax", n.inputs, n.outputs, {{"axis", axis}});

@@ -10,7 +10,8 @@ namespace {
 using ops::Attr;
 using ops::Op;
 
-// Operators without attributes that ONNX has under one name. Erf came with opset 9; where a graph needs it, its file had it.
+// Operators without attributes that ONNX has under one name. Erf came with opset 9; where a graph needs it, its file
+// had it.
 std::string_view plain_name(Op op) {
   switch (op) {
     case Op::add:
@@ -103,8 +104,9 @@ void write_unless_plain(Writer& w, const OutNode& n) {
     case Op::leaky_relu:
       return w.node("LeakyRelu", n.inputs, n.outputs, {{"alpha", static_cast<float>(n.attrs.f(Attr::alpha))}});
     case Op::hard_sigmoid:
-      return w.node("HardSigmoid", n.inputs, n.outputs,
-                    {{"alpha", static_cast<float>(n.attrs.f(Attr::alpha))}, {"beta", static_cast<float>(n.attrs.f(Attr::beta))}});
+      return w.node(
+          "HardSigmoid", n.inputs, n.outputs,
+          {{"alpha", static_cast<float>(n.attrs.f(Attr::alpha))}, {"beta", static_cast<float>(n.attrs.f(Attr::beta))}});
     case Op::hard_swish:
       return write_hard_swish(w, n.inputs[0], n.outputs[0]);
     case Op::batch_norm:

@@ -111,6 +111,8 @@ std::string Writer::ints(const Ints& values) {
   return shared_constant(constant.type, to_bytes(constant));
 }
 
-std::string Writer::scalar(double value, ops::DType dtype) { return shared_constant({dtype, {}}, element_bytes(dtype, value)); }
+std::string Writer::scalar(double value, ops::DType dtype) {
+  return shared_constant({dtype, {}}, element_bytes(dtype, value));
+}
 
 }  // namespace rlgo::onnx_io

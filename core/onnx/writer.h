@@ -31,7 +31,8 @@ class Writer {
   void reserve(const std::unordered_set<std::string>& names) { taken_.insert(names.begin(), names.end()); }
   std::string fresh(std::string_view hint);
 
-  // Name and documentation of the operator being written: node() bears them; what temp() writes gets names derived from it.
+  // Name and documentation of the operator being written: node() bears them; what temp() writes gets names derived from
+  // it.
   void begin(std::string node_name, std::string header);
   void node(std::string_view op, const Names& inputs, const Names& outputs, const OnnxAttrs& attrs = {});
   // An operator on the way; returns the name of its one output.
@@ -62,11 +63,12 @@ struct OutNode {
   const ops::Attrs& attrs;
   Names inputs, outputs;
   ops::Types input_types, output_types;
-  bool transposed_a = false, transposed_b = false;  // matmul: inputs 0 and 1 are to be read transposed (last two axes; rank 2)
+  bool transposed_a = false,
+       transposed_b = false;  // matmul: inputs 0 and 1 are to be read transposed (last two axes; rank 2)
 };
 
-// Writes an operator in the forms of the writer's opset, or as an equivalent expression where that opset lacks it. Not for
-// inputs, weights and opaque operators. Throws Error where there is no way to say it.
+// Writes an operator in the forms of the writer's opset, or as an equivalent expression where that opset lacks it. Not
+// for inputs, weights and opaque operators. Throws Error where there is no way to say it.
 void write_op(Writer& writer, const OutNode& node);
 // Whether this matmul becomes a Gemm, which can read inputs transposed.
 bool is_gemm(const ops::Types& input_types, bool transposed, int opset);

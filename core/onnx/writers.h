@@ -13,8 +13,10 @@ void write_conv2d(Writer& writer, const OutNode& node);
 void write_matmul(Writer& writer, const OutNode& node);
 void write_pool(Writer& writer, const OutNode& node);
 // write_norm.cc; the activations are also what stands behind a fused conv2d or matmul
-void write_activation(Writer& writer, std::string_view act, const std::string& input, ops::DType dtype, const std::string& output);
-void write_gelu(Writer& writer, const std::string& input, ops::DType dtype, std::string_view approximate, const std::string& output);
+void write_activation(Writer& writer, std::string_view act, const std::string& input, ops::DType dtype,
+                      const std::string& output);
+void write_gelu(Writer& writer, const std::string& input, ops::DType dtype, std::string_view approximate,
+                const std::string& output);
 void write_hard_swish(Writer& writer, const std::string& input, const std::string& output);
 void write_reduce(Writer& writer, const OutNode& node);
 void write_softmax(Writer& writer, const OutNode& node);

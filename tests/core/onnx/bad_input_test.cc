@@ -52,7 +52,9 @@ TEST(BadFile, EveryTruncationFailsOrIsAModel) {
 // Every byte of a small model set to a few other values: an Error or a model, never a crash.
 TEST(BadFile, FlippedBytes) {
   const Folder folder;
-  const std::string bytes = parse("g (float[2] x) => (float[1] y) <int64[1] s = {0}, int64[1] e = {1}> { a = Slice(x, s, e) y = Relu(a) }").SerializeAsString();
+  const std::string bytes =
+      parse("g (float[2] x) => (float[1] y) <int64[1] s = {0}, int64[1] e = {1}> { a = Slice(x, s, e) y = Relu(a) }")
+          .SerializeAsString();
   CaptureStderr();
   int done = 0;
   for (size_t at = 0; at < bytes.size(); at += 3) {
@@ -84,17 +86,22 @@ TEST(BadModel, Versions) {
 }
 
 TEST(BadModel, UnknownOperatorAndAttribute) {
-  expect_error(parse("g (float[2] x) => (float[2] y) { [n] y = Reluu(x) }"), "node 'n' (Reluu): opset 17 of ONNX has no such operator");
+  expect_error(parse("g (float[2] x) => (float[2] y) { [n] y = Reluu(x) }"),
+               "node 'n' (Reluu): opset 17 of ONNX has no such operator");
   expect_error(parse("g (float[2] x) => (float[2] y) { y = ATen(x) }"), "no such operator");
   expect_error(parse("g (float[2] x) => (float[2] y) { y = Relu<speed=2>(x) }"), "speed");
 }
 
 TEST(BadModel, Names) {
-  expect_error(parse("g (float[2] x) => (float[2] y) { y = Relu(nowhere) }"), "node (Relu) that makes 'y': its input 'nowhere' is not defined");
+  expect_error(parse("g (float[2] x) => (float[2] y) { y = Relu(nowhere) }"),
+               "node (Relu) that makes 'y': its input 'nowhere' is not defined");
   expect_error(parse("g (float[2] x) => (float[2] z) { y = Relu(x) }"), "graph output 'z' is not defined");
-  expect_error(parse("g (float[2] x) => (float[2] y) { [one] y = Relu(x) [two] y = Exp(x) }"), "node 'two' (Exp): its output 'y' is already defined");
+  expect_error(parse("g (float[2] x) => (float[2] y) { [one] y = Relu(x) [two] y = Exp(x) }"),
+               "node 'two' (Exp): its output 'y' is already defined");
   expect_error(parse("g (float[2] x, float[2] x) => (float[2] y) { y = Relu(x) }"), "two graph inputs are named 'x'");
-  expect_error(parse("g (float[2] x) => (float[2] y) { y = If(c) <then_branch = t () => (float[2] p) { p = Relu(x) }, else_branch = e () => (float[2] q) { q = Exp(x) }> }"), "'c' is not defined");
+  expect_error(parse("g (float[2] x) => (float[2] y) { y = If(c) <then_branch = t () => (float[2] p) { p = Relu(x) }, "
+                     "else_branch = e () => (float[2] q) { q = Exp(x) }> }"),
+               "'c' is not defined");
 }
 
 TEST(BadModel, ControlCharactersInNamesDoNotReachTheTerminal) {
@@ -104,11 +111,13 @@ TEST(BadModel, ControlCharactersInNamesDoNotReachTheTerminal) {
 }
 
 TEST(BadModel, Cycle) {
-  expect_error(parse("g (float[2] x) => (float[2] y) { [n] a = Add(x, b) b = Relu(a) y = Exp(b) }"), "node 'n' (Add): lies on a cycle");
+  expect_error(parse("g (float[2] x) => (float[2] y) { [n] a = Add(x, b) b = Relu(a) y = Exp(b) }"),
+               "node 'n' (Add): lies on a cycle");
 }
 
 TEST(BadModel, UnsortedNodesAreSorted) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { y = Exp(b) b = Relu(x) }")), "%1 = relu(%0) : f32[2]\n%2 = exp(%1) : f32[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { y = Exp(b) b = Relu(x) }")),
+            "%1 = relu(%0) : f32[2]\n%2 = exp(%1) : f32[2]\n");
 }
 
 TEST(BadModel, TypesThatDoNotFitMakeOpaqueOperators) {
@@ -145,10 +154,16 @@ TEST(BadModel, AttributesThatLeadInferenceAstray) {
     const auto model = import_text(body, opset);
     return model.report.known == 0 && model.skeleton != nullptr && !model.report.notes.empty();
   };
-  EXPECT_TRUE(is_kept("g (float[3,4] x, float[4] s) => (float[3,4] y, float[3,1] m) { y, m = LayerNormalization<axis=2147483648>(x, s) }", 17));
-  EXPECT_TRUE(is_kept("g (float[6] x) => (float[3] y, float[3] z) { y, z = Split<num_outputs=4611686018427387904>(x) }", 18));
-  EXPECT_TRUE(is_kept("g (float[1,1,4,4] x) => (float[1,1,4,4] y) { y = MaxPool<kernel_shape=[1,1], strides=[0,0]>(x) }", 17));
-  EXPECT_TRUE(is_kept("g (float[1,4,8] x) => (float[1,4,8] y) { y = Attention<q_num_heads=2, kv_num_heads=0>(x, x, x) }", 23));
+  EXPECT_TRUE(
+      is_kept("g (float[3,4] x, float[4] s) => (float[3,4] y, float[3,1] m) { y, m = "
+              "LayerNormalization<axis=2147483648>(x, s) }",
+              17));
+  EXPECT_TRUE(
+      is_kept("g (float[6] x) => (float[3] y, float[3] z) { y, z = Split<num_outputs=4611686018427387904>(x) }", 18));
+  EXPECT_TRUE(
+      is_kept("g (float[1,1,4,4] x) => (float[1,1,4,4] y) { y = MaxPool<kernel_shape=[1,1], strides=[0,0]>(x) }", 17));
+  EXPECT_TRUE(
+      is_kept("g (float[1,4,8] x) => (float[1,4,8] y) { y = Attention<q_num_heads=2, kv_num_heads=0>(x, x, x) }", 23));
 }
 
 TEST(BadModel, LeftOutRequiredInputs) {
@@ -156,21 +171,34 @@ TEST(BadModel, LeftOutRequiredInputs) {
 }
 
 TEST(BadSize, Inputs) {
-  expect_error(parse("g (float[1000000,1000000,1000000,1000000] x) => (float[2] y) { y = Relu(x) }"), "graph input 'x': its shape");
+  expect_error(parse("g (float[1000000,1000000,1000000,1000000] x) => (float[2] y) { y = Relu(x) }"),
+               "graph input 'x': its shape");
   auto model = parse(kGood);
-  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(-1);
+  model.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(-1);
   expect_error(model, "graph input 'x': dimension 0 is -1");
 }
 
 TEST(BadSize, TerabytesFromAShape) {
-  expect_error(parse("g (float[1] x) => (float[h,w,d] y) <int64[3] s = {100000,100000,1000}> { [big] f = ConstantOfShape(s) y = Mul(f, x) }"),
+  expect_error(parse("g (float[1] x) => (float[h,w,d] y) <int64[3] s = {100000,100000,1000}> { [big] f = "
+                     "ConstantOfShape(s) y = Mul(f, x) }"),
                "node 'big' (ConstantOfShape): makes a tensor of absurd size");
-  expect_error(parse("g (float[1] x) => (float[h,w,d] y) <int64[3] s = {100000,100000,1000}> { [big] y = Expand(x, s) }"), "node 'big' (Expand)");
-  expect_error(parse("g (float[1,1] x) => (float[h,w] y) <int64[2] s = {4611686018427387904,4611686018427387904}> { [big] y = Tile(x, s) }"), "node 'big' (Tile)");
+  expect_error(
+      parse("g (float[1] x) => (float[h,w,d] y) <int64[3] s = {100000,100000,1000}> { [big] y = Expand(x, s) }"),
+      "node 'big' (Expand)");
+  expect_error(parse("g (float[1,1] x) => (float[h,w] y) <int64[2] s = {4611686018427387904,4611686018427387904}> { "
+                     "[big] y = Tile(x, s) }"),
+               "node 'big' (Tile)");
 }
 
 TEST(BadSize, GigabytesFromAShapeAreNotMade) {
-  const auto model = import_text("g (float[1] x) => (float[h,w] y) <int64[2] s = {100000,1000000}> { f = ConstantOfShape(s) y = Mul(f, x) }");
+  const auto model = import_text(
+      "g (float[1] x) => (float[h,w] y) <int64[2] s = {100000,1000000}> { f = ConstantOfShape(s) y = Mul(f, x) }");
   EXPECT_EQ(model.report.opaque.at("ConstantOfShape"), 1);
 }
 
@@ -209,7 +237,8 @@ TEST(ExternalData, OutsideTheFolderIsRefused) {
   fs::create_directory(folder / "model");
   std::ofstream(folder / "secret.bin") << "12345678";
   fs::create_symlink(folder / "secret.bin", folder / "model/link.bin");
-  const std::vector<std::string> locations{"../secret.bin", (folder / "secret.bin").string(), "link.bin", "a/../../secret.bin"};
+  const std::vector<std::string> locations{"../secret.bin", (folder / "secret.bin").string(), "link.bin",
+                                           "a/../../secret.bin"};
   for (const auto& location : locations) {
     save(with_external(location, 0, 8), folder / "model/m.onnx");
     EXPECT_NE(import_error(folder / "model/m.onnx").find("outside the model's folder"), std::string::npos) << location;
@@ -224,9 +253,12 @@ TEST(ExternalData, MissingShortOrStrange) {
     return import_error(folder / "m.onnx");
   };
   EXPECT_NE(error(with_external("none.bin", 0, 8)).find("none.bin is missing"), std::string::npos);
-  EXPECT_NE(error(with_external("w.bin", 0, 8)).find("has 7 bytes, but 8 bytes at offset 0 are needed"), std::string::npos);
-  EXPECT_NE(error(with_external("w.bin", 0, 4)).find("4 bytes of external data, but its shape needs 8"), std::string::npos);
-  EXPECT_NE(error(with_external("w.bin", 9223372036854775807, 8)).find("at offset 9223372036854775807"), std::string::npos);
+  EXPECT_NE(error(with_external("w.bin", 0, 8)).find("has 7 bytes, but 8 bytes at offset 0 are needed"),
+            std::string::npos);
+  EXPECT_NE(error(with_external("w.bin", 0, 4)).find("4 bytes of external data, but its shape needs 8"),
+            std::string::npos);
+  EXPECT_NE(error(with_external("w.bin", 9223372036854775807, 8)).find("at offset 9223372036854775807"),
+            std::string::npos);
   EXPECT_NE(error(with_external("w.bin", -4, 8)).find("offset '-4'"), std::string::npos);
   EXPECT_NE(error(with_external("", 0, 8)).find("without a location"), std::string::npos);
 }
@@ -265,10 +297,13 @@ TEST(BadNesting, RecursiveFunctionsAreRefused) {
 
 // 40 functions that call the one before twice: 2^40 operators.
 TEST(BadNesting, ExplodingFunctionsAreRefused) {
-  std::string text = "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[2] x) => (float[2] y) { y = f.a40(x) } ";
+  std::string text =
+      "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[2] x) => (float[2] y) { y = f.a40(x) } ";
   for (int k = 1; k <= 40; ++k) {
     const std::string callee = k == 1 ? "Relu" : "f.a" + std::to_string(k - 1);
-    text += fmt::format("<domain: \"f\", opset_import: [\"\" : 17, \"f\" : 1]> a{} (v) => (r) {{ s = {}(v) r = {}(s) }} ", k, callee, callee);
+    text +=
+        fmt::format("<domain: \"f\", opset_import: [\"\" : 17, \"f\" : 1]> a{} (v) => (r) {{ s = {}(v) r = {}(s) }} ",
+                    k, callee, callee);
   }
   onnx::ModelProto model;
   ASSERT_TRUE(onnx::OnnxParser::Parse(model, text.c_str()).IsOK());

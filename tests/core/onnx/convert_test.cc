@@ -5,7 +5,8 @@ namespace rlgo::onnx_io::test {
 namespace {
 
 TEST(Convert, ElementwiseWithBroadcast) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x, float[3] b) => (float[2,3] y) { a = Mul(x, b) c = Sub(a, b) y = Div(c, x) }")),
+  EXPECT_EQ(ops_of(import_text(
+                "g (float[2,3] x, float[3] b) => (float[2,3] y) { a = Mul(x, b) c = Sub(a, b) y = Div(c, x) }")),
             "%2 = mul(%0, %1) : f32[2,3]\n%3 = sub(%2, %1) : f32[2,3]\n%4 = div(%3, %0) : f32[2,3]\n");
 }
 
@@ -15,15 +16,18 @@ TEST(Convert, SumOfThreeIsTwoAdds) {
 }
 
 TEST(Convert, SumOfOneIsItsInput) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] r) { a = Sum(x) r = Relu(a) }")), "%1 = relu(%0) : f32[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] r) { a = Sum(x) r = Relu(a) }")),
+            "%1 = relu(%0) : f32[2]\n");
 }
 
 TEST(Convert, ClipHasAttributesBeforeOpset11) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { y = Clip<min=0.0, max=6.0>(x) }", 10)), "%1 = clip(%0) max=6.0 min=0.0 : f32[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { y = Clip<min=0.0, max=6.0>(x) }", 10)),
+            "%1 = clip(%0) max=6.0 min=0.0 : f32[2]\n");
 }
 
 TEST(Convert, ClipHasInputsSinceOpset11) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) <float six = {6.0}> { y = Clip(x, , six) }")), "%1 = clip(%0) max=6.0 : f32[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) <float six = {6.0}> { y = Clip(x, , six) }")),
+            "%1 = clip(%0) max=6.0 : f32[2]\n");
 }
 
 TEST(Convert, ClipWithComputedBoundIsOpaque) {
@@ -36,7 +40,8 @@ TEST(Convert, PowOfIntegerExponentCastsIt) {
 }
 
 TEST(Convert, AttributesThatAreFloatsReadAsPeopleWriteThem) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { a = LeakyRelu<alpha=0.1>(x) y = HardSigmoid<alpha=0.25>(a) }")),
+  EXPECT_EQ(ops_of(import_text(
+                "g (float[2] x) => (float[2] y) { a = LeakyRelu<alpha=0.1>(x) y = HardSigmoid<alpha=0.25>(a) }")),
             "%1 = leaky_relu(%0) alpha=0.1 : f32[2]\n%2 = hard_sigmoid(%1) alpha=0.25 : f32[2]\n");
 }
 
@@ -49,7 +54,8 @@ TEST(Convert, ConvPadsAreKeptExactly) {
 // 8 wide, stride 2, kernel 3: 4 outputs, one padding, at the end for SAME_UPPER and at the begin for SAME_LOWER.
 TEST(Convert, AutoPadBecomesPads) {
   const auto pads = [](const std::string& mode) {
-    return ops_of(import_text("g (float[1,1,8,8] x, float[1,1,3,3] w) => (float[1,1,h,v] y) { y = Conv<auto_pad=\"" + mode + "\", strides=[2,2]>(x, w) }"));
+    return ops_of(import_text("g (float[1,1,8,8] x, float[1,1,3,3] w) => (float[1,1,h,v] y) { y = Conv<auto_pad=\"" +
+                              mode + "\", strides=[2,2]>(x, w) }"));
   };
   EXPECT_EQ(pads("SAME_UPPER"), "%2 = conv2d(%0, %1) pads=[0,0,1,1] strides=[2,2] : f32[1,1,4,4]\n");
   EXPECT_EQ(pads("SAME_LOWER"), "%2 = conv2d(%0, %1) pads=[1,1,0,0] strides=[2,2] : f32[1,1,4,4]\n");
@@ -57,28 +63,37 @@ TEST(Convert, AutoPadBecomesPads) {
 }
 
 TEST(Convert, ConvOfOneDimensionIsOpaque) {
-  EXPECT_EQ(import_text("g (float[1,1,8] x, float[1,1,3] w) => (float[1,1,6] y) { y = Conv(x, w) }").report.opaque.at("Conv"), 1);
+  EXPECT_EQ(
+      import_text("g (float[1,1,8] x, float[1,1,3] w) => (float[1,1,6] y) { y = Conv(x, w) }").report.opaque.at("Conv"),
+      1);
 }
 
 TEST(Convert, MatMulOfVectorsGoesThroughMatrices) {
-  EXPECT_EQ(ops_of(import_text("g (float[3] x, float[3,4] w) => (float[4] y) { y = MatMul(x, w) }")),
-            "%2 = reshape(%0) shape=[1,3] : f32[1,3]\n%3 = matmul(%2, %1) : f32[1,4]\n%4 = reshape(%3) shape=[4] : f32[4]\n");
+  EXPECT_EQ(
+      ops_of(import_text("g (float[3] x, float[3,4] w) => (float[4] y) { y = MatMul(x, w) }")),
+      "%2 = reshape(%0) shape=[1,3] : f32[1,3]\n%3 = matmul(%2, %1) : f32[1,4]\n%4 = reshape(%3) shape=[4] : f32[4]\n");
   EXPECT_EQ(ops_of(import_text("g (float[3] x, float[3] w) => (float y) { y = MatMul(x, w) }")),
-            "%2 = reshape(%0) shape=[1,3] : f32[1,3]\n%3 = reshape(%1) shape=[3,1] : f32[3,1]\n%4 = matmul(%2, %3) : f32[1,1]\n"
+            "%2 = reshape(%0) shape=[1,3] : f32[1,3]\n%3 = reshape(%1) shape=[3,1] : f32[3,1]\n%4 = matmul(%2, %3) : "
+            "f32[1,1]\n"
             "%5 = reshape(%4) shape=[] : f32[]\n");
   EXPECT_EQ(ops_of(import_text("g (float[5,2,3] x, float[3] w) => (float[5,2] y) { y = MatMul(x, w) }")),
-            "%2 = reshape(%1) shape=[3,1] : f32[3,1]\n%3 = matmul(%0, %2) : f32[5,2,1]\n%4 = reshape(%3) shape=[5,2] : f32[5,2]\n");
+            "%2 = reshape(%1) shape=[3,1] : f32[3,1]\n%3 = matmul(%0, %2) : f32[5,2,1]\n%4 = reshape(%3) shape=[5,2] : "
+            "f32[5,2]\n");
 }
 
 TEST(Convert, PlainGemmIsMatmulWithBias) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] a, float[4,3] b, float[4] c) => (float[2,4] y) { y = Gemm<transB=1>(a, b, c) }")),
+  EXPECT_EQ(ops_of(import_text(
+                "g (float[2,3] a, float[4,3] b, float[4] c) => (float[2,4] y) { y = Gemm<transB=1>(a, b, c) }")),
             "%3 = transpose(%1) perm=[1,0] : f32[3,4]\n%4 = matmul(%0, %3, %2) : f32[2,4]\n");
 }
 
 TEST(Convert, GemmKeepsAlphaAndBeta) {
-  EXPECT_EQ(ops_of(import_text("g (float[3,2] a, float[3,4] b, float[4] c) => (float[2,4] y) { y = Gemm<transA=1, alpha=0.5, beta=2.0>(a, b, c) }")),
-            "%3 = transpose(%0) perm=[1,0] : f32[2,3]\n%4 = matmul(%3, %1) : f32[2,4]\n%5 = fill() shape=[] value=0.5 : f32[]\n"
-            "%6 = mul(%4, %5) : f32[2,4]\n%7 = fill() shape=[] value=2.0 : f32[]\n%8 = mul(%2, %7) : f32[4]\n%9 = add(%6, %8) : f32[2,4]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[3,2] a, float[3,4] b, float[4] c) => (float[2,4] y) { y = Gemm<transA=1, "
+                               "alpha=0.5, beta=2.0>(a, b, c) }")),
+            "%3 = transpose(%0) perm=[1,0] : f32[2,3]\n%4 = matmul(%3, %1) : f32[2,4]\n%5 = fill() shape=[] value=0.5 "
+            ": f32[]\n"
+            "%6 = mul(%4, %5) : f32[2,4]\n%7 = fill() shape=[] value=2.0 : f32[]\n%8 = mul(%2, %7) : f32[4]\n%9 = "
+            "add(%6, %8) : f32[2,4]\n");
 }
 
 TEST(Convert, MaxPoolWithIndicesThatAreReadIsOpaque) {
@@ -89,36 +104,49 @@ TEST(Convert, MaxPoolWithIndicesThatAreReadIsOpaque) {
 }
 
 TEST(Convert, AveragePoolCountsPadding) {
-  EXPECT_EQ(ops_of(import_text("g (float[1,1,4,4] x) => (float[1,1,3,3] y) { y = AveragePool<kernel_shape=[2,2], strides=[2,2], pads=[1,1,1,1], count_include_pad=1>(x) }")),
+  EXPECT_EQ(ops_of(import_text("g (float[1,1,4,4] x) => (float[1,1,3,3] y) { y = AveragePool<kernel_shape=[2,2], "
+                               "strides=[2,2], pads=[1,1,1,1], count_include_pad=1>(x) }")),
             "%1 = avg_pool(%0) kernel=[2,2] pads=[1,1,1,1] strides=[2,2] count_include_pad=1 : f32[1,1,3,3]\n");
 }
 
 TEST(Convert, BatchNormalizationInTrainingModeIsOpaque) {
   const std::string head = "g (float[2,3] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3] y) ";
-  EXPECT_EQ(ops_of(import_text(head + "{ y = BatchNormalization<epsilon=0.001>(x, s, b, m, v) }")), "%5 = batch_norm(%0, %1, %2, %3, %4) eps=0.001 : f32[2,3]\n");
-  EXPECT_EQ(import_text(head + "{ y, p, q = BatchNormalization<training_mode=1>(x, s, b, m, v) }").report.opaque.at("BatchNormalization"), 1);
+  EXPECT_EQ(ops_of(import_text(head + "{ y = BatchNormalization<epsilon=0.001>(x, s, b, m, v) }")),
+            "%5 = batch_norm(%0, %1, %2, %3, %4) eps=0.001 : f32[2,3]\n");
+  EXPECT_EQ(import_text(head + "{ y, p, q = BatchNormalization<training_mode=1>(x, s, b, m, v) }")
+                .report.opaque.at("BatchNormalization"),
+            1);
 }
 
 TEST(Convert, SoftmaxBeforeOpset13FlattensBehindItsAxis) {
   const std::string body = "g (float[2,3,4] x) => (float[2,3,4] y) { y = Softmax<axis=1>(x) }";
-  EXPECT_EQ(ops_of(import_text(body, 12)), "%1 = reshape(%0) shape=[2,12] : f32[2,12]\n%2 = softmax(%1) axis=1 : f32[2,12]\n%3 = reshape(%2) shape=[2,3,4] : f32[2,3,4]\n");
+  EXPECT_EQ(ops_of(import_text(body, 12)),
+            "%1 = reshape(%0) shape=[2,12] : f32[2,12]\n%2 = softmax(%1) axis=1 : f32[2,12]\n%3 = reshape(%2) "
+            "shape=[2,3,4] : f32[2,3,4]\n");
   EXPECT_EQ(ops_of(import_text(body, 13)), "%1 = softmax(%0) axis=1 : f32[2,3,4]\n");
 }
 
 TEST(Convert, SoftmaxDefaultAxisDependsOnTheOpset) {
   const std::string body = "g (float[2,3] x) => (float[2,3] y) { y = Softmax(x) }";
   EXPECT_EQ(ops_of(import_text(body, 11)), "%1 = softmax(%0) axis=1 : f32[2,3]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[2,3,4] y) { y = Softmax(x) }", 17)), "%1 = softmax(%0) axis=2 : f32[2,3,4]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[2,3,4] y) { y = Softmax(x) }", 17)),
+            "%1 = softmax(%0) axis=2 : f32[2,3,4]\n");
 }
 
 TEST(Convert, ReduceAxesAsAttributeOrInput) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[2,4] y) { y = ReduceMean<axes=[-2], keepdims=0>(x) }", 13)), "%1 = reduce_mean(%0) axes=[1] keepdims=0 : f32[2,4]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[1,1] y) { y = ReduceMax(x) }", 18)), "%1 = reduce_max(%0) axes=[0,1] : f32[1,1]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceSum(x, a) }", 13)), "%1 = reduce_sum(%0) axes=[1] : f32[2,1]\n");
+  EXPECT_EQ(
+      ops_of(import_text("g (float[2,3,4] x) => (float[2,4] y) { y = ReduceMean<axes=[-2], keepdims=0>(x) }", 13)),
+      "%1 = reduce_mean(%0) axes=[1] keepdims=0 : f32[2,4]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[1,1] y) { y = ReduceMax(x) }", 18)),
+            "%1 = reduce_max(%0) axes=[0,1] : f32[1,1]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceSum(x, a) }", 13)),
+            "%1 = reduce_sum(%0) axes=[1] : f32[2,1]\n");
 }
 
 TEST(Convert, ReduceOfNothingIsItsInput) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,3] y) { a = ReduceSum<noop_with_empty_axes=1>(x) y = Relu(a) }", 13)), "%1 = relu(%0) : f32[2,3]\n");
+  EXPECT_EQ(ops_of(import_text(
+                "g (float[2,3] x) => (float[2,3] y) { a = ReduceSum<noop_with_empty_axes=1>(x) y = Relu(a) }", 13)),
+            "%1 = relu(%0) : f32[2,3]\n");
 }
 
 TEST(Convert, SplitSizesFromAttributeInputOrCount) {
@@ -126,44 +154,69 @@ TEST(Convert, SplitSizesFromAttributeInputOrCount) {
   const std::string head = "g (float[1,5] x) => (float[1,2] a, float[1,3] b) ";
   EXPECT_EQ(ops_of(import_text(head + "{ a, b = Split<axis=1, split=[2,3]>(x) }", 11)), expected);
   EXPECT_EQ(ops_of(import_text(head + "<int64[2] s = {2,3}> { a, b = Split<axis=-1>(x, s) }", 13)), expected);
-  EXPECT_EQ(ops_of(import_text("g (float[1,5] x) => (float[1,3] a, float[1,2] b) { a, b = Split<axis=1, num_outputs=2>(x) }", 18)),
+  EXPECT_EQ(ops_of(import_text(
+                "g (float[1,5] x) => (float[1,3] a, float[1,2] b) { a, b = Split<axis=1, num_outputs=2>(x) }", 18)),
             "%1 = split(%0) axis=1 sizes=[3,2] : f32[1,3], f32[1,2]\n");
 }
 
 TEST(Convert, SliceIsBroughtIntoCanonicalForm) {
-  EXPECT_EQ(ops_of(import_text("g (float[4,6] x) => (float[3,2] y) <int64[2] s = {-4,0}, int64[2] e = {-2,9223372036854775807}, int64[2] a = {1,0}, int64[2] p = {1,2}> "
-                               "{ z = Slice(x, s, e, a, p) y = Transpose(z) }", 13)).substr(0, 66),
+  EXPECT_EQ(ops_of(import_text("g (float[4,6] x) => (float[3,2] y) <int64[2] s = {-4,0}, int64[2] e = "
+                               "{-2,9223372036854775807}, int64[2] a = {1,0}, int64[2] p = {1,2}> "
+                               "{ z = Slice(x, s, e, a, p) y = Transpose(z) }",
+                               13))
+                .substr(0, 66),
             "%1 = slice(%0) axes=[0,1] ends=[4,4] starts=[0,2] steps=[2,1] : f3");
-  EXPECT_EQ(ops_of(import_text("g (float[4,6] x) => (float[4,2] y) { y = Slice<starts=[1], ends=[3], axes=[1]>(x) }", 9)), "%1 = slice(%0) axes=[1] ends=[3] starts=[1] steps=[1] : f32[4,2]\n");
+  EXPECT_EQ(
+      ops_of(import_text("g (float[4,6] x) => (float[4,2] y) { y = Slice<starts=[1], ends=[3], axes=[1]>(x) }", 9)),
+      "%1 = slice(%0) axes=[1] ends=[3] starts=[1] steps=[1] : f32[4,2]\n");
 }
 
 TEST(Convert, BackwardSliceIsOpaque) {
-  EXPECT_EQ(import_text("g (float[4] x) => (float[4] y) <int64[1] s = {3}, int64[1] e = {-9}, int64[1] a = {0}, int64[1] p = {-1}> { y = Slice(x, s, e, a, p) }").report.opaque.at("Slice"), 1);
+  EXPECT_EQ(import_text("g (float[4] x) => (float[4] y) <int64[1] s = {3}, int64[1] e = {-9}, int64[1] a = {0}, "
+                        "int64[1] p = {-1}> { y = Slice(x, s, e, a, p) }")
+                .report.opaque.at("Slice"),
+            1);
 }
 
 TEST(Convert, PadAsAttributeInputAndForSomeAxes) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,6] y) { y = Pad<pads=[0,1,0,2], value=1.5>(x) }", 10)), "%1 = pad(%0) pads=[0,1,0,2] value=1.5 : f32[2,6]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,6] y) <int64[2] p = {1,2}, int64[1] a = {-1}> { y = Pad(x, p, , a) }", 18)), "%1 = pad(%0) pads=[0,1,0,2] : f32[2,6]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (float[2,6] y) { y = Pad<pads=[0,1,0,2], value=1.5>(x) }", 10)),
+            "%1 = pad(%0) pads=[0,1,0,2] value=1.5 : f32[2,6]\n");
+  EXPECT_EQ(
+      ops_of(import_text(
+          "g (float[2,3] x) => (float[2,6] y) <int64[2] p = {1,2}, int64[1] a = {-1}> { y = Pad(x, p, , a) }", 18)),
+      "%1 = pad(%0) pads=[0,1,0,2] : f32[2,6]\n");
 }
 
 TEST(Convert, PadThatReflectsOrCropsIsOpaque) {
-  EXPECT_EQ(import_text("g (float[3,3] x) => (float[3,4] y) <int64[4] p = {0,1,0,0}> { y = Pad<mode=\"reflect\">(x, p) }").report.opaque.at("Pad"), 1);
-  EXPECT_EQ(import_text("g (float[3,3] x) => (float[3,2] y) <int64[4] p = {0,-1,0,0}> { y = Pad(x, p) }").report.opaque.at("Pad"), 1);
+  EXPECT_EQ(
+      import_text("g (float[3,3] x) => (float[3,4] y) <int64[4] p = {0,1,0,0}> { y = Pad<mode=\"reflect\">(x, p) }")
+          .report.opaque.at("Pad"),
+      1);
+  EXPECT_EQ(import_text("g (float[3,3] x) => (float[3,2] y) <int64[4] p = {0,-1,0,0}> { y = Pad(x, p) }")
+                .report.opaque.at("Pad"),
+            1);
 }
 
 TEST(Convert, ViewsAreReshapes) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[2,1,12] y) <int64[1] one = {1}> { a = Flatten(x) y = Unsqueeze(a, one) }")),
-            "%1 = reshape(%0) shape=[2,12] : f32[2,12]\n%2 = reshape(%1) shape=[2,1,12] : f32[2,1,12]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[6,4] y) <int64[2] s = {-1,4}> { y = Reshape(x, s) }")), "%1 = reshape(%0) shape=[6,4] : f32[6,4]\n");
-  EXPECT_EQ(ops_of(import_text("g (float[2,1,4] x) => (float[2,4] y) { y = Squeeze<axes=[1]>(x) }", 11)), "%1 = reshape(%0) shape=[2,4] : f32[2,4]\n");
+  EXPECT_EQ(
+      ops_of(import_text(
+          "g (float[2,3,4] x) => (float[2,1,12] y) <int64[1] one = {1}> { a = Flatten(x) y = Unsqueeze(a, one) }")),
+      "%1 = reshape(%0) shape=[2,12] : f32[2,12]\n%2 = reshape(%1) shape=[2,1,12] : f32[2,1,12]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3,4] x) => (float[6,4] y) <int64[2] s = {-1,4}> { y = Reshape(x, s) }")),
+            "%1 = reshape(%0) shape=[6,4] : f32[6,4]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,1,4] x) => (float[2,4] y) { y = Squeeze<axes=[1]>(x) }", 11)),
+            "%1 = reshape(%0) shape=[2,4] : f32[2,4]\n");
 }
 
 TEST(Convert, IdentityAndDropoutDisappear) {
-  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { a = Identity(x) b, m = Dropout(a) y = Relu(b) }")), "%1 = relu(%0) : f32[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { a = Identity(x) b, m = Dropout(a) y = Relu(b) }")),
+            "%1 = relu(%0) : f32[2]\n");
 }
 
 TEST(Convert, DropoutThatTrainsIsOpaqueAndRandom) {
-  const auto model = import_text("g (float[2] x) => (float[2] y, float[2] z) <float r = {0.5}, bool t = {1}> { y = Dropout(x, r, t) z = Dropout(x, r, t) }");
+  const auto model = import_text(
+      "g (float[2] x) => (float[2] y, float[2] z) <float r = {0.5}, bool t = {1}> { y = Dropout(x, r, t) z = "
+      "Dropout(x, r, t) }");
   EXPECT_EQ(model.report.opaque.at("Dropout"), 2);
   for (graph::NodeId id : model.graph.order()) {
     if (model.graph.node(id).op() == ops::Op::opaque) {
@@ -173,13 +226,20 @@ TEST(Convert, DropoutThatTrainsIsOpaqueAndRandom) {
 }
 
 TEST(Convert, NormalisationsAndActivations) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,3] x, float[3] s) => (float[2,3] y) { a = LayerNormalization(x, s) b = Gelu<approximate=\"tanh\">(a) y = HardSwish(b) }", 20)),
-            "%2 = layer_norm(%0, %1) axis=1 : f32[2,3]\n%3 = gelu(%2) approximate=tanh : f32[2,3]\n%4 = hard_swish(%3) : f32[2,3]\n");
-  EXPECT_EQ(import_text("g (float[2,3] x, float[3] s) => (float[2,3] y, float[2,1] m) { y, m = LayerNormalization(x, s) }").report.opaque.at("LayerNormalization"), 1);
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x, float[3] s) => (float[2,3] y) { a = LayerNormalization(x, s) b = "
+                               "Gelu<approximate=\"tanh\">(a) y = HardSwish(b) }",
+                               20)),
+            "%2 = layer_norm(%0, %1) axis=1 : f32[2,3]\n%3 = gelu(%2) approximate=tanh : f32[2,3]\n%4 = hard_swish(%3) "
+            ": f32[2,3]\n");
+  EXPECT_EQ(
+      import_text("g (float[2,3] x, float[3] s) => (float[2,3] y, float[2,1] m) { y, m = LayerNormalization(x, s) }")
+          .report.opaque.at("LayerNormalization"),
+      1);
 }
 
 TEST(Convert, GatherCastConcat) {
-  EXPECT_EQ(ops_of(import_text("g (float[5,3] x, int64[2] i) => (double[4,3] y) { a = Gather(x, i) b = Concat<axis=-2>(a, a) y = Cast<to=11>(b) }")),
+  EXPECT_EQ(ops_of(import_text("g (float[5,3] x, int64[2] i) => (double[4,3] y) { a = Gather(x, i) b = "
+                               "Concat<axis=-2>(a, a) y = Cast<to=11>(b) }")),
             "%2 = gather(%0, %1) : f32[2,3]\n%3 = concat(%2, %2) axis=0 : f32[4,3]\n%4 = cast(%3) to=f64 : f64[4,3]\n");
 }
 

@@ -28,11 +28,13 @@ onnx::ModelProto written(const graph::Graph& graph, int opset = 17, const Folded
 std::string written_ops(const graph::Graph& graph, int opset) { return op_types(written(graph, opset)); }
 
 std::shared_ptr<const graph::Blob> numbers(ops::Shape shape, const std::vector<float>& values) {
-  return graph::Blob::bytes(TensorType(DType::f32, shape), std::string(reinterpret_cast<const char*>(values.data()), values.size() * 4));
+  return graph::Blob::bytes(TensorType(DType::f32, shape),
+                            std::string(reinterpret_cast<const char*>(values.data()), values.size() * 4));
 }
 
 TEST(Export, KeepsWhatIsNotInTheGraph) {
-  auto proto = parse("g (float[2] x, float[3] unused) => (float[2] y) { [first] a = Relu(x) [last] y = Exp(a) }", 16, 7);
+  auto proto =
+      parse("g (float[2] x, float[3] unused) => (float[2] y) { [first] a = Relu(x) [last] y = Exp(a) }", 16, 7);
   for (auto& node : *proto.mutable_graph()->mutable_node()) node.clear_domain();
   proto.set_producer_name("somebody");
   proto.set_doc_string("words");
@@ -45,13 +47,15 @@ TEST(Export, KeepsWhatIsNotInTheGraph) {
 }
 
 TEST(Export, KeepsNamesOfInitialisersAndDropsUnreadOnes) {
-  const auto out = export_proto(import_text("g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}, float[2] dead = {3.0, 4.0}> { y = Mul(x, w) }"));
+  const auto out = export_proto(import_text(
+      "g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}, float[2] dead = {3.0, 4.0}> { y = Mul(x, w) }"));
   ASSERT_EQ(out.graph().initializer_size(), 1);
   EXPECT_EQ(out.graph().initializer(0).name(), "w");
 }
 
 TEST(Export, OldModelsKeepTheirInitialisersAsInputs) {
-  auto proto = parse("g (float[2] x, float[2] w, float[2] dead) => (float[2] y) { a = Mul(x, w) y = Clip<max=1.0>(a) }", 9, 3);
+  auto proto =
+      parse("g (float[2] x, float[2] w, float[2] dead) => (float[2] y) { a = Mul(x, w) y = Clip<max=1.0>(a) }", 9, 3);
   for (const char* name : {"w", "dead"}) {
     auto* tensor = proto.mutable_graph()->add_initializer();
     tensor->set_name(name);
@@ -66,13 +70,16 @@ TEST(Export, OldModelsKeepTheirInitialisersAsInputs) {
 
 // ir_version 3 would want a new initialiser among the inputs.
 TEST(Export, NewConstantsOfOldModelsAreOperators) {
-  const auto out = export_proto(import_proto(parse("g (float[2,3] x) => (float[6,1] y) { y = Flatten<axis=2>(x) }", 9, 3)));
+  const auto out =
+      export_proto(import_proto(parse("g (float[2,3] x) => (float[6,1] y) { y = Flatten<axis=2>(x) }", 9, 3)));
   EXPECT_EQ(op_types(out), "Constant Reshape");
   EXPECT_EQ(out.graph().initializer_size(), 0);
 }
 
 TEST(Export, InputsAndConstantsAsOutputs) {
-  const auto out = export_proto(import_text("g (float[2] x) => (float[2] x, float[2] y, float[2] z, float[2] w) <float[2] w = {1.0, 2.0}> { y = Identity(x) z = Identity(w) }"));
+  const auto out =
+      export_proto(import_text("g (float[2] x) => (float[2] x, float[2] y, float[2] z, float[2] w) <float[2] w = {1.0, "
+                               "2.0}> { y = Identity(x) z = Identity(w) }"));
   EXPECT_EQ(op_types(out), "Identity Identity Identity");
   std::vector<std::string> names;
   for (const auto& output : out.graph().output()) names.push_back(output.name());
@@ -80,7 +87,8 @@ TEST(Export, InputsAndConstantsAsOutputs) {
 }
 
 TEST(Export, OneValueAsTwoOutputs) {
-  const auto out = export_proto(import_text("g (float[2] x) => (float[2] y, float[2] z) { y = Relu(x) z = Identity(y) }"));
+  const auto out =
+      export_proto(import_text("g (float[2] x) => (float[2] y, float[2] z) { y = Relu(x) z = Identity(y) }"));
   EXPECT_EQ(op_types(out), "Relu Identity");
 }
 
@@ -99,7 +107,9 @@ TEST(Export, NewNamesAvoidThoseOfTheFile) {
 }
 
 TEST(Export, WeightsSeenThroughTransposesStayAsTheyWere) {
-  const auto out = export_proto(import_text("g (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1.0,2.0,3.0,4.0,5.0,6.0}, float[3] b = {0.0,1.0,2.0}> { y = Gemm<transB=1>(x, w, b) }"));
+  const auto out =
+      export_proto(import_text("g (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1.0,2.0,3.0,4.0,5.0,6.0}, float[3] "
+                               "b = {0.0,1.0,2.0}> { y = Gemm<transB=1>(x, w, b) }"));
   EXPECT_EQ(op_types(out), "Gemm");
   EXPECT_EQ(out.graph().node(0).input(1), "w");
 }
@@ -121,7 +131,8 @@ TEST(Export, FoldedValuesBecomeInitialisers) {
 
 TEST(Export, SeededWeightsOfZooGraphs) {
   const auto graph = graph_of({2, 3}, [](graph::Editor& editor, Value x) {
-    return editor.op(Op::matmul, {x, editor.add_weight("w", graph::Blob::seeded(TensorType(DType::f32, {3, 4}), 7, 0.1))});
+    return editor.op(Op::matmul,
+                     {x, editor.add_weight("w", graph::Blob::seeded(TensorType(DType::f32, {3, 4}), 7, 0.1))});
   });
   const auto out = written(graph);
   EXPECT_EQ(out.producer_name(), "rlgo");
@@ -161,10 +172,14 @@ TEST(Opsets, LayerNormalisationSoftmaxAndTanhGelu) {
   });
   EXPECT_EQ(written_ops(norm, 17), "LayerNormalization");
   EXPECT_EQ(written_ops(norm, 16), "ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul");
-  const auto softmax = graph_of({2, 3}, [](graph::Editor& editor, Value x) { return editor.op(Op::softmax, {x}, {{Attr::axis, int64_t{0}}}); });
+  const auto softmax = graph_of({2, 3}, [](graph::Editor& editor, Value x) {
+    return editor.op(Op::softmax, {x}, {{Attr::axis, int64_t{0}}});
+  });
   EXPECT_EQ(written_ops(softmax, 13), "Softmax");
   EXPECT_EQ(written_ops(softmax, 12), "Transpose Softmax Transpose");
-  const auto gelu = graph_of({2}, [](graph::Editor& editor, Value x) { return editor.op(Op::gelu, {x}, {{Attr::approximate, std::string("tanh")}}); });
+  const auto gelu = graph_of({2}, [](graph::Editor& editor, Value x) {
+    return editor.op(Op::gelu, {x}, {{Attr::approximate, std::string("tanh")}});
+  });
   EXPECT_EQ(written_ops(gelu, 8), "Mul Mul Mul Add Mul Tanh Mul Add Mul");
 }
 
@@ -173,7 +188,8 @@ TEST(Opsets, AttributesBecomeInputs) {
   const auto graph = graph_of({2, 8}, [](graph::Editor& editor, Value x) {
     const Value clip = editor.op(Op::clip, {x}, {{Attr::min, 0.0}, {Attr::max, 6.0}});
     const Value padded = editor.op(Op::pad, {clip}, {{Attr::pads, ops::Ints{0, 1, 0, 1}}, {Attr::value, 2.0}});
-    const Value sliced = editor.op(Op::slice, {padded}, {{Attr::axes, ops::Ints{1}}, {Attr::starts, ops::Ints{1}}, {Attr::ends, ops::Ints{9}}});
+    const Value sliced = editor.op(
+        Op::slice, {padded}, {{Attr::axes, ops::Ints{1}}, {Attr::starts, ops::Ints{1}}, {Attr::ends, ops::Ints{9}}});
     const Value half = editor.op(Op::split, {sliced}, {{Attr::axis, int64_t{1}}, {Attr::sizes, ops::Ints{4, 4}}});
     const Value mean = editor.op(Op::reduce_mean, {{half.node, 1}}, {{Attr::axes, ops::Ints{1}}});
     const Value sum = editor.op(Op::reduce_sum, {mean}, {{Attr::axes, ops::Ints{0}}});
@@ -204,7 +220,9 @@ TEST(Opsets, FillsAreNumbersOrOperators) {
 }
 
 TEST(Opsets, EmptyReshapes) {
-  const auto graph = graph_of({0, 4}, [](graph::Editor& editor, Value x) { return editor.op(Op::reshape, {x}, {{Attr::shape, ops::Ints{2, 0}}}); });
+  const auto graph = graph_of({0, 4}, [](graph::Editor& editor, Value x) {
+    return editor.op(Op::reshape, {x}, {{Attr::shape, ops::Ints{2, 0}}});
+  });
   EXPECT_EQ(written_ops(graph, 14), "Reshape");
   EXPECT_EQ(written_ops(graph, 13), "Identity");
 }
@@ -212,7 +230,8 @@ TEST(Opsets, EmptyReshapes) {
 TEST(ExternalData, LargeModelsKeepWeightsBesideThem) {
   const Folder folder;
   const auto graph = graph_of({1, 300}, [](graph::Editor& editor, Value x) {
-    return editor.op(Op::matmul, {x, editor.add_weight("w", graph::Blob::seeded(TensorType(DType::f32, {300, 2}), 7, 0.1))});
+    return editor.op(Op::matmul,
+                     {x, editor.add_weight("w", graph::Blob::seeded(TensorType(DType::f32, {300, 2}), 7, 0.1))});
   });
   export_graph(graph, {}, folder / "g.onnx", 17, {.external_above_bytes = 1000});
   EXPECT_EQ(folder.files(), 2);
@@ -225,7 +244,8 @@ TEST(ExternalData, LargeModelsKeepWeightsBesideThem) {
 TEST(Failure, WritesNothing) {
   const Folder folder;
   // A weight whose contents are not here.
-  const auto model = import_text("g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}> { y = Mul(x, w) }", 17, {.keep_weights = false});
+  const auto model = import_text("g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}> { y = Mul(x, w) }", 17,
+                                 {.keep_weights = false});
   EXPECT_THROW(export_model(*model.skeleton, model.graph, {}, folder / "m.onnx"), Error);
   EXPECT_EQ(folder.files(), 0);
 }
@@ -243,7 +263,8 @@ TEST(Failure, CheckerStopsWrongModels) {
 // The file declares 7 elements where 6 come out, and ONNX cannot see it: the model still runs, and is still exported.
 TEST(Failure, WrongDeclarationsOfTheFileAreNotOurs) {
   const auto model = import_text(
-      "g (float[2,3] x) => (float[7] y) <int64[1] one = {1}, int64[1] six = {6}, bool[1] b = {1}> { s = Where(b, six, one) y = Reshape(x, s) }");
+      "g (float[2,3] x) => (float[7] y) <int64[1] one = {1}, int64[1] six = {6}, bool[1] b = {1}> { s = Where(b, six, "
+      "one) y = Reshape(x, s) }");
   EXPECT_EQ(op_types(export_proto(model)), "Reshape");
 }
 

@@ -1,6 +1,7 @@
 // Runs the tests, or, for the scripts beside it, one import and export:
 //   test_core_onnx --roundtrip IN.onnx OUT.onnx [NAME=SIZE ...]     prints the import report
-//   test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded same|changed" (the graph's
+//   test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded same|changed"
+//   (the graph's
 //                                                                    hash after another import) or "error IN ..."
 #include <gtest/gtest.h>
 
@@ -49,7 +50,9 @@ int run_list() {
       const bool is_same = onnx_io::import_model(out).graph.hash() == model.graph.hash();
       int opaque = 0;
       for (const auto& [op, count] : report.opaque) opaque += count;
-      std::cout << fmt::format("ok {} {} {} {} {}\n", in, report.known, opaque, report.folded, is_same ? "same" : "changed") << std::flush;
+      std::cout << fmt::format("ok {} {} {} {} {}\n", in, report.known, opaque, report.folded,
+                               is_same ? "same" : "changed")
+                << std::flush;
     } catch (const Error& error) {
       std::cout << fmt::format("error {} {}\n", in, error.what()) << std::flush;
     }

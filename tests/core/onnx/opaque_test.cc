@@ -19,11 +19,14 @@ const graph::NodeInfo& only_opaque(const Model& model) {
 }
 
 constexpr const char* kIf =
-    "g (bool c, float[2] x) => (float[2] y) { h = Relu(x) y = If(c) <then_branch = t () => (float[2] p) { p = Exp(h) }, "
+    "g (bool c, float[2] x) => (float[2] y) { h = Relu(x) y = If(c) <then_branch = t () => (float[2] p) { p = Exp(h) "
+    "}, "
     "else_branch = e () => (float[2] q) { n = Neg(x) q = Add(n, h) }> }";
 
 TEST(Opaque, KeepsAttributesAndLeftOutInputs) {
-  const auto model = import_text("g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize<mode=\"nearest\">(x, , s) }");
+  const auto model = import_text(
+      "g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize<mode=\"nearest\">(x, , "
+      "s) }");
   const auto& info = only_opaque(model);
   EXPECT_EQ(info.opaque->formal_inputs, (std::vector<bool>{true, false, true}));
   EXPECT_EQ(ops::to_string(info.outputs[0]), "f32[1,1,4,4]");
@@ -61,7 +64,8 @@ TEST(Opaque, CapturedNamesFollowARewrite) {
 }
 
 TEST(Opaque, LoopWithSequencesAndUnknownShapes) {
-  const auto model = import_text("g (float[2] x, float[2] z) => (float[n] y) { s = SequenceConstruct(x, z) y = ConcatFromSequence<axis=0>(s) }");
+  const auto model = import_text(
+      "g (float[2] x, float[2] z) => (float[n] y) { s = SequenceConstruct(x, z) y = ConcatFromSequence<axis=0>(s) }");
   EXPECT_EQ(model.report.opaque.size(), 2U);
   for (graph::NodeId id : model.graph.order()) {
     if (model.graph.node(id).op() == Op::opaque && model.graph.node(id).info->opaque->op_type == "SequenceConstruct") {
@@ -72,7 +76,8 @@ TEST(Opaque, LoopWithSequencesAndUnknownShapes) {
 }
 
 TEST(Opaque, EqualOperatorsHaveEqualPayloads) {
-  const auto model = import_text("g (float[2] x) => (float[2] y) { [first] a = Selu(x) [second] b = Selu(x) y = Add(a, b) }");
+  const auto model =
+      import_text("g (float[2] x) => (float[2] y) { [first] a = Selu(x) [second] b = Selu(x) y = Add(a, b) }");
   std::vector<std::string> payloads;
   for (graph::NodeId id : model.graph.order()) {
     if (model.graph.node(id).op() == Op::opaque) payloads.push_back(model.graph.node(id).info->opaque->payload);
@@ -86,7 +91,8 @@ TEST(Opaque, EqualOperatorsHaveEqualPayloads) {
 TEST(Opaque, LocalFunctionsAreKept) {
   onnx::ModelProto proto;
   const std::string text =
-      "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[2] x) => (float[2] y) { a = Relu(x) y = f.twice(a) } "
+      "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[2] x) => (float[2] y) { a = Relu(x) y = "
+      "f.twice(a) } "
       "<domain: \"f\", opset_import: [\"\" : 17]> twice (v) => (r) { r = Add(v, v) }";
   ASSERT_TRUE(onnx::OnnxParser::Parse(proto, text.c_str()).IsOK());
   const auto model = import_proto(proto);
@@ -114,7 +120,8 @@ TEST(Opaque, StringInitialisersComeBackAsInitialisers) {
 TEST(Opaque, OperatorsOfOtherDomainsKeepTheirDeclaredTypes) {
   onnx::ModelProto proto;
   const std::string text =
-      "<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]> g (float[2] x) => (float[2] y) <float[2] a> { a = my.Op(x) y = Relu(a) }";
+      "<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]> g (float[2] x) => (float[2] y) <float[2] a> { a = "
+      "my.Op(x) y = Relu(a) }";
   ASSERT_TRUE(onnx::OnnxParser::Parse(proto, text.c_str()).IsOK());
   const auto model = import_proto(proto);
   EXPECT_EQ(model.report.known, 1);
@@ -136,7 +143,8 @@ TEST(Shapes, ArithmeticIsWorkedOut) {
 TEST(Shapes, WhereEqualExpandChainsAreWorkedOut) {
   const auto model = import_text(
       "g (float[2,3] x) => (float[2,3] y) <int64[1] two = {2}, int64[2] want = {-1,3}, int64 minus = {-1}> "
-      "{ ones = ConstantOfShape<value = int64[1] {1}>(two) neg = Mul(ones, minus) is = Equal(want, neg) size = Where(is, ones, want) "
+      "{ ones = ConstantOfShape<value = int64[1] {1}>(two) neg = Mul(ones, minus) is = Equal(want, neg) size = "
+      "Where(is, ones, want) "
       "e = Expand(x, size) r = Reshape(e, want) y = Relu(r) }");
   EXPECT_EQ(ops_of(model), "%1 = reshape(%0) shape=[2,3] : f32[2,3]\n%2 = relu(%1) : f32[2,3]\n");
 }
@@ -144,24 +152,30 @@ TEST(Shapes, WhereEqualExpandChainsAreWorkedOut) {
 TEST(Shapes, FloatScalesOfShapesAreWorkedOut) {
   const auto model = import_text(
       "g (float[2,9] x) => (float[6,3] y) <int64[1] one = {1}, int64[1] two = {2}, float k = {3.0}> "
-      "{ s = Shape(x) d = Slice(s, one, two) f = Cast<to=1>(d) q = Div(f, k) fl = Floor(q) i = Cast<to=7>(fl) m = Mul(i, two) t = Concat<axis=0>(m, i) y = Reshape(x, t) }", 13);
+      "{ s = Shape(x) d = Slice(s, one, two) f = Cast<to=1>(d) q = Div(f, k) fl = Floor(q) i = Cast<to=7>(fl) m = "
+      "Mul(i, two) t = Concat<axis=0>(m, i) y = Reshape(x, t) }",
+      13);
   EXPECT_EQ(ops_of(model), "%1 = reshape(%0) shape=[6,3] : f32[6,3]\n");
 }
 
 TEST(Shapes, ConstantInAllItsForms) {
   const auto model = import_text(
-      "g (float[2] x) => (float[2] y) { a = Constant<value_float=2.0>() b = Constant<value_floats=[1.0,2.0]>() c = Constant<value_int=1>() "
-      "d = Constant<value_ints=[0,1]>() e = Constant<value = float {3.0}>() f = Mul(x, a) g0 = Add(f, b) h = Gather(g0, d) i = Gather(h, c) j = Add(h, i) y = Mul(j, e) }");
+      "g (float[2] x) => (float[2] y) { a = Constant<value_float=2.0>() b = Constant<value_floats=[1.0,2.0]>() c = "
+      "Constant<value_int=1>() "
+      "d = Constant<value_ints=[0,1]>() e = Constant<value = float {3.0}>() f = Mul(x, a) g0 = Add(f, b) h = "
+      "Gather(g0, d) i = Gather(h, c) j = Add(h, i) y = Mul(j, e) }");
   EXPECT_TRUE(model.report.opaque.empty());
   EXPECT_EQ(model.report.known, 6);
 }
 
 TEST(Shapes, ConstantOfShapeIsAFill) {
-  EXPECT_EQ(ops_of(import_text("g (float[200,3] x) => (float[200,3] y) <int64[2] s = {200,3}> { f = ConstantOfShape<value = float[1] {0.5}>(s) y = Mul(x, f) }")),
+  EXPECT_EQ(ops_of(import_text("g (float[200,3] x) => (float[200,3] y) <int64[2] s = {200,3}> { f = "
+                               "ConstantOfShape<value = float[1] {0.5}>(s) y = Mul(x, f) }")),
             "%1 = fill() shape=[200,3] value=0.5 : f32[200,3]\n%2 = mul(%0, %1) : f32[200,3]\n");
 }
 
-constexpr const char* kOpen = "g (float[batch,3] x, float[3,4] w) => (float[batch,4] y) { m = MatMul(x, w) y = Relu(m) }";
+constexpr const char* kOpen =
+    "g (float[batch,3] x, float[3,4] w) => (float[batch,4] y) { m = MatMul(x, w) y = Relu(m) }";
 
 TEST(Dims, OpenOnesMakeOpaqueOperatorsAndAreReported) {
   const auto model = import_text(kOpen);
@@ -184,7 +198,9 @@ TEST(Dims, BoundOnesAreFixedInTheExport) {
 
 TEST(Dims, BindingNothingIsAnError) {
   const auto proto = parse(kOpen);
-  EXPECT_NE(import_error(proto, {.dims = {{"bach", 5}}}).find("no input has an open dimension 'bach' (did you mean 'batch'?)"), std::string::npos);
+  EXPECT_NE(import_error(proto, {.dims = {{"bach", 5}}})
+                .find("no input has an open dimension 'bach' (did you mean 'batch'?)"),
+            std::string::npos);
   EXPECT_NE(import_error(proto, {.dims = {{"batch", -5}}}).find("'batch' cannot be -5"), std::string::npos);
   EXPECT_NE(import_error(proto, {.dims = {{"x:1", 5}}}).find("is 3 in the model"), std::string::npos);
 }
@@ -201,7 +217,8 @@ TEST(Weights, AbsentOnesKeepTheirHash) {
 }
 
 TEST(Weights, AbsentOnesStillShapeTheGraph) {
-  EXPECT_EQ(ops_of(import_text("g (float[2,6] x) => (float[3,4] y) <int64[2] s = {3,4}> { y = Reshape(x, s) }", 17, {.keep_weights = false})),
+  EXPECT_EQ(ops_of(import_text("g (float[2,6] x) => (float[3,4] y) <int64[2] s = {3,4}> { y = Reshape(x, s) }", 17,
+                               {.keep_weights = false})),
             "%1 = reshape(%0) shape=[3,4] : f32[3,4]\n");
 }
 
