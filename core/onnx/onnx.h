@@ -18,7 +18,8 @@ struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
   std::map<std::string, int64_t> dims = {};
-  // False: weights become absent blobs (type and content hash), for processes that rewrite but never compute.
+  // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
+  // processes that rewrite but never compute.
   bool keep_weights = true;
 };
 
