@@ -27,7 +27,7 @@ nets::ActorCritic network() {
 }
 
 // Agent and actor in one process, as launch joins them.
-struct Run {
+struct Training {
   LoopResult go(int64_t epochs) {
     LoopOptions options;
     options.epochs = epochs;
@@ -50,7 +50,7 @@ struct Run {
 };
 
 TEST(PpoAlgorithm, LearnsFromFreshDataInTheLoop) {
-  Run run;
+  Training run;
   const auto result = run.go(3);
   EXPECT_EQ(result.state.version, 3);
   ASSERT_EQ(run.reports.size(), 3u);
@@ -65,7 +65,7 @@ TEST(PpoAlgorithm, LearnsFromFreshDataInTheLoop) {
 }
 
 TEST(PpoAlgorithm, IsAFunctionOfTheSeed) {
-  Run a, b;
+  Training a, b;
   a.go(2);
   b.go(2);
   EXPECT_EQ(a.algorithm.weights(), b.algorithm.weights());
