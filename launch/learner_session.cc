@@ -66,6 +66,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
       prices_(make_prices(config, device_)),
       line_(true, ::isatty(STDERR_FILENO) == 1),
       progress_(line_, config.epochs, config.seconds) {
+  check_rewritable(model_, config.graph);
   open_folder(config_text);
   log_.info("{}", model_.about);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
@@ -132,7 +133,11 @@ void LearnerSession::resume() {
   state_.dropped = counter("dropped");
   state_.seconds = c.numbers.at("seconds");
   for (int64_t rank = 0; rank < counter("ranks"); ++rank) state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
-  brain_.restore(c);
+  try {
+    brain_.restore(c);
+  } catch (const Error& e) {
+    throw e.in(fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
+  }
   best_->adopt(parse_trace(c.texts.at("best_trace"), found.path.string(), *rules_));
   atomic_write(folder_.config(), config_text_);
   log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);

@@ -54,6 +54,7 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   }
   const bool mpi = started_by_mpirun();
   comm = mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
+  if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells
   if (!command.parallel && comm->size() > 1) rlgo::fail("'rlgo {}' runs in one process; start it without mpirun", name);
   rlgo::launch::install_signal_handlers();
   context.comm = comm.get();
@@ -68,9 +69,8 @@ int main(int argc, char** argv) {
   try {
     status = run(argc, argv, comm);
   } catch (const std::exception& e) {
-    // Ranks that read the same options fail alike: one of them tells.
     const int rank = comm ? comm->rank() : 0;
-    if (comm && comm->size() > 1) {
+    if (rank > 0) {
       std::fprintf(stderr, "rlgo: rank %d: error: %s\n", rank, e.what());
     } else {
       std::fprintf(stderr, "rlgo: error: %s\n", e.what());

@@ -27,7 +27,7 @@ LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
   options.dims = parse_dims(config.dims);
   options.keep_weights = with_weights;
   auto model = onnx_io::import_model(config.graph, options);
-  return {std::move(model.graph), std::move(model.skeleton), model.report.summary()};
+  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims};
 }
 
 LoadedModel load_zoo(const RunConfig& config) {
@@ -45,6 +45,15 @@ LoadedModel load_zoo(const RunConfig& config) {
 }  // namespace
 
 LoadedModel load_model(const RunConfig& config, bool with_weights) { return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config); }
+
+void check_rewritable(const LoadedModel& model, const std::string& name) {
+  for (const auto id : model.graph.order()) {
+    const auto& node = model.graph.node(id);
+    if (!node.constant && node.info->opaque == nullptr && !node.inputs.empty()) return;
+  }
+  if (model.open_dims.empty()) fail("{}: has no operator that rlgo can rewrite", name);
+  fail("{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim NAME=VALUE", name, join(model.open_dims, ", "));
+}
 
 void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
   const auto folded = exec::fold(graph);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
@@ -15,10 +16,13 @@ struct LoadedModel {
   graph::Graph graph;
   std::shared_ptr<const onnx_io::Skeleton> skeleton;  // null for zoo graphs
   std::string about;                                  // a few lines for people
+  std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": operators behind them stay as they are
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
 LoadedModel load_model(const RunConfig& config, bool with_weights);
+// Throws Error where no operator of it can be rewritten.
+void check_rewritable(const LoadedModel& model, const std::string& name);
 // Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
 void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
 

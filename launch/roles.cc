@@ -38,7 +38,22 @@ bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
   return false;
 }
 
+void stop_actors(comm::Mailbox& mailbox) {
+  for (int rank = 1; rank < mailbox.size(); ++rank) mailbox.send(rank, comm::Tag::stop, "rank 0 failed");
+  mailbox.flush(2.0);
+}
+
 }  // namespace
+
+bool stopped_too(comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  if (comm.rank() == 0) {
+    stop_actors(mailbox);
+    return false;
+  }
+  comm::Incoming ignored;
+  return !wait_for_start(mailbox, ignored);
+}
 
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
@@ -47,8 +62,7 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
     session.prepare();
     return session.run();
   } catch (...) {
-    for (int rank = 1; rank < comm.size(); ++rank) mailbox.send(rank, comm::Tag::stop, "rank 0 failed");
-    mailbox.flush(2.0);
+    stop_actors(mailbox);
     throw;
   }
 }

@@ -16,6 +16,12 @@ std::string default_name(const RunConfig& config) {
 
 }  // namespace
 
+std::string run_options(const fs::path& path) {
+  const RunFolder folder{path};
+  if (!fs::exists(folder.config())) fail("{}: is no run folder (it has no config.cfg); run folders are runs/NAME", path.string());
+  return read_file(folder.config());
+}
+
 RunFolder open_run_folder(const RunConfig& config) {
   RunFolder folder;
   if (!config.resume.empty()) {

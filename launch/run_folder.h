@@ -21,6 +21,8 @@ struct RunFolder {
   std::filesystem::path summary() const { return path / "summary.txt"; }
 };
 
+// Text of config.cfg of a run that exists. Throws Error where `path` is no run folder.
+std::string run_options(const std::filesystem::path& path);
 // Creates the folder for a new run (a name that is taken is an Error when --name gave it, else a number is added), or
 // opens the one to resume. Throws Error where it cannot be written.
 RunFolder open_run_folder(const RunConfig& config);

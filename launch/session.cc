@@ -23,7 +23,9 @@ fs::path shipped_rules() {
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) {
   std::vector<fs::path> files(config.rules.begin(), config.rules.end());
   if (files.empty()) files.push_back(shipped_rules());
-  return rules::RuleSet::load(files);
+  auto rules = rules::RuleSet::load(files);
+  if (rules->size() == 0) fail("{}: holds no rule", files[0].string());
+  return rules;
 }
 
 exec::MeasureOptions measure_options(const RunConfig& config) {

@@ -69,7 +69,7 @@ int run_inspect(Context& context) {
   }
   const bool compact = !arguments.empty() && arguments[0] == "--compact";
   if (compact) arguments.erase(arguments.begin());
-  if (arguments.size() != 1 || arguments[0].starts_with("-")) fail("inspect needs one path\n{}", kHelp);
+  if (arguments.size() != 1 || arguments[0].starts_with("-")) fail("inspect needs one path (rlgo inspect --help)");
   const fs::path path = arguments[0];
   if (compact) {
     const auto done = replay::compact(path);

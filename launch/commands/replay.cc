@@ -33,13 +33,13 @@ int run_replay(Context& context) {
     return 0;
   }
   const auto positional = options.parse_command_line(context.arguments);
-  if (positional.size() > 1) fail("replay takes one run folder, not '{}'\n{}", positional[1], kUsage);
+  if (positional.size() > 1) fail("replay takes one run folder; unexpected '{}'", positional[1]);
   if (!positional.empty()) {
     const RunFolder folder{positional[0]};
-    options.parse_config(read_file(folder.config()), folder.config().string(), Source::resumed);
+    options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
-  if (trace_path.empty()) fail("no trace is given\n{}", kUsage);
+  if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
 
   const auto device = exec::resolve_device(config.device);

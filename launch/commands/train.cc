@@ -16,7 +16,7 @@ void read_options(const std::vector<std::string>& arguments, Options& options, R
   if (!positional.empty()) fail("command line: unexpected '{}'; options begin with --", positional[0]);
   if (!config.resume.empty()) {
     const RunFolder folder{config.resume};
-    options.parse_config(read_file(folder.config()), folder.config().string(), Source::resumed);
+    options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
   check(config);
@@ -32,7 +32,12 @@ int run_train(Context& context) {
     std::fputs(options.help().c_str(), stdout);
     return 0;
   }
-  read_options(context.arguments, options, config);
+  try {
+    read_options(context.arguments, options, config);
+  } catch (const Error&) {
+    if (stopped_too(*context.comm)) return 1;
+    throw;
+  }
   const std::string text = options.dump({"resume", "config", "name", "runs"});
   if (context.comm->size() == 1) return run_alone(config, text);
   return context.comm->rank() == 0 ? run_learner(config, text, *context.comm) : run_actor(config, *context.comm);

@@ -41,6 +41,7 @@ TEST(Text, NearestFindsTyposOnly) {
   EXPECT_EQ(nearest("resnet5", known), "resnet50");
   EXPECT_EQ(nearest("bret", {}), std::nullopt);
   EXPECT_EQ(nearest("brt", known), "bert");
+  EXPECT_EQ(nearest("bret", known), "bert");  // two letters swapped are one mistake
   EXPECT_EQ(nearest("vgg", known), std::nullopt);
   EXPECT_EQ(did_you_mean("resnet51", known), " (did you mean 'resnet50'?)");
   EXPECT_EQ(did_you_mean("something", known), "");
