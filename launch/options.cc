@@ -14,6 +14,12 @@ namespace {
 
 std::string number_text(double value) { return fmt::format("{}", value); }
 
+// " [1..20]"; intervals have brackets of their own.
+std::string in_brackets(const std::string& bounds) {
+  if (bounds.empty()) return "";
+  return bounds[0] == '[' || bounds[0] == '(' ? " " + bounds : fmt::format(" [{}]", bounds);
+}
+
 }  // namespace
 
 void Options::add(Option option) {
@@ -171,7 +177,7 @@ std::string Options::help() const {
     if (group == nullptr || *group != o.group) out += fmt::format("\n{}:\n", o.group);
     group = &o.group;
     std::string line = fmt::format("  --{:<28} {}", o.key, o.help);
-    if (!o.bounds.empty()) line += fmt::format(" [{}]", o.bounds);
+    line += in_brackets(o.bounds);
     if (!o.fallback.empty()) line += fmt::format(" (default: {})", o.fallback);
     out += line + "\n";
   }
@@ -185,7 +191,7 @@ std::string Options::dump(const std::vector<std::string>& without) const {
     if (std::find(without.begin(), without.end(), o.key) != without.end()) continue;
     if (group == nullptr || *group != o.group) out += fmt::format("{}# ---- {}\n", group == nullptr ? "" : "\n", o.group);
     group = &o.group;
-    out += fmt::format("# {}{}\n{} = {}\n", o.help, o.bounds.empty() ? "" : fmt::format(" [{}]", o.bounds), o.key, o.get());
+    out += fmt::format("# {}{}\n{} = {}\n", o.help, in_brackets(o.bounds), o.key, o.get());
   }
   return out;
 }

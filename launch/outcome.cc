@@ -11,7 +11,7 @@
 namespace rlgo::launch {
 namespace {
 
-std::string milliseconds(double us) { return fmt::format("{:.3f} ms", us / 1000.0); }
+std::string milliseconds(double us) { return us < 1000.0 ? fmt::format("{:.4f} ms", us / 1000.0) : fmt::format("{:.3f} ms", us / 1000.0); }
 
 std::string change(double before, double after) { return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a"; }
 

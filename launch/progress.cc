@@ -17,7 +17,7 @@ std::string Progress::text() const {
     const double by_epochs = passed / static_cast<double>(epoch_ - first_epoch_) * static_cast<double>(epochs_ - epoch_);
     left = left < 0 ? by_epochs : std::min(left, by_epochs);
   }
-  if (left >= 0) out += fmt::format("  {} left", human_seconds(std::max(1.0, left)));
+  if (left >= 0 && epoch_ < epochs_) out += fmt::format("  {} left", human_seconds(std::max(1.0, left)));
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"train", "optimise a graph with a learning agent (the default)", true, run_train},
     Command{"replay", "apply a trace to its graph again, check it, write the model", false, run_replay},
-    Command{"inspect", "summary of a rollout store, a run folder, a model or a cost table", false, run_inspect},
+    Command{"inspect", "summary of a run folder, a rollout store or a model", false, run_inspect},
     Command{"bench", "speed of the environment, the policy and the learner on this machine", false, run_bench},
 };
 

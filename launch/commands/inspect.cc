@@ -81,7 +81,9 @@ int run_inspect(Context& context) {
   } else if (!fs::exists(path) || path.extension() == ".onnx") {
     text = describe_model(arguments[0]);
   } else {
-    text = replay::to_text(replay::summarize(path));
+    const auto summary = replay::summarize(path);
+    if (summary.parts == 0 && !summary.broken.empty()) fail("{}", summary.broken[0].reason);
+    text = replay::to_text(summary);
   }
   std::printf("%s", text.c_str());
   return 0;

@@ -1,0 +1,68 @@
+"""A full disk: one clear error, status 1, no half-written file under a final name, parts that were whole stay readable."""
+import shutil
+import subprocess
+
+import h5py
+import onnx
+from _rlgo import RANDOM, main, rlgo, skip
+
+
+class SmallDisk:
+    """A file system of so many KiB, mounted at folder/disk."""
+
+    def __init__(self, folder, kib):
+        self.path = folder / "disk"
+        self.path.mkdir(exist_ok=True)
+        mounted = shutil.which("mount") and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", self.path], capture_output=True).returncode == 0
+        if not mounted:
+            self.path.rmdir()
+            folder.rmdir()
+            skip("a small file system cannot be mounted here")
+
+    def __enter__(self):
+        return self.path
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", self.path], check=True)
+        self.path.rmdir()
+
+
+def whole_or_absent(run):
+    for path in run.rglob("*"):
+        if path.is_dir():
+            continue
+        assert path.stat().st_size > 0 or path.name in ("metrics.csv", "log.txt"), f"{path} is empty"
+        if path.suffix == ".onnx":
+            onnx.checker.check_model(str(path), full_check=True)
+        if path.suffix == ".h5" and not path.name.startswith("."):
+            with h5py.File(path) as file:
+                assert file.attrs["format"] is not None
+
+
+def fails_clearly(folder, kib, arguments):
+    with SmallDisk(folder, kib) as disk:
+        done = rlgo(*arguments, *RANDOM, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=120)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]
+        assert len(lines) == 1 and str(disk) in lines[0] and "space" in lines[0].lower(), done.stderr
+        print(f"  {kib} KiB: {lines[0].replace(str(folder), 'FOLDER')[:200]}")
+        whole_or_absent(disk / "r")
+        assert not (disk / "r/best.onnx").exists() and not (disk / "r/summary.txt").exists()
+
+
+def at_the_start(folder):
+    """no room even for the options"""
+    fails_clearly(folder, 4, ["--graph", "toy_conv", "--epochs", 1])
+
+
+def in_the_store(folder):
+    """the store fills the disk while the run goes on"""
+    fails_clearly(folder, 400, ["--graph", "toy_residual", "--epochs", 1000, "--store.episodes-per-part", 8])
+
+
+def in_the_model(folder):
+    """there is room for all but the model"""
+    fails_clearly(folder, 1500, ["--graph", "squeezenet1_1", "--epochs", 1, "--train.steps-per-epoch", 10])
+
+
+if __name__ == "__main__":
+    main(at_the_start, in_the_store, in_the_model)

@@ -1,0 +1,50 @@
+"""Several ranks: the job ends with status 0 and every rank's episodes are in the store."""
+from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics, rlgo, stored
+
+
+def job(folder, ranks, *arguments):
+    rlgo(*arguments, "--name", "r", cwd=folder, ranks=ranks)
+    run = folder / "runs/r"
+    complete(run)
+    rows, episodes = metrics(run), stored(run)
+    assert sorted(episodes["rank"].unique()) == list(range(1, ranks)), f"episodes of ranks {sorted(episodes['rank'].unique())} only"
+    assert not episodes.duplicated(["rank", "episode"]).any()
+    assert len(episodes) >= int(rows[-1]["episodes"]) and episodes["steps"].sum() >= int(rows[-1]["steps"])
+    assert int(rows[-1]["actors"]) == ranks - 1 and int(rows[-1]["lost_episodes"]) == 0
+    best, least = float(rows[-1]["best_cost_us"]), episodes["best_cost_us"].min()
+    assert abs(min(best, least) - least) <= 1e-5 * least, f"best {best}, the store has {least}"
+    print(f"  {len(episodes)} episodes, {episodes['steps'].sum()} steps of {ranks - 1} actors")
+
+
+def four_on_toy_conv(folder):
+    """four ranks, random agent"""
+    job(folder, 4, "--graph", "toy_conv", *RANDOM, "--epochs", 3, "--train.steps-per-epoch", 200)
+
+
+def four_on_squeezenet(folder):
+    """four ranks, random agent, a graph of real size"""
+    job(folder, 4, "--graph", "squeezenet1_1", *RANDOM, "--epochs", 2, "--train.steps-per-epoch", 200)
+
+
+def four_that_learn(folder):
+    """four ranks, model-free agent"""
+    job(folder, 4, "--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 3, "--train.steps-per-epoch", 200)
+
+
+def four_that_ask_for_costs(folder):
+    """four ranks that meet operators which nobody has timed: rank 0 times them"""
+    rlgo("--graph", "toy_conv", "--agent", "random", "--cost.explore", 0, "--cost.repeats", 3, "--outcome.repeats", 3, "--epochs", 2,
+         "--train.steps-per-epoch", 100, "--name", "r", cwd=folder, ranks=4)
+    complete(folder / "runs/r")
+    table = [line for line in (folder / "runs/r/costs.tsv").read_text().splitlines() if not line.startswith("#")]
+    assert len(table) > 5 and int(metrics(folder / "runs/r")[-1]["lost_episodes"]) == 0
+    print(f"  {len(table)} operators were timed")
+
+
+def eight(folder):
+    """eight ranks on few cores"""
+    job(folder, 8, "--graph", "toy_mlp", *RANDOM, "--epochs", 3, "--train.steps-per-epoch", 200)
+
+
+if __name__ == "__main__":
+    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, eight)
