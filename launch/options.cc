@@ -12,6 +12,8 @@ namespace rlgo::launch {
 namespace po = boost::program_options;
 namespace {
 
+constexpr const char* kFlagBounds = "true | false";
+
 std::string number_text(double value) { return fmt::format("{}", value); }
 
 // " [1..20]"; intervals have brackets of their own.
@@ -77,7 +79,7 @@ void Options::choice(const std::string& key, std::string& variable, const std::v
 }
 
 void Options::flag(const std::string& key, bool& variable, const std::string& help) {
-  add({key, {}, help, {}, "true | false", false,
+  add({key, {}, help, {}, kFlagBounds, false,
        [&variable](const std::string& value) {
          if (value == "true" || value == "1" || value == "yes" || value == "on" || value.empty()) {
            variable = true;
@@ -118,7 +120,7 @@ std::vector<std::string> Options::parse_command_line(const std::vector<std::stri
   po::options_description description;
   for (const Option& o : options_) {
     auto* value = po::value<std::vector<std::string>>()->composing();
-    if (o.bounds == "true | false") value->implicit_value({"true"}, "true");
+    if (o.bounds == kFlagBounds) value->implicit_value({"true"}, "true");
     description.add_options()(o.key.c_str(), value, o.help.c_str());
   }
   std::vector<std::string> positional;
@@ -139,7 +141,10 @@ std::vector<std::string> Options::parse_command_line(const std::vector<std::stri
       if (item.unregistered) unknown(item.string_key, "command line");
       auto& values = given[item.string_key];
       if (values.empty()) order.push_back(item.string_key);
-      if (item.value.empty()) fail("command line: option '{}' needs a value", item.string_key);
+      if (item.value.empty()) {
+        if (find(item.string_key)->bounds != kFlagBounds) fail("command line: option '{}' needs a value", item.string_key);
+        values.emplace_back("true");
+      }
       values.insert(values.end(), item.value.begin(), item.value.end());
     }
     for (const auto& key : order) {
