@@ -20,9 +20,9 @@ rule fuse-relu
   ?y = (relu (conv2d ?x ?w ?b... act=none ..?A))
   => ?y = (conv2d ?x ?w ?b... act=relu ..?A)
 
-rule relu-idempotent
+rule relu-to-abs-of-max
   ?y = (relu ?x)
-  => ?y = (relu (relu ?x))
+  => ?y = (abs (max ?x {0}))
 )";
 
 std::shared_ptr<const rules::RuleSet> test_rules() { return rules::RuleSet::parse(kRules, "test.rules"); }
@@ -44,7 +44,7 @@ TEST(RewriteEnv, ObservationFitsItsSpec) {
   const auto o = env->reset(0);
   mdp::check(o, env->spec());
   EXPECT_GT(o.counts[1], 0);
-  EXPECT_EQ(env->spec().xfer_names, (std::vector<std::string>{"fuse-relu", "relu-idempotent"}));
+  EXPECT_EQ(env->spec().xfer_names, (std::vector<std::string>{"fuse-relu", "relu-to-abs-of-max"}));
   EXPECT_EQ(node_feature_names().size(), static_cast<size_t>(kNodeFeatures));
   EXPECT_EQ(env->spec().node_features, kNodeFeatures);
   EXPECT_FLOAT_EQ(o.globals[0], 1.0f) << "the cost ratio starts at one";
@@ -70,16 +70,15 @@ TEST(RewriteEnv, StepRewardsTelescopeToTheRelativeSaving) {
 TEST(RewriteEnv, FinalRewardComesAtTheEndOnly) {
   EnvOptions options;
   options.reward = Reward::final_only;
-  options.max_steps = 3;
+  options.max_steps = 2;
   auto env = make_env(options);
   env->reset(0);
-  EXPECT_EQ(env->step({1, 0}).reward, 0.0f);
   EXPECT_EQ(env->step({1, 0}).reward, 0.0f);
   const auto last = env->step({1, 0});
   EXPECT_TRUE(last.truncated);
   EXPECT_FALSE(last.terminal);
   EXPECT_NEAR(last.reward, 100.0 * (env->initial_cost_us() - env->current_cost_us()) / env->initial_cost_us(), 1e-3);
-  EXPECT_LT(last.reward, 0.0f) << "relu(relu(x)) costs more";
+  EXPECT_LT(last.reward, 0.0f) << "two kernels cost more than one";
 }
 
 TEST(RewriteEnv, DetailedRewardAddsWeightedParts) {
