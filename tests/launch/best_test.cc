@@ -122,7 +122,8 @@ TEST(Trace, CommentsBlankLinesAndMissingCostsAreFine) {
 TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_THAT(error_of(""), HasSubstr("my.trace:1: not a trace"));
   EXPECT_THAT(error_of("rlgo-trace 2\n"), HasSubstr("my.trace:1"));
-  EXPECT_THAT(error_of("rlgo-trace 1\n0\trelu-twic\t0\t1\n"), HasSubstr("my.trace:2: unknown rule 'relu-twic' (did you mean 'relu-twice'?)"));
+  EXPECT_THAT(error_of("rlgo-trace 1\n0\trelu-twic\t0\t1\n"),
+              HasSubstr("my.trace:2: unknown rule 'relu-twic' (did you mean 'relu-twice'?)"));
   EXPECT_THAT(error_of("rlgo-trace 1\n\n0\trelu-twice\t0\n"), HasSubstr("my.trace:3: 3 columns"));
   EXPECT_THAT(error_of("rlgo-trace 1\n0\trelu-twice\t-1\t1\n"), HasSubstr("'-1' is not a location"));
   EXPECT_THAT(error_of("rlgo-trace 1\n0\trelu-twice\t4294967296\t1\n"), HasSubstr("is not a location"));

@@ -52,7 +52,8 @@ struct Sample {
 
 TEST(Options, CommandLineSetsEveryKind) {
   Sample s;
-  const auto rest = s.options.parse_command_line({"--count", "7", "run", "--ppo.clip=0.5", "--kind=green", "--file", "a", "--file", "b,c", "--fast=false", "--name", ""});
+  const auto rest = s.options.parse_command_line({"--count", "7", "run", "--ppo.clip=0.5", "--kind=green", "--file",
+                                                  "a", "--file", "b,c", "--fast=false", "--name", ""});
   EXPECT_THAT(rest, ElementsAre("run"));
   EXPECT_EQ(s.count, 7);
   EXPECT_EQ(s.clip, 0.5);
@@ -93,8 +94,10 @@ TEST(Options, BoundsBelongToTheIntervalUnlessOpen) {
 
 TEST(Options, TextThatIsNoNumberIsRefused) {
   Sample s;
-  for (const char* text : {"x", "3x", "3.5", "", "99999999999999999999"}) EXPECT_THAT(s.error({std::string("--count=") + text}), HasSubstr("count")) << text;
-  for (const char* text : {"nan", "inf", "0.1.2", "-"}) EXPECT_THAT(s.error({std::string("--ppo.clip=") + text}), HasSubstr("is not a number")) << text;
+  for (const char* text : {"x", "3x", "3.5", "", "99999999999999999999"})
+    EXPECT_THAT(s.error({std::string("--count=") + text}), HasSubstr("count")) << text;
+  for (const char* text : {"nan", "inf", "0.1.2", "-"})
+    EXPECT_THAT(s.error({std::string("--ppo.clip=") + text}), HasSubstr("is not a number")) << text;
   EXPECT_EQ(s.count, 3);
   EXPECT_EQ(s.clip, 0.2);
 }
@@ -102,7 +105,8 @@ TEST(Options, TextThatIsNoNumberIsRefused) {
 TEST(Options, UnknownOptionsAndChoicesNameTheNearest) {
   Sample s;
   EXPECT_THAT(s.error({"--ppo.clop", "1"}), HasSubstr("unknown option 'ppo.clop' (did you mean 'ppo.clip'?)"));
-  EXPECT_THAT(s.error({"--cou", "1"}), HasSubstr("unknown option 'cou'"));  // abbreviations would change their meaning as options come
+  EXPECT_THAT(s.error({"--cou", "1"}),
+              HasSubstr("unknown option 'cou'"));  // abbreviations would change their meaning as options come
   EXPECT_THAT(s.error({"--kind", "gren"}), HasSubstr("not one of red, green (did you mean 'green'?)"));
 }
 
@@ -114,7 +118,8 @@ TEST(Options, TwiceIsAnErrorUnlessRepeatable) {
 
 TEST(Options, ConfigurationFileWithSectionsAndComments) {
   Sample s;
-  s.options.parse_config("# a comment\ncount = 5\nname = two words # comment\nkind=green\n\n[ppo]\nclip = 0.75\n", "my.cfg", Source::file);
+  s.options.parse_config("# a comment\ncount = 5\nname = two words # comment\nkind=green\n\n[ppo]\nclip = 0.75\n",
+                         "my.cfg", Source::file);
   EXPECT_EQ(s.count, 5);
   EXPECT_EQ(s.name, "two words");
   EXPECT_EQ(s.clip, 0.75);
@@ -123,8 +128,10 @@ TEST(Options, ConfigurationFileWithSectionsAndComments) {
 
 TEST(Options, ConfigurationErrorsNameTheFile) {
   Sample s;
-  EXPECT_THAT(s.config_error("[ppo]\nclop = 1\n"), testing::AllOf(HasSubstr("my.cfg"), HasSubstr("'ppo.clop' (did you mean 'ppo.clip'?)")));
-  EXPECT_THAT(s.config_error("count = many\n"), testing::AllOf(HasSubstr("my.cfg"), HasSubstr("'count'"), HasSubstr("'many'")));
+  EXPECT_THAT(s.config_error("[ppo]\nclop = 1\n"),
+              testing::AllOf(HasSubstr("my.cfg"), HasSubstr("'ppo.clop' (did you mean 'ppo.clip'?)")));
+  EXPECT_THAT(s.config_error("count = many\n"),
+              testing::AllOf(HasSubstr("my.cfg"), HasSubstr("'count'"), HasSubstr("'many'")));
   EXPECT_THAT(s.config_error("just words\n"), testing::AllOf(HasSubstr("my.cfg"), HasSubstr("just words")));
 }
 
@@ -141,7 +148,8 @@ TEST(Options, TheStrongerSourceWinsInAnyOrder) {
 
 TEST(Options, DumpReadsBack) {
   Sample a;
-  a.options.parse_command_line({"--count", "9", "--ppo.clip", "0.1", "--limit", "0.30000000000000004", "--file", "x", "--file", "y z", "--fast=false", "--name", ""});
+  a.options.parse_command_line({"--count", "9", "--ppo.clip", "0.1", "--limit", "0.30000000000000004", "--file", "x",
+                                "--file", "y z", "--fast=false", "--name", ""});
   Sample b;
   b.options.parse_config(a.options.dump({"kind"}), "dump", Source::file);
   EXPECT_EQ(b.count, 9);

@@ -70,14 +70,16 @@ TEST(CostOracle, AnswersForEveryOperatorOfTheZoo) {
     const auto copy = remote_table(kOrigin, box, 30, [] { return false; });
     const graph::Graph graph = zoo::make(name);
     cost::TableCost here(kOrigin, price);
-    for (const auto id : graph.order()) EXPECT_EQ(copy->op_us(graph, id), here.op_us(graph, id)) << name << " node " << id;
+    for (const auto id : graph.order())
+      EXPECT_EQ(copy->op_us(graph, id), here.op_us(graph, id)) << name << " node " << id;
     EXPECT_EQ(copy->size(), here.size());
     EXPECT_GT(copy->size(), 3u);
   }
 }
 
 TEST(CostOracle, WhatCannotBePricedIsAnErrorWithTheReason) {
-  const auto table = std::make_shared<cost::TableCost>(kOrigin, [](const graph::Graph&, graph::NodeId) -> cost::Measured { fail("the device is on fire"); });
+  const auto table = std::make_shared<cost::TableCost>(
+      kOrigin, [](const graph::Graph&, graph::NodeId) -> cost::Measured { fail("the device is on fire"); });
   Oracle oracle(table);
   comm::Mailbox box(oracle.actor());
   const auto copy = remote_table(kOrigin, box, 30, [] { return false; });
