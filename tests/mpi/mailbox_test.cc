@@ -77,6 +77,7 @@ TEST_F(Mpi, PublishedWeightsArriveAtAll) {
 
 TEST_F(Mpi, CountersOfSenderAndReceiverAgree) {
   const auto before = box().counters();
+  world().meet();  // nobody sends before all have noted their counters
   for (int to = 0; to < world().size(); ++to) box().send(to, Tag::error_report, std::string(1000, 'x'));
   for (int from = 0; from < world().size(); ++from) world().wait_for(Tag::error_report, from);
   const auto& now = box().counters();
