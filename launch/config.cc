@@ -89,7 +89,7 @@ void declare_system(Options& o, RunConfig& c) {
   o.number("store.seconds-per-part", c.store_seconds_per_part, 0.1, 1e6, "longest time that a part stays open, s");
   o.integer("checkpoint.every", c.checkpoint_every, 1, kNoLimit, "epochs between checkpoints");
   o.integer("checkpoint.keep", c.checkpoint_keep, 1, 1000, "checkpoints kept");
-  o.flag("outcome.polish", c.outcome_polish, "after the agent, apply greedily whatever still lowers the cost");
+  o.flag("outcome.polish", c.outcome_polish, "afterwards rewrite greedily, from the agent's best graph and from the unmodified one, and take the cheaper");
   o.integer("outcome.repeats", c.outcome_repeats, 3, 10000, "timed end-to-end runs of the model before and after");
   o.integer("outcome.seeds", c.outcome_seeds, 1, 1000, "random inputs of the equivalence check");
   o.number("outcome.tolerance", c.outcome_tolerance, 0, 1, "largest relative error of the equivalence check", true);

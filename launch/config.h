@@ -41,7 +41,7 @@ struct RunConfig {
   double policy_noop_bias = -2;
 
   // ppo
-  double ppo_gamma = 0.99, ppo_lambda = 0.95, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5, ppo_max_grad_norm = 0.5;
+  double ppo_gamma = 0.95, ppo_lambda = 0.9, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5, ppo_max_grad_norm = 0.5;
   double ppo_target_kl = 0.03, ppo_value_clip = 0;
   int64_t ppo_epochs = 4, ppo_minibatch = 64;
   bool ppo_normalize_advantages = true;

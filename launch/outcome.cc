@@ -15,23 +15,27 @@ std::string milliseconds(double us) { return us < 1000.0 ? fmt::format("{:.4f} m
 
 std::string change(double before, double after) { return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a"; }
 
-// Applies greedily whatever still lowers the cost, and appends it to the best trace.
-graph::Graph polish(const OutcomeInput& in, const graph::Graph& start, BestGraph& best) {
+// A graph and the rewrites that make it from the unmodified one, with the cost after each.
+struct Candidate {
+  graph::Graph graph;
+  env::Trace actions;
+  std::vector<double> costs;
+  double us(double initial_us) const { return costs.empty() ? initial_us : costs.back(); }
+};
+
+// Applies greedily whatever still lowers the cost.
+Candidate polish(const OutcomeInput& in, Candidate start) {
   search::Options options;
   options.budget = 1'000'000;
   options.max_locations = static_cast<int>(in.config.env_max_locations);
   options.stop = in.should_stop;
-  const auto found = search::run("greedy", {start, in.rules, in.cost}, options);
-  env::Trace actions = best.trace().actions;
-  std::vector<double> costs = best.trace().cost_us;
-  graph::Graph graph = start;
+  const auto found = search::run("greedy", {start.graph, in.rules, in.cost}, options);
   for (const auto& step : found.trace) {
-    graph = env::replay(graph, *in.rules, {{step.rule, step.location}}, options.max_locations);
-    actions.push_back({step.rule, step.location});
-    costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+    start.graph = env::replay(start.graph, *in.rules, {{step.rule, step.location}}, options.max_locations);
+    start.actions.push_back({step.rule, step.location});
+    start.costs.push_back(cost::graph_cost(in.cost, start.graph).runtime_us);
   }
-  best.replace(std::move(actions), std::move(costs));
-  return graph;
+  return start;
 }
 
 std::string interactions_text(const Interactions& done) {
@@ -88,9 +92,22 @@ std::string to_text(const Verdict& verdict, const RunConfig& config, const exec:
 }
 
 std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
+  const double initial_us = best.initial_us();
   const double agent_us = best.best_us();
-  graph::Graph graph = env::replay(in.model.graph, *in.rules, best.trace().actions, static_cast<int>(in.config.env_max_locations));
-  if (in.config.outcome_polish) graph = polish(in, graph, best);
+  Candidate result{env::replay(in.model.graph, *in.rules, best.trace().actions, static_cast<int>(in.config.env_max_locations)), best.trace().actions, best.trace().cost_us};
+  std::string origin;
+  if (in.config.outcome_polish) {
+    result = polish(in, std::move(result));
+    const double polished_us = result.us(initial_us);
+    Candidate greedy = polish(in, {in.model.graph, {}, {}});
+    const double greedy_us = greedy.us(initial_us);
+    const bool agent_wins = polished_us <= greedy_us;
+    origin = fmt::format("  candidates    agent {}, agent and then greedy {}, greedy alone {}: {} is taken\n", change(initial_us, agent_us), change(initial_us, polished_us),
+                         change(initial_us, greedy_us), agent_wins ? "the agent's" : "greedy's");
+    if (!agent_wins) result = std::move(greedy);
+    best.replace(result.actions, result.costs);
+  }
+  const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
   const Verdict verdict = judge(in.config, in.device, in.model.graph, graph);
   atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
@@ -99,7 +116,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   std::string out = fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()), milliseconds(best.best_us()),
                      change(best.initial_us(), best.best_us()), in.cost.name());
-  if (in.config.outcome_polish) out += fmt::format("  of which      {} by the agent, {} by greedy rewriting afterwards\n", change(best.initial_us(), agent_us), change(agent_us, best.best_us()));
+  out += origin;
   out += to_text(verdict, in.config, in.device);
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(), count_rules(best.trace().actions, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
