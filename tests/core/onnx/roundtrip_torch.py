@@ -6,8 +6,13 @@ import warnings
 
 import numpy as np
 import onnx
-import torch
-from torch import nn
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # the wheel's Python part wants the CUDA libraries, which not every machine has
+    print(f"skipped: PyTorch cannot be imported here: {error}")
+    sys.exit(77)
 
 from _compare import differences, session, test_program
 
