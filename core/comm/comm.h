@@ -34,6 +34,8 @@ class Comm {
   virtual std::optional<Packet> try_receive() = 0;
   // Bytes on their way to one rank, or (-1) to all.
   virtual size_t pending_bytes(int to = -1) const = 0;
+  // Whether a packet is arriving in pieces: worth asking again soon, since pieces move only while both sides ask.
+  virtual bool receiving() const { return false; }
   // Ends the communication, waiting at most `max_s` for the other ranks. Returns whether all took part; where not (a rank
   // died or hangs) the process goes on without them. Call it once, last; the destructor calls it where it was not.
   // `status` is what the process will end with: the job's status, where other ranks have to be ended by force.

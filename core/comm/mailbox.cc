@@ -191,18 +191,28 @@ std::optional<Incoming> Mailbox::take_newest(Tag tag) {
 
 bool Mailbox::wait(double max_ms) {
   const Stopwatch watch;
-  for (int spin = 0;; ++spin) {
+  for (;;) {
     if (poll()) return true;
     const double left_us = max_ms * 1e3 - watch.us();
     if (left_us <= 0) return false;
-    if (spin < options_.spins && sleep_us_ == 0) {
+    const bool busy = under_way();
+    if (watch.us() < (busy ? options_.spin_under_way_us : options_.spin_us) && (busy || sleep_us_ == 0)) {
       std::this_thread::yield();
       continue;
     }
     // The back-off outlives the call: a loop of short waits sleeps as long as one long wait.
-    sleep_us_ = std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
+    sleep_us_ = busy ? options_.first_sleep_us : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(sleep_us_, left_us)));
   }
+}
+
+// Whether a packet is on its way from or to a rank that is thought alive.
+bool Mailbox::under_way() const {
+  if (comm_.receiving()) return true;
+  for (size_t to = 0; to < peers_.size(); ++to) {
+    if (!peers_[to].forgotten && comm_.pending_bytes(static_cast<int>(to)) > 0) return true;
+  }
+  return false;
 }
 
 bool Mailbox::flush(double max_s) {
@@ -215,7 +225,7 @@ bool Mailbox::flush(double max_s) {
     }
     if (under_way == 0) return true;
     if (watch.seconds() > max_s) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    wait(1);
   }
 }
 

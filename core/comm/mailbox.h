@@ -21,9 +21,10 @@ struct MailboxOptions {
   size_t packet_bytes = size_t{16} << 20;       // longer messages are cut; [4 KiB, kMaxPacketBytes]
   size_t window_bytes = size_t{32} << 20;       // handed to Comm at once for each receiver; the rest waits here
   size_t max_message_bytes = size_t{1} << 30;   // longer ones are an error of the sender, and dropped by the receiver
-  double first_sleep_us = 50;                   // back-off of wait(): yields a little, then sleeps, each time twice as long
-  double longest_sleep_us = 5000;
-  int spins = 20;                               // yields before the first sleep
+  // Back-off of wait(): asks again and again (yielding) for spin_us, longer while a long message is under way, which moves
+  // only when both sides ask; then sleeps, each time twice as long.
+  double spin_us = 150, spin_under_way_us = 2000;
+  double first_sleep_us = 50, longest_sleep_us = 5000;
 };
 
 struct Incoming {
@@ -107,6 +108,7 @@ class Mailbox {
   };
 
   void enqueue(int to, Outgoing message);
+  bool under_way() const;
   void pump();
   void pump(int to, Peer& peer);
   void start(int to, Peer& peer);

@@ -111,6 +111,8 @@ class MpiComm : public Comm {
 
   size_t pending_bytes(int to) const override { return to < 0 ? pending_ : pending_to_.at(static_cast<size_t>(to)); }
 
+  bool receiving() const override { return !receives_.empty(); }
+
   bool close(double max_s, int status) override {
     if (closed_) return true;
     closed_ = true;
