@@ -21,7 +21,8 @@ CollectorOptions collector_options(const comm::Mailbox& mailbox, const ActorOpti
 
 }  // namespace
 
-ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options, comm::Handlers handlers)
+ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options,
+                     comm::Handlers handlers)
     : mailbox_(mailbox),
       policy_(policy),
       options_(std::move(options)),
@@ -149,7 +150,8 @@ void ActorLoop::on_trajectory(mdp::Trajectory trajectory) {
 
 void ActorLoop::on_lost(const LostEpisode& episode) {
   counts_.errors += 1;
-  mailbox_.send(options_.learner, Tag::error_report, encode(comm::ErrorReport{episode.rank, episode.episode, episode.seed, episode.what}));
+  mailbox_.send(options_.learner, Tag::error_report,
+                encode(comm::ErrorReport{episode.rank, episode.episode, episode.seed, episode.what}));
 }
 
 }  // namespace rlgo::actors

@@ -18,13 +18,13 @@ namespace rlgo::actors {
 struct ActorOptions {
   uint64_t seed = 0;
   bool dream = false;
-  bool step_together = false;       // see CollectorOptions
-  int learner = 0;                  // its rank
-  double heartbeat_s = 1;           // between two signs of life
-  double learner_timeout_s = 300;   // silence of the learner after which the actor ends with an Error
-  double flush_s = 10;              // at the end, for what is still on its way
-  uint64_t rules_hash = 0;          // told in hello
-  std::string host;                 // told in hello
+  bool step_together = false;      // see CollectorOptions
+  int learner = 0;                 // its rank
+  double heartbeat_s = 1;          // between two signs of life
+  double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error
+  double flush_s = 10;             // at the end, for what is still on its way
+  uint64_t rules_hash = 0;         // told in hello
+  std::string host;                // told in hello
 };
 
 enum class ActorEnd : uint8_t {
@@ -34,15 +34,18 @@ enum class ActorEnd : uint8_t {
 };
 
 // The rules that it keeps:
-//  - the newest weights are taken before an episode starts, never between the start of a lone episode and its end; where
+//  - the newest weights are taken before an episode starts, never between the start of a lone episode and its end;
+//  where
 //    several episodes run at once the others go on with the new weights, and carry the version that they started with;
-//  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are being
+//  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are
+//  being
 //    played: so an actor can never run ahead of the learner by more than that;
 //  - an exception in an environment is reported with rank and episode, and costs that episode.
 class ActorLoop : private Sink {
  public:
   // All references must outlive it. Messages that the loop does not know go to `handlers`.
-  ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options, comm::Handlers handlers = {});
+  ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options,
+            comm::Handlers handlers = {});
 
   // Plays to the end, goodbye included. should_stop is asked after every step; what runs is then given up, what was
   // finished is still sent. Throws Error where the learner is silent for too long or no episode works.
@@ -53,8 +56,8 @@ class ActorLoop : private Sink {
   bool turn();
   ActorEnd end() const { return end_; }
 
-  // Sends a heartbeat where one is due; throws Error where the learner has been silent for too long. For environments that
-  // wait for an answer of rank 0 themselves.
+  // Sends a heartbeat where one is due; throws Error where the learner has been silent for too long. For environments
+  // that wait for an answer of rank 0 themselves.
   void beat();
 
   const CollectorStats& stats() const { return collector_.stats(); }
@@ -76,13 +79,13 @@ class ActorLoop : private Sink {
   comm::Handlers handlers_;
   Collector collector_;
   ActorEnd end_ = ActorEnd::running;
-  std::optional<comm::Weights> newest_;   // arrived, not yet in use
-  int64_t granted_version_ = -1;          // of the newest weights that arrived
-  int64_t quota_steps_ = 0;               // under them
-  int64_t sent_steps_ = 0;                // of episodes that count for the quota
-  int64_t first_counted_ = 0;             // episodes from this number on count
+  std::optional<comm::Weights> newest_;  // arrived, not yet in use
+  int64_t granted_version_ = -1;         // of the newest weights that arrived
+  int64_t quota_steps_ = 0;              // under them
+  int64_t sent_steps_ = 0;               // of episodes that count for the quota
+  int64_t first_counted_ = 0;            // episodes from this number on count
   bool said_goodbye_ = false;
-  bool told_exhausted_ = false;           // a heartbeat has told that the quota is used up
+  bool told_exhausted_ = false;  // a heartbeat has told that the quota is used up
   comm::Heartbeat counts_;
   Stopwatch since_beat_, since_heard_;
 };

@@ -73,7 +73,8 @@ std::vector<Decision> Collector::decide(const std::vector<int>& indices) {
 void Collector::step(const std::vector<int>& indices, const std::vector<Decision>& decisions) {
   // Steps indices[begin, end) by one call.
   const auto step_some = [&](size_t begin, size_t end) {
-    const std::vector<int> some(indices.begin() + static_cast<std::ptrdiff_t>(begin), indices.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::vector<int> some(indices.begin() + static_cast<std::ptrdiff_t>(begin),
+                                indices.begin() + static_cast<std::ptrdiff_t>(end));
     std::vector<mdp::Action> actions;
     for (size_t i = begin; i < end; ++i) actions.push_back(decisions[i].action);
     std::vector<mdp::StepResult> results;
@@ -99,7 +100,8 @@ void Collector::step(const std::vector<int>& indices, const std::vector<Decision
 void Collector::finish_step(int index, const Decision& decision, mdp::StepResult result) {
   ++stats_.steps;
   if (!std::isfinite(result.reward)) {
-    lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.xfer, decision.action.location, result.reward));
+    lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.xfer, decision.action.location,
+                            result.reward));
     return;
   }
   auto& slot = slots_[static_cast<size_t>(index)];
@@ -143,11 +145,13 @@ void Collector::lose(int index, const std::string& what) {
   ++lost_in_a_row_;
   sink_.on_lost(lost);
   if (lost_in_a_row_ > options_.max_lost_in_a_row)
-    fail("rank {}: {} episodes in a row were lost; the last, number {}: {}", options_.rank, lost_in_a_row_, lost.episode, what);
+    fail("rank {}: {} episodes in a row were lost; the last, number {}: {}", options_.rank, lost_in_a_row_,
+         lost.episode, what);
 }
 
 int Collector::running() const {
-  return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
+  return static_cast<int>(
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
 }
 
 int64_t Collector::running_steps(int64_t first_episode) const {

@@ -43,8 +43,8 @@ struct CollectorStats {
   int64_t episodes = 0;  // finished
   int64_t steps = 0;     // taken, those of lost and running episodes included
   int64_t lost = 0;
-  double env_s = 0;      // inside the environments
-  double policy_s = 0;   // inside the policy
+  double env_s = 0;     // inside the environments
+  double policy_s = 0;  // inside the policy
   double steps_per_s() const { return env_s + policy_s > 0 ? static_cast<double>(steps) / (env_s + policy_s) : 0; }
 };
 

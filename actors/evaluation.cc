@@ -19,7 +19,8 @@ class Tally : public Sink {
     report.steps += static_cast<int64_t>(trajectory.steps.size());
     report.terminal += trajectory.terminal ? 1 : 0;
     ++report.episodes;
-    if (report.best.steps.empty() || trajectory.best_cost_us < report.best.best_cost_us) report.best = std::move(trajectory);
+    if (report.best.steps.empty() || trajectory.best_cost_us < report.best.best_cost_us)
+      report.best = std::move(trajectory);
   }
   void on_lost(const LostEpisode&) override { ++report.lost; }
 

@@ -26,16 +26,16 @@ struct Spread {
 };
 
 struct EvaluationReport {
-  int64_t episodes = 0;        // finished
-  int64_t lost = 0;            // ended by an exception
-  int64_t terminal = 0;        // of the finished ones; the others were truncated
+  int64_t episodes = 0;  // finished
+  int64_t lost = 0;      // ended by an exception
+  int64_t terminal = 0;  // of the finished ones; the others were truncated
   int64_t steps = 0;
-  Spread total_reward;         // per episode, not discounted
-  Spread length;               // steps
-  Spread final_cost_us;        // of the graph at the end of the episode
-  Spread best_cost_us;         // lowest within the episode
+  Spread total_reward;   // per episode, not discounted
+  Spread length;         // steps
+  Spread final_cost_us;  // of the graph at the end of the episode
+  Spread best_cost_us;   // lowest within the episode
   double steps_per_s = 0;
-  mdp::Trajectory best;        // the episode with the lowest cost; no steps where none finished
+  mdp::Trajectory best;  // the episode with the lowest cost; no steps where none finished
 };
 
 // The policy's greedy flag is as before afterwards.

@@ -5,7 +5,8 @@
 
 namespace rlgo::actors {
 
-std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) {
+std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const> observations,
+                                         std::span<Rng* const> rngs) {
   RLGO_CHECK_EQ(observations.size(), rngs.size());
   const auto batch = nets::collate(observations, network_->spec(), network_->device());
   std::vector<double> uniforms;

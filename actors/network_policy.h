@@ -6,10 +6,12 @@
 
 namespace rlgo::actors {
 
-// Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in place.
+// Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in
+// place.
 class NetworkPolicy : public Policy {
  public:
-  explicit NetworkPolicy(nets::ActorCritic network, int64_t version = 0) : network_(std::move(network)), version_(version) {}
+  explicit NetworkPolicy(nets::ActorCritic network, int64_t version = 0)
+      : network_(std::move(network)), version_(version) {}
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
   int64_t version() const override { return version_; }

@@ -23,9 +23,10 @@ struct Decision {
 class Policy {
  public:
   virtual ~Policy() = default;
-  // One decision per observation, each legal. rngs[i] is the stream of observation i's episode; a decision draws a fixed
-  // number of times from it, so that it does not depend on what else is in the batch.
-  virtual std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) = 0;
+  // One decision per observation, each legal. rngs[i] is the stream of observation i's episode; a decision draws a
+  // fixed number of times from it, so that it does not depend on what else is in the batch.
+  virtual std::vector<Decision> act(std::span<const mdp::Observation* const> observations,
+                                    std::span<Rng* const> rngs) = 0;
   // value_xfer of each observation: bootstraps truncated episodes.
   virtual std::vector<float> value(std::span<const mdp::Observation* const> observations) = 0;
   // Of the weights in use; -1 for a policy without weights.

@@ -9,14 +9,16 @@ namespace {
 
 Decision decide(const mdp::Observation& observation, Rng& rng) {
   const auto& counts = observation.counts;
-  const auto legal = static_cast<uint64_t>(std::count_if(counts.begin(), counts.end(), [](int32_t count) { return count > 0; })) + 1;
+  const auto legal =
+      static_cast<uint64_t>(std::count_if(counts.begin(), counts.end(), [](int32_t count) { return count > 0; })) + 1;
   auto pick = static_cast<int64_t>(rng.below(legal));
   const double place = rng.uniform();
   Decision decision;
   decision.log_prob_xfer = -std::log(static_cast<float>(legal));
   for (size_t xfer = 0; xfer < counts.size(); ++xfer) {
     if (counts[xfer] == 0 || pick-- > 0) continue;
-    decision.action = {static_cast<int32_t>(xfer), std::min(static_cast<int32_t>(place * counts[xfer]), counts[xfer] - 1)};
+    decision.action = {static_cast<int32_t>(xfer),
+                       std::min(static_cast<int32_t>(place * counts[xfer]), counts[xfer] - 1)};
     decision.log_prob_location = -std::log(static_cast<float>(counts[xfer]));
     return decision;
   }
@@ -26,7 +28,8 @@ Decision decide(const mdp::Observation& observation, Rng& rng) {
 
 }  // namespace
 
-std::vector<Decision> RandomPolicy::act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) {
+std::vector<Decision> RandomPolicy::act(std::span<const mdp::Observation* const> observations,
+                                        std::span<Rng* const> rngs) {
   RLGO_CHECK_EQ(observations.size(), rngs.size());
   std::vector<Decision> decisions;
   decisions.reserve(observations.size());

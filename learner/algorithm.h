@@ -18,10 +18,10 @@ struct UpdateReport {
 
 // Where in the run an update stands.
 struct UpdateContext {
-  int64_t version = 0;   // of the weights before the update; trajectories that carry it were made with these weights
-  double progress = 0;   // share of the epochs done, [0, 1)
-  std::function<void()> between = [] {};  // to be called at least every second or so (between minibatches): messages are
-                                          // answered there
+  int64_t version = 0;  // of the weights before the update; trajectories that carry it were made with these weights
+  double progress = 0;  // share of the epochs done, [0, 1)
+  std::function<void()> between = [] {};  // to be called at least every second or so (between minibatches): messages
+                                          // are answered there
 };
 
 class Algorithm {

@@ -12,10 +12,14 @@ using comm::Tag;
 
 std::string name(StopReason reason) {
   switch (reason) {
-    case StopReason::epochs: return "all epochs done";
-    case StopReason::seconds: return "time is up";
-    case StopReason::interrupted: return "interrupted";
-    case StopReason::too_few_actors: return "too few actors";
+    case StopReason::epochs:
+      return "all epochs done";
+    case StopReason::seconds:
+      return "time is up";
+    case StopReason::interrupted:
+      return "interrupted";
+    case StopReason::too_few_actors:
+      return "too few actors";
   }
   fail("stop reason {}", static_cast<int>(reason));
 }
@@ -176,7 +180,8 @@ int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {
 }
 
 void Loop::drop_stale() {
-  const auto dropped = std::erase_if(buffer_, [this](const auto& trajectory) { return lag_of(trajectory) > options_.max_lag; });
+  const auto dropped =
+      std::erase_if(buffer_, [this](const auto& trajectory) { return lag_of(trajectory) > options_.max_lag; });
   state_.dropped += static_cast<int64_t>(dropped);
   report_.dropped += static_cast<int64_t>(dropped);
   buffered_steps_ = 0;
@@ -197,7 +202,8 @@ void Loop::stop() {
       mailbox_.wait(20);
     }
   }
-  for (int rank : roster_.living()) say(fmt::format("actor {} did not say goodbye within {} s", rank, options_.drain_s));
+  for (int rank : roster_.living())
+    say(fmt::format("actor {} did not say goodbye within {} s", rank, options_.drain_s));
   mailbox_.flush(2);
 }
 

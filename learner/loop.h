@@ -17,17 +17,17 @@
 namespace rlgo::learner {
 
 struct LoopOptions {
-  int64_t epochs = 1;               // in all, those before a resume included
-  double seconds = 0;               // in all, likewise; 0: no limit
-  int64_t steps_per_epoch = 512;    // an update waits for at least this many
-  int64_t max_lag = 1;              // weights versions; older trajectories are stored but not learned from
-  int min_actors = 1;               // with fewer living actors the loop ends
-  double actor_timeout_s = 120;     // silence after which an actor is thought dead
-  double heartbeat_s = 1;           // to the actors
-  double drain_s = 20;              // at the end, for the actors' last messages
-  uint64_t spec_hash = 0;           // of the observations that the algorithm was built for; other actors are an Error
-  // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch ends
-  // when the actor has used up its permission and nothing runs any more, so that all depends on the seed alone.
+  int64_t epochs = 1;             // in all, those before a resume included
+  double seconds = 0;             // in all, likewise; 0: no limit
+  int64_t steps_per_epoch = 512;  // an update waits for at least this many
+  int64_t max_lag = 1;            // weights versions; older trajectories are stored but not learned from
+  int min_actors = 1;             // with fewer living actors the loop ends
+  double actor_timeout_s = 120;   // silence after which an actor is thought dead
+  double heartbeat_s = 1;         // to the actors
+  double drain_s = 20;            // at the end, for the actors' last messages
+  uint64_t spec_hash = 0;         // of the observations that the algorithm was built for; other actors are an Error
+  // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch
+  // ends when the actor has used up its permission and nothing runs any more, so that all depends on the seed alone.
   std::function<bool()> turn;
   std::function<bool()> should_stop = [] { return false; };  // asked often; a clean end follows
 };
@@ -44,20 +44,20 @@ struct LoopState {
 };
 
 struct EpochReport {
-  int64_t epoch = 0;                             // 1, 2, ...
-  int64_t version = 0;                           // that was trained, making version + 1
-  int64_t episodes = 0, steps = 0;               // learned from
-  int64_t dropped = 0, lost = 0;                 // in this epoch, as in LoopState
-  int64_t lag_min = 0, lag_max = 0;              // versions
+  int64_t epoch = 0;                 // 1, 2, ...
+  int64_t version = 0;               // that was trained, making version + 1
+  int64_t episodes = 0, steps = 0;   // learned from
+  int64_t dropped = 0, lost = 0;     // in this epoch, as in LoopState
+  int64_t lag_min = 0, lag_max = 0;  // versions
   double lag_mean = 0;
-  double reward_mean = 0, reward_max = 0;        // per episode, not discounted
+  double reward_mean = 0, reward_max = 0;  // per episode, not discounted
   double length_mean = 0;
-  double cost_mean_us = 0, cost_best_us = 0;     // lowest cost within each episode
+  double cost_mean_us = 0, cost_best_us = 0;  // lowest cost within each episode
   double collect_s = 0, update_s = 0, epoch_s = 0;
-  double waiting_share = 0;                      // of the epoch's time, spent without data to learn from
-  double steps_per_s = 0;                        // received, over the epoch
-  int actors = 0;                                // alive
-  uint64_t bytes_in = 0, bytes_out = 0;          // in this epoch
+  double waiting_share = 0;              // of the epoch's time, spent without data to learn from
+  double steps_per_s = 0;                // received, over the epoch
+  int actors = 0;                        // alive
+  uint64_t bytes_in = 0, bytes_out = 0;  // in this epoch
   UpdateReport update;
 };
 
@@ -69,8 +69,8 @@ struct LoopHooks {
   std::function<void(const mdp::Trajectory&)> on_trajectory;  // every one, also those that are too old to learn from
   std::function<void(const comm::ErrorReport&)> on_lost;      // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
-  std::function<void()> service;                              // often, also between minibatches
-  std::function<void(const std::string&)> say;                // a line for the log: actors that come, go, are lost
+  std::function<void()> service;                // often, also between minibatches
+  std::function<void(const std::string&)> say;  // a line for the log: actors that come, go, are lost
 };
 
 struct LoopResult {
@@ -79,9 +79,9 @@ struct LoopResult {
   bool all_said_goodbye = false;  // every actor that was alive
 };
 
-// Ranks 1 .. size-1 of the mailbox are the actors. Everything is sent point to point, nothing blocks, so a dead actor costs
-// its share only. How far actors may run ahead: each published version permits each actor its share of (1 + max_lag) times
-// steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
+// Ranks 1 .. size-1 of the mailbox are the actors. Everything is sent point to point, nothing blocks, so a dead actor
+// costs its share only. How far actors may run ahead: each published version permits each actor its share of (1 +
+// max_lag) times steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
 class Loop {
  public:
   // All references must outlive it. Messages that the loop does not know (cost_request, ...) go to `handlers`.
@@ -122,12 +122,12 @@ class Loop {
   Roster roster_;
   StopReason reason_ = StopReason::epochs;
   bool stopping_ = false;
-  std::string weights_;                     // of the current version; not asked for during an update
+  std::string weights_;  // of the current version; not asked for during an update
   int64_t share_steps_ = 0, quota_steps_ = 0;
-  std::vector<mdp::Trajectory> buffer_;     // not stale
+  std::vector<mdp::Trajectory> buffer_;  // not stale
   int64_t buffered_steps_ = 0;
   EpochReport report_;
-  int64_t received_steps_ = 0;              // in this epoch
+  int64_t received_steps_ = 0;  // in this epoch
   double started_at_s_ = 0;
   Stopwatch watch_, since_beat_, epoch_watch_;
   uint64_t bytes_in_before_ = 0, bytes_out_before_ = 0;

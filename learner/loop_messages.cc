@@ -25,8 +25,8 @@ void Loop::tend_actors() {
   if (!options_.turn) {
     for (int rank : roster_.lose_silent(options_.actor_timeout_s)) {
       mailbox_.forget(rank);
-      say(fmt::format("actor {} is lost: nothing was heard from it for {:.3g} s; {} actors remain", rank, options_.actor_timeout_s,
-                      roster_.living().size()));
+      say(fmt::format("actor {} is lost: nothing was heard from it for {:.3g} s; {} actors remain", rank,
+                      options_.actor_timeout_s, roster_.living().size()));
     }
   }
   if (since_beat_.seconds() < options_.heartbeat_s) return;
@@ -42,7 +42,10 @@ void Loop::read(const comm::Incoming& message) {
   if (message.tag == Tag::hello) {
     const auto hello = comm::decode_hello(message.payload);
     if (options_.spec_hash != 0 && hello.spec_hash != options_.spec_hash)
-      fail("actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and options?", rank);
+      fail(
+          "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
+          "options?",
+          rank);
     roster_.said_hello(rank, hello);
   }
   if (roster_.heard(rank)) {

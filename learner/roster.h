@@ -15,8 +15,8 @@ class Roster {
   enum class State : uint8_t {
     expected,  // has not said hello yet
     alive,
-    lost,      // silent for too long
-    gone,      // said goodbye
+    lost,  // silent for too long
+    gone,  // said goodbye
   };
   struct Actor {
     State state = State::expected;

@@ -3,8 +3,8 @@
 //   packet 1   header (48 bytes), then the payload's first bytes
 //   packet 2.. the rest of the payload, in order, nothing else
 //
-// A packet holds at most MailboxOptions::packet_bytes. Packets of one sender arrive in order (Comm), so that the packets of
-// two messages never mix. All numbers are little-endian.
+// A packet holds at most MailboxOptions::packet_bytes. Packets of one sender arrive in order (Comm), so that the
+// packets of two messages never mix. All numbers are little-endian.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,9 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 48 && std::is_trivially_copyable_v<FrameHeader>);
 
-inline uint64_t hash_header(const FrameHeader& header) { return hash_bytes(&header, offsetof(FrameHeader, header_hash)); }
+inline uint64_t hash_header(const FrameHeader& header) {
+  return hash_bytes(&header, offsetof(FrameHeader, header_hash));
+}
 
 enum class FrameFault : uint8_t { none, not_a_frame, other_version };
 

@@ -29,7 +29,8 @@ void Mailbox::publish(std::span<const int> ranks, Tag tag, Bytes payload) {
 }
 
 void Mailbox::enqueue(int to, Outgoing message) {
-  if (to < 0 || to >= size()) fail("message '{}' to rank {}, but there are ranks 0..{}", name(message.tag), to, size() - 1);
+  if (to < 0 || to >= size())
+    fail("message '{}' to rank {}, but there are ranks 0..{}", name(message.tag), to, size() - 1);
   if (message.payload->size() > options_.max_message_bytes)
     fail("message '{}' of {} bytes, at most {} are allowed", name(message.tag), message.payload->size(),
          options_.max_message_bytes);
@@ -201,7 +202,8 @@ bool Mailbox::wait(double max_ms) {
       continue;
     }
     // The back-off outlives the call: a loop of short waits sleeps as long as one long wait.
-    sleep_us_ = busy ? options_.first_sleep_us : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
+    sleep_us_ =
+        busy ? options_.first_sleep_us : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(sleep_us_, left_us)));
   }
 }

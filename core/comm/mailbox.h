@@ -18,11 +18,11 @@
 namespace rlgo::comm {
 
 struct MailboxOptions {
-  size_t packet_bytes = size_t{16} << 20;       // longer messages are cut; [4 KiB, kMaxPacketBytes]
-  size_t window_bytes = size_t{32} << 20;       // handed to Comm at once for each receiver; the rest waits here
-  size_t max_message_bytes = size_t{1} << 30;   // longer ones are an error of the sender, and dropped by the receiver
-  // Back-off of wait(): asks again and again (yielding) for spin_us, longer while a long message is under way, which moves
-  // only when both sides ask; then sleeps, each time twice as long.
+  size_t packet_bytes = size_t{16} << 20;      // longer messages are cut; [4 KiB, kMaxPacketBytes]
+  size_t window_bytes = size_t{32} << 20;      // handed to Comm at once for each receiver; the rest waits here
+  size_t max_message_bytes = size_t{1} << 30;  // longer ones are an error of the sender, and dropped by the receiver
+  // Back-off of wait(): asks again and again (yielding) for spin_us, longer while a long message is under way, which
+  // moves only when both sides ask; then sleeps, each time twice as long.
   double spin_us = 150, spin_under_way_us = 2000;
   double first_sleep_us = 50, longest_sleep_us = 5000;
 };
@@ -52,8 +52,8 @@ struct MailboxCounters {
 // What to do with messages of a tag; each loop passes those that it does not know itself to such a table.
 using Handlers = std::map<Tag, std::function<void(const Incoming&)>>;
 
-// Used by one thread. The messages of one sender arrive in the order in which they were sent, each at most once; a broken
-// one is dropped and counted. Every function that may take or send also moves what is under way.
+// Used by one thread. The messages of one sender arrive in the order in which they were sent, each at most once; a
+// broken one is dropped and counted. Every function that may take or send also moves what is under way.
 class Mailbox {
  public:
   explicit Mailbox(Comm& comm, MailboxOptions options = {});
@@ -64,8 +64,8 @@ class Mailbox {
   // Returns at once. Throws Error for an unknown rank or a payload above max_message_bytes. Nothing is sent to a
   // forgotten rank.
   void send(int to, Tag tag, std::string payload);
-  // Newest-only, to many: an earlier message of this tag to the same rank that has not left yet is replaced. The payload
-  // is held once.
+  // Newest-only, to many: an earlier message of this tag to the same rank that has not left yet is replaced. The
+  // payload is held once.
   void publish(std::span<const int> ranks, Tag tag, Bytes payload);
 
   // The oldest message that has arrived: of any tag, of one tag, of one tag from one rank.

@@ -89,8 +89,8 @@ class MpiComm : public Comm {
     if (size > kMaxPacketBytes) fail("packet of {} bytes, at most {} are possible", size, kMaxPacketBytes);
     RLGO_CHECK(!closed_);
     Sending& sending = sends_.emplace_back();
-    const int status = MPI_Isend(bytes->data() + offset, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD,
-                                 &sending.request);
+    const int status =
+        MPI_Isend(bytes->data() + offset, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD, &sending.request);
     if (status != MPI_SUCCESS) {
       sends_.pop_back();
       return;

@@ -32,7 +32,8 @@ const RlgoNcclPlugin& plugin() {
   if (entry == nullptr) fail("{} is no NCCL plug-in of rlgo: {}", kPluginFile, dlerror());
   const RlgoNcclPlugin* found = entry();
   if (found->version != kRlgoNcclPluginVersion)
-    fail("{} has version {}, this program needs {}: build both anew", kPluginFile, found->version, kRlgoNcclPluginVersion);
+    fail("{} has version {}, this program needs {}: build both anew", kPluginFile, found->version,
+         kRlgoNcclPluginVersion);
   return *found;
 }
 
@@ -74,7 +75,8 @@ class NcclGroup : public DeviceGroup {
     const Stopwatch watch;
     for (;;) {
       if (auto message = mailbox.take(Tag::nccl_id, from)) {
-        if (message->payload.size() != id->size()) fail("NCCL id of {} bytes from rank {}", message->payload.size(), from);
+        if (message->payload.size() != id->size())
+          fail("NCCL id of {} bytes from rank {}", message->payload.size(), from);
         std::memcpy(id->data(), message->payload.data(), id->size());
         return;
       }
@@ -103,8 +105,9 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
 bool built_with_nccl() { return false; }
 
 std::unique_ptr<DeviceGroup> nccl_group(Mailbox&, std::vector<int>, int, GroupOptions) {
-  fail("NCCL was asked for, but this rlgo was built without CUDA: build it where a CUDA toolkit with NCCL is installed "
-       "(RLGO_CUDA=on), or sum gradients on the CPU");
+  fail(
+      "NCCL was asked for, but this rlgo was built without CUDA: build it where a CUDA toolkit with NCCL is installed "
+      "(RLGO_CUDA=on), or sum gradients on the CPU");
 }
 
 #endif

@@ -61,7 +61,8 @@ Weights decode_weights(std::string_view bytes) {
 
 std::string encode(const Heartbeat& message) {
   ByteWriter writer;
-  for (int64_t value : {message.version, message.quota_steps, message.episodes, message.steps, message.errors, message.quota_left})
+  for (int64_t value :
+       {message.version, message.quota_steps, message.episodes, message.steps, message.errors, message.quota_left})
     writer.put(value);
   for (double value : {message.env_s, message.policy_s, message.wait_s}) writer.put(value);
   return writer.take();

@@ -1,5 +1,5 @@
-// The payloads of the messages between actors and learner (trajectories: mdp::encode). decode throws Error where bytes are
-// missing or left over.
+// The payloads of the messages between actors and learner (trajectories: mdp::encode). decode throws Error where bytes
+// are missing or left over.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct Hello {
 
 // Weights and the permission to use them.
 struct Weights {
-  int64_t version = 0;       // 0, 1, 2, ...
-  int64_t quota_steps = 0;   // no new episode once this many steps were sent under this version
+  int64_t version = 0;                // 0, 1, 2, ...
+  int64_t quota_steps = 0;            // no new episode once this many steps were sent under this version
   std::vector<int64_t> next_episode;  // [ranks] number of each actor's next episode; read from its first message only
-  std::string weights;       // what Policy::load takes
+  std::string weights;                // what Policy::load takes
   bool operator==(const Weights&) const = default;
 };
 
 // Counters since the start of the sender; also the payload of goodbye.
 struct Heartbeat {
-  int64_t version = -1;    // newest weights that have arrived
-  int64_t quota_steps = 0; // granted under them
-  int64_t episodes = 0;    // sent
-  int64_t steps = 0;       // in them
-  int64_t errors = 0;      // episodes lost
-  int64_t quota_left = 0;  // at most 0 while the actor waits for newer weights or a larger quota
+  int64_t version = -1;                        // newest weights that have arrived
+  int64_t quota_steps = 0;                     // granted under them
+  int64_t episodes = 0;                        // sent
+  int64_t steps = 0;                           // in them
+  int64_t errors = 0;                          // episodes lost
+  int64_t quota_left = 0;                      // at most 0 while the actor waits for newer weights or a larger quota
   double env_s = 0, policy_s = 0, wait_s = 0;  // where the time went
   bool operator==(const Heartbeat&) const = default;
 };

@@ -38,7 +38,9 @@ class RingGroup : public DeviceGroup {
   }
 
  private:
-  size_t begin_of(size_t piece, size_t count) const { return count / ranks_.size() * piece + std::min(piece, count % ranks_.size()); }
+  size_t begin_of(size_t piece, size_t count) const {
+    return count / ranks_.size() * piece + std::min(piece, count % ranks_.size());
+  }
 
   void send_piece(const float* data, size_t count, size_t piece) {
     const size_t begin = begin_of(piece, count);

@@ -167,7 +167,9 @@ TEST(Collector, TruncatedEpisodesAreBootstrapped) {
     std::vector<Decision> act(std::span<const mdp::Observation* const> o, std::span<Rng* const>) override {
       return std::vector<Decision>(o.size(), Decision{{0, 0}, -0.5f, -0.25f, 1.5f, 2.5f});
     }
-    std::vector<float> value(std::span<const mdp::Observation* const> o) override { return std::vector<float>(o.size(), 7.0f); }
+    std::vector<float> value(std::span<const mdp::Observation* const> o) override {
+      return std::vector<float>(o.size(), 7.0f);
+    }
     int64_t version() const override { return 12; }
   } policy;
   const auto envs = batch<test::EndlessToy>(1, 3);
@@ -218,7 +220,10 @@ TEST(RandomPolicy, ProbabilitiesAreExactAndUniform) {
     const auto d = policy.act({&pointer, 1}, {&stream, 1}).at(0);
     ++seen[{d.action.xfer, d.action.location}];
     EXPECT_FLOAT_EQ(d.log_prob_xfer, -std::log(3.0f));
-    EXPECT_FLOAT_EQ(d.log_prob_location, d.action.xfer == 4 ? 0.0f : -std::log(static_cast<float>(observation.counts[static_cast<size_t>(d.action.xfer)])));
+    EXPECT_FLOAT_EQ(d.log_prob_location,
+                    d.action.xfer == 4
+                        ? 0.0f
+                        : -std::log(static_cast<float>(observation.counts[static_cast<size_t>(d.action.xfer)])));
   }
   ASSERT_EQ(seen.size(), 7u);  // 2 + 4 locations and NO-OP
   EXPECT_NEAR((seen[{4, 0}]), 4000, 250);

@@ -34,7 +34,8 @@ std::vector<mdp::Trajectory> play(int envs, NetworkPolicy& policy) {
   Collector collector(*batch, policy, keep, options);
   while (collector.round([&] { return collector.next_episode() < 6; }) > 0) {
   }
-  std::sort(keep.trajectories.begin(), keep.trajectories.end(), [](const auto& a, const auto& b) { return a.episode < b.episode; });
+  std::sort(keep.trajectories.begin(), keep.trajectories.end(),
+            [](const auto& a, const auto& b) { return a.episode < b.episode; });
   return std::move(keep.trajectories);
 }
 
@@ -47,7 +48,8 @@ TEST(NetworkPolicy, PlaysWholeEpisodes) {
     EXPECT_EQ(t.last_value_xfer == 0, t.terminal);
     for (const auto& step : t.steps) {
       EXPECT_LT(step.log_prob_xfer, 0);
-      EXPECT_EQ(step.log_prob_location == 0, step.action.xfer == 7 || step.observation.counts[static_cast<size_t>(step.action.xfer)] == 1);
+      EXPECT_EQ(step.log_prob_location == 0,
+                step.action.xfer == 7 || step.observation.counts[static_cast<size_t>(step.action.xfer)] == 1);
     }
   }
 }

@@ -156,7 +156,8 @@ TEST(SerialLoop, ResumesWhereItStopped) {
   const auto actions = [](const Diary& diary) {
     std::vector<std::tuple<int64_t, int64_t, int32_t, int32_t>> all;
     for (const auto& t : diary.trajectories) {
-      for (const auto& step : t.steps) all.emplace_back(t.episode, t.weights_version, step.action.xfer, step.action.location);
+      for (const auto& step : t.steps)
+        all.emplace_back(t.episode, t.weights_version, step.action.xfer, step.action.location);
     }
     return all;
   };
@@ -257,7 +258,8 @@ TEST(Loop, OldTrajectoriesAreStoredButNotLearnedFrom) {
     if (!message) return false;
     const auto version = comm::decode_weights(message->payload).version;
     // Two versions old, one, none.
-    for (int64_t lag : {2, 1, 0}) box.send(0, Tag::trajectory, mdp::encode(trajectory(episode++, version - lag < 0 ? 0 : version - lag, 2)));
+    for (int64_t lag : {2, 1, 0})
+      box.send(0, Tag::trajectory, mdp::encode(trajectory(episode++, version - lag < 0 ? 0 : version - lag, 2)));
     return false;
   });
   run.options.epochs = 4;
@@ -377,7 +379,8 @@ struct Threads {
   }
   LoopResult run(int silent = 0) {
     std::vector<std::thread> threads;
-    for (int rank = 1; rank < static_cast<int>(comms.size()); ++rank) threads.emplace_back([=, this] { act(rank, rank == silent); });
+    for (int rank = 1; rank < static_cast<int>(comms.size()); ++rank)
+      threads.emplace_back([=, this] { act(rank, rank == silent); });
     comm::Mailbox box(*comms[0]);
     Loop loop(box, algorithm, options, diary.hooks());
     const auto result = loop.run();

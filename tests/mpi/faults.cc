@@ -28,7 +28,8 @@ int learn(comm::Comm& comm) {
   options.should_stop = [&] { return epochs_after_loss >= 3; };
   learner::Loop loop(mailbox, algorithm, options, hooks);
   const auto result = loop.run();
-  std::printf("learner: %s, goodbyes %s\n", name(result.reason).c_str(), result.all_said_goodbye ? "complete" : "missing");
+  std::printf("learner: %s, goodbyes %s\n", name(result.reason).c_str(),
+              result.all_said_goodbye ? "complete" : "missing");
   return result.reason == learner::StopReason::interrupted && result.all_said_goodbye ? 0 : 1;
 }
 

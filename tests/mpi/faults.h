@@ -7,8 +7,8 @@
 
 namespace rlgo::test {
 
-// "killed": the last rank kills itself while it plays. "hung": it stops answering for ever. Rank 0 learns on without it.
-// Returns the exit status.
+// "killed": the last rank kills itself while it plays. "hung": it stops answering for ever. Rank 0 learns on without
+// it. Returns the exit status.
 int play_fault(comm::Comm& comm, const std::string& fault);
 
 }  // namespace rlgo::test

@@ -28,7 +28,8 @@ class FragileEnv : public PathToy {
 class LongWeights : public learner::Algorithm {
  public:
   std::string weights() override { return std::string(2000000, static_cast<char>('a' + updates % 26)); }
-  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override {
+  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories,
+                               const learner::UpdateContext& context) override {
     for (const auto& t : trajectories) learned_steps += static_cast<int64_t>(t.steps.size());
     context.between();
     ++updates;
@@ -65,7 +66,9 @@ class MpiLoop : public testing::Test {
   learner::LoopResult learn() {
     learner::LoopHooks hooks;
     hooks.on_trajectory = [this](const mdp::Trajectory& t) { names.emplace_back(t.rank, t.episode); };
-    hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) { epochs.push_back(report); };
+    hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) {
+      epochs.push_back(report);
+    };
     hooks.say = [this](const std::string& line) { lines.push_back(line); };
     learner::Loop loop(world().mailbox, algorithm, options, hooks);
     return loop.run();
@@ -152,7 +155,8 @@ TEST_F(MpiLoop, AnActorThatVanishes) {
   const auto expected = fmt::format("actor {} is lost", last);
   int updates_at_loss = -1;
   options.should_stop = [&] {
-    const bool lost = std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(expected); });
+    const bool lost =
+        std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(expected); });
     if (lost && updates_at_loss < 0) updates_at_loss = algorithm.updates;
     return lost && algorithm.updates >= updates_at_loss + 3;
   };

@@ -57,7 +57,8 @@ TEST_F(Mpi, SizesMixed) {
     for (size_t i = 0; i < sizes.size(); ++i) box().send(to, Tag::costs, pattern(sizes[i], i));
   }
   for (int from = 0; from < world().size(); ++from) {
-    for (size_t i = 0; i < sizes.size(); ++i) EXPECT_TRUE(world().wait_for(Tag::costs, from).payload == pattern(sizes[i], i)) << i;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      EXPECT_TRUE(world().wait_for(Tag::costs, from).payload == pattern(sizes[i], i)) << i;
   }
 }
 
@@ -91,7 +92,8 @@ TEST_F(Mpi, RingSumsOverAllRanks) {
   for (int rank = 0; rank < world().size(); ++rank) all.push_back(rank);
   const auto group = comm::ring_group(box(), all, {.timeout_s = 60, .transport = world().comm.name()});
   std::vector<float> data(100003);
-  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(world().rank() + 1) * static_cast<float>(i % 100);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<float>(world().rank() + 1) * static_cast<float>(i % 100);
   group->all_reduce_sum(data.data(), data.size());
   const auto sum = static_cast<float>(world().size() * (world().size() + 1) / 2);
   for (size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], sum * static_cast<float>(i % 100)) << i;

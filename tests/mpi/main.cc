@@ -16,8 +16,8 @@ World* the_world = nullptr;
 class FailurePrinter : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::fprintf(stderr, "[rank %d] %s:%d: %s\n", world().rank(), result.file_name() ? result.file_name() : "?", result.line_number(),
-                 result.message());
+    std::fprintf(stderr, "[rank %d] %s:%d: %s\n", world().rank(), result.file_name() ? result.file_name() : "?",
+                 result.line_number(), result.message());
   }
 };
 

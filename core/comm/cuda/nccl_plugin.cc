@@ -23,8 +23,12 @@ struct Group {
 class Outcome {
  public:
   Outcome(char* error, size_t size) : error_(error), size_(size) {}
-  bool ok(cudaError_t status, const char* what) { return status == cudaSuccess || say(what, cudaGetErrorString(status)); }
-  bool ok(ncclResult_t status, const char* what) { return status == ncclSuccess || say(what, ncclGetErrorString(status)); }
+  bool ok(cudaError_t status, const char* what) {
+    return status == cudaSuccess || say(what, cudaGetErrorString(status));
+  }
+  bool ok(ncclResult_t status, const char* what) {
+    return status == ncclSuccess || say(what, ncclGetErrorString(status));
+  }
 
  private:
   bool say(const char* what, const char* reason) {
@@ -44,7 +48,8 @@ int unique_id(char id[kRlgoNcclIdBytes], char* error, size_t error_size) {
   return 0;
 }
 
-int init(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error, size_t error_size) {
+int init(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
+         size_t error_size) {
   Outcome outcome(error, error_size);
   auto made = std::make_unique<Group>();
   made->device = device;
@@ -63,7 +68,8 @@ int all_reduce_sum(void* group, float* data, size_t count, char* error, size_t e
   if (!outcome.ok(cudaSetDevice(member.device), "cudaSetDevice")) return 1;
   // What other streams still write into `data` must be done.
   if (!outcome.ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize")) return 1;
-  if (!outcome.ok(ncclAllReduce(data, data, count, ncclFloat, ncclSum, member.comm, member.stream), "ncclAllReduce")) return 1;
+  if (!outcome.ok(ncclAllReduce(data, data, count, ncclFloat, ncclSum, member.comm, member.stream), "ncclAllReduce"))
+    return 1;
   return outcome.ok(cudaStreamSynchronize(member.stream), "cudaStreamSynchronize") ? 0 : 1;
 }
 

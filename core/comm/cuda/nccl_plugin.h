@@ -13,7 +13,8 @@ struct RlgoNcclPlugin {
   int version;
   int (*unique_id)(char id[kRlgoNcclIdBytes], char* error, size_t error_size);
   // Blocks until all `size` ranks have called it with the same id. *group is to be destroyed.
-  int (*init)(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error, size_t error_size);
+  int (*init)(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
+              size_t error_size);
   // data: `count` floats on the group's device. Returns when the sum is there.
   int (*all_reduce_sum)(void* group, float* data, size_t count, char* error, size_t error_size);
   void (*destroy)(void* group);

@@ -35,17 +35,20 @@ std::vector<std::vector<float>> reduce(int ranks, size_t count, float (*value)(i
 TEST(RingGroup, EqualsTheSum) {
   for (int ranks : {1, 2, 3, 4}) {
     for (size_t count : {0u, 1u, 2u, 5u, 1000u}) {
-      const auto result = reduce(ranks, count, [](int rank, size_t i) { return static_cast<float>(rank + 1) * static_cast<float>(i); });
+      const auto result =
+          reduce(ranks, count, [](int rank, size_t i) { return static_cast<float>(rank + 1) * static_cast<float>(i); });
       for (const auto& data : result) {
         ASSERT_EQ(data.size(), count);
-        for (size_t i = 0; i < count; ++i) EXPECT_EQ(data[i], static_cast<float>(ranks * (ranks + 1) / 2) * static_cast<float>(i));
+        for (size_t i = 0; i < count; ++i)
+          EXPECT_EQ(data[i], static_cast<float>(ranks * (ranks + 1) / 2) * static_cast<float>(i));
       }
     }
   }
 }
 
 TEST(RingGroup, IsTheSameOnAllRanksBitForBit) {
-  const auto result = reduce(4, 1003, [](int rank, size_t i) { return std::sin(static_cast<float>(rank * 1003) + static_cast<float>(i)); });
+  const auto result = reduce(
+      4, 1003, [](int rank, size_t i) { return std::sin(static_cast<float>(rank * 1003) + static_cast<float>(i)); });
   for (const auto& data : result) EXPECT_EQ(data, result[0]);
 }
 

@@ -12,7 +12,15 @@ TEST(Protocol, RoundTrips) {
   EXPECT_EQ(decode_hello(encode(hello)), hello);
   const Weights weights{.version = 3, .quota_steps = 128, .next_episode = {0, 5, 9}, .weights = std::string("\0\1", 2)};
   EXPECT_EQ(decode_weights(encode(weights)), weights);
-  const Heartbeat beat{.version = 2, .quota_steps = 9, .episodes = 3, .steps = 4, .errors = 5, .quota_left = -6, .env_s = 1.5, .policy_s = 2.5, .wait_s = 3.5};
+  const Heartbeat beat{.version = 2,
+                       .quota_steps = 9,
+                       .episodes = 3,
+                       .steps = 4,
+                       .errors = 5,
+                       .quota_left = -6,
+                       .env_s = 1.5,
+                       .policy_s = 2.5,
+                       .wait_s = 3.5};
   EXPECT_EQ(decode_heartbeat(encode(beat)), beat);
   const ErrorReport report{.rank = 3, .episode = 11, .seed = 42, .what = "boom"};
   EXPECT_EQ(decode_error_report(encode(report)), report);
