@@ -78,6 +78,6 @@ int main(int argc, char** argv) {
     status = 1;
   }
   std::fflush(nullptr);
-  if (comm) comm->close(status == 0 ? 30.0 : 1.0);
+  if (comm) comm->close(status == 0 ? 30.0 : 1.0, status);
   return status;
 }
