@@ -28,6 +28,7 @@ World& world() { return *the_world; }
 }  // namespace rlgo::test
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a rank that is ended must not take its last lines along
   testing::InitGoogleTest(&argc, argv);
   const auto comm = rlgo::comm::mpi_comm(&argc, &argv);
   const std::string option = argc > 1 ? argv[1] : "";
