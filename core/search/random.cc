@@ -22,23 +22,17 @@ Step draw(const rules::MatchIndex& index, std::span<const int32_t> rules, int ma
 }
 
 // One walk from the original graph; false where the search must end.
-bool walk(Session& session, rules::MatchIndex index, Rng rng) {
-  graph::Graph graph = session.problem().graph;
-  double cost_us = session.before_us();
-  Trace trace;
+bool walk(Session& session, StatePtr state, Rng rng) {
   for (int k = 0; k < session.options().walk_length; ++k) {
-    const auto rules = applicable_rules(index);
+    const auto rules = applicable_rules(state->index);
     if (rules.empty()) return true;
     if (!session.may_continue()) return false;
-    const Step step = draw(index, rules, session.options().max_locations, rng);
-    auto candidate = session.price(graph, index.matches(step.rule)[static_cast<size_t>(step.location)]);
-    if (!candidate) continue;
-    graph = std::move(candidate->rewrite.graph);
-    index.update(graph, candidate->rewrite.delta);
-    cost_us += candidate->delta_us;
-    trace.push_back(step);
+    const StatePtr next = session.build(*state, draw(state->index, rules, session.options().max_locations, rng));
+    ++(next ? session.counters().candidates : session.counters().refused);
+    if (!next) continue;
+    state = next;
     ++session.counters().steps;
-    session.offer(graph, cost_us, trace);
+    session.offer(*state);
   }
   return true;
 }
@@ -47,11 +41,12 @@ bool walk(Session& session, rules::MatchIndex index, Rng rng) {
 
 Result random_walks(const Problem& problem, const Options& options) {
   Session session(problem, options);
-  const rules::MatchIndex start(problem.rules, problem.graph);
-  if (start.total() == 0) return session.finish();
+  const StatePtr start = session.start();
+  if (start->index.total() == 0) return session.finish();
   for (uint64_t number = 0;; ++number) {
     ++session.counters().walks;
     if (!walk(session, start, Rng({options.seed, number}))) return session.finish();
+    if (options.progress) options.progress(session.counters(), session.best_us());
   }
 }
 

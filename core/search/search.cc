@@ -12,14 +12,40 @@ namespace {
 struct Method {
   const char* name;
   Result (*run)(const Problem&, const Options&);
+  bool needs_ranker;
 };
 constexpr auto kMethods = std::to_array<Method>({
-    {"greedy", greedy},
-    {"random", random_walks},
+    {"greedy", greedy, false},
+    {"taso", taso, false},
+    {"beam", beam, false},
+    {"random", random_walks, false},
+    {"policy", policy, true},
+    {"policy-taso", policy_taso, true},
 });
 
-void check_at_least_one(const char* option, int64_t value) {
-  if (value < 1) fail("search: {} must be at least 1, not {}", option, value);
+const Method& find_method(const std::string& method) {
+  for (const Method& known : kMethods) {
+    if (method == known.name) return known;
+  }
+  const auto all = names();
+  fail("no search method named '{}'{}; there are {}", method, did_you_mean(method, all), join(all, ", "));
+}
+
+void check_at_least(const char* option, int64_t value, int64_t least) {
+  if (value < least) fail("search: {} must be at least {}, not {}", option, least, value);
+}
+
+void check(const Options& options) {
+  check_at_least("budget", options.budget, 1);
+  check_at_least("max_locations", options.max_locations, 1);
+  check_at_least("walk_length", options.walk_length, 1);
+  check_at_least("expansions", options.expansions, 0);
+  check_at_least("beam_width", options.beam_width, 1);
+  check_at_least("children", options.children, 1);
+  check_at_least("walks", options.walks, 1);
+  check_at_least("threads", options.threads, 1);
+  check_at_least("memory_bytes", options.memory_bytes, 0);
+  if (!(options.alpha >= 1)) fail("search: alpha must be at least 1, not {}", options.alpha);
 }
 
 }  // namespace
@@ -42,15 +68,13 @@ std::vector<std::string> names() {
   return all;
 }
 
+bool needs_ranker(const std::string& method) { return find_method(method).needs_ranker; }
+
 Result run(const std::string& method, const Problem& problem, const Options& options) {
-  check_at_least_one("budget", options.budget);
-  check_at_least_one("max_locations", options.max_locations);
-  check_at_least_one("walk_length", options.walk_length);
-  for (const Method& known : kMethods) {
-    if (method == known.name) return known.run(problem, options);
-  }
-  const auto all = names();
-  fail("no search method named '{}'{}; there are {}", method, did_you_mean(method, all), join(all, ", "));
+  const Method& found = find_method(method);
+  check(options);
+  if (found.needs_ranker && options.ranker == nullptr) fail("search: method '{}' needs a trained agent", method);
+  return found.run(problem, options);
 }
 
 graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,

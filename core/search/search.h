@@ -1,4 +1,5 @@
-// Search for a cheaper graph without a trained agent: the rivals of the agent, and a quick way to a result.
+// Search for a cheaper graph: the rivals of the agent, a quick way to a result, and ways to make use of a trained
+// agent.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,29 @@ namespace rlgo::search {
 struct Problem {
   const graph::Graph& graph;
   std::shared_ptr<const rules::RuleSet> rules;
-  cost::CostModel& cost;
+  cost::CostModel& cost;  // used by one thread at a time
 };
 
-struct Options {
-  int64_t budget = 50'000;  // matches that may be tried (candidates + refused), >= 1
-  uint64_t seed = 0;        // of methods that draw
-  int max_locations = 200;  // per rule and graph, >= 1: the first ones, as in the environment
-  int walk_length = 50;     // random: rewrites in one walk, >= 1
-  std::function<bool()>
-      stop{};  // asked before each candidate: true ends the search. The caller's time limit. May be empty.
+// How far a search has come: what a ranking may depend on besides the graph.
+struct Position {
+  double initial_us = 0;
+  double current_us = 0;
+  double best_us = 0;
+  int step = 0;       // rewrites since the unmodified graph
+  int max_steps = 1;  // Options::walk_length
+};
+
+// Judges the rewrites of a graph: a trained agent, plugged in by the caller.
+class Ranker {
+ public:
+  struct Scores {
+    std::vector<float>
+        moves;       // log-probabilities, by rule, then location < max_locations: -inf where never to be tried
+    float stop = 0;  // log-probability of leaving the graph as it is
+  };
+  virtual ~Ranker() = default;
+  virtual Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
+                      const Position& position) = 0;
 };
 
 // Rewrite by the location-th match of a rule, in the order of rules::find_matches.
@@ -39,19 +53,41 @@ struct Step {
 };
 using Trace = std::vector<Step>;
 
+struct Counters {
+  int64_t candidates = 0;  // graphs generated and priced
+  int64_t refused = 0;     // matches that did not apply after all
+  int64_t duplicates = 0;  // candidates that were known already
+  int64_t steps = 0;       // rewrites that were followed: graphs taken from the queue, the beam, the walk
+  int64_t walks = 0;       // random, policy: starts from the original graph
+  int64_t dropped = 0;     // graphs thrown away, unseen, because options.memory_bytes was reached
+};
+
+struct Options {
+  int64_t budget = 50'000;   // matches that may be tried (candidates + refused), >= 1
+  uint64_t seed = 0;         // of methods that draw
+  int max_locations = 200;   // per rule and graph, >= 1: the first ones, as in the environment
+  int walk_length = 50;      // random, policy: rewrites in one walk, >= 1
+  double alpha = 1.05;       // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
+  int64_t expansions = 0;    // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
+  int beam_width = 16;       // beam: graphs that go on, >= 1
+  int children = 64;         // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
+  int walks = 64;            // policy: walks, the first one greedy, >= 1
+  int threads = 1;           // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
+  int64_t memory_bytes = 0;  // taso, policy-taso: about what the queue may hold; 0: no limit
+  Ranker* ranker = nullptr;  // policy, policy-taso: whom to ask
+  // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
+  // caller's time limit. May be empty.
+  std::function<bool()> stop{};
+  // Told now and then how far the search is, by the thread that called run(). May be empty.
+  std::function<void(const Counters& counters, double best_us)> progress{};
+};
+
 enum class StopReason : uint8_t {
-  finished,  // nothing left to try: greedy found no improvement, or no rule applies
-  budget,    // options.budget matches were tried
+  finished,  // nothing left to try: greedy found no improvement, a queue is empty, no rule applies
+  budget,    // options.budget matches (or options.expansions graphs) were tried
   stopped,   // options.stop() said so
 };
 std::string_view name(StopReason reason);
-
-struct Counters {
-  int64_t candidates = 0;  // graphs made and priced
-  int64_t refused = 0;     // matches that did not apply after all
-  int64_t steps = 0;       // rewrites that were followed
-  int64_t walks = 0;       // random: starts from the original graph
-};
 
 // One point of the curve of best cost: at the start, and at each improvement.
 struct Sample {
@@ -73,8 +109,10 @@ struct Result {
 
 // The methods, in the order of the table in search.cc.
 std::vector<std::string> names();
+// Whether a method asks options.ranker.
+bool needs_ranker(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on
-// problem and options alone (and on when stop() says so).
+// problem and options alone (and on when stop() says so), for any fixed number of threads.
 Result run(const std::string& method, const Problem& problem, const Options& options = {});
 
 // The graph at the end of a trace. Throws Error naming the step that does not apply.

@@ -1,16 +1,26 @@
 #include "core/search/session.h"
 
+#include <exception>
+#include <thread>
+
 namespace rlgo::search {
 
-Session::Session(const Problem& problem, const Options& options) : problem_(problem), options_(options) {
+Session::Session(const Problem& problem, const Options& options)
+    : problem_(problem), options_(options), shared_{problem.cost, {}} {
+  for (int k = 0; k < options.threads; ++k) costs_.emplace_back(shared_);
   result_.graph = problem.graph;
-  result_.before_us = cost::graph_cost(problem.cost, problem.graph).runtime_us;
+  result_.before_us = cost::graph_cost(costs_[0], problem.graph).runtime_us;
   result_.after_us = result_.before_us;
   result_.curve.push_back({0.0, 0, result_.before_us});
 }
 
+StatePtr Session::start() const {
+  return std::make_shared<const State>(
+      State{problem_.graph, rules::MatchIndex(problem_.rules, problem_.graph), result_.before_us, 0, nullptr});
+}
+
 bool Session::may_continue() {
-  if (result_.counters.candidates + result_.counters.refused >= options_.budget) {
+  if (budget_left() <= 0) {
     result_.reason = StopReason::budget;
     return false;
   }
@@ -21,28 +31,93 @@ bool Session::may_continue() {
   return true;
 }
 
-std::optional<Session::Candidate> Session::price(const graph::Graph& from, const rules::Match& match) {
-  auto rewrite = rules::apply(*problem_.rules, match, from);
-  if (!rewrite) {
-    ++result_.counters.refused;
-    return std::nullopt;
+// States are claimed one by one by whichever thread is free; what is done for one depends on the state alone.
+struct Session::Job {
+  Job(std::span<const StatePtr> from, std::span<const std::vector<Step>> steps) : states(from), tried(steps) {}
+  std::span<const StatePtr> states;
+  std::span<const std::vector<Step>> tried;
+  std::vector<size_t> allowed;  // of tried[k]: what the budget pays for
+  std::vector<std::vector<Child>> children;
+  std::vector<int64_t> refused;
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> stopped = false;
+  std::mutex mutex;
+  std::exception_ptr error;
+};
+
+void Session::work(Job& job, cost::CostModel& cost, bool asks) {
+  try {
+    for (size_t k = job.next++; k < job.states.size(); k = job.next++) {
+      for (size_t i = 0; i < job.allowed[k]; ++i) {
+        if (asks && options_.stop && options_.stop()) job.stopped = true;
+        if (job.stopped) return;
+        if (const auto child = search::price(*job.states[k], job.tried[k][i], cost)) {
+          job.children[k].push_back(*child);
+        } else {
+          ++job.refused[k];
+        }
+      }
+    }
+  } catch (...) {
+    job.stopped = true;
+    const std::lock_guard lock(job.mutex);
+    if (!job.error) job.error = std::current_exception();
   }
-  ++result_.counters.candidates;
-  const double delta = cost::delta_us(problem_.cost, from, rewrite->graph, rewrite->delta);
-  return Candidate{std::move(*rewrite), delta};
 }
 
-void Session::offer(const graph::Graph& graph, double cost_us, const Trace& trace) {
-  if (cost_us >= result_.after_us - tolerance_us()) return;
-  result_.graph = graph;
-  result_.after_us = cost_us;
-  result_.trace = trace;
-  result_.curve.push_back({watch_.seconds(), result_.counters.candidates, cost_us});
+std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
+                                               std::span<const std::vector<Step>> tried) {
+  Job job(states, tried);
+  job.children.resize(states.size());
+  job.refused.resize(states.size());
+  int64_t left = budget_left();
+  bool short_of_budget = false;
+  for (const auto& steps : tried) {
+    const auto count = std::min<int64_t>(left, static_cast<int64_t>(steps.size()));
+    short_of_budget |= count < static_cast<int64_t>(steps.size());
+    job.allowed.push_back(static_cast<size_t>(count));
+    left -= count;
+  }
+  {
+    std::vector<std::jthread> others;
+    const size_t threads = std::min(costs_.size(), states.size());
+    for (size_t k = 1; k < threads; ++k) others.emplace_back([&, k] { work(job, costs_[k], false); });
+    work(job, costs_[0], true);
+  }
+  if (job.error) std::rethrow_exception(job.error);
+  for (const auto& children : job.children) result_.counters.candidates += static_cast<int64_t>(children.size());
+  for (const int64_t refused : job.refused) result_.counters.refused += refused;
+  if (short_of_budget) result_.reason = StopReason::budget;
+  if (job.stopped) result_.reason = StopReason::stopped;
+  if (options_.progress) options_.progress(result_.counters, result_.after_us);
+  return std::move(job.children);
+}
+
+std::vector<Child> Session::price(const StatePtr& state) {
+  const std::vector<Step> steps = state->steps(options_.max_locations);
+  return std::move(price({&state, 1}, {&steps, 1})[0]);
+}
+
+StatePtr Session::build(const State& from, const Step& step) {
+  auto state = follow(from, step, costs_[0]);
+  return state ? std::make_shared<const State>(std::move(*state)) : nullptr;
+}
+
+void Session::offer(const State& state) {
+  if (!improves(state.cost_us)) return;
+  result_.graph = state.graph;
+  result_.after_us = state.cost_us;
+  result_.trace = to_trace(state.trail.get());
+  result_.curve.push_back({watch_.seconds(), result_.counters.candidates, state.cost_us});
+}
+
+Position Session::position(const State& state) const {
+  return {result_.before_us, state.cost_us, result_.after_us, state.depth, options_.walk_length};
 }
 
 Result Session::finish() {
   // The sum of many differences: replaced by the cost of the graph itself.
-  result_.after_us = cost::graph_cost(problem_.cost, result_.graph).runtime_us;
+  result_.after_us = cost::graph_cost(costs_[0], result_.graph).runtime_us;
   result_.seconds = watch_.seconds();
   return std::move(result_);
 }

@@ -1,10 +1,11 @@
-// What all methods share: budget, clock, and the best graph so far. Methods themselves: one file each, declared below.
+// What all methods share: budget, clock, threads, and the best graph so far. Methods: one file each, declared below.
 #pragma once
 
-#include <optional>
+#include <atomic>
+#include <span>
 
 #include "core/base/stopwatch.h"
-#include "core/search/search.h"
+#include "core/search/state.h"
 
 namespace rlgo::search {
 
@@ -12,28 +13,42 @@ class Session {
  public:
   Session(const Problem& problem, const Options& options);
 
+  // The unmodified graph.
+  StatePtr start() const;
   // False where budget or stop() ends the search; the reason is then noted.
   bool may_continue();
-  // Makes and prices the graph behind one match. Nothing where it does not apply.
-  struct Candidate {
-    rules::Rewrite rewrite;
-    double delta_us;  // against `from`
-  };
-  std::optional<Candidate> price(const graph::Graph& from, const rules::Match& match);
-  // Keeps the graph where its cost is below the best so far.
-  void offer(const graph::Graph& graph, double cost_us, const Trace& trace);
+  // Rewrites of each of several states, in the order of `tried`, priced by options.threads threads; those that do not
+  // apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is dealt out does
+  // not depend on the threads.
+  std::vector<std::vector<Child>> price(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);
+  // The same, all rewrites of one state.
+  std::vector<Child> price(const StatePtr& state);
+  // Builds a child. Null where it does not apply after all. Not charged to the budget.
+  StatePtr build(const State& from, const Step& step);
+  // Keeps a state where its cost is below the best so far.
+  void offer(const State& state);
+  bool improves(double cost_us) const { return cost_us < result_.after_us - tolerance_us(); }
 
   const Problem& problem() const { return problem_; }
   const Options& options() const { return options_; }
   double before_us() const { return result_.before_us; }
+  double best_us() const { return result_.after_us; }
+  Position position(const State& state) const;
   Counters& counters() { return result_.counters; }
+  void end(StopReason reason) { result_.reason = reason; }
   // Changes below this are rounding, not improvement, us.
   double tolerance_us() const { return 1e-9 * result_.before_us; }
   Result finish();
 
  private:
+  struct Job;
+  void work(Job& job, cost::CostModel& cost, bool asks);
+  int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
+
   const Problem& problem_;
   const Options& options_;
+  SharedCost shared_;
+  std::vector<ThreadCost> costs_;  // one per thread
   Stopwatch watch_;
   Result result_;
 };
@@ -42,5 +57,14 @@ class Session {
 Result greedy(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
+// Backtracking of TASO (Jia et al. 2019, algorithm 2; SPEC.md 1.14): a queue ordered by cost, of graphs that cost less
+// than alpha times the best.
+Result taso(const Problem& problem, const Options& options);
+// The same, but of each graph only the rewrites that the ranker thinks likeliest are tried.
+Result policy_taso(const Problem& problem, const Options& options);
+// The beam_width cheapest graphs that are one rewrite further, again and again.
+Result beam(const Problem& problem, const Options& options);
+// Walks of the ranker: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
+Result policy(const Problem& problem, const Options& options);
 
 }  // namespace rlgo::search

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
 #include "core/graph/editor.h"
@@ -56,9 +58,32 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
+// Thinks every rewrite as good as leaving the graph alone; never tries the rules named.
+class Uniform : public Ranker {
+ public:
+  explicit Uniform(std::vector<int32_t> never = {}) : never_(std::move(never)) {}
+  Scores rank(const graph::Graph&, const rules::MatchIndex& matches, int max_locations, const Position& at) override {
+    EXPECT_GT(at.initial_us, 0);
+    EXPECT_LE(at.best_us, at.current_us + 1e-9);
+    Scores scores;
+    for (int rule = 0; rule < matches.rules().size(); ++rule) {
+      const bool never = std::find(never_.begin(), never_.end(), rule) != never_.end();
+      const size_t count = std::min(matches.matches(rule).size(), static_cast<size_t>(max_locations));
+      scores.moves.insert(scores.moves.end(), count, never ? -INFINITY : -1.0f);
+    }
+    scores.stop = -2.0f;
+    return scores;
+  }
+
+ private:
+  std::vector<int32_t> never_;
+};
+
 class SearchTest : public ::testing::Test {
  protected:
-  Result run_on(const std::string& method, const graph::Graph& graph, const Options& options = {}) {
+  Result run_on(const std::string& method, const graph::Graph& graph, Options options = {}) {
+    Uniform uniform;
+    if (options.ranker == nullptr) options.ranker = &uniform;
     return run(method, {graph, rule_set(), cost_}, options);
   }
   double cost(const graph::Graph& graph) { return cost::graph_cost(cost_, graph).runtime_us; }
@@ -170,13 +195,109 @@ TEST_F(SearchTest, LocationLimitHolds) {
   EXPECT_FALSE(result.trace.empty());
 }
 
+TEST_F(SearchTest, TasoGoesThroughDearerGraphs) {
+  const auto rules = rules::RuleSet::parse(R"(
+rule dearer
+  ?y = (matmul ?x ?w act=relu)
+  => ?y = (relu (matmul ?x ?w act=none))
+
+rule cheaper
+  ?y = (relu (matmul ?x ?w act=none))
+  => ?y = (relu ?x)
+)",
+                                           "steps.rules");
+  graph::Editor e("g");
+  const Value x = e.add_input("x", {ops::DType::f32, {64, 64}});
+  const Value w = e.add_weight("w", graph::Blob::seeded({ops::DType::f32, {64, 64}}, 1, 0.1));
+  e.add_output("y", e.op(Op::matmul, {x, w}, {{ops::Attr::act, std::string("relu")}}));
+  const graph::Graph graph = *e.finish();
+  EXPECT_EQ(run("greedy", {graph, rules, cost_}).trace.size(), 0u);
+  EXPECT_EQ(run("taso", {graph, rules, cost_}, {.alpha = 1.0}).trace.size(), 0u);
+  EXPECT_EQ(run("taso", {graph, rules, cost_}, {.alpha = 3.0}).trace, (Trace{{0, 0}, {1, 0}}));
+}
+
+TEST_F(SearchTest, TasoExhaustsSmallSpaces) {
+  const Result result = run_on("taso", chain(4), {.alpha = 2.0});
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_EQ(result.counters.steps, 15);  // 2^4 graphs: each relu fused or not
+  EXPECT_EQ(result.counters.candidates, 16 * 4);
+  EXPECT_EQ(result.counters.duplicates, 16 * 4 - 15);
+  EXPECT_EQ(result.trace.size(), 4u);
+}
+
+TEST_F(SearchTest, TasoCountsExpansionsAsTasoDoes) {
+  const Result result = run_on("taso", chain(6), {.alpha = 1.5, .expansions = 3});
+  EXPECT_EQ(result.reason, StopReason::budget);
+  EXPECT_EQ(result.counters.candidates, 3 * 6);
+}
+
+TEST_F(SearchTest, ThreadsGiveTheSameEveryTime) {
+  for (const std::string method : {"taso", "beam"}) {
+    const Result one = run_on(method, chain(8), {.budget = 500, .threads = 1});
+    const Result a = run_on(method, chain(8), {.budget = 500, .threads = 3});
+    const Result b = run_on(method, chain(8), {.budget = 500, .threads = 3});
+    EXPECT_EQ(a.trace, b.trace) << method;
+    EXPECT_EQ(a.counters.duplicates, b.counters.duplicates) << method;
+    EXPECT_EQ(a.after_us, one.after_us) << method;  // all relus fused
+  }
+}
+
+TEST_F(SearchTest, ErrorsInThreadsReachTheCaller) {
+  class Broken : public cost::AnalyticCost {
+   public:
+    double op_us(const graph::Graph& graph, graph::NodeId id) override {
+      if (graph.node(id).op() == Op::matmul && graph.node(id).attrs().word(ops::Attr::act) == "relu") fail("no price");
+      return AnalyticCost::op_us(graph, id);
+    }
+  } broken;
+  const graph::Graph graph = chain(4);
+  EXPECT_EQ(error_of([&] { run("beam", {graph, rule_set(), broken}, {.threads = 2}); }), "no price");
+}
+
+TEST_F(SearchTest, MemoryBoundDropsTheWorst) {
+  const Result free = run_on("taso", chain(10), {.budget = 3000, .alpha = 2.0});
+  const Result bound = run_on("taso", chain(10), {.budget = 3000, .alpha = 2.0, .memory_bytes = 100'000});
+  EXPECT_EQ(free.counters.dropped, 0);
+  EXPECT_GT(bound.counters.dropped, 0);
+  EXPECT_EQ(bound.after_us, free.after_us);
+}
+
+TEST_F(SearchTest, BeamKeepsTheCheapest) {
+  const Result narrow = run_on("beam", chain(6), {.budget = 1000, .beam_width = 1});
+  EXPECT_EQ(narrow.trace.size(), 6u);
+  EXPECT_EQ(narrow.reason, StopReason::finished);  // around the best all are known
+}
+
+TEST_F(SearchTest, PolicyFollowsTheRanker) {
+  Uniform never({1});  // no fusing: nothing gets cheaper
+  EXPECT_TRUE(run_on("policy", chain(4), {.ranker = &never}).trace.empty());
+  EXPECT_TRUE(run_on("policy-taso", chain(4), {.ranker = &never}).trace.empty());
+  const Result one = run_on("policy", chain(4), {.walk_length = 7, .walks = 1});
+  EXPECT_EQ(one.counters.walks, 1);
+  EXPECT_EQ(one.counters.candidates, 7);
+  EXPECT_EQ(run_on("policy-taso", chain(4), {.expansions = 1, .children = 2}).counters.candidates, 2);
+}
+
+TEST_F(SearchTest, PolicyNeedsARanker) {
+  const graph::Graph graph = chain(1);
+  EXPECT_EQ(error_of([&] {
+              run("policy", {graph, rule_set(), cost_});
+            }),
+            "search: method 'policy' needs a trained agent");
+  EXPECT_TRUE(needs_ranker("policy-taso"));
+  EXPECT_FALSE(needs_ranker("taso"));
+}
+
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
-            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, random");
+            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, taso, beam, random, policy, "
+            "policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
             "search: walk_length must be at least 1, not -1");
+  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.alpha = 0.9}); }), "search: alpha must be at least 1, not 0.9");
+  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.threads = 0}); }), "search: threads must be at least 1, not 0");
 }
 
 TEST_F(SearchTest, TracesThatDoNotApplyAreErrors) {

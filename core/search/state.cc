@@ -1,0 +1,58 @@
+#include "core/search/state.h"
+
+#include <algorithm>
+
+namespace rlgo::search {
+
+Trace to_trace(const Trail* trail) {
+  Trace trace;
+  for (; trail != nullptr; trail = trail->before.get()) trace.push_back(trail->step);
+  std::ranges::reverse(trace);
+  return trace;
+}
+
+std::vector<Step> State::steps(int max_locations) const {
+  std::vector<Step> steps;
+  for (int32_t rule = 0; rule < index.rules().size(); ++rule) {
+    const auto count = static_cast<int32_t>(std::min(index.matches(rule).size(), static_cast<size_t>(max_locations)));
+    for (int32_t location = 0; location < count; ++location) steps.push_back({rule, location});
+  }
+  return steps;
+}
+
+int64_t State::bytes() const {
+  const auto per_node = static_cast<int64_t>(sizeof(graph::Node) + 2 * sizeof(int32_t) + sizeof(uint64_t));
+  return static_cast<int64_t>(sizeof(State)) + per_node * graph.id_bound() + 256 * index.rules().size();
+}
+
+double ThreadCost::op_us(const graph::Graph& graph, graph::NodeId id) {
+  const graph::Node& node = graph.node(id);
+  if (cost::is_free(node)) return 0;
+  const auto [at, is_new] = us_.try_emplace(node.info->signature_hash, 0.0);
+  if (is_new) {
+    const std::lock_guard lock(shared_.mutex);
+    at->second = shared_.model.op_us(graph, id);
+  }
+  return at->second;
+}
+
+std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost) {
+  const auto& match = from.index.matches(step.rule)[static_cast<size_t>(step.location)];
+  auto rewrite = rules::apply(from.index.rules(), match, from.graph);
+  if (!rewrite) return std::nullopt;
+  const double delta_us = cost::delta_us(cost, from.graph, rewrite->graph, rewrite->delta);
+  rules::MatchIndex index = from.index;
+  index.update(rewrite->graph, rewrite->delta);
+  return State{std::move(rewrite->graph), std::move(index), from.cost_us + delta_us, from.depth + 1,
+               std::make_shared<const Trail>(Trail{from.trail, step})};
+}
+
+std::optional<Child> price(const State& from, const Step& step, cost::CostModel& cost) {
+  const auto& match = from.index.matches(step.rule)[static_cast<size_t>(step.location)];
+  const auto rewrite = rules::apply(from.index.rules(), match, from.graph);
+  if (!rewrite) return std::nullopt;
+  return Child{step, from.cost_us + cost::delta_us(cost, from.graph, rewrite->graph, rewrite->delta),
+               rewrite->graph.hash()};
+}
+
+}  // namespace rlgo::search

@@ -1,0 +1,65 @@
+// Graphs that a search has built, and the pricing of the graphs that are one rewrite away.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "core/search/search.h"
+
+namespace rlgo::search {
+
+// The rewrites that led to a graph, last one first; shared by all that came from it.
+struct Trail {
+  std::shared_ptr<const Trail> before;  // null: `step` is the first one
+  Step step;
+};
+Trace to_trace(const Trail* trail);
+
+// A built graph. Immutable once made.
+struct State {
+  graph::Graph graph;
+  rules::MatchIndex index;
+  double cost_us = 0;
+  int depth = 0;  // rewrites since the unmodified graph
+  std::shared_ptr<const Trail> trail;
+
+  // Rewrites that may be tried: the first max_locations of each rule.
+  std::vector<Step> steps(int max_locations) const;
+  // About what it holds in memory, without what it shares with others.
+  int64_t bytes() const;
+};
+using StatePtr = std::shared_ptr<const State>;
+
+// A graph that is one rewrite away from a state: priced, not built.
+struct Child {
+  Step step;
+  double cost_us = 0;
+  uint64_t hash = 0;  // two children with equal hashes lead to equal graphs
+};
+
+// The caller's cost model, asked by one thread at a time.
+struct SharedCost {
+  cost::CostModel& model;
+  std::mutex mutex;
+};
+
+// A thread's own memory of what the shared model answered.
+class ThreadCost : public cost::CostModel {
+ public:
+  explicit ThreadCost(SharedCost& shared) : shared_(shared) {}
+  std::string name() const override { return shared_.model.name(); }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override;
+
+ private:
+  SharedCost& shared_;
+  std::unordered_map<uint64_t, double> us_;  // by signature hash
+};
+
+// The graph behind one rewrite, built. Nothing where it does not apply.
+std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost);
+// The same without its graph. Nothing where it does not apply.
+std::optional<Child> price(const State& from, const Step& step, cost::CostModel& cost);
+
+}  // namespace rlgo::search

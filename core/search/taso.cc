@@ -1,0 +1,149 @@
+// The queue holds children, not graphs: a graph is built when it is taken from the queue, from the parent that all its
+// brothers share. So an entry is small, and most graphs that are priced are never built.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_set>
+
+#include "core/search/session.h"
+
+namespace rlgo::search {
+namespace {
+
+struct Entry {
+  double cost_us = 0;
+  int64_t number = 0;  // of equal costs the earlier one is taken first
+  StatePtr from;       // null: the unmodified graph
+  Step step;
+};
+bool later(const Entry& a, const Entry& b) {
+  return a.cost_us != b.cost_us ? a.cost_us > b.cost_us : a.number > b.number;
+}
+
+// Which rewrites of a state are tried: all of them, or the ranker's likeliest.
+class Chooser {
+ public:
+  Chooser(const Session& session, Ranker* ranker) : session_(session), ranker_(ranker) {}
+  std::vector<Step> operator()(const State& state) const {
+    const Options& options = session_.options();
+    std::vector<Step> steps = state.steps(options.max_locations);
+    if (ranker_ == nullptr || steps.empty()) return steps;
+    const auto scores = ranker_->rank(state.graph, state.index, options.max_locations, session_.position(state));
+    std::vector<size_t> order(steps.size());
+    for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return scores.moves.at(k); });
+    std::vector<Step> chosen;
+    for (const size_t k : order) {
+      if (chosen.size() == static_cast<size_t>(options.children) || std::isinf(scores.moves[k])) break;
+      chosen.push_back(steps[k]);
+    }
+    return chosen;
+  }
+
+ private:
+  const Session& session_;
+  Ranker* ranker_;
+};
+
+class Backtracking {
+ public:
+  Backtracking(Session& session, Ranker* ranker) : session_(session), choose_(session, ranker) {}
+
+  void run() {
+    start_ = session_.start();
+    visited_.insert(start_->graph.hash());
+    push({start_->cost_us, number_++, nullptr, {}});
+    while (!queue_.empty() && session_.may_continue()) {
+      const std::vector<StatePtr> states = take();
+      if (states.empty()) continue;
+      std::vector<std::vector<Step>> tried;
+      for (const StatePtr& state : states) tried.push_back(choose_(*state));
+      const auto children = session_.price(states, tried);
+      for (size_t k = 0; k < states.size(); ++k) {
+        held_bytes_ += states[k]->bytes();
+        for (const Child& child : children[k]) consider(states[k], child);
+      }
+      respect_memory();
+      if (session_.options().expansions > 0 && taken_ >= session_.options().expansions) {
+        session_.end(StopReason::budget);
+        return;
+      }
+    }
+  }
+
+ private:
+  void push(Entry entry) {
+    queue_.push_back(std::move(entry));
+    std::ranges::push_heap(queue_, later);
+  }
+
+  // The cheapest graphs of the queue, one for each thread, built.
+  std::vector<StatePtr> take() {
+    std::vector<StatePtr> states;
+    while (!queue_.empty() && states.size() < static_cast<size_t>(session_.options().threads)) {
+      std::ranges::pop_heap(queue_, later);
+      const Entry entry = std::move(queue_.back());
+      queue_.pop_back();
+      StatePtr state = entry.from ? session_.build(*entry.from, entry.step) : start_;
+      if (!state) continue;
+      ++taken_;
+      if (entry.from) ++session_.counters().steps;
+      states.push_back(std::move(state));
+    }
+    return states;
+  }
+
+  void consider(const StatePtr& from, const Child& child) {
+    if (!visited_.insert(child.hash).second) {
+      ++session_.counters().duplicates;
+      return;
+    }
+    if (session_.improves(child.cost_us)) {
+      if (const StatePtr state = session_.build(*from, child.step)) session_.offer(*state);
+    }
+    if (child.cost_us < session_.options().alpha * session_.best_us())
+      push({child.cost_us, number_++, from, child.step});
+  }
+
+  // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.
+  void respect_memory() {
+    const int64_t bound = session_.options().memory_bytes;
+    if (bound == 0 || used_bytes() <= bound || queue_.size() < 2) return;
+    const auto middle = queue_.begin() + static_cast<ptrdiff_t>(queue_.size() / 2);
+    std::ranges::nth_element(queue_, middle, [](const Entry& a, const Entry& b) { return later(b, a); });
+    session_.counters().dropped += queue_.end() - middle;
+    queue_.erase(middle, queue_.end());
+    std::ranges::make_heap(queue_, later);
+    std::unordered_set<const State*> alive;
+    held_bytes_ = 0;
+    for (const Entry& entry : queue_) {
+      if (entry.from && alive.insert(entry.from.get()).second) held_bytes_ += entry.from->bytes();
+    }
+  }
+  int64_t used_bytes() const {
+    return held_bytes_ + static_cast<int64_t>(queue_.size() * sizeof(Entry) + visited_.size() * 32);
+  }
+
+  Session& session_;
+  Chooser choose_;
+  StatePtr start_;
+  std::vector<Entry> queue_;  // a heap
+  std::unordered_set<uint64_t> visited_;
+  int64_t number_ = 0, taken_ = 0, held_bytes_ = 0;
+};
+
+}  // namespace
+
+Result taso(const Problem& problem, const Options& options) {
+  Session session(problem, options);
+  Backtracking(session, nullptr).run();
+  return session.finish();
+}
+
+Result policy_taso(const Problem& problem, const Options& options) {
+  Session session(problem, options);
+  Backtracking(session, options.ranker).run();
+  return session.finish();
+}
+
+}  // namespace rlgo::search
