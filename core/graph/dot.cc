@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/graph/quote.h"
+#include "core/graph/svg.h"
 #include "core/graph/text.h"
 
 namespace rlgo::graph {
@@ -18,9 +19,6 @@ std::string label(const Graph& graph, NodeId id) {
   for (const auto& type : info.outputs) text += '\n' + ops::to_string(type);
   return text;
 }
-
-// Constant parts are the weights of the operators that read them, and not drawn; but an output is drawn in any case.
-bool is_drawn(const Graph& graph, NodeId id) { return !graph.node(id).constant || graph.is_output(id); }
 
 std::string_view style(ops::Op op) {
   switch (op) {

@@ -1,0 +1,28 @@
+// Places for boxes and arrows, in layers from top to bottom (Sugiyama's method).
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rlgo::graph {
+
+struct Size {
+  double width = 0, height = 0;
+};
+struct Point {
+  double x = 0, y = 0;
+};
+
+struct Layout {
+  std::vector<Point> centres;              // of the boxes
+  std::vector<std::vector<Point>> routes;  // of the arrows: from box to box by way of places between other boxes
+  double width = 0, height = 0;
+};
+
+// Layers by longest path, crossings lowered by medians, places by least squares under the order in each layer
+// (pool-adjacent-violators). Arrows are pairs of box numbers, without doubles. Throws Error on a cycle.
+// O(arrows and places they pass, times a logarithm).
+Layout layered_layout(std::span<const Size> boxes, std::span<const std::pair<int, int>> arrows);
+
+}  // namespace rlgo::graph
