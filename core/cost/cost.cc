@@ -91,6 +91,19 @@ class PeakMemory {
   std::vector<Buffer> buffers_;       // of live nodes, in topological order
 };
 
+// Sum of the prices of `changed` and of all whose price depends on them.
+double affected_us(CostModel& model, const Graph& graph, std::vector<NodeId> changed, const std::vector<NodeId>& touched) {
+  changed.insert(changed.end(), touched.begin(), touched.end());
+  double sum = 0;
+  for (const NodeId id : model.dependents(graph, changed)) sum += node_cost(model, graph, id).runtime_us;
+  return sum;
+}
+
+// A node outside both sets of dependents has the same surroundings in both graphs, hence the same price.
+double surroundings_delta_us(CostModel& model, const Graph& before, const Graph& after, const graph::Delta& delta) {
+  return affected_us(model, after, delta.added, delta.touched) - affected_us(model, before, delta.removed, delta.touched);
+}
+
 }  // namespace
 
 bool is_free(const Node& node) {
@@ -135,7 +148,18 @@ Cost graph_cost(CostModel& model, const Graph& graph) {
 
 double peak_bytes(const Graph& graph) { return PeakMemory(graph).bytes(); }
 
+std::vector<NodeId> CostModel::dependents(const Graph& graph, std::span<const NodeId> changed) const {
+  std::vector<NodeId> out;
+  for (const NodeId id : changed) {
+    if (!graph.node(id).constant) out.push_back(id);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 double delta_us(CostModel& model, const Graph& before, const Graph& after, const graph::Delta& delta) {
+  if (!model.is_local()) return surroundings_delta_us(model, before, after, delta);
   double change = 0;
   for (const NodeId id : delta.added) change += node_cost(model, after, id).runtime_us;
   for (const NodeId id : delta.removed) change -= node_cost(model, before, id).runtime_us;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,15 @@ class CostModel {
  public:
   virtual ~CostModel() = default;
   virtual std::string name() const = 0;  // "analytic", "measured:cpu", ...
-  // Time of one operator in us, >= 0. Depends only on the node's signature (operator, attributes, input types), so
-  // answers may be kept by node.info->signature_hash. Zero for constants, leaves, reshape and opaque operators.
+  // Time of one operator in us, >= 0. Where is_local(): depends only on the node's signature (operator, attributes, input
+  // types), so answers may be kept by node.info->signature_hash. Zero for constants, leaves, reshape and opaque operators.
   virtual double op_us(const graph::Graph& graph, graph::NodeId id) = 0;
+  // False for models that price operators by what surrounds them (groups that a runtime fuses): an answer then holds
+  // for this node in this graph only, and an edit changes it for dependents() too.
+  virtual bool is_local() const { return true; }
+  // The live, non-constant nodes of `graph` whose op_us may depend on one of `changed` (live in it; as in Delta::added
+  // and touched), those included, each once. Called where !is_local().
+  virtual std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const;
 };
 
 // True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never

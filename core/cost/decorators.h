@@ -8,12 +8,16 @@
 
 namespace rlgo::cost {
 
-// Asks the inner model once per signature.
+// Asks the inner model once per signature; every time where that is not local.
 class CachedCost : public CostModel {
  public:
   explicit CachedCost(std::unique_ptr<CostModel> inner) : inner_(std::move(inner)) {}
   std::string name() const override { return inner_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
+  bool is_local() const override { return inner_->is_local(); }
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
+    return inner_->dependents(graph, changed);
+  }
   size_t size() const { return us_.size(); }
 
  private:
@@ -22,12 +26,16 @@ class CachedCost : public CostModel {
 };
 
 // Throws Error, with model and operator, where the inner model breaks the contract: an answer that is negative or not
-// finite, not zero for a free node, or other than the first answer for the same signature.
+// finite, not zero for a free node, or (where it is local) other than the first answer for the same signature.
 class CheckedCost : public CostModel {
  public:
   explicit CheckedCost(std::unique_ptr<CostModel> inner) : inner_(std::move(inner)) {}
   std::string name() const override { return inner_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
+  bool is_local() const override { return inner_->is_local(); }
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
+    return inner_->dependents(graph, changed);
+  }
 
  private:
   std::unique_ptr<CostModel> inner_;

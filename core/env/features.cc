@@ -114,6 +114,10 @@ void FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vector<
 void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
   for (NodeId id : delta.added) learn(graph, id);
   for (NodeId id : delta.touched) learn(graph, id);
+  if (model_->is_local()) return;
+  std::vector<NodeId> changed = delta.added;
+  changed.insert(changed.end(), delta.touched.begin(), delta.touched.end());
+  for (NodeId id : model_->dependents(graph, changed)) learn(graph, id);
 }
 
 mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const {

@@ -1,0 +1,364 @@
+#include "core/measure/measurer.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/graph/editor.h"
+#include "core/measure/child.h"
+
+namespace rlgo::measure {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int kProtocol = 1;
+constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded together
+constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
+
+// The child did not keep to the protocol: it crashed, hangs, or talks nonsense.
+struct ChildFailure {
+  std::string what;
+  std::optional<size_t> at;  // the model that it was busy with, where it told
+};
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double place = share * static_cast<double>(values.size() - 1);
+  const size_t low = static_cast<size_t>(place);
+  const size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (place - static_cast<double>(low)) * (values[high] - values[low]);
+}
+double median(const std::vector<double>& values) { return quantile(values, 0.5); }
+double spread(const std::vector<double>& values) { return quantile(values, 0.75) - quantile(values, 0.25); }
+
+std::vector<double> samples_of(const Json& result) {
+  auto samples = result.at("samples_us").get<std::vector<double>>();
+  for (const double us : samples) {
+    if (!std::isfinite(us) || us < 0) throw ChildFailure{fmt::format("answers a time of {} us", us), {}};
+  }
+  if (samples.empty()) throw ChildFailure{"answers no sample", {}};
+  return samples;
+}
+
+Timing timing_of(const Json& result) {
+  Timing timing;
+  if (result.contains("error")) {
+    timing.error = result.at("error").get<std::string>();
+    if (timing.error.empty()) timing.error = "no reason given";
+    return timing;
+  }
+  const auto samples = samples_of(result);
+  timing.median_us = median(samples);
+  timing.spread_us = spread(samples);
+  timing.min_us = *std::min_element(samples.begin(), samples.end());
+  timing.samples = static_cast<int>(samples.size());
+  const double layout = result.value("layout_us", 0.0);
+  if (!std::isfinite(layout) || layout < 0) throw ChildFailure{fmt::format("answers a layout_us of {}", layout), {}};
+  timing.layout_us = layout;
+  return timing;
+}
+
+Timing failed(std::string why) {
+  Timing timing;
+  timing.error = std::move(why);
+  return timing;
+}
+
+fs::path make_folder() {
+  std::string name = (fs::temp_directory_path() / "rlgo-measure-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)
+    fail("cannot make a temporary folder in {}", fs::temp_directory_path().string());
+  return name;
+}
+
+std::string tail(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return "";
+  std::string text(trim(read_file(file)));
+  if (text.size() > 400) text = "..." + text.substr(text.size() - 400);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text.empty() ? "" : "; it said: " + text;
+}
+
+std::vector<std::string> texts(std::span<const fs::path> paths) {
+  std::vector<std::string> out;
+  for (const auto& path : paths) out.push_back(path.string());
+  return out;
+}
+
+}  // namespace
+
+struct Measurer::Impl {
+  std::vector<std::string> argv;
+  MeasurerOptions options;
+  Log log;
+  fs::path folder;
+  Hello hello;
+  std::unique_ptr<Child> child;
+  int64_t next_id = 1;
+  int failures = 0;
+  int64_t files = 0;
+  fs::path baseline;
+
+  ~Impl() {
+    if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
+    child.reset();
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+
+  fs::path error_file() const { return folder / "stderr.txt"; }
+  bool stopped() const { return options.should_stop && options.should_stop(); }
+
+  // The final answer to a request. Throws ChildFailure; Error where the whole request was refused, or the run is to
+  // stop.
+  Json ask(Json request, double timeout_s) {
+    request["id"] = next_id++;
+    if (!child->write_line(request.dump(), timeout_s)) throw ChildFailure{"does not read requests", {}};
+    std::optional<size_t> at;
+    Stopwatch silence;
+    std::string line;
+    for (;;) {
+      const auto read = child->read_line(line, std::min(0.2, timeout_s));
+      if (stopped()) {
+        child.reset();
+        fail("stopped while measuring");
+      }
+      if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
+      if (read == Child::Read::timeout) {
+        if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("says nothing for {:.0f} s", timeout_s), at};
+        continue;
+      }
+      silence.restart();
+      Json answer = Json::parse(line, nullptr, false);
+      if (!answer.is_object() || answer.value("id", Json()) != request["id"]) {
+        throw ChildFailure{
+            fmt::format("answers '{}', which is no answer to request {}", line.substr(0, 80), request["id"].dump()),
+            at};
+      }
+      if (answer.contains("error") && answer["error"].is_string()) fail("{}", answer["error"].get<std::string>());
+      if (answer.contains("round")) at.reset();
+      if (answer.contains("at") && answer["at"].is_number_unsigned()) at = answer["at"].get<size_t>();
+      if (!answer.contains("at") && !answer.contains("round")) return answer;
+    }
+  }
+
+  void start() {
+    child = std::make_unique<Child>(argv, error_file());
+    const Json answer =
+        ask({{"do", "hello"}, {"protocol", kProtocol}, {"threads", options.threads}, {"seed", options.seed}},
+            options.start_timeout_s);
+    try {
+      hello.runtime = answer.at("runtime").get<std::string>();
+      hello.version = answer.at("version").get<std::string>();
+      hello.device = answer.at("device").get<std::string>();
+      hello.threads = answer.at("threads").get<int>();
+      hello.fuses = answer.value("fuses", "none");
+    } catch (const Json::exception&) {
+      throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
+    }
+    if (hello.threads < 1) throw ChildFailure{fmt::format("greets with {} threads", hello.threads), {}};
+  }
+
+  std::string describe(const ChildFailure& failure) {
+    const std::string end = child ? child->wait_end(0.2) : "not running";
+    return fmt::format("measurer '{}' {} ({}){}", join(argv, " "), failure.what, end, tail(error_file()));
+  }
+
+  // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
+  Json request(const Json& message) {
+    if (!child) start();
+    return ask(message, options.silence_s);
+  }
+
+  // Ends the child after a failure and says so.
+  void note(const ChildFailure& failure) {
+    ++failures;
+    log.warn("{}; {}", describe(failure),
+             failures > options.max_restarts ? "that was once too often: no more measurements" : "it is started again");
+    if (child) child->kill();
+    child.reset();
+  }
+
+  bool usable() const { return failures <= options.max_restarts; }
+
+  Json timing_request(const char* what, std::vector<std::string> models, int repeats, double min_sample_us) const {
+    return {{"do", what},         {"models", std::move(models)},    {"warmup", options.warmup},
+            {"repeats", repeats}, {"min_sample_us", min_sample_us}, {"seed", options.seed}};
+  }
+
+  std::vector<Timing> timings(const Json& answer, size_t expected) {
+    try {
+      const Json& results = answer.at("results");
+      if (results.size() != expected)
+        throw ChildFailure{fmt::format("answers {} results to {} models", results.size(), expected), {}};
+      std::vector<Timing> out;
+      for (const auto& result : results) out.push_back(timing_of(result));
+      return out;
+    } catch (const Json::exception& e) {
+      throw ChildFailure{fmt::format("answers results that cannot be read ({})", e.what()), {}};
+    }
+  }
+
+  // Models of one request, the empty one among them. Throws like request().
+  std::vector<Timing> measure_some(std::span<const fs::path> models) {
+    auto names = texts(models);
+    names.push_back(baseline_model().string());
+    const auto answer = request(timing_request("measure", names, options.repeats, options.min_sample_us));
+    auto times = timings(answer, names.size());
+    const double overhead_us = times.back().ok() ? times.back().median_us : 0;
+    times.pop_back();
+    for (Timing& t : times) {
+      if (!t.ok()) continue;
+      t.median_us = std::max(kLeastUs, t.median_us - overhead_us);
+      t.min_us = std::max(kLeastUs, t.min_us - overhead_us);
+      t.layout_us = std::min(t.layout_us, t.median_us - kLeastUs);
+    }
+    return times;
+  }
+
+  const fs::path& baseline_model() {
+    if (!baseline.empty()) return baseline;
+    graph::Editor editor("empty");
+    const auto x = editor.add_input("x", {ops::DType::f32, {1}});
+    editor.add_output("y", x);
+    const fs::path path = folder / "empty.onnx";
+    onnx_io::export_graph(*editor.finish(), {}, path);
+    return baseline = path;
+  }
+};
+
+Measurer::Measurer(std::vector<std::string> argv, MeasurerOptions options, Log log) : impl_(std::make_unique<Impl>()) {
+  impl_->argv = std::move(argv);
+  impl_->options = std::move(options);
+  impl_->log = std::move(log);
+  impl_->folder = make_folder();
+  try {
+    impl_->start();
+  } catch (const ChildFailure& failure) {
+    fail("{}", impl_->describe(failure));
+  } catch (const Error& e) {
+    throw e.in(fmt::format("measurer '{}'", join(impl_->argv, " ")));
+  }
+}
+
+Measurer::~Measurer() = default;
+
+const Hello& Measurer::hello() const { return impl_->hello; }
+const MeasurerOptions& Measurer::options() const { return impl_->options; }
+int Measurer::failures() const { return impl_->failures; }
+bool Measurer::usable() const { return impl_->usable(); }
+
+cost::TableOrigin Measurer::origin() const {
+  const Hello& h = impl_->hello;
+  return {fmt::format("measured:{}-{}", h.runtime, h.version), h.device, h.threads};
+}
+
+fs::path Measurer::temporary(std::string_view stem) {
+  return impl_->folder / fmt::format("{}-{}.onnx", stem, ++impl_->files);
+}
+
+std::vector<Timing> Measurer::measure(std::span<const fs::path> models, const std::function<void(size_t)>& progress) {
+  std::vector<Timing> out(models.size(), failed("not measured: the measurer failed too often"));
+  std::vector<size_t> pending(models.size());
+  std::iota(pending.begin(), pending.end(), 0);
+  size_t at_once = kModelsAtOnce;
+  while (!pending.empty() && usable()) {
+    const size_t count = std::min(at_once, pending.size());
+    std::vector<fs::path> some;
+    for (size_t i = 0; i < count; ++i) some.push_back(models[pending[i]]);
+    try {
+      const auto times = impl_->measure_some(some);
+      for (size_t i = 0; i < count; ++i) out[pending[i]] = times[i];
+      pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(count));
+    } catch (const ChildFailure& failure) {
+      // Given up: the model that was being loaded, or the only one. Else the culprit is looked for by halves.
+      const bool blamed = failure.at && *failure.at < count;
+      if (blamed || count == 1) {
+        const size_t index = blamed ? *failure.at : 0;
+        out[pending[index]] = failed(impl_->describe(failure));
+        pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(index));
+        at_once = kModelsAtOnce;
+      } else {
+        at_once = count / 2;
+      }
+      impl_->note(failure);
+    }
+    if (progress) progress(models.size() - pending.size());
+  }
+  return out;
+}
+
+Comparison Measurer::compare(std::span<const fs::path> models, int repeats) {
+  RLGO_CHECK(!models.empty() && repeats >= 1);
+  Comparison out;
+  out.models.assign(models.size(), failed("not measured"));
+  out.ratio.assign(models.size(), 0);
+  out.ratio_spread.assign(models.size(), 0);
+  std::vector<size_t> left(models.size());
+  std::iota(left.begin(), left.end(), 0);
+  while (usable()) {
+    auto names = texts(models);
+    std::vector<std::string> some;
+    for (const size_t i : left) some.push_back(names[i]);
+    some.push_back(names[0]);  // A/A
+    try {
+      const Json answer = impl_->request(impl_->timing_request("compare", some, repeats, 0));
+      const auto times = impl_->timings(answer, some.size());
+      for (size_t k = 0; k < left.size(); ++k) out.models[left[k]] = times[k];
+      if (!times[0].ok()) {
+        out.error = times[0].error;
+        return out;
+      }
+      const auto first = samples_of(answer["results"][0]);
+      for (size_t k = 0; k < some.size(); ++k) {
+        if (!times[k].ok()) continue;
+        std::vector<double> quotients = samples_of(answer["results"][k]);
+        if (quotients.size() != first.size())
+          throw ChildFailure{"answers different numbers of samples in one comparison", {}};
+        for (size_t r = 0; r < first.size(); ++r) quotients[r] /= std::max(first[r], kLeastUs);
+        if (k == left.size()) {
+          // The difference that is there, or the half-width of a median's 95 % interval (McGill et al. 1978).
+          out.noise = std::max(std::abs(1 - median(quotients)),
+                               1.57 * spread(quotients) / std::sqrt(static_cast<double>(first.size())));
+        } else {
+          out.ratio[left[k]] = median(quotients);
+          out.ratio_spread[left[k]] = spread(quotients);
+        }
+      }
+      return out;
+    } catch (const ChildFailure& failure) {
+      const std::string why = impl_->describe(failure);
+      const bool blamed = failure.at && *failure.at > 0 && *failure.at < left.size();
+      impl_->note(failure);
+      if (!blamed) {
+        out.error = why;
+        return out;
+      }
+      out.models[left[*failure.at]] = failed(why);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(*failure.at));
+    }
+  }
+  out.error = "the measurer failed too often";
+  return out;
+}
+
+fs::path export_temporary(Measurer& measurer, const graph::Graph& graph, const onnx_io::Folded& folded, int opset) {
+  fs::path path = measurer.temporary("model");
+  onnx_io::export_graph(graph, folded, path, opset);
+  return path;
+}
+
+}  // namespace rlgo::measure

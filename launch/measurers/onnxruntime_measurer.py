@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Measurer for ONNX Runtime on the processor, at its default optimisation level."""
+import json
+import os
+
+import protocol
+
+DTYPES = {
+    "tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16", "tensor(bool)": "bool",
+    "tensor(int8)": "int8", "tensor(int16)": "int16", "tensor(int32)": "int32", "tensor(int64)": "int64",
+    "tensor(uint8)": "uint8", "tensor(uint16)": "uint16", "tensor(uint32)": "uint32", "tensor(uint64)": "uint64",
+}
+PROBE_RUNS = 4
+
+
+class Model:
+    def __init__(self, ort, path, generator, options, probe):
+        if probe:
+            options.enable_profiling = True
+            options.profile_file_prefix = path + ".profile"
+        self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.binding = self.session.io_binding()
+        for value in self.session.get_inputs():
+            if value.type not in DTYPES:
+                raise ValueError(f"input '{value.name}' is a {value.type}")
+            shape = [d if isinstance(d, int) else 1 for d in value.shape]
+            data = protocol.made_up(shape, DTYPES[value.type], generator)
+            self.binding.bind_ortvalue_input(value.name, ort.OrtValue.ortvalue_from_numpy(data))
+        for value in self.session.get_outputs():
+            self.binding.bind_output(value.name)
+        self.layout_us = self.probe_layout() if probe else 0.0
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def probe_layout(self):
+        """Time of one run that ReorderInput and ReorderOutput take (blocked layouts of convolutions)."""
+        for _ in range(PROBE_RUNS):
+            self.run()
+        path = self.session.end_profiling()
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)
+        os.unlink(path)
+        reorders = {}
+        for event in events:
+            if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+                if event["args"].get("op_name") in ("ReorderInput", "ReorderOutput"):
+                    reorders.setdefault(event["name"], []).append(event["dur"])
+        return float(sum(sorted(times)[len(times) // 2] for times in reorders.values()))
+
+
+class OnnxRuntime:
+    def hello(self, threads):
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise ImportError(f"{error}; install the PyPI package onnxruntime in this Python environment") from None
+        self.ort = onnxruntime
+        self.ort.set_default_logger_severity(3)
+        self.threads = threads
+        return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
+                "threads": threads, "fuses": "onnxruntime"}
+
+    def load(self, path, generator, probe):
+        options = self.ort.SessionOptions()
+        options.intra_op_num_threads = self.threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        return Model(self.ort, path, generator, options, probe)
+
+
+if __name__ == "__main__":
+    protocol.serve(OnnxRuntime())

@@ -1,0 +1,131 @@
+"""The side of a measurer that is the same for every runtime: rlgo's measurer protocol (docs/measurers.md).
+
+A runtime is an object with
+    hello(threads) -> dict of runtime, version, device, threads, fuses; raises ImportError where it is not installed
+    load(path, generator, probe) -> model; `probe`: find out layout_us
+and a model has run() (one inference on inputs that were made up at load) and layout_us.
+"""
+import gc
+import json
+import os
+import random
+import sys
+import time
+
+PROTOCOL = 1
+
+
+def device_name():
+    """What the processor calls itself."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return "unknown processor"
+
+
+def made_up(shape, dtype, generator):
+    """Numbers for one input: normal for floats, 0 and 1 for the rest (they may be indices)."""
+    import numpy
+
+    dtype = numpy.dtype(dtype)
+    if dtype.kind == "f":
+        return generator.standard_normal(shape).astype(dtype)
+    return generator.integers(0, 2, size=shape).astype(dtype)
+
+
+class Server:
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.threads = 1
+        # What a runtime prints must not end up between the answers.
+        self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def say(self, **message):
+        self.out.write(json.dumps(message) + "\n")
+        self.out.flush()
+
+    def now_ns(self):
+        # One thread: the time that this process ran, so that others on the machine do not count. Else elapsed time.
+        return time.process_time_ns() if self.threads == 1 else time.perf_counter_ns()
+
+    def sample_us(self, run, batch):
+        begin = self.now_ns()
+        for _ in range(batch):
+            run()
+        return (self.now_ns() - begin) / 1000.0 / batch
+
+    def load(self, request, probe):
+        """Models, warmed up; None where one failed, with the reason in its result."""
+        import numpy
+
+        models, results, batches = [], [], []
+        for index, path in enumerate(request["models"]):
+            self.say(id=request["id"], at=index)
+            model, result, batch = None, {}, 1
+            try:
+                model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe)
+                for _ in range(request["warmup"]):
+                    model.run()
+                once = self.sample_us(model.run, 1)
+                batch = max(1, min(10000, int(request["min_sample_us"] / max(once, 0.1))))
+                result["layout_us"] = model.layout_us
+            except Exception as error:  # of any kind: it is this model's result
+                model, result = None, {"error": f"{type(error).__name__}: {error}"[:2000]}
+            models.append(model)
+            results.append(result)
+            batches.append(batch)
+        return models, results, batches
+
+    def time_models(self, request, probe):
+        models, results, batches = self.load(request, probe)
+        good = [i for i, model in enumerate(models) if model is not None]
+        for i in good:
+            results[i]["samples_us"] = []
+        order = random.Random(request["seed"])
+        collected = gc.isenabled()
+        gc.disable()
+        for round_number in range(request["repeats"]):
+            order.shuffle(good)
+            for i in good:
+                try:
+                    if "samples_us" in results[i]:
+                        results[i]["samples_us"].append(self.sample_us(models[i].run, batches[i]))
+                except Exception as error:
+                    results[i] = {"error": f"{type(error).__name__}: {error}"[:2000]}
+            self.say(id=request["id"], round=round_number)
+        if collected:
+            gc.enable()
+        return results
+
+    def answer(self, request):
+        what = request["do"]
+        if what == "hello":
+            if request["protocol"] != PROTOCOL:
+                raise ValueError(f"protocol {request['protocol']} is asked for, {PROTOCOL} is spoken")
+            self.threads = request["threads"]
+            return self.runtime.hello(self.threads)
+        if what in ("measure", "compare"):
+            return {"results": self.time_models(request, probe=what == "measure")}
+        raise ValueError(f"unknown request '{what}'")
+
+    def serve(self):
+        for line in sys.stdin:
+            if not line.strip():
+                continue
+            request = {}
+            try:
+                request = json.loads(line)
+                if request["do"] == "quit":
+                    break
+                self.say(id=request["id"], **self.answer(request))
+            except Exception as error:  # the request's answer, not the end
+                self.say(id=request.get("id", 0), error=f"{type(error).__name__}: {error}")
+
+
+def serve(runtime):
+    Server(runtime).serve()

@@ -1,0 +1,62 @@
+"""A measurer that times nothing: a model takes as many microseconds as its file has bytes, and run k of it k more.
+
+Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models whose file name or contents hold TEXT), blame
+(says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan.
+"""
+import json
+import sys
+import time
+
+options = dict(a.split("=", 1) if "=" in a else (a, "") for a in sys.argv[1:])
+answers = 0
+
+
+def say(**message):
+    global answers
+    answers += 1
+    if options.get("garbage") == str(answers):
+        print("Segmentation fault in my head", flush=True)
+    else:
+        print(json.dumps(message), flush=True)
+
+
+def holds(path, wrong):
+    with open(path, "rb") as file:
+        content = file.read()
+    return wrong in options and (options[wrong] in path or options[wrong].encode() in content)
+
+
+def one(request, index, path):
+    if "blame" in options:
+        print(json.dumps({"id": request["id"], "at": index}), flush=True)
+    if holds(path, "crash"):
+        sys.stderr.write("this model is too much for me\n")
+        sys.exit(3)
+    if holds(path, "hang"):
+        time.sleep(60)
+    if holds(path, "fail"):
+        return {"error": "unsupported operator"}
+    size = len(open(path, "rb").read())
+    samples = [float(size + k) for k in range(request["repeats"])]
+    return {"samples_us": samples[1:] if "few" in options and index == 1 else samples}
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["do"] == "quit":
+        break
+    if request["do"] == "hello":
+        if "missing" in options:
+            say(id=request["id"], error="ImportError: no runtime; install the PyPI package fake")
+        elif "rude" in options:
+            say(id=request["id"], hello="you")
+        elif "deaf" in options:
+            sys.exit(4)
+        else:
+            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"],
+                fuses=options.get("fuses", "none"))
+        continue
+    results = [one(request, i, path) for i, path in enumerate(request["models"])]
+    if "nan" in options:
+        results[0] = {"samples_us": [-1.0]}
+    say(id=request["id"], results=results)
