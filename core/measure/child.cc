@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -24,52 +24,61 @@ int milliseconds_left(const Stopwatch& watch, double timeout_s) {
   return left <= 0 ? 0 : static_cast<int>(std::min(left, 3600.0) * 1000.0) + 1;
 }
 
-// posix_spawn with its two helper objects.
-int spawn(const std::vector<std::string>& argv, const std::filesystem::path& error_file, int in, int out) {
-  std::vector<char*> arguments;
-  for (const auto& a : argv) arguments.push_back(const_cast<char*>(a.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none, usual;
+// Between fork and exec: nothing here but system calls. An error goes to `report` as errno.
+[[noreturn]] void become(char* const* words, const char* error_file, int in, int out, int report) {
+  ::setpgid(0, 0);
+  const int err = ::open(error_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  bool good =
+      err >= 0 && ::dup2(in, STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0;
+  sigset_t none;
   sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  sigemptyset(&usual);
-  for (const int s : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&usual, s);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, argv[0].c_str(), &actions, &attributes, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) {
-    errno = error;
-    return -1;
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int s : {SIGINT, SIGTERM, SIGPIPE}) std::signal(s, SIG_DFL);
+  if (good) ::execvp(words[0], words);
+  const int error = errno;
+  good = ::write(report, &error, sizeof error) == sizeof error;
+  ::_exit(good ? 127 : 126);
+}
+
+// The new process, or -1 with errno.
+int spawn(const std::vector<std::string>& command, const std::filesystem::path& error_file, int in, int out) {
+  std::vector<char*> words;
+  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0) return -1;
+  const int pid = ::fork();
+  if (pid == 0) become(words.data(), error_file.c_str(), in, out, report[1]);
+  int error = errno;
+  ::close(report[1]);
+  if (pid > 0) {
+    ssize_t n = 0;
+    do n = ::read(report[0], &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    if (n == 0) error = 0;  // exec closed the pipe
   }
-  return pid;
+  ::close(report[0]);
+  if (pid > 0 && error == 0) return pid;
+  if (pid > 0) ::waitpid(pid, nullptr, 0);
+  errno = error;
+  return -1;
 }
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& argv, const std::filesystem::path& error_file) {
-  RLGO_CHECK(!argv.empty());
+Child::Child(const std::vector<std::string>& command, const std::filesystem::path& error_file) {
+  RLGO_CHECK(!command.empty());
   int in[2], out[2];
   // A socket, so that writing to a dead child is an error and no signal.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0)
-    fail("no socket for {}: {}", argv[0], std::strerror(errno));
+    fail("no socket for {}: {}", command[0], std::strerror(errno));
   if (::pipe2(out, O_CLOEXEC) != 0) {
     const int error = errno;
     ::close(in[0]);
     ::close(in[1]);
-    fail("no pipe for {}: {}", argv[0], std::strerror(error));
+    fail("no pipe for {}: {}", command[0], std::strerror(error));
   }
-  pid_ = spawn(argv, error_file, in[1], out[1]);
+  pid_ = spawn(command, error_file, in[1], out[1]);
   const int error = errno;
   ::close(in[1]);
   ::close(out[1]);
@@ -77,7 +86,7 @@ Child::Child(const std::vector<std::string>& argv, const std::filesystem::path& 
   out_ = out[0];
   if (pid_ < 0) {
     close_pipes();
-    fail("cannot start '{}': {}", argv[0], std::strerror(error));
+    fail("cannot start '{}': {}", command[0], std::strerror(error));
   }
   ::fcntl(in_, F_SETFL, ::fcntl(in_, F_GETFL) | O_NONBLOCK);
 }

@@ -13,8 +13,8 @@ namespace rlgo::measure {
 // Its standard input closes when this process ends, however that happens.
 class Child {
  public:
-  // argv[0] is looked for in PATH. Standard error goes to `error_file`. Throws Error where it cannot be started.
-  Child(const std::vector<std::string>& argv, const std::filesystem::path& error_file);
+  // command[0] is looked for in PATH. Standard error goes to `error_file`. Throws Error where it cannot be started.
+  Child(const std::vector<std::string>& command, const std::filesystem::path& error_file);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

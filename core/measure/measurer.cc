@@ -101,7 +101,7 @@ std::vector<std::string> texts(std::span<const fs::path> paths) {
 }  // namespace
 
 struct Measurer::Impl {
-  std::vector<std::string> argv;
+  std::vector<std::string> command;
   MeasurerOptions options;
   Log log;
   fs::path folder;
@@ -156,7 +156,7 @@ struct Measurer::Impl {
   }
 
   void start() {
-    child = std::make_unique<Child>(argv, error_file());
+    child = std::make_unique<Child>(command, error_file());
     const Json answer =
         ask({{"do", "hello"}, {"protocol", kProtocol}, {"threads", options.threads}, {"seed", options.seed}},
             options.start_timeout_s);
@@ -174,7 +174,7 @@ struct Measurer::Impl {
 
   std::string describe(const ChildFailure& failure) {
     const std::string end = child ? child->wait_end(0.2) : "not running";
-    return fmt::format("measurer '{}' {} ({}){}", join(argv, " "), failure.what, end, tail(error_file()));
+    return fmt::format("measurer '{}' {} ({}){}", join(command, " "), failure.what, end, tail(error_file()));
   }
 
   // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
@@ -240,8 +240,9 @@ struct Measurer::Impl {
   }
 };
 
-Measurer::Measurer(std::vector<std::string> argv, MeasurerOptions options, Log log) : impl_(std::make_unique<Impl>()) {
-  impl_->argv = std::move(argv);
+Measurer::Measurer(std::vector<std::string> command, MeasurerOptions options, Log log)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->command = std::move(command);
   impl_->options = std::move(options);
   impl_->log = std::move(log);
   impl_->folder = make_folder();
@@ -250,7 +251,7 @@ Measurer::Measurer(std::vector<std::string> argv, MeasurerOptions options, Log l
   } catch (const ChildFailure& failure) {
     fail("{}", impl_->describe(failure));
   } catch (const Error& e) {
-    throw e.in(fmt::format("measurer '{}'", join(impl_->argv, " ")));
+    throw e.in(fmt::format("measurer '{}'", join(impl_->command, " ")));
   }
 }
 

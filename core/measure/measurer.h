@@ -62,9 +62,10 @@ struct Comparison {
 // only the model that it happened with is given up.
 class Measurer {
  public:
-  // `argv`: program and arguments. Throws Error (with the end of what the child wrote to standard error) where it does
-  // not answer the greeting, speaks another protocol, or reports an error, such as a runtime that is not installed.
-  Measurer(std::vector<std::string> argv, MeasurerOptions options, Log log = {});
+  // `command`: program and arguments. Throws Error (with the end of what the child wrote to standard error) where it
+  // does not answer the greeting, speaks another protocol, or reports an error, such as a runtime that is not
+  // installed.
+  Measurer(std::vector<std::string> command, MeasurerOptions options, Log log = {});
   ~Measurer();
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;

@@ -28,6 +28,10 @@ int64_t State::bytes() const {
 double ThreadCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   const graph::Node& node = graph.node(id);
   if (cost::is_free(node)) return 0;
+  if (!is_local()) {
+    const std::lock_guard lock(shared_.mutex);
+    return shared_.model.op_us(graph, id);
+  }
   const auto [at, is_new] = us_.try_emplace(node.info->signature_hash, 0.0);
   if (is_new) {
     const std::lock_guard lock(shared_.mutex);

@@ -45,12 +45,16 @@ struct SharedCost {
   std::mutex mutex;
 };
 
-// A thread's own memory of what the shared model answered.
+// A thread's own memory of what the shared model answered (no memory where answers hold for one graph only).
 class ThreadCost : public cost::CostModel {
  public:
   explicit ThreadCost(SharedCost& shared) : shared_(shared) {}
   std::string name() const override { return shared_.model.name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
+  bool is_local() const override { return shared_.model.is_local(); }
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
+    return shared_.model.dependents(graph, changed);
+  }
 
  private:
   SharedCost& shared_;
