@@ -16,6 +16,8 @@ void declare_main(Options& o, RunConfig& c) {
   o.choice("agent", c.agent, {"model-free", "random"}, "who chooses the rewrites");
   o.texts("rules", c.rules, "rule files; may be given several times; none means the shipped configs/rules/base.rules");
   o.choice("cost", c.cost, {"measured", "analytic"}, "prices of operators: timed on this machine, or a roofline formula");
+  o.text("target", c.target, "runtime that will serve the model: libtorch, onnxruntime, openvino, or the command of a measurer (docs/measurers.md); measured costs and times are its");
+  o.text("target.python", c.target_python, "Python that runs the shipped measurers; none: the one of set-up, else python3");
   o.text("costs", c.costs, "table of measured costs to start from (costs.tsv of an earlier run)");
   o.integer("epochs", c.epochs, 0, kNoLimit, "rounds of collecting and updating");
   o.number("seconds", c.seconds, 0, kInfinity, "end the training after this long, s; 0: no limit");

@@ -17,6 +17,8 @@ struct RunConfig {
   std::string agent = "model-free";
   std::vector<std::string> rules;         // files; empty: the shipped base.rules
   std::string cost = "measured";
+  std::string target = "libtorch";        // or a shipped measurer's name, or a measurer's command line
+  std::string target_python;              // runs the shipped measurers; empty: that of set-up, or python3
   std::string costs;                      // table to start from
   int64_t epochs = 30;
   double seconds = 0;                     // 0: no limit

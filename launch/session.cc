@@ -2,22 +2,31 @@
 
 #include "actors/policy.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/exec/measured_cost.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
 
-fs::path shipped_rules() {
+fs::path shipped_file(const std::vector<std::string>& places) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    for (const char* place : {"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"}) {
+    for (const auto& place : places) {
       if (fs::exists(folder / place, error)) return folder / place;
     }
     if (folder == folder.parent_path()) break;
   }
-  fail("configs/rules/base.rules was not found in any folder above {}; name the rules with --rules FILE", program.string());
+  fail("{} was not found in any folder above {}", join(places, " or "), program.string());
+}
+
+fs::path shipped_rules() {
+  try {
+    return shipped_file({"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"});
+  } catch (const Error& e) {
+    fail("{}; name the rules with --rules FILE", e.what());
+  }
 }
 
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) {
