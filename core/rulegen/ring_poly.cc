@@ -191,9 +191,24 @@ PolyRing::Term PolyRing::leading(Element a) {
   return best;
 }
 
+// For b = c sqrt(n), n a whole number: sqrt(n) / c and n, as 1 / b = (sqrt(n) / c) / n.
+std::optional<std::pair<PolyRing::Element, int64_t>> PolyRing::take_root(Element b) {
+  const Poly& poly = polys_[static_cast<size_t>(b)];
+  if (poly.size() != 1) return std::nullopt;
+  const Mono& mono = monos_[static_cast<size_t>(poly[0].mono)];
+  if (mono.exp != 0 || mono.powers.size() != 1 || mono.powers[0].second != 1) return std::nullopt;
+  const Atom& atom = atoms_[static_cast<size_t>(mono.powers[0].first)];
+  if (atom.kind != Kind::function || atom.key != static_cast<uint64_t>(Fn::sqrt)) return std::nullopt;
+  const auto n = whole(atom.args[0]);
+  if (!n || *n <= 0) return std::nullopt;
+  return std::pair(of_mono(poly[0].mono, poly[0].c.inverse()), *n);
+}
+
 PolyRing::Element PolyRing::div(Element a, Element b) {
   if (failed_) return 0;
   if (b == 0) return of_atom({Kind::power, 1, {a, b}});  // no value: a thing of its own
+  if (const auto whole_root = take_root(b))
+    return scaled(mul(a, whole_root->first), Rational{1, whole_root->second, false});
   const Term lead = leading(b);
   const Element front = of_mono(mono_inverse(lead.mono), lead.c.inverse());
   const Element over = mul(a, front);

@@ -105,6 +105,7 @@ class PolyRing {
     int32_t atom;
   };
   std::optional<Peak> peak(Element a);
+  std::optional<std::pair<Element, int64_t>> take_root(Element b);
   Element distribute(Fn fn, const Peak& peak);
   std::optional<Rational> constant_value(Element a) const;
   Element canonical_maximum(std::vector<Element> set);

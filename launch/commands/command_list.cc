@@ -12,6 +12,7 @@ constexpr std::array kCommands = {
     Command{"replay", "apply a trace to its graph again, check it, write the model", false, run_replay},
     Command{"inspect", "summary of a run folder, a rollout store or a model", false, run_inspect},
     Command{"bench", "speed of the environment, the policy and the learner on this machine", false, run_bench},
+    Command{"rules", "list, show, check, generate, prove substitutions", false, run_rules},
 };
 
 }  // namespace

@@ -1,0 +1,81 @@
+// rlgo rules ...: what the substitutions are, and what is known about them.
+#include "launch/commands/rules.h"
+
+#include <array>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "launch/commands/command.h"
+#include "launch/options.h"
+#include "launch/session.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr std::array kCommands = {
+    RulesCommand{"list", "[--rules FILE]", "a table of the rules", run_rules_list},
+    RulesCommand{"show", "NAME [--dot | --svg] [--out FILE]", "one rule: text, proof, picture of both sides",
+                 run_rules_show},
+    RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
+                 run_rules_check},
+};
+
+std::string usage() {
+  std::string text = "usage: rlgo rules SUBCOMMAND ...      (rlgo rules SUBCOMMAND --help: its options)\n\n";
+  for (const auto& command : kCommands) {
+    text += fmt::format("  {:<9} {:<36} {}\n", command.name, command.arguments, command.help);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const RulesCommand> rules_commands() { return kCommands; }
+
+std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
+                                                              const std::vector<std::string>& arguments) {
+  for (const auto& argument : arguments) {
+    if (argument != "--help") continue;
+    for (const auto& known : kCommands) {
+      if (std::string(command) != known.name) continue;
+      std::printf("usage: rlgo rules %s %s      %s\n%s", command, known.arguments, known.help, options.help().c_str());
+    }
+    return std::nullopt;
+  }
+  return options.parse_command_line(arguments);
+}
+
+std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& files) {
+  RunConfig config;
+  config.rules = files;
+  return load_rules(config);
+}
+
+const char* proof_name(rules::Proof proof) {
+  switch (proof) {
+    case rules::Proof::proved:
+      return "proved";
+    case rules::Proof::tested:
+      return "tested";
+    default:
+      return "unproved";
+  }
+}
+
+int run_rules(Context& context) {
+  if (context.arguments.empty()) fail("rules needs a subcommand\n{}", usage());
+  const std::string& name = context.arguments[0];
+  if (name == "--help") {
+    std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
+  std::vector<std::string> known;
+  for (const auto& command : kCommands) {
+    if (name == command.name) return command.run({context.arguments.begin() + 1, context.arguments.end()});
+    known.emplace_back(command.name);
+  }
+  fail("rules: unknown subcommand '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,37 @@
+// The subcommands of `rlgo rules`. Adding one: a file rules_NAME.cc here, a line in rules.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rules/rules.h"
+
+namespace rlgo::launch {
+
+class Options;
+
+struct RulesCommand {
+  const char* name;
+  const char* arguments;                           // "NAME [--dot | --svg]"
+  const char* help;                                // one line
+  int (*run)(std::vector<std::string> arguments);  // what follows the name; exit status
+};
+
+std::span<const RulesCommand> rules_commands();
+
+// Parses the arguments of a subcommand and returns those that are no options; with --help among them prints usage and
+// options, and returns nothing.
+std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
+                                                              const std::vector<std::string>& arguments);
+// The files given with --rules, else the shipped set.
+std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& files);
+const char* proof_name(rules::Proof proof);
+
+int run_rules_list(std::vector<std::string> arguments);
+int run_rules_show(std::vector<std::string> arguments);
+int run_rules_check(std::vector<std::string> arguments);
+
+}  // namespace rlgo::launch
