@@ -55,13 +55,9 @@ void check_rewritable(const LoadedModel& model, const std::string& name) {
   fail("{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim NAME=VALUE", name, join(model.open_dims, ", "));
 }
 
-void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
   const auto folded = exec::fold(graph);
-  if (model.skeleton) {
-    onnx_io::export_model(*model.skeleton, graph, folded, path);
-  } else {
-    onnx_io::export_graph(graph, folded, path);
-  }
+  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path) : onnx_io::export_graph(graph, folded, path);
 }
 
 }  // namespace rlgo::launch

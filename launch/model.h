@@ -24,6 +24,6 @@ LoadedModel load_model(const RunConfig& config, bool with_weights);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
 // Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
-void export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
 
 }  // namespace rlgo::launch

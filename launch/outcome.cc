@@ -111,7 +111,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
   const Verdict verdict = judge(in.config, in.device, in.model.graph, graph);
   atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
-  export_model(in.model, graph, in.folder.best_onnx());
+  const auto written = export_model(in.model, graph, in.folder.best_onnx());
 
   std::string out = fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()), milliseconds(best.best_us()),
@@ -121,6 +121,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(), count_rules(best.trace().actions, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
   out += fmt::format("model           {}\n", in.folder.best_onnx().string());
+  if (written.denormals > 0) out += fmt::format("normalised      {} denormal numbers in {} weights set to zero\n", written.denormals, written.denormal_tensors);
   atomic_write(in.folder.summary(), out);
   return out;
 }

@@ -57,25 +57,26 @@ int64_t bytes_of_weights(const onnx::ModelProto& model) {
   return sum;
 }
 
-void write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path,
-                 const ExportOptions& options) {
+ExportReport write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
+                         const fs::path& path, const ExportOptions& options) {
   onnx::ModelProto model = *skeleton.model;
   const bool has_opset = standard_opset(model) > 0;
   if (!has_opset) model.add_opset_import()->set_version(kDefaultOpset);
-  Exporter(skeleton, model, graph, folded).run();
+  const ExportReport report = Exporter(skeleton, model, graph, folded, options.flush_denormals).run();
   if (!has_opset && !is_used_standard(model)) model.mutable_opset_import()->RemoveLast();
   check_export(model, graph, skeleton.contradictory);
   fs::path data;
   if (bytes_of_weights(model) > options.external_above_bytes) data = store_external_data(model, path);
   save_proto(model, path);
   remove_old_external_data(path, data);
+  return report;
 }
 
 // Errors of the export say so, and name the file.
 template <typename Write>
-void with_place(const fs::path& path, const Write& write) {
+ExportReport with_place(const fs::path& path, const Write& write) {
   try {
-    write();
+    return write();
   } catch (const Error& error) {
     throw error.in("cannot write " + path.string());
   } catch (const std::bad_alloc&) {
@@ -87,14 +88,14 @@ void with_place(const fs::path& path, const Write& write) {
 
 }  // namespace
 
-void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded, const fs::path& path,
-                  const ExportOptions& options) {
-  with_place(path, [&] { write_model(skeleton, graph, folded, path, options); });
+ExportReport export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
+                          const fs::path& path, const ExportOptions& options) {
+  return with_place(path, [&] { return write_model(skeleton, graph, folded, path, options); });
 }
 
-void export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset,
-                  const ExportOptions& options) {
-  with_place(path, [&] {
+ExportReport export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset,
+                          const ExportOptions& options) {
+  return with_place(path, [&] {
     if (opset < 7) fail("opset {} is not supported (7 and later are)", opset);
     Skeleton skeleton;
     auto& model = *skeleton.model;
@@ -112,7 +113,7 @@ void export_graph(const graph::Graph& graph, const Folded& folded, const fs::pat
     for (graph::NodeId id : graph.inputs())
       declare(*proto.add_input(), graph.node(id).info->name, graph.node(id).info->outputs[0]);
     for (const auto& output : graph.outputs()) declare(*proto.add_output(), output.name, graph.type(output.value));
-    write_model(skeleton, graph, folded, path, options);
+    return write_model(skeleton, graph, folded, path, options);
   });
 }
 

@@ -3,6 +3,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/onnx/names.h"
@@ -21,6 +23,29 @@ bool swaps_two_axes(const graph::Node& node) {
   return node.op() == Op::transpose && node.attrs().ints(Attr::perm) == Ints{1, 0};
 }
 
+constexpr int64_t kLeastFlushed = 16;  // elements
+
+template <typename Float>
+int64_t flush(std::string& bytes) {
+  int64_t count = 0;
+  for (size_t at = 0; at + sizeof(Float) <= bytes.size(); at += sizeof(Float)) {
+    Float number;
+    std::memcpy(&number, bytes.data() + at, sizeof(Float));
+    if (std::fpclassify(number) != FP_SUBNORMAL) continue;
+    std::memset(bytes.data() + at, 0, sizeof(Float));
+    ++count;
+  }
+  return count;
+}
+
+// Sets denormal numbers to zero; returns how many.
+int64_t flush_denormals(const ops::TensorType& type, std::string& bytes) {
+  if (type.elements() < kLeastFlushed) return 0;
+  if (type.dtype == ops::DType::f32) return flush<float>(bytes);
+  if (type.dtype == ops::DType::f64) return flush<double>(bytes);
+  return 0;
+}
+
 onnx::NodeProto payload_of(const graph::Opaque& opaque) {
   onnx::NodeProto node;
   if (!node.ParseFromString(opaque.payload))
@@ -30,12 +55,18 @@ onnx::NodeProto payload_of(const graph::Opaque& opaque) {
 
 }  // namespace
 
-Exporter::Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded)
-    : skeleton_(skeleton), model_(model), graph_(graph), folded_(folded), writer_(model, standard_opset(model)) {
+Exporter::Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded,
+                   bool flush_denormals)
+    : skeleton_(skeleton),
+      model_(model),
+      graph_(graph),
+      folded_(folded),
+      flush_denormals_(flush_denormals),
+      writer_(model, standard_opset(model)) {
   for (const auto& [name, blob] : skeleton.pinned) pinned_[name] = blob;
 }
 
-void Exporter::run() {
+ExportReport Exporter::run() {
   choose_nodes();
   reserve_names();
   name_outputs();
@@ -45,6 +76,7 @@ void Exporter::run() {
   write_outputs();
   write_pinned();
   trim_declarations();
+  return report_;
 }
 
 const Origin* Exporter::origin(NodeId id) const {
@@ -158,10 +190,17 @@ const std::string& Exporter::read(Value value) {
     found = names_.emplace(value, writer_.fresh("const")).first;
   }
   if (is_constant && written_weights_.insert(found->second).second) {
-    const auto blob = folded_blob(value);
-    writer_.constant(found->second, blob->type(), blob->load());
+    write_weight(found->second, *folded_blob(value));
   }
   return found->second;
+}
+
+void Exporter::write_weight(const std::string& name, const graph::Blob& blob) {
+  std::string bytes = blob.load();
+  const int64_t flushed = flush_denormals_ ? flush_denormals(blob.type(), bytes) : 0;
+  report_.denormals += flushed;
+  report_.denormal_tensors += flushed > 0 ? 1 : 0;
+  writer_.constant(name, blob.type(), std::move(bytes));
 }
 
 Names Exporter::output_names(NodeId id) {
@@ -240,7 +279,7 @@ void Exporter::write_outputs() {
 
 void Exporter::write_pinned() {
   for (const auto& [name, blob] : skeleton_.pinned) {
-    if (written_weights_.insert(name).second) writer_.constant(name, blob->type(), blob->load());
+    if (written_weights_.insert(name).second) write_weight(name, *blob);
   }
 }
 

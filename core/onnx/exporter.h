@@ -17,8 +17,9 @@ namespace rlgo::onnx_io {
 class Exporter {
  public:
   // `model` already holds the declarations; nodes and initialisers are added to it.
-  Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded);
-  void run();
+  Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded,
+           bool flush_denormals);
+  ExportReport run();
 
  private:
   // What an operator in the file reads: the node's inputs, except that a Gemm looks through transposes of weights.
@@ -38,6 +39,7 @@ class Exporter {
   void trim_declarations();
 
   const std::string& read(graph::Value value);
+  void write_weight(const std::string& name, const graph::Blob& blob);
   Names output_names(graph::NodeId id);
   const Origin* origin(graph::NodeId id) const;
   bool is_folded(graph::NodeId id) const;
@@ -47,6 +49,8 @@ class Exporter {
   onnx::ModelProto& model_;
   const graph::Graph& graph_;
   const Folded& folded_;
+  const bool flush_denormals_;
+  ExportReport report_;
   Writer writer_;
   std::vector<bool> is_written_;                                // by id: becomes an operator of the file
   std::unordered_map<std::string, graph::Value> output_value_;  // graph output -> what it shows

@@ -48,8 +48,18 @@ struct Model {
 using Folded = std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>>;
 
 struct ExportOptions {
+  // Weights too small for a normalised number (below 1.18e-38 in f32) become zero: they add nothing to a result, and
+  // processors are many times slower at them. Tensors of fewer than 16 elements keep theirs, which may guard a
+  // division.
+  bool flush_denormals = true;
   // Models with more bytes of weights than this keep them in a file beside the model (protobuf ends at 2 GiB).
   int64_t external_above_bytes = 1'900'000'000;
+};
+
+// What an export changed besides the graph's rewrites.
+struct ExportReport {
+  int64_t denormals = 0;         // numbers set to zero
+  int64_t denormal_tensors = 0;  // in so many weights
 };
 
 // Reads a model. Operators that rlgo does not know, or whose types are not static, become opaque nodes. Throws Error
@@ -58,11 +68,11 @@ Model import_model(const std::filesystem::path& path, const ImportOptions& optio
 
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before
 // the file appears: one that fails throws Error and nothing is written. Needs the weights (keep_weights).
-void export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
-                  const std::filesystem::path& path, const ExportOptions& options = {});
+ExportReport export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
+                          const std::filesystem::path& path, const ExportOptions& options = {});
 
 // The same for a graph that came from no file: ir_version 8, `opset` (7 or later), producer rlgo.
-void export_graph(const graph::Graph& graph, const Folded& folded, const std::filesystem::path& path, int opset = 17,
-                  const ExportOptions& options = {});
+ExportReport export_graph(const graph::Graph& graph, const Folded& folded, const std::filesystem::path& path,
+                          int opset = 17, const ExportOptions& options = {});
 
 }  // namespace rlgo::onnx_io

@@ -241,6 +241,27 @@ TEST(ExternalData, LargeModelsKeepWeightsBesideThem) {
   EXPECT_EQ(folder.files(), 1);
 }
 
+// 1e-40 is no normalised f32; 16 numbers make a weight, fewer may be a guard such as x / (y + 1e-40).
+TEST(Denormals, BecomeZeroAndAreCounted) {
+  const Folder folder;
+  std::vector<float> numbers(16, 1.0F);
+  numbers[3] = 1e-40F;
+  numbers[4] = -1e-40F;
+  const auto graph_with = [&](size_t count) {
+    const std::string bytes(reinterpret_cast<const char*>(numbers.data()), count * sizeof(float));
+    const TensorType type(DType::f32, {static_cast<int64_t>(count)});
+    return graph_of(type.shape, [&](graph::Editor& editor, Value x) {
+      return editor.op(Op::mul, {x, editor.add_weight("w", graph::Blob::bytes(type, bytes))});
+    });
+  };
+  const auto report = export_graph(graph_with(16), {}, folder / "m.onnx");
+  EXPECT_EQ(report.denormals, 2);
+  EXPECT_EQ(report.denormal_tensors, 1);
+  EXPECT_EQ(export_graph(graph_with(16), {}, folder / "m.onnx").denormals, 2);
+  EXPECT_EQ(export_graph(graph_with(15), {}, folder / "m.onnx").denormals, 0);
+  EXPECT_EQ(export_graph(graph_with(16), {}, folder / "kept.onnx", 17, {.flush_denormals = false}).denormals, 0);
+}
+
 TEST(Failure, WritesNothing) {
   const Folder folder;
   // A weight whose contents are not here.
