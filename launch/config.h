@@ -15,7 +15,7 @@ struct RunConfig {
   std::string graph;
   std::vector<std::string> dims;          // NAME=VALUE
   std::string agent = "model-free";
-  std::vector<std::string> rules;         // files; empty: the shipped base.rules
+  std::vector<std::string> rules;         // files; empty: the shipped ones
   std::string cost = "measured";
   std::string target = "libtorch";        // or a shipped measurer's name, or a measurer's command line
   std::string target_python;              // runs the shipped measurers; empty: that of set-up, or python3

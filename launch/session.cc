@@ -21,17 +21,19 @@ fs::path shipped_file(const std::vector<std::string>& places) {
   fail("{} was not found in any folder above {}", join(places, " or "), program.string());
 }
 
-fs::path shipped_rules() {
+std::vector<fs::path> shipped_rules() {
+  std::vector<fs::path> files;
   try {
-    return shipped_file({"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"});
+    for (const std::string name : rules::kShippedFiles) files.push_back(shipped_file({"configs/rules/" + name, "share/rlgo/configs/rules/" + name}));
   } catch (const Error& e) {
     fail("{}; name the rules with --rules FILE", e.what());
   }
+  return files;
 }
 
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) {
   std::vector<fs::path> files(config.rules.begin(), config.rules.end());
-  if (files.empty()) files.push_back(shipped_rules());
+  if (files.empty()) files = shipped_rules();
   auto rules = rules::RuleSet::load(files);
   if (rules->size() == 0) fail("{}: holds no rule", files[0].string());
   return rules;

@@ -21,8 +21,9 @@ namespace rlgo::launch {
 // The first of `places` that exists in a folder above the program (build tree or installation). Throws Error that lists
 // them.
 std::filesystem::path shipped_file(const std::vector<std::string>& places);
-// configs/rules/base.rules beside the program (build tree or installation). Throws Error that lists where it looked.
-std::filesystem::path shipped_rules();
+// The files of the default set (rules::kShippedFiles) in the folder configs/rules beside the program (build tree or
+// installation). Throws Error that tells where it looked.
+std::vector<std::filesystem::path> shipped_rules();
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config);
 
 exec::MeasureOptions measure_options(const RunConfig& config);

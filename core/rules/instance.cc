@@ -28,6 +28,12 @@ class Maker {
       std::ranges::for_each(expr.args, look);
     };
     for (const auto& guard : rule.guards) look(guard.expr);
+    const auto literals = numbers_;
+    for (const auto& node : rule.right) {
+      for (const auto& attr : node.attrs) look(attr.expr);
+    }
+    std::ranges::for_each(rule.scalars, look);
+    numbers_ = literals;
   }
 
   std::optional<graph::Graph> run() {
@@ -58,6 +64,7 @@ class Maker {
     if (!propose_.complete(draft)) return false;
     std::vector<Value> inputs;
     for (size_t k = 0; k < draft.types.size(); ++k) {
+      if (values_[k].node == graph::kNoNode) values_[k] = earlier_slot(k);
       if (values_[k].node == graph::kNoNode) values_[k] = leaf(left, static_cast<int>(k), *draft.types[k]);
       inputs.push_back(values_[k]);
     }
@@ -144,6 +151,13 @@ class Maker {
       draft.types.emplace_back();
     }
   }
+  // The value of the same variable among the operands before `place`; none where it has not occurred.
+  Value earlier_slot(size_t place) const {
+    for (size_t k = 0; k < place; ++k) {
+      if (slots_[k].kind >= 0 && slots_[k] == slots_[place]) return values_[k];
+    }
+    return {};
+  }
   Value fill(double number) {
     const ops::Ints shape(rng_.below(4) == 0 ? 1 : 0, 1);
     return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, number}});
@@ -159,6 +173,10 @@ class Maker {
     const bool parameter =
         place > 0 && (left.op == ops::Op::conv2d || left.op == ops::Op::batch_norm || left.op == ops::Op::layer_norm);
     const std::string name = "v" + std::to_string(count_++);
+    if (positive && left.op != ops::Op::batch_norm && rng_.below(2) == 0) {
+      const Value size = editor_.op(ops::Op::abs, {editor_.add_input(name, type)});
+      return editor_.op(ops::Op::add, {size, fill(0.25)});
+    }
     if (positive || rng_.below(10) < (asked || parameter ? 9u : 4u)) {
       return editor_.add_weight(name, graph::Blob::seeded(type, rng_.next(), 0.7, positive ? 0.0 : 0.2, positive));
     }
@@ -193,6 +211,7 @@ class Maker {
 
   struct Slot {
     int kind = -1, index = 0, element = 0;
+    bool operator==(const Slot&) const = default;
   };
   const CompiledRule& rule_;
   Proposer propose_;

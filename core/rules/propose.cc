@@ -76,6 +76,7 @@ std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) 
   const auto& o = other->shape;
   made[rank - 2] = place == 0 ? extent() : o[o.size() - 1];
   made[rank - 1] = place == 0 ? o[o.size() - 2] : extent();
+  if (rank == 2 && chance(10)) made.insert(made.begin(), extent());
   return made;
 }
 

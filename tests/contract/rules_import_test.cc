@@ -2,12 +2,12 @@
 // places.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/onnx/onnx.h"
 #include "core/rules/rules.h"
+#include "tests/support/shipped_rules.h"
 
 namespace rlgo::rules {
 namespace {
@@ -43,8 +43,7 @@ TEST(RulesOnImports, MatchesAreTheSameWithAndWithoutWeights) {
   const auto without = onnx_io::import_model(path, {.dims = {}, .keep_weights = false}).graph;
   std::filesystem::remove_all(folder);
 
-  const std::array<std::filesystem::path, 1> files{"configs/rules/base.rules"};
-  const auto rules = RuleSet::load(files);
+  const auto rules = shipped_rules();
   std::vector<std::string> fires;
   for (int r = 0; r < rules->size(); ++r) {
     const auto here = find_matches(*rules, r, with), there = find_matches(*rules, r, without);

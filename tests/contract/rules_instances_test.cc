@@ -1,9 +1,8 @@
 // Every shipped rule on random instances, in double precision; and wrong rules, which the same check must catch.
 #include <gmock/gmock.h>
 
-#include <array>
-
 #include "tests/contract/rules_contract.h"
+#include "tests/support/shipped_rules.h"
 
 namespace rlgo::rules::contract {
 namespace {
@@ -11,9 +10,8 @@ namespace {
 constexpr int kInstances = 25;
 constexpr int kAttempts = 40000;
 
-TEST(RuleInstances, EveryBaseRuleHoldsOnRandomInstances) {
-  const std::array<std::filesystem::path, 1> files{"configs/rules/base.rules"};
-  const auto rules = RuleSet::load(files);
+TEST(RuleInstances, EveryShippedRuleHoldsOnRandomInstances) {
+  const auto rules = shipped_rules();
   for (int r = 0; r < rules->size(); ++r) {
     const Outcome outcome = check_rule(*rules, r, kInstances, kAttempts);
     EXPECT_EQ(outcome.violation, "") << rules->name(r);

@@ -1,18 +1,12 @@
 // Every match on the toy graphs, and random walks through the small-picture versions of the zoo, compute the same.
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "core/zoo/zoo.h"
 #include "tests/contract/rules_contract.h"
+#include "tests/support/shipped_rules.h"
 
 namespace rlgo::rules::contract {
 namespace {
-
-std::shared_ptr<const RuleSet> base() {
-  const std::array<std::filesystem::path, 1> files{"configs/rules/base.rules"};
-  return RuleSet::load(files);
-}
 
 void expect_scratch(const MatchIndex& index, const graph::Graph& graph) {
   const RuleSet& rules = index.rules();
@@ -58,7 +52,7 @@ graph::Graph walk(const std::shared_ptr<const RuleSet>& rules, graph::Graph grap
 }
 
 TEST(RulesOnZoo, EveryMatchOnTheToysComputesTheSame) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   for (const char* name : {"toy_conv", "toy_mlp", "toy_attention", "toy_residual"}) {
     // The graph itself and what a few rewrites make of it: more rules find a place there.
     for (const int steps : {0, 3, 6, 10}) {
@@ -81,7 +75,7 @@ struct Walk {
 };
 
 TEST(RulesOnZoo, LongWalksComputeTheSame) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   const std::vector<Walk> walks{{"resnet18", {.image = 32}, 80},
                                 {"squeezenet1_1", {.image = 48}, 80},
                                 {"resnet50", {.image = 32}, 80},
@@ -105,7 +99,7 @@ TEST(RulesOnZoo, LongWalksComputeTheSame) {
 }
 
 TEST(RulesOnZoo, TheIndexEqualsSearchFromScratchOnLargeGraphs) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   for (const char* name : {"resnet50", "inception_v3", "bert"}) {
     std::vector<std::string> applied;
     walk(rules, zoo::make(name), 120, 5, &applied);
@@ -114,7 +108,7 @@ TEST(RulesOnZoo, TheIndexEqualsSearchFromScratchOnLargeGraphs) {
 }
 
 TEST(RulesOnZoo, SeveralRulesFireFromTheStart) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   for (const char* name : {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"}) {
     const MatchIndex index(rules, zoo::make(name));
     int firing = 0;

@@ -2,27 +2,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/rules/compiled.h"
 #include "core/rules/rules.h"
+#include "tests/support/shipped_rules.h"
 
 namespace rlgo::rules {
 namespace {
 
-std::shared_ptr<const RuleSet> base() {
-  const std::array<std::filesystem::path, 1> files{"configs/rules/base.rules"};
-  return RuleSet::load(files);
-}
-
 TEST(BaseRules, LoadAndReadBack) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   EXPECT_GE(rules->size(), 100);
   EXPECT_EQ(RuleSet::parse(rules->to_text(), "again")->hash(), rules->hash());
 }
 
 TEST(BaseRules, AreNamedInKebabCaseAndTagged) {
-  const auto rules = base();
+  const auto rules = shipped_rules();
   for (int r = 0; r < rules->size(); ++r) {
     const auto& name = rules->name(r);
     EXPECT_TRUE(std::ranges::all_of(name, [](char c) {
