@@ -33,18 +33,17 @@ class Side {
       }
       const int out = leaf(name_of(equation.name, equation.port, equation.spread) + " =",
                            "out:" + equation.name + std::to_string(equation.port));
-      waiting_.emplace_back(box, out);
+      const bool port = equation.term.kind == Term::Kind::name && equation.term.port >= 0;
+      waiting_.push_back({box, out, port ? "." + std::to_string(equation.term.port) : "", ""});
       if (!inner_.contains(equation.name)) inner_[equation.name] = box;
     }
     for (const auto& [equation_term, reader] : late_) connect(*equation_term, reader.first, reader.second);
-    for (const auto& [from, to] : waiting_) {
-      if (from >= 0) picture.arrows.push_back({from, to, "", ""});
-    }
+    picture.arrows.insert(picture.arrows.end(), waiting_.begin(), waiting_.end());
   }
   Picture picture;
 
  private:
-  // The box of a term; -1 for a name, which is connected to the result itself.
+  // The box that computes a term.
   int add(const Term& term) {
     if (term.kind != Term::Kind::node) return leaf_of(term);
     Box box;
@@ -93,7 +92,7 @@ class Side {
 
   std::map<std::string, int> inner_, leaves_;
   std::vector<std::pair<const Term*, std::pair<int, int>>> late_;
-  std::vector<std::pair<int, int>> waiting_;
+  std::vector<Arrow> waiting_;
 };
 
 // Names that the right side gives a new value; nodes of the left that it does not are inner ones.

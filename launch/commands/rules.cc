@@ -17,6 +17,8 @@ constexpr std::array kCommands = {
     RulesCommand{"list", "[--rules FILE]", "a table of the rules", run_rules_list},
     RulesCommand{"show", "NAME [--dot | --svg] [--out FILE]", "one rule: text, proof, picture of both sides",
                  run_rules_show},
+    RulesCommand{"axioms", "[--dims N] [--rules FILE]", "validate every axiom at all small shapes, exactly",
+                 run_rules_axioms},
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
 };

@@ -32,6 +32,7 @@ const char* proof_name(rules::Proof proof);
 
 int run_rules_list(std::vector<std::string> arguments);
 int run_rules_show(std::vector<std::string> arguments);
+int run_rules_axioms(std::vector<std::string> arguments);
 int run_rules_check(std::vector<std::string> arguments);
 
 }  // namespace rlgo::launch

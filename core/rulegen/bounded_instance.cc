@@ -1,0 +1,189 @@
+#include <map>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/rulegen/bounded_choice.h"
+#include "core/rules/value.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+using graph::Value;
+using ops::AttrValue;
+using rules::LeftNode;
+using rules::Operand;
+
+class Maker {
+ public:
+  Maker(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices)
+      : rule_(rule), chooser_(bounds, choices), editor_("instance") {
+    for (const auto& guard : rule.guards) look(guard.expr);
+  }
+
+  std::optional<graph::Graph> run() {
+    nodes_.assign(rule_.left.size(), graph::kNoNode);
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      if (!make(static_cast<int>(k))) return std::nullopt;
+    }
+    int number = 0;
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      if (!rule_.left[k].replaced) continue;
+      const auto ports = static_cast<int32_t>(editor_.node(nodes_[k]).info->outputs.size());
+      for (int32_t p = 0; p < ports; ++p) editor_.add_output("out" + std::to_string(number++), {nodes_[k], p});
+    }
+    return editor_.finish();
+  }
+
+ private:
+  // Which tensors the conditions want constant, and which numbers they compare with.
+  void look(const rules::Expr& expr) {
+    using rules::Expr;
+    if (expr.kind == Expr::Kind::real) numbers_.push_back(expr.real);
+    if (expr.kind == Expr::Kind::integer) numbers_.push_back(static_cast<double>(expr.integer));
+    if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == rules::SlotKind::tensor) {
+      const auto which = static_cast<rules::TensorFn>(expr.function);
+      if (which == rules::TensorFn::constant) asked_constant_ |= 1u << expr.args[0].slot.index;
+      if (which == rules::TensorFn::value) asked_value_ |= 1u << expr.args[0].slot.index;
+    }
+    for (const auto& arg : expr.args) look(arg);
+  }
+
+  bool make(int index) {
+    if (nodes_[index] != graph::kNoNode) return true;
+    const LeftNode& left = rule_.left[index];
+    for (const auto& operand : left.operands) {
+      if (operand.kind == Operand::Kind::left && !make(operand.index)) return false;
+    }
+    NodeDraft draft;
+    draft.op = left.op;
+    known_attributes(left, draft);
+    if (!known_operands(left, draft) || !chooser_.complete(draft)) return false;
+    std::vector<Value> inputs;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      if (values_[k].node == graph::kNoNode) tensors_[slots_[k]] = values_[k] = leaf(slots_[k], *draft.types[k]);
+      inputs.push_back(values_[k]);
+    }
+    bind_attributes(left, draft);
+    const auto id = editor_.try_add(left.op, inputs, draft.attrs);
+    if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
+    nodes_[index] = *id;
+    return true;
+  }
+
+  void known_attributes(const LeftNode& left, NodeDraft& draft) {
+    for (const auto& [key, value] : left.fixed) draft.attrs.set(key, value);
+    for (const auto& test : left.tests) {
+      if (test.is_list) {
+        if (test.key == ops::Attr::sizes) draft.parts = test.items.size();
+      } else if (const auto held = attributes_.find(test.items[0].slot); held != attributes_.end()) {
+        draft.attrs.set(test.key, held->second);
+      }
+    }
+    if (const auto held = bundles_.find(left.bundle); left.bundle >= 0 && held != bundles_.end()) {
+      for (const auto& [key, value] : held->second.items()) {
+        if (std::ranges::find(left.mentioned, key) == left.mentioned.end()) draft.attrs.set(key, value);
+      }
+    }
+  }
+
+  bool known_operands(const LeftNode& left, NodeDraft& draft) {
+    values_.clear();
+    slots_.clear();
+    const auto& spec = ops::spec(left.op);
+    const auto spreads = std::ranges::count_if(left.operands, [](const Operand& o) { return o.spread; });
+    const auto single = static_cast<int64_t>(left.operands.size()) - static_cast<int64_t>(spreads);
+    for (const auto& operand : left.operands) {
+      if (operand.kind == Operand::Kind::sequence) {
+        const int64_t room = spec.max_inputs == ops::kAnyArity ? 2 : spec.max_inputs - single;
+        const auto [held, fresh] = lengths_.try_emplace(operand.index, 0);
+        if (fresh) held->second = chooser_.between(0, room);
+        for (int64_t k = 0; k < held->second; ++k) slot(operand, static_cast<int>(k), draft);
+      } else if (operand.kind == Operand::Kind::left) {
+        const auto ports = static_cast<int32_t>(editor_.node(nodes_[operand.index]).info->outputs.size());
+        if (!operand.spread && operand.port >= ports) return false;
+        const int32_t first = operand.spread ? 0 : operand.port, last = operand.spread ? ports : operand.port + 1;
+        for (int32_t p = first; p < last; ++p) push({nodes_[operand.index], p}, draft);
+      } else {
+        slot(operand, 0, draft);
+      }
+    }
+    return true;
+  }
+  void push(Value value, NodeDraft& draft) {
+    values_.push_back(value);
+    slots_.emplace_back();
+    draft.types.emplace_back(editor_.type(value));
+  }
+  void slot(const Operand& operand, int element, NodeDraft& draft) {
+    const SlotKey key{static_cast<int>(operand.kind), operand.index, element};
+    if (operand.kind == Operand::Kind::scalar) {
+      const rules::Expr& number = rule_.scalars[operand.index];
+      push(fill(number.kind == rules::Expr::Kind::integer ? static_cast<double>(number.integer) : number.real), draft);
+    } else if (const auto held = tensors_.find(key); held != tensors_.end()) {
+      push(held->second, draft);
+    } else if (operand.kind == Operand::Kind::tensor && (asked_value_ >> operand.index & 1u)) {
+      std::vector<double> numbers = numbers_;
+      for (double n : {0.0, 1.0, 2.0, -0.5}) numbers.push_back(n);
+      const auto chosen = static_cast<size_t>(chooser_.pick(static_cast<int64_t>(numbers.size())));
+      push(tensors_[key] = fill(numbers[chosen]), draft);
+    } else {
+      values_.emplace_back();
+      slots_.push_back(key);
+      draft.types.emplace_back();
+    }
+  }
+  Value fill(double number) {
+    return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, ops::Ints{}}, {ops::Attr::value, number}});
+  }
+
+  using SlotKey = std::tuple<int, int, int>;  // operand kind, index, element
+  Value leaf(const SlotKey& key, const ops::TensorType& type) {
+    const bool tensor = std::get<0>(key) == static_cast<int>(Operand::Kind::tensor);
+    const std::string name = "v" + std::to_string(count_++);
+    if (tensor && (asked_constant_ >> std::get<1>(key) & 1u)) {
+      return editor_.add_weight(name, graph::Blob::absent(type, static_cast<uint64_t>(count_)));
+    }
+    return editor_.add_input(name, type);
+  }
+
+  void bind_attributes(const LeftNode& left, NodeDraft& draft) {
+    for (const auto& test : left.tests) {
+      const AttrValue value = *draft.attrs.find(test.key);
+      if (!test.is_list) {
+        attributes_[test.items[0].slot] = value;
+        continue;
+      }
+      auto list = std::get<ops::Ints>(value);
+      for (size_t k = 0; k < test.items.size() && k < list.size(); ++k) {
+        const auto& item = test.items[k];
+        if (item.slot < 0) list[k] = item.number;
+        if (item.slot >= 0 && attributes_.contains(item.slot)) list[k] = std::get<int64_t>(attributes_[item.slot]);
+        if (item.slot >= 0) attributes_[item.slot] = list[k];
+      }
+      draft.attrs.set(test.key, list);
+    }
+    if (left.bundle >= 0) bundles_.emplace(left.bundle, draft.attrs);
+  }
+
+  const rules::CompiledRule& rule_;
+  BoundedChooser chooser_;
+  graph::Editor editor_;
+  std::vector<double> numbers_;
+  uint32_t asked_constant_ = 0, asked_value_ = 0;
+  std::vector<graph::NodeId> nodes_;
+  std::map<SlotKey, Value> tensors_;
+  std::map<int, int64_t> lengths_;  // of sequences
+  std::map<int, AttrValue> attributes_;
+  std::map<int, ops::Attrs> bundles_;
+  std::vector<Value> values_;  // of the node in work
+  std::vector<SlotKey> slots_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::optional<graph::Graph> bounded_instance(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices) {
+  return Maker(rule, bounds, choices).run();
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,80 @@
+// rlgo rules axioms: every axiom at every small instance, in exact polynomials.
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/rulegen/bounded.h"
+#include "launch/commands/rules.h"
+#include "launch/options.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+struct Totals {
+  int64_t instances = 0, exact = 0;
+  int right = 0, wrong = 0, unknown = 0, exhaustive = 0;
+};
+
+void report(const std::string& name, const rulegen::BoundedResult& result, bool expect_false, Totals& totals) {
+  const auto& check = result.check;
+  totals.instances += check.instances;
+  totals.exact += check.exact;
+  totals.exhaustive += result.exhaustive;
+  const bool different = check.verdict == rulegen::Verdict::different;
+  const bool good = expect_false ? different : check.verdict == rulegen::Verdict::equal && check.inexact == 0;
+  totals.right += good;
+  totals.wrong += different && !expect_false;
+  if (expect_false && !different) ++totals.wrong;
+  totals.unknown += !good && !different && !expect_false;
+  const char* word = different ? "false" : check.verdict == rulegen::Verdict::equal ? "holds" : "unknown";
+  std::printf("%-40s %-8s %9lld instances%s", name.c_str(), word, static_cast<long long>(check.instances),
+              result.exhaustive ? "" : ", not all within the bounds");
+  if (check.inexact > 0) std::printf(", %lld of them not seen by polynomials", static_cast<long long>(check.inexact));
+  if (!check.why.empty()) std::printf(": %s", check.why.c_str());
+  std::printf("\n");
+  if (different && !expect_false) std::printf("%s\n", check.counterexample->to_text().c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_rules_axioms(std::vector<std::string> arguments) {
+  std::vector<std::string> files;
+  int64_t dims = 2, kernel = 3, tries = 4'000;
+  bool expect_false = false;
+  Options options;
+  options.heading("Axioms");
+  options.texts("rules", files, "rule files; none means the shipped configs/rules/axioms.rules");
+  options.integer("dims", dims, 1, 8, "extents go up to this");
+  options.integer("kernel", kernel, 1, 7, "windows go up to this");
+  options.integer("tries", tries, 1, kNoLimit,
+                  "combinations per axiom to go through in order; where there are more, as many random ones are added");
+  options.flag("expect-false", expect_false, "each must be refuted (sets of false axioms)");
+  const auto names = parse_rules_arguments("axioms", options, arguments);
+  if (!names) return 0;
+  if (files.empty())
+    files.push_back(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string());
+  auto rules = rules_of(files);
+  if (!names->empty()) rules = rules->subset(*names);
+  rulegen::BoundedOptions bounded;
+  bounded.bounds.dims = dims;
+  bounded.bounds.kernel = kernel;
+  bounded.most_tries = tries;
+  bounded.stop = [] { return stop_signal() != 0; };
+  Totals totals;
+  const Stopwatch watch;
+  for (int r = 0; r < rules->size() && !stop_signal() != 0; ++r)
+    report(rules->name(r), rulegen::check_bounded(*rules, r, bounded), expect_false, totals);
+  std::printf(
+      "%d of %d %s within extents <= %lld, windows <= %lld: %lld instances, %lld of them equal as exact polynomials, "
+      "%d exhaustive, %.1f s\n",
+      totals.right, rules->size(), expect_false ? "refuted" : "hold", static_cast<long long>(dims),
+      static_cast<long long>(kernel), static_cast<long long>(totals.instances), static_cast<long long>(totals.exact),
+      totals.exhaustive, watch.seconds());
+  return totals.right == rules->size() ? 0 : 1;
+}
+
+}  // namespace rlgo::launch
