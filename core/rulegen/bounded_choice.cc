@@ -86,6 +86,7 @@ Shape BoundedChooser::any_shape() { return shape_of_rank(between(1, 4)); }
 
 // The same shape, or one that broadcasts with it.
 Shape BoundedChooser::relative(const Shape& other) {
+  if (other.empty()) return shape_of_rank(between(0, 4));
   std::vector<Shape> all{other, Shape{}};
   if (other.size() > 1) all.push_back({other.back()});
   if (other.size() == 4) all.push_back({1, other[1], 1, 1});

@@ -109,8 +109,8 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
     }
     case Op::gather:
       return std::nullopt;
-    default:
-      return any ? relative((*known)->shape) : any_shape();
+    default:  // beside a scalar anything goes
+      return any && ((*known)->elements() != 1 || chance(30)) ? relative((*known)->shape) : any_shape();
   }
 }
 
