@@ -21,6 +21,7 @@ constexpr std::array kCommands = {
                  run_rules_axioms},
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
+    RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},
 };
 
 std::string usage() {

@@ -34,5 +34,6 @@ int run_rules_list(std::vector<std::string> arguments);
 int run_rules_show(std::vector<std::string> arguments);
 int run_rules_axioms(std::vector<std::string> arguments);
 int run_rules_check(std::vector<std::string> arguments);
+int run_rules_verify(std::vector<std::string> arguments);
 
 }  // namespace rlgo::launch

@@ -1,0 +1,42 @@
+// Axioms: rules in the language of core/rules/parser.h whose two sides are equal wherever both are well-shaped, of
+// equal types, and the conditions hold. They are what proofs start from. Two additions to the language, by comment
+// lines and tags:
+//   # each F: relu sigmoid tanh        the rule below is read once for each word, F in its text replaced by it
+//   tags two-way                       also read from right to left (named NAME-reversed)
+//   tags definition                    says what an operator is (in the rings of the validation it may be opaque)
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rules/compiled.h"
+
+namespace rlgo::rulegen {
+
+struct Axiom {
+  rules::CompiledRule rule;
+  std::string name;  // as written in the file; both directions have one name
+  bool reversed = false;
+};
+
+class AxiomSet {
+ public:
+  // Throws Error "FILE:LINE: reason" where the text does not parse or compile, a name is used twice, the left side is
+  // not one term (every node must be read by the first), or a two-way axiom cannot be read backwards.
+  static std::shared_ptr<const AxiomSet> parse(std::string_view text, const std::string& file_name);
+  static std::shared_ptr<const AxiomSet> load(const std::filesystem::path& file);
+
+  const std::vector<Axiom>& axioms() const { return axioms_; }
+  std::vector<std::string> names() const;  // each once, in the file's order
+
+ private:
+  std::vector<Axiom> axioms_;
+};
+
+// The text with `# each` expanded: what AxiomSet::parse() reads.
+std::string expand_families(std::string_view text, const std::string& file_name);
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,29 @@
+// Z3's word that the instances of axioms which the e-graph recorded entail its conclusion: uninterpreted functions and
+// equality, no quantifiers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/rulegen/egraph.h"
+
+namespace rlgo::rulegen::sym {
+
+class Certifier {
+ public:
+  Certifier();
+  ~Certifier();
+  Certifier(Certifier&&) noexcept;
+
+  // Whether the numbered instances (and commutativity where an operator is commutative) entail that all pairs are
+  // equal. `core`: those instances that Z3 needed; -1: commutativity.
+  bool entails(const EGraph& graph, const std::vector<int32_t>& instances,
+               const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rlgo::rulegen::sym

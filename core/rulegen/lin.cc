@@ -1,0 +1,219 @@
+#include "core/rulegen/lin.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::rulegen::sym {
+namespace {
+
+int64_t checked_add(int64_t a, int64_t b) {
+  int64_t out = 0;
+  if (__builtin_add_overflow(a, b, &out)) throw Untranslatable("a number is too large");
+  return out;
+}
+int64_t checked_mul(int64_t a, int64_t b) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) throw Untranslatable("a number is too large");
+  return out;
+}
+
+bool monomial_less(const Monomial& a, const Monomial& b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+uint64_t hash_of(const Sum& sum) {
+  uint64_t h = mix64(sum.size());
+  for (const auto& [atoms, factor] : sum) {
+    h = hash_combine(h, static_cast<uint64_t>(factor));
+    for (int32_t atom : atoms) h = hash_combine(h, static_cast<uint64_t>(atom));
+  }
+  return h;
+}
+
+bool same(const Sum& a, const Sum& b) {
+  return std::ranges::equal(a, b,
+                            [](const auto& x, const auto& y) { return x.factor == y.factor && x.atoms == y.atoms; });
+}
+
+Monomial product(const Monomial& a, const Monomial& b) {
+  Monomial out;
+  out.resize(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+  return out;
+}
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+
+}  // namespace
+
+bool divides(const Monomial& part, const Monomial& whole, Monomial* rest) {
+  if (rest) rest->clear();
+  size_t k = 0;
+  for (int32_t atom : whole) {
+    if (k < part.size() && part[k] == atom) {
+      ++k;
+    } else if (rest) {
+      rest->push_back(atom);
+    }
+  }
+  return k == part.size();
+}
+
+bool graded_less(const Monomial& a, const Monomial& b) {
+  return a.size() != b.size() ? a.size() < b.size() : monomial_less(a, b);
+}
+
+LinPool::LinPool() { number(0); }
+
+Lin LinPool::intern(Sum sum) {
+  std::ranges::sort(sum, monomial_less, &Summand::atoms);
+  Sum merged;
+  for (auto& item : sum) {
+    if (!merged.empty() && merged.back().atoms == item.atoms) {
+      merged.back().factor = checked_add(merged.back().factor, item.factor);
+    } else {
+      merged.push_back(std::move(item));
+    }
+  }
+  std::erase_if(merged, [](const Summand& item) { return item.factor == 0; });
+  auto& bucket = by_hash_[hash_of(merged)];
+  for (Lin held : bucket) {
+    if (same(sums_[static_cast<size_t>(held)], merged)) return held;
+  }
+  sums_.push_back(std::move(merged));
+  bucket.push_back(static_cast<Lin>(sums_.size()) - 1);
+  return bucket.back();
+}
+
+int32_t LinPool::intern_atom(Atom atom) {
+  const std::string kind(1, static_cast<char>('0' + static_cast<int>(atom.kind)));
+  const auto [place, is_new] = atom_of_.try_emplace({kind + atom.name, atom.args}, static_cast<int32_t>(atoms_.size()));
+  if (is_new) atoms_.push_back(std::move(atom));
+  return place->second;
+}
+
+Lin LinPool::of_atom(int32_t index) { return intern({{Monomial{index}, 1}}); }
+Lin LinPool::number(int64_t value) { return intern({{Monomial{}, value}}); }
+Lin LinPool::symbol(const std::string& name, int64_t least) {
+  return of_atom(intern_atom({Atom::Kind::symbol, name, {}, least}));
+}
+Lin LinPool::joint(std::vector<Lin> members) {
+  return of_atom(intern_atom({Atom::Kind::joint, "", std::move(members), 0}));
+}
+Lin LinPool::opaque(const std::string& name, std::vector<Lin> args, int64_t least) {
+  return of_atom(intern_atom({Atom::Kind::opaque, name, std::move(args), least}));
+}
+
+std::optional<int64_t> LinPool::value(Lin a) const {
+  const Sum& terms = sum(a);
+  if (terms.empty()) return 0;
+  return terms.size() == 1 && terms[0].atoms.empty() ? std::optional(terms[0].factor) : std::nullopt;
+}
+
+int32_t LinPool::as_atom(Lin a) const {
+  const Sum& terms = sum(a);
+  return terms.size() == 1 && terms[0].factor == 1 && terms[0].atoms.size() == 1 ? terms[0].atoms[0] : -1;
+}
+
+Lin LinPool::add(Lin a, Lin b) {
+  Sum out = sum(a);
+  out.insert(out.end(), sum(b).begin(), sum(b).end());
+  return intern(std::move(out));
+}
+Lin LinPool::sub(Lin a, Lin b) {
+  if (a == b) return number(0);
+  Sum out = sum(a);
+  for (const auto& item : sum(b)) out.push_back({item.atoms, checked_mul(item.factor, -1)});
+  return intern(std::move(out));
+}
+Lin LinPool::mul(Lin a, Lin b) {
+  Sum out;
+  for (const auto& x : sum(a)) {
+    for (const auto& y : sum(b)) out.push_back({product(x.atoms, y.atoms), checked_mul(x.factor, y.factor)});
+  }
+  return intern(std::move(out));
+}
+
+// Long division by the leading monomial; nothing where something remains.
+std::optional<Sum> LinPool::exact_quotient(Sum rest, const Sum& divisor) const {
+  const auto lead = std::ranges::max_element(divisor, graded_less, &Summand::atoms);
+  Sum out;
+  for (int round = 0; !rest.empty() && round < 64; ++round) {
+    const auto top = std::ranges::max_element(rest, graded_less, &Summand::atoms);
+    Monomial left_over;
+    if (!divides(lead->atoms, top->atoms, &left_over) || top->factor % lead->factor != 0) return std::nullopt;
+    const Summand piece{left_over, top->factor / lead->factor};
+    out.push_back(piece);
+    for (const auto& item : divisor) {
+      const Monomial atoms = product(item.atoms, piece.atoms);
+      const int64_t factor = checked_mul(item.factor, -piece.factor);
+      const auto held = std::ranges::find(rest, atoms, &Summand::atoms);
+      if (held == rest.end()) {
+        rest.push_back({atoms, factor});
+      } else {
+        held->factor = checked_add(held->factor, factor);
+      }
+    }
+    std::erase_if(rest, [](const Summand& item) { return item.factor == 0; });
+  }
+  return rest.empty() ? std::optional(out) : std::nullopt;
+}
+
+Lin LinPool::quotient(Lin a, Lin b) {
+  const auto x = value(a), y = value(b);
+  RLGO_CHECK(!y || *y != 0);
+  if (x && y) return number(floor_div(*x, *y));
+  if (a == b) return number(1);
+  if (auto exact = exact_quotient(sum(a), sum(b))) return intern(std::move(*exact));
+  Sum whole, rest;
+  if (sum(b).size() == 1 && sum(b)[0].factor > 0) {
+    const Summand divisor = sum(b)[0];
+    for (const auto& item : sum(a)) {
+      Monomial left_over;
+      if (divides(divisor.atoms, item.atoms, &left_over) && item.factor % divisor.factor == 0) {
+        whole.push_back({left_over, item.factor / divisor.factor});
+      } else {
+        rest.push_back(item);
+      }
+    }
+  } else {
+    rest = sum(a);
+  }
+  const Lin remaining = intern(std::move(rest));
+  const Lin taken = intern(std::move(whole));
+  if (const auto r = value(remaining); r && y) return add(taken, number(floor_div(*r, *y)));
+  return add(taken, of_atom(intern_atom({Atom::Kind::quotient, "", {remaining, b}, 0})));
+}
+
+bool LinPool::mentions(Lin a, int32_t wanted) const {
+  for (const auto& item : sum(a)) {
+    for (int32_t index : item.atoms) {
+      if (index == wanted) return true;
+      if (std::ranges::any_of(atom(index).args, [&](Lin arg) { return mentions(arg, wanted); })) return true;
+    }
+  }
+  return false;
+}
+
+std::string LinPool::text(Lin a) const {
+  std::string out;
+  for (const auto& [atoms, factor] : sum(a)) {
+    std::string piece = factor == 1 && !atoms.empty() ? "" : std::to_string(factor);
+    for (int32_t index : atoms) {
+      const Atom& held = atom(index);
+      std::vector<std::string> args;
+      for (Lin arg : held.args) args.push_back(text(arg));
+      if (!piece.empty()) piece += "*";
+      if (held.kind == Atom::Kind::symbol) piece += held.name;
+      if (held.kind == Atom::Kind::quotient) piece += fmt::format("({} / {})", args[0], args[1]);
+      if (held.kind == Atom::Kind::joint) piece += fmt::format("broadcast({})", fmt::join(args, ", "));
+      if (held.kind == Atom::Kind::opaque) piece += fmt::format("{}({})", held.name, fmt::join(args, ", "));
+    }
+    out += (out.empty() ? "" : " + ") + piece;
+  }
+  return out.empty() ? "0" : out;
+}
+
+}  // namespace rlgo::rulegen::sym

@@ -1,0 +1,81 @@
+// Symbolic extents: polynomials with integer coefficients over named symbols and opaque terms (rounded-down quotients,
+// broadcast extents, windows), interned: equal polynomials have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/small_vector.h"
+
+namespace rlgo::rulegen::sym {
+
+using Lin = int32_t;  // index in a LinPool
+
+// What the prover cannot express: the rule's verdict becomes unknown, with this reason. Never leaves prove().
+struct Untranslatable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Atom {
+  enum class Kind : uint8_t { symbol, quotient, joint, opaque };
+  Kind kind = Kind::symbol;
+  std::string name;       // symbol, opaque
+  std::vector<Lin> args;  // quotient: numerator, denominator; joint: sorted members; opaque: arguments
+  int64_t least = 1;      // symbol, opaque: lower bound for certain
+};
+
+using Monomial = SmallVector<int32_t, 4>;  // sorted atoms, repeated for powers; empty: 1
+struct Summand {
+  Monomial atoms;
+  int64_t factor = 0;
+};
+using Sum = std::vector<Summand>;  // sorted by monomial, no factor is 0
+
+// Not thread safe; results depend on the order of calls only through numbering.
+class LinPool {
+ public:
+  LinPool();
+  Lin number(int64_t value);
+  // The same name is the same symbol; `least` counts where it is first named.
+  Lin symbol(const std::string& name, int64_t least);
+  Lin add(Lin a, Lin b);
+  Lin sub(Lin a, Lin b);
+  Lin mul(Lin a, Lin b);
+  // floor(a / b); what divides exactly is divided. b must not be the number 0.
+  Lin quotient(Lin a, Lin b);
+  // The extent that sorted, distinct members (no 1, no joints) broadcast to.
+  Lin joint(std::vector<Lin> members);
+  Lin opaque(const std::string& name, std::vector<Lin> args, int64_t least);
+
+  std::optional<int64_t> value(Lin a) const;  // where it is a number
+  const Sum& sum(Lin a) const { return sums_[static_cast<size_t>(a)]; }
+  const Atom& atom(int32_t index) const { return atoms_[static_cast<size_t>(index)]; }
+  // The atom that this is, or -1.
+  int32_t as_atom(Lin a) const;
+  Lin of_atom(int32_t index);
+  Lin intern(Sum sum);  // any order, repeated monomials
+  bool mentions(Lin a, int32_t atom) const;
+  std::string text(Lin a) const;
+
+ private:
+  int32_t intern_atom(Atom atom);
+  std::optional<Sum> exact_quotient(Sum rest, const Sum& divisor) const;
+
+  std::vector<Sum> sums_;
+  std::unordered_map<uint64_t, std::vector<Lin>> by_hash_;
+  std::vector<Atom> atoms_;
+  std::map<std::pair<std::string, std::vector<Lin>>, int32_t> atom_of_;
+};
+
+// Whether `part` is contained in `whole`; `rest` gets what is left.
+bool divides(const Monomial& part, const Monomial& whole, Monomial* rest);
+// Graded order: more atoms first, then lexicographic.
+bool graded_less(const Monomial& a, const Monomial& b);
+
+}  // namespace rlgo::rulegen::sym

@@ -1,0 +1,45 @@
+// Proves rules: a typed derivation from axioms over symbolic shapes, confirmed by Z3 (QF_UF) on the instances of axioms
+// that it used, then checked exactly at random shapes. docs/rules.md says what a proof claims.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/rulegen/axiom.h"
+#include "core/rules/compiled.h"
+
+namespace rlgo::rulegen {
+
+struct Proof {
+  enum class Verdict : uint8_t { proved, refuted, unknown };
+  Verdict verdict = Verdict::unknown;
+  std::vector<std::string> axioms;  // proved: names, sorted
+  std::string reason;               // refuted: counterexample; unknown: why, and in which case
+  int cases = 0;                    // ranks, list lengths, axes, ... for which it was derived
+  double derive_ms = 0;             // all cases
+  double certify_ms = 0;            // Z3
+  double check_ms = 0;              // exact check at random shapes
+  // Where certify or check was left out: the verdict is unknown, but a derivation was found.
+  bool derived() const { return cases > 0 && !axioms.empty(); }
+};
+std::string_view name(Proof::Verdict verdict);
+
+struct ProveOptions {
+  int max_rank = 4;        // of variables whose rank the rule leaves open
+  int max_sequence = 3;    // elements of ?xs..., parts of a split
+  int max_cases = 20000;   // more: unknown
+  int max_iterations = 8;  // of the e-graph, per case
+  int max_terms = 2500;    // of the e-graph, per case
+  bool certify = true;     // Z3 on the instances; without it nothing is proved, only derived
+  bool check = true;       // exact check at random shapes; without it nothing is proved, only derived
+  int check_instances = 12;
+  bool quantified = false;  // where the derivation fails: Z3 with the axioms as quantified formulas, shape-guarded
+  uint64_t seed = 1;        // of the random shapes
+};
+
+// Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.
+Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options = {});
+// Compiles first; throws Error where that fails.
+Proof prove(const rules::RuleText& rule, const AxiomSet& axioms, const ProveOptions& options = {});
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,141 @@
+// Bindings, choices, and conditions of a rule as assumptions.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/rulegen/sym_expr.h"
+
+namespace rlgo::rulegen::sym {
+namespace {
+using Kind = Value::Kind;
+using rules::Expr;
+
+void demand(bool consistent) {
+  if (!consistent) throw Impossible();
+}
+}  // namespace
+
+Binding::Binding(const rules::CompiledRule& rule)
+    : nodes(rule.left.size(), -1),
+      tensors(rule.tensors.size(), -1),
+      scalars(rule.scalars.size(), -1),
+      sequences(rule.sequences.size()),
+      attributes(rule.attributes.size()),
+      bundles(rule.bundles.size()) {}
+
+bool in_bundle(const rules::LeftNode& pattern, ops::Attr key) {
+  return std::ranges::find(pattern.mentioned, key) == pattern.mentioned.end();
+}
+
+int Choices::choose(const void* place, int part, int count) {
+  RLGO_CHECK(count >= 1);
+  for (auto& choice : made_) {
+    if (choice.place == place && choice.part == part && choice.count == count) return choice.chosen;
+  }
+  made_.push_back({place, part, 0, count});
+  return 0;
+}
+
+bool Choices::advance() {
+  while (!made_.empty() && made_.back().chosen + 1 == made_.back().count) made_.pop_back();
+  if (made_.empty()) return false;
+  ++made_.back().chosen;
+  return true;
+}
+
+Truth equal(World& world, const Value& a, const Value& b) {
+  Facts& facts = world.logic.facts;
+  if (a.kind == Kind::open || b.kind == Kind::open) return Truth::unknown;
+  if (a.kind == Kind::extent && b.kind == Kind::extent) return facts.equal(a.id, b.id);
+  if (a.kind == Kind::list && b.kind == Kind::list) {
+    if (a.list.size() != b.list.size()) return Truth::no;
+    Truth all = Truth::yes;
+    for (size_t k = 0; k < a.list.size() && all != Truth::no; ++k) {
+      const Truth t = facts.equal(a.list[k], b.list[k]);
+      if (t != Truth::yes) all = t;
+    }
+    return all;
+  }
+  if (a.kind == Kind::word && b.kind == Kind::word) return a.id == b.id ? Truth::yes : Truth::no;
+  const auto real = [&](const Value& v) -> std::optional<int32_t> {
+    if (v.kind == Kind::real) return v.id;
+    return v.kind == Kind::extent ? std::optional(world.pool.real_of(v.id)) : std::nullopt;
+  };
+  if (a.kind == Kind::truth && b.kind == Kind::truth) {
+    if (a.truth == Truth::unknown || b.truth == Truth::unknown) return Truth::unknown;
+    return a.truth == b.truth ? Truth::yes : Truth::no;
+  }
+  const auto x = real(a), y = real(b);
+  if (!x || !y) return Truth::no;
+  if (*x == *y) return Truth::yes;
+  return world.pool.real_value(*x) && world.pool.real_value(*y) ? Truth::no : Truth::unknown;
+}
+
+void assume_equal(World& world, const Value& a, const Value& b) {
+  Facts& facts = world.logic.facts;
+  const Truth known = equal(world, a, b);
+  demand(known != Truth::no);
+  if (known == Truth::yes) return;
+  if (a.kind == Kind::extent && b.kind == Kind::extent) demand(facts.assume_equal(a.id, b.id));
+  if (a.kind == Kind::list && b.kind == Kind::list) {
+    for (size_t k = 0; k < a.list.size(); ++k) demand(facts.assume_equal(a.list[k], b.list[k]));
+  }
+  const Value &symbol = a.kind == Kind::real && !world.pool.real_value(a.id) ? a : b, &other = &symbol == &a ? b : a;
+  if (symbol.kind != Kind::real || world.pool.real_value(symbol.id)) return;
+  if (other.kind == Kind::real) facts.assume_real(symbol.id, other.id);
+  if (other.kind == Kind::extent) facts.assume_real(symbol.id, world.pool.real_of(other.id));
+}
+
+void assume(const Expr& condition, bool wanted, const Scope& scope) {
+  World& world = scope.world;
+  if (condition.kind == Expr::Kind::call) {
+    const std::string& name = condition.text;
+    const auto& args = condition.args;
+    if (name == "not") return assume(args[0], !wanted, scope);
+    if (name == (wanted ? "and" : "or")) {
+      assume(args[0], wanted, scope);
+      return assume(args[1], wanted, scope);
+    }
+    if (name == (wanted ? "or" : "and")) {
+      const Value known = evaluate(condition, scope);
+      if (known.kind == Kind::truth && known.truth == (wanted ? Truth::yes : Truth::no)) return;
+      return assume(args[scope.choices->choose(&condition, wanted, 2) == 0 ? 0 : 1], wanted, scope);
+    }
+    if (name == (wanted ? "==" : "!=") || (name == "near" && wanted)) {
+      const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
+      demand(a.kind != Kind::none && b.kind != Kind::none);
+      return assume_equal(world, a, b);
+    }
+    if (name == "<" || name == "<=" || name == ">" || name == ">=") {
+      const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
+      demand(a.kind != Kind::none && b.kind != Kind::none);
+      if (a.kind == Kind::extent && b.kind == Kind::extent) {
+        const bool first_big = (name[0] == '>') == wanted;
+        const bool strict = (name.size() == 1) == wanted;
+        LinPool& lins = world.pool.lins;
+        const Lin room = first_big ? lins.sub(a.id, b.id) : lins.sub(b.id, a.id);
+        return demand(world.logic.facts.assume_at_least(room, strict ? 1 : 0));
+      }
+    }
+    if (name == (wanted ? "!=" : "==")) {
+      const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
+      demand(a.kind != Kind::none && b.kind != Kind::none && equal(world, a, b) != Truth::yes);
+      if (a.kind == Kind::extent && b.kind == Kind::extent) world.logic.facts.assume_different(a.id, b.id);
+      return;
+    }
+  }
+  const Value known = evaluate(condition, scope);
+  demand(known.kind != Kind::none && (known.kind != Kind::truth || known.truth != (wanted ? Truth::no : Truth::yes)));
+}
+
+Value to_attr(Pool& pool, Value value, const ops::AttrValue& like) {
+  if (value.kind == Kind::open) return value;
+  if (std::holds_alternative<double>(like)) {
+    if (value.kind == Kind::extent) return Value::real(pool.real_of(value.id));
+    return value.kind == Kind::real ? value : Value();
+  }
+  if (value.kind == Kind::extent && std::holds_alternative<int64_t>(like)) return value;
+  if (value.kind == Kind::list && std::holds_alternative<ops::Ints>(like)) return value;
+  return value.kind == Kind::word && std::holds_alternative<std::string>(like) ? value : Value();
+}
+
+}  // namespace rlgo::rulegen::sym

@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/rulegen/sym_rule.h"
+#include "core/rules/value.h"
+
+namespace rlgo::rulegen::sym {
+
+using ops::Attr;
+using ops::Op;
+using rules::Expr;
+using rules::Operand;
+
+namespace {
+constexpr int kWindowAxes = 2;
+
+void need(Fit fit, const std::string& what) {
+  if (fit == Fit::misfit) throw Impossible();
+  if (fit == Fit::unknown) throw Untranslatable("cannot tell the shape of " + what);
+}
+}  // namespace
+
+LeftSide::LeftSide(const rules::CompiledRule& rule, EGraph& graph, World& world, Binding& binding, Choices& choices,
+                   const CaseLimits& limits)
+    : rule_(rule), graph_(graph), w_(world), b_(binding), choices_(choices), limits_(limits) {
+  for (const auto& guard : rule.guards) {
+    if (guard.let < 0) find_hints(guard.expr);
+  }
+}
+
+// rank(?x) == 3, and value(?c), where the rule demands them for certain.
+void LeftSide::find_hints(const Expr& condition) {
+  if (condition.kind != Expr::Kind::call) return;
+  if (condition.text == "and") {
+    find_hints(condition.args[0]);
+    find_hints(condition.args[1]);
+  }
+  const auto tensor_call = [](const Expr& expr, const char* name) {
+    return expr.kind == Expr::Kind::call && expr.text == name && expr.args[0].slot.kind == rules::SlotKind::tensor;
+  };
+  if (condition.text == "==" && tensor_call(condition.args[0], "rank") &&
+      condition.args[1].kind == Expr::Kind::integer) {
+    rank_hint_[condition.args[0].args[0].slot.index] = static_cast<int>(condition.args[1].integer);
+  }
+  if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
+  const auto look = [&](const auto& self, const Expr& expr) -> void {
+    if (tensor_call(expr, "value")) asked_value_ |= 1u << expr.args[0].slot.index;
+    for (const auto& arg : expr.args) self(self, arg);
+  };
+  look(look, condition);
+}
+
+void LeftSide::run() {
+  for (size_t k = 0; k < rule_.left.size(); ++k) node(k);
+  for (const auto& deferred : rule_.deferred) {
+    const auto& left = graph_.node(b_.nodes[static_cast<size_t>(deferred.node)]);
+    const Value value = evaluate(deferred.expr, scope());
+    if (value.kind == Value::Kind::none) throw Impossible();
+    assume_equal(w_, *find(w_.pool.params_of(left.params), deferred.key), value);
+  }
+  guards();
+}
+
+void LeftSide::guards() {
+  for (const auto& guard : rule_.guards) {
+    if (guard.let < 0) {
+      assume(guard.expr, true, scope());
+      continue;
+    }
+    b_.attributes[static_cast<size_t>(guard.let)] = evaluate(guard.expr, scope());
+    b_.masks.attributes |= 1u << guard.let;
+  }
+}
+
+void LeftSide::node(size_t index) {
+  if (b_.nodes[index] >= 0) return;
+  const auto& left = rule_.left[index];
+  for (const auto& operand : left.operands) {
+    if (operand.kind == Operand::Kind::left) node(static_cast<size_t>(operand.index));
+  }
+  const std::vector<TermId> kids = operands(index);
+  Params params = attributes(index, kids);
+  Fit fit = Fit::fits;
+  const TermId t = make_term(graph_, w_, left.op, params, kids, &fit);
+  need(fit, std::string(ops::name(left.op)));
+  b_.nodes[index] = t;
+  if (left.bundle >= 0 && (b_.masks.bundles >> left.bundle & 1u) == 0) {
+    b_.bundles[static_cast<size_t>(left.bundle)] = {graph_.node(t).params, &left};
+    b_.masks.bundles |= 1u << left.bundle;
+  }
+}
+
+// -1: any.
+int LeftSide::rank_of_place(Op op, size_t place) const {
+  switch (op) {
+    case Op::conv2d:
+      return place == 2 ? 1 : 4;
+    case Op::max_pool:
+    case Op::avg_pool:
+    case Op::global_avg_pool:
+      return 4;
+    case Op::batch_norm:
+      return place == 0 ? -1 : 1;
+    default:
+      return -1;
+  }
+}
+
+TermId LeftSide::variable(const std::string& name, size_t index, size_t place, int wanted_rank) {
+  int rank = rank_of_place(rule_.left[index].op, place);
+  if (rank < 0) rank = wanted_rank;
+  if (rank < 0) {
+    const int least = rule_.left[index].op == Op::matmul && place < 2 ? 2 : 0;
+    rank = least + choices_.choose(&name, 0, limits_.max_rank - least + 1);
+  }
+  Shape shape;
+  for (int k = 0; k < rank; ++k)
+    shape.push_back(w_.logic.facts.canon(w_.pool.lins.symbol(fmt::format("{}.{}", name, k), 1)));
+  return graph_.add(kVariable, w_.pool.word(name), {}, Kids{w_.pool.shape(shape)});
+}
+
+// A constant of any shape whose elements all are one number.
+TermId LeftSide::uniform(const void* place, int part, const std::string& name, Value value) {
+  const int rank = choices_.choose(place, part, limits_.max_rank + 1);
+  Params params;
+  set(params, Attr::shape, symbols(name, static_cast<size_t>(rank), 1));
+  set(params, Attr::value, std::move(value));
+  Fit fit = Fit::fits;
+  const TermId t = make_term(graph_, w_, Op::fill, params, {}, &fit);
+  need(fit, "a constant");
+  return t;
+}
+
+void LeftSide::sequence(size_t index, const Operand& operand, size_t place, std::vector<TermId>& kids) {
+  const auto slot = static_cast<size_t>(operand.index);
+  auto& items = b_.sequences[slot];
+  if ((b_.masks.sequences >> slot & 1u) == 0) {
+    const auto& left = rule_.left[index];
+    const auto& spec = ops::spec(left.op);
+    int others = 0, spreads = 0;
+    for (const auto& other : left.operands) (other.spread ? spreads : others) += 1;
+    const bool open = spec.max_inputs == ops::kAnyArity;
+    const int least = open && others == 0 && spreads == 1 ? 1 : 0;
+    int most = spec.max_inputs - others;
+    if (open) most = spreads == 1 ? limits_.max_sequence : limits_.max_sequence - 1;
+    const int count = least + choices_.choose(&rule_.sequences[slot], 1, most - least + 1);
+    for (int k = 0; k < count; ++k) {
+      // Elements of a concat are of one rank.
+      const int rank = !open          ? -1
+                       : kids.empty() ? -1
+                                      : static_cast<int>(w_.pool.shape_of(graph_.node(kids[0]).outs[0]).size());
+      const std::string& name = rule_.sequences[slot];
+      const std::string full = fmt::format("{}:{}", name, k);
+      int wanted = rank;
+      if (wanted < 0 && k > 0 && open)
+        wanted = static_cast<int>(w_.pool.shape_of(graph_.node(items[0]).outs[0]).size());
+      if (wanted < 0 && rank_of_place(left.op, place) < 0)
+        wanted = choices_.choose(&rule_.sequences[slot], 2 + k, limits_.max_rank + 1);
+      items.push_back(variable(full, index, place, wanted));
+    }
+    b_.masks.sequences |= 1u << slot;
+  }
+  kids.insert(kids.end(), items.begin(), items.end());
+}
+
+std::vector<TermId> LeftSide::operands(size_t index) {
+  const auto& left = rule_.left[index];
+  std::vector<TermId> kids;
+  for (size_t place = 0; place < left.operands.size(); ++place) {
+    const Operand& operand = left.operands[place];
+    const auto slot = static_cast<size_t>(operand.index);
+    if (operand.kind == Operand::Kind::sequence) {
+      sequence(index, operand, place, kids);
+    } else if (operand.kind == Operand::Kind::scalar) {
+      const Value value = to_attr(w_.pool, evaluate(rule_.scalars[slot], scope()), 0.0);
+      kids.push_back(uniform(&operand, 0, fmt::format("number{}", slot), value));
+    } else if (operand.kind == Operand::Kind::tensor) {
+      if ((b_.masks.tensors >> slot & 1u) == 0) {
+        const std::string& name = rule_.tensors[slot];
+        const auto hint = rank_hint_.find(operand.index);
+        b_.tensors[slot] = asked_value_ >> slot & 1u
+                               ? uniform(&name, 0, name, Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
+                               : variable(name, index, kids.size(), hint == rank_hint_.end() ? -1 : hint->second);
+        b_.masks.tensors |= 1u << slot;
+      }
+      kids.push_back(b_.tensors[slot]);
+    } else {
+      const TermId t = b_.nodes[slot];
+      const auto ports = static_cast<int>(graph_.node(t).outs.size());
+      const bool split = graph_.node(t).op == static_cast<int>(Op::split);
+      if (operand.port >= ports) throw Impossible();
+      for (int port = operand.spread ? 0 : operand.port; port < (operand.spread ? ports : operand.port + 1); ++port)
+        kids.push_back(split ? port_of(graph_, t, port) : t);
+    }
+  }
+  return kids;
+}
+
+Params LeftSide::attributes(size_t index, const std::vector<TermId>& kids) {
+  const auto& left = rule_.left[index];
+  Params params;
+  for (const auto& [key, value] : left.fixed) set(params, key, from_attr(w_.pool, value));
+  if (left.bundle >= 0 && (b_.masks.bundles >> left.bundle & 1u) != 0) {
+    const auto& bundle = b_.bundles[static_cast<size_t>(left.bundle)];
+    // Both take the same attributes, or they never match together.
+    for (const auto& [key, value] : w_.pool.params_of(bundle.params)) {
+      if (!in_bundle(*bundle.pattern, key)) continue;
+      const bool known = std::ranges::any_of(ops::spec(left.op).attrs,
+                                             [key = key](const ops::AttrSpec& spec) { return spec.key == key; });
+      if (!known || !in_bundle(left, key)) throw Impossible();
+      set(params, key, value);
+    }
+  }
+  for (const auto& spec : ops::spec(left.op).attrs) {
+    if (find(params, spec.key)) continue;
+    const auto test = std::ranges::find(left.tests, spec.key, &rules::AttrTest::key);
+    const int length = test != left.tests.end() && test->is_list ? static_cast<int>(test->items.size()) : -1;
+    if (test != left.tests.end() && !test->is_list) {
+      const int32_t slot = test->items[0].slot;
+      if ((b_.masks.attributes >> slot & 1u) != 0) {
+        set(params, spec.key, to_attr(w_.pool, b_.attributes[static_cast<size_t>(slot)], spec.fallback));
+        continue;
+      }
+    }
+    const Value value = attribute(index, spec, kids, length);
+    set(params, spec.key, value);
+    if (test != left.tests.end()) bind(*test, value);
+  }
+  return params;
+}
+
+void LeftSide::bind_slot(int32_t slot, const Value& value) {
+  if ((b_.masks.attributes >> slot & 1u) != 0) return assume_equal(w_, b_.attributes[static_cast<size_t>(slot)], value);
+  b_.attributes[static_cast<size_t>(slot)] = value;
+  b_.masks.attributes |= 1u << slot;
+}
+
+void LeftSide::bind(const rules::AttrTest& test, const Value& value) {
+  if (!test.is_list) return bind_slot(test.items[0].slot, value);
+  if (value.list.size() != test.items.size()) throw Impossible();
+  for (size_t k = 0; k < test.items.size(); ++k) {
+    const auto& item = test.items[k];
+    if (item.slot >= 0) {
+      bind_slot(item.slot, Value::extent(value.list[k]));
+    } else {
+      assume_equal(w_, Value::extent(value.list[k]), Value::extent(w_.pool.lins.number(item.number)));
+    }
+  }
+}
+
+Value LeftSide::symbols(const std::string& name, size_t count, int64_t least) {
+  Shape items;
+  for (size_t k = 0; k < count; ++k)
+    items.push_back(w_.logic.facts.canon(w_.pool.lins.symbol(fmt::format("{}[{}]", name, k), least)));
+  return Value::of(std::move(items));
+}
+
+Value LeftSide::permutation(size_t index, size_t rank) {
+  std::vector<int64_t> rest(rank);
+  std::iota(rest.begin(), rest.end(), 0);
+  Shape perm;
+  for (size_t k = 0; k < rank; ++k) {
+    const auto at = choices_.choose(&rule_.left[index], 200 + static_cast<int>(k), static_cast<int>(rest.size()));
+    perm.push_back(w_.pool.lins.number(rest[static_cast<size_t>(at)]));
+    rest.erase(rest.begin() + at);
+  }
+  return Value::of(std::move(perm));
+}
+
+// Increasing axes; `length` of them where it is given.
+Value LeftSide::subset(size_t index, Attr key, size_t rank, int length) {
+  if (rank == 0) throw Impossible();
+  const int mask = 1 + choices_.choose(&rule_.left[index], 100 + static_cast<int>(key), (1 << rank) - 1);
+  Shape axes;
+  for (size_t k = 0; k < rank; ++k) {
+    if (mask >> k & 1) axes.push_back(w_.pool.lins.number(static_cast<int64_t>(k)));
+  }
+  if (length >= 0 && axes.size() != static_cast<size_t>(length)) throw Impossible();
+  return Value::of(std::move(axes));
+}
+
+Value LeftSide::list_attribute(size_t index, Attr key, const std::string& name, const Shape& first, int length) {
+  const auto open_length = [&](int least, int most) {
+    if (length >= 0) return static_cast<size_t>(length);
+    return static_cast<size_t>(least + choices_.choose(&rule_.left[index], static_cast<int>(key), most - least + 1));
+  };
+  const bool windows = rule_.left[index].op == Op::conv2d || rule_.left[index].op == Op::max_pool ||
+                       rule_.left[index].op == Op::avg_pool;
+  switch (key) {
+    case Attr::strides:
+    case Attr::dilations:
+    case Attr::kernel:
+      return symbols(name, kWindowAxes, 1);
+    case Attr::pads:
+      return symbols(name, windows ? 2 * kWindowAxes : 2 * first.size(), 0);
+    case Attr::sizes:
+      return symbols(name, open_length(1, limits_.max_sequence), 1);
+    case Attr::shape:
+      return symbols(name, open_length(0, limits_.max_rank), 1);
+    case Attr::perm:
+      return permutation(index, first.size());
+    case Attr::axes:
+      return subset(index, key, first.size(), length);
+    default:
+      throw Untranslatable(fmt::format("attribute '{}' is left open", ops::name(key)));
+  }
+}
+
+Value LeftSide::attribute(size_t index, const ops::AttrSpec& spec, const std::vector<TermId>& kids, int length) {
+  const Op op = rule_.left[index].op;
+  const std::string name = fmt::format("{}{}.{}", ops::name(op), index, ops::name(spec.key));
+  const Shape first = kids.empty() ? Shape() : w_.pool.shape_of(graph_.node(kids[0]).outs[0]);
+  const auto number = [&](int count) {
+    return Value::extent(w_.pool.lins.number(choices_.choose(&rule_.left[index], static_cast<int>(spec.key), count)));
+  };
+  if (std::holds_alternative<double>(spec.fallback)) return Value::real(w_.logic.facts.real(w_.pool.real_symbol(name)));
+  if (std::holds_alternative<std::string>(spec.fallback)) {
+    static const std::vector<std::string> kActs{"none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
+    static const std::vector<std::string> kForms{"none", "tanh"};
+    if (spec.key == Attr::to) return Value::word(w_.pool.word("f32"));
+    const auto& words = spec.key == Attr::act ? kActs : kForms;
+    const int at = choices_.choose(&rule_.left[index], static_cast<int>(spec.key), static_cast<int>(words.size()));
+    return Value::word(w_.pool.word(words[static_cast<size_t>(at)]));
+  }
+  if (std::holds_alternative<int64_t>(spec.fallback)) {
+    if (spec.key == Attr::axis) {
+      if (first.empty()) throw Impossible();
+      return number(static_cast<int>(first.size()));
+    }
+    if (spec.key == Attr::keepdims) return number(2);
+    const int64_t least = spec.key == Attr::group ? 1 : 0;
+    return Value::extent(w_.logic.facts.canon(w_.pool.lins.symbol(name, least)));
+  }
+  if (op == Op::slice && spec.key != Attr::axes) {
+    // One for each of the axes.
+    const Shape axes = subset(index, Attr::axes, first.size(), length).list;
+    return symbols(name, axes.size(), spec.key == Attr::starts ? 0 : 1);
+  }
+  return list_attribute(index, spec.key, name, first, length);
+}
+
+}  // namespace rlgo::rulegen::sym

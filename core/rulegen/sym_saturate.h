@@ -1,0 +1,37 @@
+// Equality saturation: axioms applied to an e-graph until goals are equal, nothing is new, or a limit is reached.
+#pragma once
+
+#include <unordered_set>
+
+#include "core/rulegen/sym_match.h"
+
+namespace rlgo::rulegen::sym {
+
+struct SaturationLimits {
+  int iterations = 8;
+  int terms = 2500;
+};
+using Goals = std::vector<std::pair<TermId, TermId>>;
+
+class Saturation {
+ public:
+  Saturation(const AxiomSet& axioms, EGraph& graph, World& world, const SaturationLimits& limits)
+      : axioms_(axioms), graph_(graph), w_(world), limits_(limits) {}
+  // Whether all pairs are equal.
+  bool run(const Goals& goals);
+
+ private:
+  bool reached(const Goals& goals) const;
+  bool round(const Goals& goals);
+  void seeds();
+  uint64_t key(int32_t axiom, const Binding& binding) const;
+
+  const AxiomSet& axioms_;
+  EGraph& graph_;
+  World& w_;
+  SaturationLimits limits_;
+  std::unordered_set<uint64_t> tried_;  // matches, by axiom and classes
+  int32_t seeded_ = 0;                  // terms looked at by seeds()
+};
+
+}  // namespace rlgo::rulegen::sym

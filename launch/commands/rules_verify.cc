@@ -1,0 +1,126 @@
+// rlgo rules verify: proves the rules of files again.
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rulegen/prove.h"
+#include "core/rules/parser.h"
+#include "launch/commands/rules.h"
+#include "launch/options.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+using rulegen::Proof;
+
+struct Work {
+  std::vector<rules::RuleText> rules;
+  std::vector<Proof> proofs;  // reason "stopped" where a signal came first
+};
+
+std::string line_of(const rules::RuleText& rule, const Proof& proof) {
+  std::string text = fmt::format("{:<36} {:<8} ", rule.name, rulegen::name(proof.verdict));
+  if (proof.verdict == Proof::Verdict::proved) text += join(proof.axioms, " ");
+  if (proof.verdict == Proof::Verdict::unknown) text += proof.reason;
+  text += fmt::format("  [{} cases, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.derive_ms, proof.certify_ms,
+                      proof.check_ms);
+  if (proof.verdict == Proof::Verdict::refuted) text += "\n" + proof.reason;
+  return text;
+}
+
+void prove_all(Work& work, const rulegen::AxiomSet& axioms, const rulegen::ProveOptions& options, int threads) {
+  std::atomic<size_t> next{0};
+  std::mutex output;
+  std::exception_ptr failure;
+  const auto body = [&] {
+    for (size_t k = next++; k < work.rules.size(); k = next++) {
+      if (stop_signal() != 0) return;
+      try {
+        work.proofs[k] = rulegen::prove(work.rules[k], axioms, options);
+      } catch (...) {
+        const std::lock_guard lock(output);
+        failure = std::current_exception();
+        next = work.rules.size();
+        return;
+      }
+      const std::lock_guard lock(output);
+      std::printf("%s\n", line_of(work.rules[k], work.proofs[k]).c_str());
+      std::fflush(stdout);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int k = 1; k < threads; ++k) pool.emplace_back(body);
+  body();
+  for (auto& thread : pool) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+int summarise(const Work& work, double seconds) {
+  int counts[3] = {};
+  double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0;
+  for (const auto& proof : work.proofs) {
+    ++counts[static_cast<int>(proof.verdict)];
+    derive_ms += proof.derive_ms;
+    certify_ms += proof.certify_ms;
+    check_ms += proof.check_ms;
+    worst_ms = std::max(worst_ms, proof.derive_ms);
+  }
+  const auto count = static_cast<double>(std::max<size_t>(work.rules.size(), 1));
+  std::printf(
+      "%zu rules: %d proved, %d refuted, %d unknown; per rule %.2f ms derivation (at most %.1f), %.2f ms Z3, %.0f ms "
+      "check; %.1f s\n",
+      work.rules.size(), counts[0], counts[1], counts[2], derive_ms / count, worst_ms, certify_ms / count,
+      check_ms / count, seconds);
+  return counts[0] == static_cast<int>(work.rules.size()) ? 0 : 1;
+}
+
+}  // namespace
+
+int run_rules_verify(std::vector<std::string> arguments) {
+  std::string axioms_file;
+  int64_t threads = 2, max_rank = 4, instances = 12, seed = 1;
+  std::vector<std::string> only;
+  bool write = false, quantified = false;
+  Options options;
+  options.heading("Verify");
+  options.text("axioms", axioms_file, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
+  options.texts("only", only, "names of the rules to prove; none means all");
+  options.integer("threads", threads, 1, 256, "rules that are proved at a time");
+  options.integer("max-rank", max_rank, 1, 6, "ranks of variables that a rule leaves open go up to this");
+  options.integer("instances", instances, 1, 100'000, "random places of application that are checked exactly");
+  options.integer("seed", seed, 0, kNoLimit, "of the random places");
+  options.flag("write", write, "write the proofs into the files ('proof proved AXIOM...', 'proof unproved')");
+  options.flag("quantified", quantified, "second route where the first fails: Z3 with quantified axioms");
+  const auto files = parse_rules_arguments("verify", options, arguments);
+  if (!files) return 0;
+  if (files->empty()) fail("rules verify needs a file of rules");
+  if (axioms_file.empty())
+    axioms_file = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
+  const auto axioms = rulegen::AxiomSet::load(axioms_file);
+  rulegen::ProveOptions how;
+  how.max_rank = static_cast<int>(max_rank);
+  how.check_instances = static_cast<int>(instances);
+  how.seed = static_cast<uint64_t>(seed);
+  how.quantified = quantified;
+  Work work;
+  for (const auto& file : *files) {
+    for (auto& rule : rules::parse_rules(read_file(file), file)) {
+      if (only.empty() || std::ranges::find(only, rule.name) != only.end()) work.rules.push_back(std::move(rule));
+    }
+  }
+  Proof stopped;
+  stopped.reason = "not tried: stopped";
+  work.proofs.assign(work.rules.size(), stopped);
+  const Stopwatch watch;
+  prove_all(work, *axioms, how, static_cast<int>(threads));
+  return summarise(work, watch.seconds());
+}
+
+}  // namespace rlgo::launch
