@@ -33,6 +33,7 @@ int run_train(Context& context);
 int run_bench(Context& context);
 int run_inspect(Context& context);
 int run_replay(Context& context);
+int run_optimise(Context& context);
 int run_rules(Context& context);
 
 }  // namespace rlgo::launch

@@ -1,0 +1,95 @@
+// rlgo optimise: one model faster, in about a minute.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "launch/commands/command.h"
+#include "launch/optimise/optimise.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: rlgo optimise MODEL.onnx -o FASTER.onnx [options]\n"
+    "Rewrites the model, checks that it computes the same, measures both under the target runtime, and writes the new "
+    "one\n"
+    "only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed. Ctrl-C: the "
+    "best so far.\n";
+constexpr int kNothingFoundStatus = 3;
+
+std::string default_prices() {
+  const char* cache = std::getenv("RLGO_CACHE");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/costs";
+  return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/rlgo/costs" : "";
+}
+
+void declare_optimise(Options& o, OptimiseRequest& r) {
+  o.heading("Optimise");
+  o.text("out", r.out, "the model to write (-o is the same); none: only tell");
+  o.text("target", r.config.target,
+         "runtime that will serve the model: auto (onnxruntime where it is installed, else libtorch), libtorch, "
+         "onnxruntime, openvino, or a measurer's command");
+  o.number("seconds", r.seconds, 1, 1e6, "time for all of it, about, s");
+  std::vector<std::string> methods;
+  for (const auto& name : search::names()) {
+    if (!search::needs_ranker(name)) methods.push_back(name);
+  }
+  o.choice("method", r.method, methods, "search that goes on where greedy rewriting has ended");
+  o.flag("force", r.force, "write the best model found even where it is not faster");
+  o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
+  o.texts("dim", r.config.dims,
+          "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
+  o.texts("rules", r.config.rules, "files of rules; none: the shipped ones");
+  o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
+  o.heading("Measurement");
+  o.choice("cost", r.config.cost, {"measured", "analytic"},
+           "costs of operators: measured under the target, or by formula");
+  o.text("prices", r.prices, "folder of measured costs, kept from call to call; none: they are not kept");
+  o.integer("rounds", r.rounds, 5, 10000, "runs of the model before and after in the final measurement, at most");
+  o.integer("budget", r.budget, 1, kNoLimit, "rewrites that a search may try");
+  o.integer("check.seeds", r.config.outcome_seeds, 1, 1000, "random inputs of the equivalence check");
+  o.number("check.tolerance", r.config.outcome_tolerance, 0, 1, "largest relative error of the equivalence check",
+           true);
+  o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
+  o.text("target.python", r.config.target_python,
+         "Python that runs the shipped measurers; none: the one of set-up, else python3");
+}
+
+}  // namespace
+
+int run_optimise(Context& context) {
+  OptimiseRequest request;
+  request.config.target = "auto";
+  request.prices = default_prices();
+  Options options;
+  declare_optimise(options, request);
+  auto arguments = context.arguments;
+  if (!arguments.empty() && arguments[0] == "--help") {
+    std::printf("%s%s", kUsage, options.help().c_str());
+    return 0;
+  }
+  for (auto& argument : arguments) {
+    if (argument == "-o") argument = "--out";
+  }
+  const auto positional = options.parse_command_line(arguments);
+  if (positional.empty()) fail("no model is given: rlgo optimise MODEL.onnx -o FASTER.onnx (rlgo optimise --help)");
+  if (positional.size() > 1) fail("optimise takes one model; unexpected '{}'", positional[1]);
+  request.config.graph = positional[0];
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(request.config.graph, error)) fail("{}: no such file", request.config.graph);
+
+  const Log log{LogOptions{}};
+  StatusLine line(true, ::isatty(STDERR_FILENO) == 1);
+  const Story story = optimise(request, log, line, [] { return stop_signal() != 0; });
+  line.clear();
+  std::printf("%s", to_text(story).c_str());
+  return story.improved ? 0 : kNothingFoundStatus;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,247 @@
+#include "launch/optimise/optimise.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/exec/equivalence.h"
+#include "launch/model.h"
+#include "launch/optimise/attempts.h"
+#include "launch/optimise/clock.h"
+#include "launch/optimise/race.h"
+#include "launch/session.h"
+#include "launch/target.h"
+
+namespace rlgo::launch {
+namespace fs = std::filesystem;
+namespace {
+
+// Shares of the time that are over when searching, choosing and the final measurement end.
+constexpr double kSearchShare = 0.6, kChooseShare = 0.85;
+constexpr int kFirstRounds = 3, kLeastFinalRounds = 5;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "rlgo-optimise-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      fail("cannot make a temporary folder in {}", fs::temp_directory_path().string());
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
+fs::path load_prices(const OptimiseRequest& request, cost::TableCost& table, const Log& log) {
+  if (request.prices.empty()) return {};
+  const auto& origin = table.origin();
+  uint64_t hash = hash_string(origin.device, hash_string(origin.model));
+  hash = hash_combine(hash, static_cast<uint64_t>(origin.threads));
+  std::string name = origin.model;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.'; },
+      '-');
+  const fs::path file = fs::path(request.prices) / fmt::format("{}-{}t-{:08x}.tsv", name, origin.threads, hash >> 32);
+  std::error_code error;
+  if (!fs::exists(file, error)) return file;
+  try {
+    table.load(file);
+  } catch (const Error& e) {
+    log.warn("{}; the table starts anew", e.what());
+  }
+  return file;
+}
+
+void save_prices(const Story& story, const cost::TableCost& table, const Log& log) {
+  if (story.prices_file.empty() || story.prices_new == 0) return;
+  try {
+    make_writable_folder(story.prices_file.parent_path());
+    table.save(story.prices_file);
+  } catch (const Error& e) {
+    log.warn("measured costs are not kept for the next call: {}", e.what());
+  }
+}
+
+// Fails before the work, not after it.
+void check_destination(const OptimiseRequest& request) {
+  if (request.out.empty()) return;
+  std::error_code error;
+  if (fs::exists(request.out, error) && fs::equivalent(request.out, request.config.graph, error)) {
+    fail("-o {}: is the model itself; name another file", request.out);
+  }
+  if (fs::is_directory(request.out, error)) fail("-o {}: is a folder; name a file", request.out);
+  const fs::path folder = fs::absolute(request.out).parent_path();
+  if (!fs::is_directory(folder, error)) fail("-o {}: there is no folder {}", request.out, folder.string());
+  if (::access(folder.c_str(), W_OK) != 0) fail("-o {}: folder {} is not writable", request.out, folder.string());
+}
+
+Check check_in_libtorch(const OptimiseRequest& request, const graph::Graph& before, const graph::Graph& after,
+                        double tolerance) {
+  exec::EquivalenceOptions options;
+  options.seeds = static_cast<int>(request.config.outcome_seeds);
+  options.seed = static_cast<uint64_t>(request.config.seed) + 1;
+  Check check;
+  check.by = fmt::format("LibTorch interpreter, {} random input{}", options.seeds, options.seeds == 1 ? "" : "s");
+  try {
+    const auto found = exec::equivalence(before, after, options);
+    check.done = true;
+    check.same = found.within(tolerance);
+    check.error = found.max_rel_error;
+    check.detail = found.comparable ? found.worst_output : found.reason;
+  } catch (const Error& e) {
+    check.detail = e.what();
+  }
+  return check;
+}
+
+// Throws Error where the outputs differ.
+void check_outputs(const OptimiseRequest& request, Story& story) {
+  story.checks.push_back(check_in_libtorch(request, story.before, story.best().graph, story.tolerance));
+  bool any = false;
+  for (const Check& check : story.checks) {
+    any |= check.done;
+    if (!check.done || check.same) continue;
+    fail(
+        "the rewritten model does not compute the same by {}: relative error {:.3g} ({}), tolerance {:.3g}; nothing is "
+        "written. Rules: {}. This is a bug of a rule or of "
+        "rlgo; please report it, and use --rules without that rule",
+        check.by, check.error, check.detail, story.tolerance, rules_used(story));
+  }
+  if (!any && !request.force) {
+    fail(
+        "it cannot be checked that the rewritten model computes the same ({}); nothing is written. --force writes it "
+        "unchecked",
+        story.checks[0].detail);
+  }
+}
+
+// The measurer of config.target; null for LibTorch. "auto" becomes the target that is there.
+std::shared_ptr<measure::Measurer> choose_target(RunConfig& config, const Log& log) {
+  if (config.target != "auto") return start_target(config, log);
+  try {
+    config.target = "onnxruntime";
+    return start_target(config, log);
+  } catch (const Error& e) {
+    log.info("costs and times are LibTorch's: {}", e.what());
+    config.target = "libtorch";
+    return nullptr;
+  }
+}
+
+// The verdict of the final race, in words.
+void conclude(const OptimiseRequest& request, Story& story) {
+  const Attempt& best = story.best();
+  const auto& race = story.end_to_end;
+  if (!race.error.empty() || race.models.size() < 2 || !race.models[1].ok()) {
+    const std::string why = !race.error.empty()      ? race.error
+                            : race.models.size() < 2 ? "no measurement"
+                                                     : race.models[1].error;
+    story.verdict = "the models could not be measured: " + why;
+  } else {
+    story.margin = margin_of(race, 1);
+    story.improved = race.ratio[1] < 1 - story.margin;
+    const std::string change = fmt::format("{:+.2f} %", 100 * (race.ratio[1] - 1));
+    if (story.improved)
+      story.verdict = fmt::format("improved: {} of the latency under {}", change, story.target);
+    else if (race.ratio[1] > 1 + story.margin)
+      story.verdict = fmt::format("nothing found: the best rewritten model is slower ({})", change);
+    else
+      story.verdict = fmt::format("nothing found: {} is within the noise of {:.2f} %", change, 100 * story.margin);
+  }
+  story.forced = !story.improved && request.force;
+  if (request.out.empty() || best.file.empty() || !(story.improved || story.forced)) return;
+  story.written = true;
+}
+
+}  // namespace
+
+Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
+               const std::function<bool()>& should_stop) {
+  OptimiseRequest request = given;
+  OptimiseClock clock(line, request.seconds, should_stop);
+  check_destination(request);
+  auto& config = request.config;
+  const auto device = exec::resolve_device(config.device);
+  const auto rules = load_rules(config);
+  clock.phase("reading " + config.graph);
+  const LoadedModel model = load_model(config, true);
+  const auto measurer = choose_target(config, log);
+
+  Story story;
+  story.model = config.graph;
+  story.out = request.out;
+  story.method = request.method;
+  story.seconds = request.seconds;
+  story.tolerance = config.outcome_tolerance;
+  story.threads = static_cast<int>(config.cost_threads);
+  story.target = target_name(measurer.get());
+  story.device = measurer ? measurer->hello().device : exec::describe(device);
+  story.about = model.about;
+  story.before = model.graph;
+  story.rules = rules;
+
+  const Prices prices = make_prices(config, device);
+  if (prices.table) story.prices_file = load_prices(request, *prices.table, log);
+  story.prices_known = prices.table ? prices.table->size() : 0;
+  story.cost_name = prices.model->name();
+
+  const TemporaryFolder folder;
+  const fs::path original = config.graph;
+  const Racetrack track(config, measurer.get(), device);
+  clock.phase("timing the model");
+  const fs::path alone[] = {original};
+  const auto first = track.race(alone, kFirstRounds);
+  if (!first.error.empty()) fail("{} cannot run the model: {}", story.target, first.error);
+  const double original_us = first.models[0].median_us;
+
+  clock.phase("timing its operators");
+  story.before_us = cost::graph_cost(*prices.model, model.graph).runtime_us;
+  Attempts attempts(request, model, *prices.model, folder.path(), clock, log, story);
+  attempts.search(kSearchShare);
+  story.prices_new = prices.table ? prices.table->size() - story.prices_known : 0;
+  if (prices.table) save_prices(story, *prices.table, log);
+  attempts.choose(track, original, original_us, kChooseShare);
+  if (prices.table) {
+    story.prices_new = prices.table->size() - story.prices_known;
+    save_prices(story, *prices.table, log);
+  }
+  story.interrupted = clock.interrupted();
+
+  graph::Graph graph = model.graph;
+  for (const auto& step : story.best().trace) {
+    const search::Step one[] = {step};
+    graph = search::replay(graph, rules, one);
+    story.step_us.push_back(cost::graph_cost(*prices.model, graph).runtime_us);
+  }
+  clock.phase("checking outputs");
+  check_outputs(request, story);
+  clock.phase("final measurement");
+  const double round_s = 3 * original_us * 1e-6;
+  const double spare_s = story.interrupted ? 0 : std::max(0.0, clock.left());
+  const int rounds = std::clamp(static_cast<int>(spare_s / std::max(round_s, 1e-6)), kLeastFinalRounds,
+                                static_cast<int>(request.rounds));
+  if (!story.best().file.empty()) {
+    const fs::path both[] = {original, story.best().file};
+    story.end_to_end = track.race(both, rounds);
+  }
+  conclude(request, story);
+  if (story.written) export_model(model, story.best().graph, request.out);
+  clock.clear();
+  story.took_s = clock.passed();
+  return story;
+}
+
+}  // namespace rlgo::launch

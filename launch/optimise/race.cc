@@ -1,0 +1,60 @@
+#include "launch/optimise/race.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/exec/measure.h"
+#include "launch/model.h"
+#include "launch/session.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr double kLeastMargin = 0.005;
+
+measure::Timing timing_of(const exec::Measurement& measured) {
+  measure::Timing timing;
+  timing.median_us = timing.min_us = measured.median_us;
+  timing.spread_us = measured.spread_us;
+  timing.samples = measured.samples;
+  return timing;
+}
+
+}  // namespace
+
+measure::Comparison Racetrack::race(std::span<const std::filesystem::path> files, int repeats) const {
+  return measurer_ != nullptr ? measurer_->compare(files, repeats) : in_libtorch(files, repeats);
+}
+
+measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path> files, int repeats) const {
+  std::vector<graph::Graph> graphs;
+  std::vector<const graph::Graph*> runs;
+  for (const auto& file : files) {
+    RunConfig one = config_;
+    one.graph = file.string();
+    if (&file != &files[0]) one.dims.clear();  // rlgo wrote it: they are fixed there
+    graphs.push_back(load_model(one, true).graph);
+  }
+  for (const auto& graph : graphs) runs.push_back(&graph);
+  runs.push_back(&graphs[0]);  // A/A
+  exec::MeasureOptions options = measure_options(config_);
+  options.repeats = repeats;
+  const auto times = exec::measure_graphs(runs, device_, options);
+  measure::Comparison out;
+  const double first_us = times[0].median_us;
+  for (size_t k = 0; k < graphs.size(); ++k) {
+    out.models.push_back(timing_of(times[k]));
+    out.ratio.push_back(times[k].median_us / first_us);
+    out.ratio_spread.push_back(std::hypot(times[k].spread_us, times[0].spread_us) / first_us);
+  }
+  out.noise = std::abs(1 - times.back().median_us / first_us);
+  return out;
+}
+
+double margin_of(const measure::Comparison& race, size_t model) {
+  const double samples = std::max(1, race.models[model].samples);
+  return std::max({race.noise, 1.57 * race.ratio_spread[model] / std::sqrt(samples), kLeastMargin});
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,129 @@
+"""rlgo optimise: faster models are written, others are not; exit status 0, 3, 1; one line for bad input."""
+import os
+import signal
+import subprocess
+
+import numpy as np
+import onnx
+from _rlgo import STOP_S, assert_same_model, environment, main, rlgo, start, wait_until
+
+HELPER = onnx.helper
+# Little is measured and nothing kept between tests.
+QUICK = ["--prices", "", "--rounds", "9", "--seconds", "20"]
+LIBTORCH = ["--target", "libtorch", *QUICK]
+
+
+def weight(name, *shape):
+    rng = np.random.default_rng(len(name))
+    return onnx.numpy_helper.from_array((rng.standard_normal(shape) * 0.1).astype("float32"), name)
+
+
+def save(path, nodes, weights, shape, opset=17):
+    """One input x and one output y of the same shape."""
+    values = [HELPER.make_tensor_value_info(name, 1, shape) for name in "xy"]
+    graph = HELPER.make_graph(nodes, "toy", values[:1], values[1:], weights)
+    onnx.save(HELPER.make_model(graph, opset_imports=[HELPER.make_opsetid("", opset)], ir_version=8), path)
+    return path
+
+
+def two_convs(path, channels=32):
+    """conv(x) + conv(x): one convolution does the same at half the price."""
+    node = HELPER.make_node
+    nodes = [node("Conv", ["x", "w1"], ["a"], pads=[1] * 4), node("Conv", ["x", "w2"], ["b"], pads=[1] * 4), node("Add", ["a", "b"], ["c"]), node("Relu", ["c"], ["y"])]
+    return save(path, nodes, [weight("w1", channels, channels, 3, 3), weight("w2", channels, channels, 3, 3)], [1, channels, 56, 56])
+
+
+def one_relu(path):
+    return save(path, [HELPER.make_node("Relu", ["x"], ["y"])], [], [1, 8, 16, 16])
+
+
+def obvious_gain(folder):
+    """status 0, the same outputs, fewer operators, and the output says what was done"""
+    two_convs(folder / "toy.onnx")
+    done = rlgo("optimise", "toy.onnx", "-o", "faster.onnx", *LIBTORCH, cwd=folder)
+    assert_same_model(folder / "toy.onnx", folder / "faster.onnx")
+    assert [n.op_type for n in onnx.load(folder / "faster.onnx").graph.node].count("Conv") == 1
+    for word in ("1 x sum-of-convs-shared-input", "conv2d 2 -> 1", "end to end", "improved", "faster.onnx", "largest relative error"):
+        assert word in done.stdout, (word, done.stdout)
+
+
+def under_onnxruntime(folder):
+    """the same with times of ONNX Runtime"""
+    two_convs(folder / "toy.onnx")
+    done = rlgo("optimise", "toy.onnx", "-o", "faster.onnx", "--target", "onnxruntime", *QUICK, cwd=folder, status=None)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "onnxruntime" in done.stdout and (folder / "faster.onnx").exists()
+
+
+def nothing_to_find(folder):
+    """status 3 and no file; --force writes it all the same"""
+    one_relu(folder / "relu.onnx")
+    done = rlgo("optimise", "relu.onnx", "-o", "out.onnx", *LIBTORCH, cwd=folder, status=3)
+    assert "nothing found" in done.stdout and "nothing (--force" in done.stdout, done.stdout
+    assert os.listdir(folder) == ["relu.onnx"]
+    rlgo("optimise", "relu.onnx", "-o", "out.onnx", "--force", *LIBTORCH, cwd=folder, status=3)
+    assert_same_model(folder / "relu.onnx", folder / "out.onnx")
+
+
+def bad_input(folder):
+    """one line that names the file or the option, status 1, nothing written"""
+    one_relu(folder / "relu.onnx")
+    (folder / "text.onnx").write_text("no model")
+    cases = {
+        ("none.onnx",): "none.onnx: no such file",
+        ("text.onnx",): "text.onnx",
+        (): "no model is given",
+        ("relu.onnx", "relu.onnx"): "one model",
+        ("relu.onnx", "-o", "relu.onnx"): "the model itself",
+        ("relu.onnx", "-o", "none/out.onnx"): "no folder",
+        ("relu.onnx", "--method", "tasso"): "did you mean 'taso'",
+        ("relu.onnx", "--seconds", "0"): "out of bounds",
+        ("relu.onnx", "--target", "false"): "false",
+    }
+    for arguments, word in cases.items():
+        quick = [] if "--target" in arguments or "--seconds" in arguments else LIBTORCH
+        done = rlgo("optimise", *arguments, *quick, cwd=folder, status=1)
+        errors = [line for line in done.stderr.splitlines() if "error: " in line]
+        assert len(errors) == 1 and word in errors[0], (arguments, done.stderr)
+    assert sorted(os.listdir(folder)) == ["relu.onnx", "text.onnx"]
+
+
+def interrupted(folder):
+    """Ctrl-C ends the search, and the best so far is checked and written"""
+    # Large enough that the search itself is not over before the signal.
+    rng = np.random.default_rng(0)
+    node = HELPER.make_node
+    nodes, weights, last = [], [], "x"
+    for k in range(40):
+        weights.append(onnx.numpy_helper.from_array((rng.standard_normal((48, 48)) * 0.1).astype("float32"), f"w{k}"))
+        nodes.append(node("MatMul", [last, f"w{k}"], [f"m{k}"]))
+        nodes.append(node("Add", [f"m{k}", "x"], ["y" if k == 39 else f"a{k}"]))
+        last = f"a{k}"
+    save(folder / "deep.onnx", nodes, weights, [48, 48])
+    process = start("optimise", "deep.onnx", "-o", "out.onnx", "--target", "libtorch", "--prices", "", "--rounds", "5", "--seconds", "600", "--method", "beam", "--force", cwd=folder)
+    wait_until("the search", lambda: "search (beam)" in (folder / "output.txt").read_text(), process=process)
+    process.send_signal(signal.SIGINT)
+    try:
+        status = process.wait(timeout=STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    text = (folder / "output.txt").read_text()
+    assert status in (0, 3) and "(interrupted)" in text, text
+    assert_same_model(folder / "deep.onnx", folder / "out.onnx")
+
+
+def prices_are_kept(folder):
+    """a second call measures nothing again"""
+    two_convs(folder / "toy.onnx", channels=8)
+    options = ["--target", "libtorch", "--prices", "prices", "--rounds", "5"]
+    first = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
+    again = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
+    assert "0 known" in first.stdout and "0 measured now" in again.stdout, again.stdout
+    (table,) = (folder / "prices").iterdir()
+    table.write_text("no table")
+    assert "starts anew" in rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None).stderr
+
+
+if __name__ == "__main__":
+    main(obvious_gain, under_onnxruntime, nothing_to_find, bad_input, interrupted, prices_are_kept)
