@@ -165,7 +165,7 @@ struct Measurer::Impl {
       hello.version = answer.at("version").get<std::string>();
       hello.device = answer.at("device").get<std::string>();
       hello.threads = answer.at("threads").get<int>();
-      hello.fuses = answer.value("fuses", "none");
+      hello.pool_context = answer.value("pool_context", false);
     } catch (const Json::exception&) {
       throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
     }

@@ -35,7 +35,7 @@ struct Hello {
   std::string version;  // "1.31.1"
   std::string device;   // "AMD EPYC"
   int threads = 1;
-  std::string fuses;  // table of fusions to price by: "onnxruntime", "openvino", "none"; see partition.h
+  bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
 // Times of one model. `error` says why there are none.

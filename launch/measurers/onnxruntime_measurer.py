@@ -59,7 +59,7 @@ class OnnxRuntime:
         self.ort.set_default_logger_severity(3)
         self.threads = threads
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
-                "threads": threads, "fuses": "onnxruntime"}
+                "threads": threads, "pool_context": True}
 
     def load(self, path, generator, probe):
         options = self.ort.SessionOptions()

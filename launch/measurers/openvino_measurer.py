@@ -40,7 +40,7 @@ class OpenVino:
         self.core = openvino.Core()
         self.threads = threads
         return {"runtime": "openvino", "version": openvino.__version__.split("-")[0],
-                "device": self.core.get_property("CPU", "FULL_DEVICE_NAME"), "threads": threads, "fuses": "openvino"}
+                "device": self.core.get_property("CPU", "FULL_DEVICE_NAME"), "threads": threads, "pool_context": False}
 
     def load(self, path, generator, probe):
         config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": self.threads, "NUM_STREAMS": 1,

@@ -1,7 +1,7 @@
 """The side of a measurer that is the same for every runtime: rlgo's measurer protocol (docs/measurers.md).
 
 A runtime is an object with
-    hello(threads) -> dict of runtime, version, device, threads, fuses; raises ImportError where it is not installed
+    hello(threads) -> dict of runtime, version, device, threads, pool_context; raises ImportError where it is not installed
     load(path, generator, probe) -> model; `probe`: find out layout_us
 and a model has run() (one inference on inputs that were made up at load) and layout_us.
 """
@@ -13,6 +13,7 @@ import sys
 import time
 
 PROTOCOL = 1
+CONTEXT = "rlgo_context"  # in the names of operators that only give others their layout; not counted
 
 
 def device_name():

@@ -53,8 +53,7 @@ for line in sys.stdin:
         elif "deaf" in options:
             sys.exit(4)
         else:
-            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"],
-                fuses=options.get("fuses", "none"))
+            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"])
         continue
     results = [one(request, i, path) for i, path in enumerate(request["models"])]
     if "nan" in options:

@@ -29,7 +29,7 @@ TEST(Measurer, GreetsAndNamesItsTable) {
   options.threads = 2;
   Measurer measurer(fake(), options);
   EXPECT_EQ(measurer.hello().runtime, "fake");
-  EXPECT_EQ(measurer.hello().fuses, "none");
+  EXPECT_FALSE(measurer.hello().pool_context);
   EXPECT_EQ(measurer.origin(), (cost::TableOrigin{"measured:fake-1.0", "paper", 2}));
 }
 

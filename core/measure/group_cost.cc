@@ -1,0 +1,148 @@
+#include "core/measure/group_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/measure/group.h"
+#include "core/measure/partition.h"
+
+namespace rlgo::measure {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+
+constexpr size_t kFewestRatios = 5;
+constexpr size_t kGroupsAtOnce = 192;  // between two reports of progress
+
+double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
+
+// So that reasons with paths or numbers of models do not fill the log: their beginning.
+std::string shortened(const std::string& reason) {
+  std::string text(trim(reason.substr(0, reason.find('\n'))));
+  return text.size() > 160 ? text.substr(0, 160) + "..." : text;
+}
+
+GroupResult to_result(const Timing& timing) {
+  if (!timing.ok()) return {std::nullopt, timing.error};
+  const double us = std::max(0.0, timing.median_us - timing.layout_us);
+  return {cost::Measured{rounded(us), rounded(timing.spread_us), timing.samples}, ""};
+}
+
+}  // namespace
+
+MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer) {
+  return [measurer = std::move(measurer)](std::span<const Group> groups) {
+    std::vector<GroupResult> out(groups.size());
+    std::vector<std::filesystem::path> files;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      try {
+        files.push_back(export_temporary(*measurer, measurable(groups[i].graph, measurer->hello().pool_context), {}));
+        places.push_back(i);
+      } catch (const Error& e) {
+        out[i].error = fmt::format("not exported: {}", e.what());
+      }
+    }
+    const auto times = measurer->measure(files);
+    for (size_t k = 0; k < times.size(); ++k) out[places[k]] = to_result(times[k]);
+    std::error_code ignored;
+    for (const auto& file : files) std::filesystem::remove(file, ignored);
+    return out;
+  };
+}
+
+GroupCost::GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure)
+    : table_(std::move(table)), measure_(std::move(measure)) {}
+
+double GroupCost::op_us(const Graph& graph, NodeId id) {
+  if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) return 0;
+  const auto group = members(graph, id);
+  return group_us(graph, group, group_hash(graph, group));
+}
+
+std::vector<NodeId> GroupCost::dependents(const Graph& graph, std::span<const NodeId> changed) const {
+  return regrouped(graph, changed);
+}
+
+double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, uint64_t hash) {
+  if (const auto known = us_by_hash_.find(hash); known != us_by_hash_.end()) return known->second;
+  std::string signature = group_signature(graph, members);
+  const cost::Measured* measured = table_->find(signature);
+  const auto estimate = estimated_us_.find(signature);
+  if (measured == nullptr && estimate == estimated_us_.end()) {
+    const Group group{signature, group_graph(graph, members)};
+    if (postponing_) {
+      if (postponed_at_.emplace(signature, postponed_.size()).second) postponed_.push_back(group);
+      return estimate_us(group.graph);
+    }
+    measure({&group, 1});
+    measured = table_->find(signature);
+  }
+  const double us = measured != nullptr ? rounded(measured->us) : estimated_us_.at(signature);
+  us_by_hash_.emplace(hash, us);
+  return us;
+}
+
+double GroupCost::estimate_us(const Graph& group) {
+  const double analytic = cost::graph_cost(analytic_, group).runtime_us;
+  if (ratios_.size() < kFewestRatios) return rounded(analytic);
+  std::vector<double> sorted = ratios_;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  return rounded(analytic * sorted[sorted.size() / 2]);
+}
+
+void GroupCost::measure(std::span<const Group> groups) {
+  if (groups.empty()) return;
+  const auto results = measure_(groups);
+  RLGO_CHECK_EQ(results.size(), groups.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!results[i].measured) continue;
+    table_->insert(groups[i].signature, *results[i].measured);
+    const double analytic = cost::graph_cost(analytic_, groups[i].graph).runtime_us;
+    if (analytic > 0) ratios_.push_back(results[i].measured->us / analytic);
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (results[i].measured) continue;
+    ++failures_[shortened(results[i].error)];
+    estimated_us_.emplace(groups[i].signature, estimate_us(groups[i].graph));
+  }
+}
+
+size_t GroupCost::measure_postponed(const std::function<void(size_t, size_t)>& progress) {
+  postponing_ = false;
+  const std::vector<Group> groups = std::move(postponed_);
+  postponed_.clear();
+  postponed_at_.clear();
+  for (size_t done = 0; done < groups.size(); done += kGroupsAtOnce) {
+    if (progress) progress(done, groups.size());
+    measure(std::span(groups).subspan(done, std::min(kGroupsAtOnce, groups.size() - done)));
+  }
+  if (progress) progress(groups.size(), groups.size());
+  return groups.size();
+}
+
+size_t GroupCost::prepare(std::span<const Graph* const> graphs, const std::function<void(size_t, size_t)>& progress) {
+  postpone();
+  for (const Graph* graph : graphs) cost::graph_cost(*this, *graph);
+  return measure_postponed(progress);
+}
+
+cost::Measured GroupCost::price(const Group& group) {
+  if (const auto* known = table_->find(group.signature)) return *known;
+  if (!estimated_us_.contains(group.signature)) measure({&group, 1});
+  if (const auto* known = table_->find(group.signature)) return *known;
+  return {estimated_us_.at(group.signature), 0, 0};
+}
+
+std::string GroupCost::summary() const {
+  std::string text = fmt::format("{} group{} measured", table_->size(), table_->size() == 1 ? "" : "s");
+  if (estimated_us_.empty()) return text;
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : failures_) reasons.push_back(fmt::format("{} x {}", count, reason));
+  return text + fmt::format(", {} estimated by formula ({})", estimated_us_.size(), join(reasons, "; "));
+}
+
+}  // namespace rlgo::measure

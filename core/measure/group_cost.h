@@ -1,0 +1,86 @@
+// The cost model of an external runtime: graphs are priced group by group, as the runtime fuses them (partition.h).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cost/analytic.h"
+#include "core/cost/cost.h"
+#include "core/cost/table.h"
+#include "core/measure/measurer.h"
+
+namespace rlgo::measure {
+
+// A group that has no price yet.
+struct Group {
+  std::string signature;
+  graph::Graph graph;  // see group_graph()
+};
+// Why a group has no time.
+struct GroupResult {
+  std::optional<cost::Measured> measured;
+  std::string error;
+};
+using MeasureGroups = std::function<std::vector<GroupResult>(std::span<const Group> groups)>;
+
+// Times by a measurer, many groups in one request. The time that layout changes at a group's own borders take is left
+// out: neighbours in a model share the layout.
+MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
+
+// A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets the sum
+// of its operators' analytic costs times the median ratio of measured and analytic costs so far, for the life of the
+// object. Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not thread-safe,
+// except for dependents().
+class GroupCost : public cost::CostModel {
+ public:
+  // `table` keeps the times, by group signature; it may be shared with others.
+  GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure);
+
+  std::string name() const override { return table_->name(); }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override;
+  bool is_local() const override { return false; }
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph,
+                                        std::span<const graph::NodeId> changed) const override;
+
+  // While postponing, a group without a price is noted and costs its estimate; then all of them are measured together,
+  // which is much quicker than one by one.
+  void postpone() { postponing_ = true; }
+  // Measures what was noted, and ends postponing. Returns the number of groups. `progress` is told how many are done.
+  size_t measure_postponed(const std::function<void(size_t done, size_t of)>& progress = {});
+  // All groups of these graphs that have no price, measured together. Returns their number.
+  size_t prepare(std::span<const graph::Graph* const> graphs,
+                 const std::function<void(size_t done, size_t of)>& progress = {});
+
+  // Price of a group that another process asks for.
+  cost::Measured price(const Group& group);
+
+  size_t estimated() const { return estimated_us_.size(); }
+  // Reasons of estimates, with how many groups each.
+  const std::map<std::string, int>& failures() const { return failures_; }
+  // "212 groups measured, 3 estimated (unsupported operator)".
+  std::string summary() const;
+
+ private:
+  double group_us(const graph::Graph& graph, std::span<const graph::NodeId> members, uint64_t hash);
+  double estimate_us(const graph::Graph& group);
+  void measure(std::span<const Group> groups);
+
+  std::shared_ptr<cost::TableCost> table_;
+  MeasureGroups measure_;
+  cost::AnalyticCost analytic_;
+  std::unordered_map<uint64_t, double> us_by_hash_;
+  std::unordered_map<std::string, double> estimated_us_;  // by signature
+  std::vector<double> ratios_;                            // measured to analytic
+  std::map<std::string, int> failures_;
+  bool postponing_ = false;
+  std::vector<Group> postponed_;
+  std::unordered_map<std::string, size_t> postponed_at_;
+};
+
+}  // namespace rlgo::measure

@@ -1,0 +1,170 @@
+#include "core/measure/group_cost.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "core/base/hash.h"
+#include "core/base/rng.h"
+#include "core/measure/group.h"
+#include "core/measure/partition.h"
+#include "core/rules/rules.h"
+#include "core/zoo/zoo.h"
+#include "tests/core/measure/fake.h"
+
+namespace rlgo::measure {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using ::testing::HasSubstr;
+
+const cost::TableOrigin kPaper{"measured:fake-1.0", "paper", 1};
+
+// A price for every group, drawn from its name.
+struct Made {
+  std::shared_ptr<cost::TableCost> table = std::make_shared<cost::TableCost>(kPaper);
+  std::vector<size_t> requests = {};
+  GroupCost cost{
+      table, [this](std::span<const Group> groups) {
+        requests.push_back(groups.size());
+        std::vector<GroupResult> out;
+        for (const auto& g : groups)
+          out.push_back(
+              {cost::Measured{static_cast<double>(hash_string(g.signature) % 100'000'000) / 1000.0, 0, 1}, ""});
+        return out;
+      }};
+};
+
+Graph rewritten(const rules::RuleSet& rules, const rules::MatchIndex& index, const Graph& graph, Rng& rng,
+                graph::Delta& delta) {
+  std::vector<const rules::Match*> all;
+  for (int r = 0; r < rules.size(); ++r) {
+    for (const auto& m : index.matches(r)) all.push_back(&m);
+  }
+  if (all.empty()) return graph;
+  auto next = rules::apply(rules, *all[rng.below(all.size())], graph);
+  if (!next) return graph;
+  delta = next->delta;
+  return next->graph;
+}
+
+TEST(GroupCost, DeltaIsExactlyTheDifferenceOfCosts) {
+  const std::vector<std::filesystem::path> files = {"configs/rules/base.rules"};
+  const auto rules = rules::RuleSet::load(files);
+  Made made;
+  int steps = 0;
+  for (const auto& name : zoo::names()) {
+    Rng rng({7, hash_string(name)});
+    Graph graph = zoo::make(name);
+    rules::MatchIndex index(rules, graph);
+    double full = cost::graph_cost(made.cost, graph).runtime_us;
+    std::vector<double> prices(static_cast<size_t>(graph.id_bound()));
+    for (const NodeId id : graph.order()) prices[id] = made.cost.op_us(graph, id);
+    for (int step = 0; step < 25; ++step) {
+      graph::Delta delta;
+      const Graph after = rewritten(*rules, index, graph, rng, delta);
+      const double change = cost::delta_us(made.cost, graph, after, delta);
+      const double sum = cost::graph_cost(made.cost, after).runtime_us;
+      ASSERT_EQ(full + change, sum) << name << " step " << step;
+      // Prices of nodes that are no dependents of the change are still right.
+      prices.resize(static_cast<size_t>(after.id_bound()));
+      std::vector<NodeId> changed = delta.added;
+      changed.insert(changed.end(), delta.touched.begin(), delta.touched.end());
+      for (const NodeId id : made.cost.dependents(after, changed)) prices[id] = made.cost.op_us(after, id);
+      for (const NodeId id : after.order())
+        ASSERT_EQ(prices[id], made.cost.op_us(after, id)) << name << " step " << step;
+      index.update(after, delta);
+      graph = after;
+      full = sum;
+      steps += delta.added.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(steps, 100);
+}
+
+TEST(GroupCost, HeadPaysForItsGroup) {
+  Made made;
+  const Graph graph = zoo::make("resnet18");
+  double sum = 0;
+  std::set<std::string> signatures;
+  for (const NodeId id : graph.order()) {
+    const double us = made.cost.op_us(graph, id);
+    if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) {
+      EXPECT_EQ(us, 0);
+    } else {
+      const auto* row = made.table->find(group_signature(graph, members(graph, id)));
+      ASSERT_NE(row, nullptr);
+      EXPECT_NEAR(us, row->us, 1e-3);
+      signatures.insert(group_signature(graph, members(graph, id)));
+    }
+    sum += us;
+  }
+  EXPECT_EQ(cost::graph_cost(made.cost, graph).runtime_us, sum);
+  EXPECT_EQ(made.table->size(), signatures.size());
+}
+
+TEST(GroupCost, MeasuresAllGroupsOfAGraphInOneRequest) {
+  Made made;
+  const Graph graph = zoo::make("resnet50");
+  const Graph* one[] = {&graph};
+  const size_t groups = made.cost.prepare(one);
+  EXPECT_EQ(groups, made.table->size());
+  EXPECT_EQ(made.requests.size(), 1u);
+  const double us = cost::graph_cost(made.cost, graph).runtime_us;
+  EXPECT_EQ(made.requests.size(), 1u);  // nothing was left to measure
+  EXPECT_EQ(made.cost.prepare(one), 0u);
+  EXPECT_GT(us, 0);
+}
+
+TEST(GroupCost, TableSurvivesTheProcess) {
+  const auto path = std::filesystem::temp_directory_path() / "rlgo-group-table.tsv";
+  const Graph graph = zoo::make("toy_conv");
+  Made first;
+  const double us = cost::graph_cost(first.cost, graph).runtime_us;
+  first.table->save(path);
+  Made second;
+  EXPECT_EQ(second.table->load(path), first.table->size());
+  EXPECT_EQ(cost::graph_cost(second.cost, graph).runtime_us, us);
+  EXPECT_TRUE(second.requests.empty());
+  std::filesystem::remove(path);
+}
+
+TEST(GroupCost, GroupThatCannotBeMeasuredGetsAnEstimateOnce) {
+  auto table = std::make_shared<cost::TableCost>(kPaper);
+  int asked = 0;
+  GroupCost cost(table, [&](std::span<const Group> groups) {
+    std::vector<GroupResult> out;
+    for (const auto& g : groups) {
+      ++asked;
+      const bool bad = g.signature.starts_with("softmax");
+      out.push_back(bad ? GroupResult{std::nullopt, "no softmax here\nreally"}
+                        : GroupResult{cost::Measured{50, 1, 9}, ""});
+    }
+    return out;
+  });
+  const Graph graph = zoo::make("bert", {.layers = 2});
+  const double us = cost::graph_cost(cost, graph).runtime_us;
+  const int once = asked;
+  EXPECT_EQ(cost::graph_cost(cost, graph).runtime_us, us);
+  EXPECT_EQ(asked, once);
+  EXPECT_EQ(cost.estimated(), 1u);
+  EXPECT_THAT(cost.summary(), HasSubstr("1 estimated by formula (1 x no softmax here)"));
+}
+
+TEST(GroupCost, ThroughAMeasurerThatCrashes) {
+  auto measurer = std::make_shared<Measurer>(fake({"crash=MaxPool", "blame"}), quick());
+  auto table = std::make_shared<cost::TableCost>(measurer->origin());
+  GroupCost cost(table, measure_groups(measurer));
+  const Graph graph = zoo::make("squeezenet1_1");
+  const Graph* one[] = {&graph};
+  const size_t groups = cost.prepare(one);
+  EXPECT_EQ(cost.estimated(), 3u);  // its three pools
+  EXPECT_EQ(table->size() + 3, groups);
+  EXPECT_EQ(measurer->failures(), 3);
+  EXPECT_THAT(cost.summary(), HasSubstr("exit status 3"));
+  EXPECT_GT(cost::graph_cost(cost, graph).runtime_us, 0);
+}
+
+}  // namespace
+}  // namespace rlgo::measure
