@@ -108,6 +108,7 @@ void declare(Options& options, RunConfig& config) {
 
 void check(const RunConfig& config) {
   if (config.graph.empty()) fail("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
+  if (config.target != "libtorch" && config.env_reward == "R4") fail("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", config.target);
   if (config.name.find('/') != std::string::npos || config.name == "." || config.name == "..") fail("--name '{}' must be a plain folder name; use --runs for the place", config.name);
 }
 

@@ -71,7 +71,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   log_.info("{}", model_.about);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             mailbox_.size() == 2 ? "one actor" : fmt::format("{} actors", mailbox_.size() - 1));
-  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actor_ranks(mailbox_));
+  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actor_ranks(mailbox_), prices_.groups);
 }
 
 void LearnerSession::open_folder(const std::string& config_text) {
@@ -92,7 +92,11 @@ void LearnerSession::prepare() {
       timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) { progress_.show(); });
     }
     line_.clear();
-    log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
+    if (prices_.groups) {
+      log_.info("{} groups of operators timed; {}", timed, prices_.groups->summary());
+    } else {
+      log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
+    }
   }
   env::RewriteEnv probe(model_.graph, rules_, prices_.model, env_options(config_), whole_graph_timer(config_, device_));
   spec_ = probe.spec();
@@ -238,7 +242,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.seconds = result.state.seconds;
   done.agent = config_.agent;
   done.stop_reason = learner::name(result.reason);
-  const std::string summary = conclude({config_, folder_, model_, rules_, *prices_.model, device_, done, should_stop}, *best_, log_);
+  const std::string summary = conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop}, *best_, log_);
   store_costs();
   std::printf("%s", summary.c_str());
   return result.reason == learner::StopReason::too_few_actors ? kTooFewActorsStatus : 0;

@@ -31,14 +31,51 @@ void put(comm::Mailbox& mailbox, int to, const std::string& signature, const cos
   mailbox.send(to, comm::Tag::cost_answer, out.take());
 }
 
+// A question about a group: this, the group's signature, a line break, its graph.
+constexpr std::string_view kGroup = "group ";
+
+struct Answer {
+  std::string error, signature;
+  cost::Measured measured;
+};
+
+// Sleeps until rank 0 has answered. Throws Error where it is silent, or the run ends.
+Answer ask(comm::Mailbox& mailbox, const std::string& text, double timeout_s, const std::function<bool()>& should_stop) {
+  mailbox.send(0, comm::Tag::cost_request, text);
+  const Stopwatch waited;
+  for (;;) {
+    if (const auto message = mailbox.take(comm::Tag::cost_answer, 0)) {
+      ByteReader in(message->payload);
+      Answer answer;
+      answer.error = in.get_string();
+      if (!answer.error.empty()) return answer;
+      answer.signature = in.get_string();
+      answer.measured = in.get<cost::Measured>();
+      return answer;
+    }
+    if (should_stop()) fail("stopped while waiting for the cost oracle");
+    if (waited.seconds() > timeout_s) fail("rank 0 (the cost oracle) is silent for {:.0f} s", timeout_s);
+    mailbox.wait(50);
+  }
+}
+
 }  // namespace
 
-CostOracle::CostOracle(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors)
-    : table_(std::move(table)), mailbox_(mailbox), actors_(std::move(actors)) {}
+CostOracle::CostOracle(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors, std::shared_ptr<measure::GroupCost> groups)
+    : table_(std::move(table)), groups_(std::move(groups)), mailbox_(mailbox), actors_(std::move(actors)) {}
+
+void CostOracle::answer_group(int source, const std::string& payload) {
+  const size_t end = payload.find('\n');
+  if (end == std::string::npos) fail("cost request for a group without a graph");
+  const measure::Group group{payload.substr(kGroup.size(), end - kGroup.size()), graph::from_text(std::string_view(payload).substr(end + 1))};
+  put(mailbox_, source, group.signature, groups_->price(group), "");
+}
 
 void CostOracle::answer(const comm::Incoming& request) {
   try {
     if (!table_) fail("costs are not measured in this run");
+    if (request.payload.starts_with(kGroup) != (groups_ != nullptr)) fail("the ranks do not agree on what is priced: operators, or groups of them (--target)");
+    if (groups_) return answer_group(request.source, request.payload);
     const Graph graph = graph::from_text(request.payload);
     const NodeId id = graph.outputs().empty() ? graph::kNoNode : graph.outputs()[0].value.node;
     if (id == graph::kNoNode) fail("cost request without an operator");
@@ -66,24 +103,28 @@ void CostOracle::publish() {
 }
 
 std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, comm::Mailbox& mailbox, double timeout_s, std::function<bool()> should_stop) {
-  const auto ask = [&mailbox, timeout_s, should_stop = std::move(should_stop)](const Graph& graph, NodeId id) {
-    mailbox.send(0, comm::Tag::cost_request, question(graph, id));
-    const Stopwatch waited;
-    for (;;) {
-      if (const auto answer = mailbox.take(comm::Tag::cost_answer, 0)) {
-        ByteReader in(answer->payload);
-        const std::string error = in.get_string();
-        if (!error.empty()) fail("the cost oracle cannot price {}: {}", cost::signature(graph, id), error);
-        const std::string signature = in.get_string();
-        RLGO_CHECK_EQ(signature, cost::signature(graph, id));
-        return in.get<cost::Measured>();
-      }
-      if (should_stop()) fail("stopped while waiting for the cost oracle");
-      if (waited.seconds() > timeout_s) fail("rank 0 (the cost oracle) is silent for {:.0f} s", timeout_s);
-      mailbox.wait(50);
-    }
+  const auto on_miss = [&mailbox, timeout_s, should_stop = std::move(should_stop)](const Graph& graph, NodeId id) {
+    const auto answer = ask(mailbox, question(graph, id), timeout_s, should_stop);
+    if (!answer.error.empty()) fail("the cost oracle cannot price {}: {}", cost::signature(graph, id), answer.error);
+    RLGO_CHECK_EQ(answer.signature, cost::signature(graph, id));
+    return answer.measured;
   };
-  return std::make_shared<cost::TableCost>(std::move(origin), ask);
+  return std::make_shared<cost::TableCost>(std::move(origin), on_miss);
+}
+
+std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, double timeout_s,
+                                                  std::function<bool()> should_stop) {
+  const auto measure = [&mailbox, timeout_s, should_stop = std::move(should_stop)](std::span<const measure::Group> groups) {
+    std::vector<measure::GroupResult> out;
+    for (const auto& group : groups) {
+      const auto answer = ask(mailbox, fmt::format("{}{}\n{}", kGroup, group.signature, graph::to_text(group.graph)), timeout_s, should_stop);
+      if (!answer.error.empty()) fail("the cost oracle cannot price {}: {}", group.signature, answer.error);
+      RLGO_CHECK_EQ(answer.signature, group.signature);
+      out.push_back({answer.measured, ""});
+    }
+    return out;
+  };
+  return std::make_shared<measure::GroupCost>(std::move(table), measure);
 }
 
 void receive_costs(const comm::Incoming& message, cost::TableCost& table) {

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/search/search.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
@@ -58,7 +59,8 @@ std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
-Verdict judge(const RunConfig& config, const exec::Device& device, const graph::Graph& before, const graph::Graph& after) {
+Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer, const exec::Device& device) {
+  const graph::Graph& before = model.graph;
   Verdict verdict;
   exec::EquivalenceOptions equivalence;
   equivalence.seeds = static_cast<int>(config.outcome_seeds);
@@ -70,22 +72,24 @@ Verdict judge(const RunConfig& config, const exec::Device& device, const graph::
                                         : verdict.equivalence.reason,
          config.outcome_tolerance);
   }
-  exec::MeasureOptions measure;
-  measure.repeats = static_cast<int>(config.outcome_repeats);
-  measure.threads = static_cast<int>(config.cost_threads);
   const graph::Graph* both[] = {&before, &after};
-  const auto times = exec::measure_graphs(both, device, measure);
-  verdict.before = times[0];
-  verdict.after = times[1];
+  const auto times = compare_graphs(config, model, both, measurer, device, static_cast<int>(config.outcome_repeats));
+  for (const auto& error : {times.error, times.models[0].error, times.models[1].error}) {
+    if (!error.empty()) fail("the models cannot be timed under {}: {}", target_name(measurer), error);
+  }
+  verdict.before = times.models[0];
+  verdict.after = times.models[1];
+  verdict.ratio = times.ratio[1];
+  verdict.noise = times.noise;
+  verdict.runtime = measurer != nullptr ? target_name(measurer) : fmt::format("LibTorch, {}", exec::to_string(device));
   return verdict;
 }
 
-std::string to_text(const Verdict& verdict, const RunConfig& config, const exec::Device& device) {
-  std::string out = fmt::format("end to end      {} (spread {}) -> {} (spread {}): {}, {:.2f}x; LibTorch, {}, {} thread{}, {} interleaved runs each\n",
+std::string to_text(const Verdict& verdict, const RunConfig& config) {
+  std::string out = fmt::format("end to end      {} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {} thread{}, {} interleaved runs each, noise {:.2f} %\n",
                                 milliseconds(verdict.before.median_us), milliseconds(verdict.before.spread_us), milliseconds(verdict.after.median_us),
-                                milliseconds(verdict.after.spread_us), change(verdict.before.median_us, verdict.after.median_us),
-                                verdict.before.median_us / verdict.after.median_us, exec::to_string(device), config.cost_threads, config.cost_threads == 1 ? "" : "s",
-                                verdict.after.samples);
+                                milliseconds(verdict.after.spread_us), 100.0 * (verdict.ratio - 1), 1.0 / verdict.ratio, verdict.runtime, config.cost_threads,
+                                config.cost_threads == 1 ? "" : "s", verdict.after.samples, 100.0 * verdict.noise);
   out += fmt::format("equivalence     largest relative error {:.3g} over {} random inputs (tolerance {:.3g})\n", verdict.equivalence.max_rel_error, config.outcome_seeds,
                      config.outcome_tolerance);
   return out;
@@ -109,7 +113,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   }
   const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
-  const Verdict verdict = judge(in.config, in.device, in.model.graph, graph);
+  const Verdict verdict = judge(in.config, in.model, graph, in.measurer, in.device);
   atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
   const auto written = export_model(in.model, graph, in.folder.best_onnx());
 
@@ -117,7 +121,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()), milliseconds(best.best_us()),
                      change(best.initial_us(), best.best_us()), in.cost.name());
   out += origin;
-  out += to_text(verdict, in.config, in.device);
+  out += to_text(verdict, in.config);
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(), count_rules(best.trace().actions, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
   out += fmt::format("model           {}\n", in.folder.best_onnx().string());

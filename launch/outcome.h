@@ -10,7 +10,7 @@
 #include "core/cost/cost.h"
 #include "core/exec/device.h"
 #include "core/exec/equivalence.h"
-#include "core/exec/measure.h"
+#include "core/measure/measurer.h"
 #include "launch/best.h"
 #include "launch/config.h"
 #include "launch/model.h"
@@ -31,6 +31,7 @@ struct OutcomeInput {
   const LoadedModel& model;
   std::shared_ptr<const rules::RuleSet> rules;
   cost::CostModel& cost;
+  measure::Measurer* measurer;  // of the target; null: LibTorch
   exec::Device device;
   Interactions interactions;
   std::function<bool()> should_stop;  // cuts the polish short
@@ -39,13 +40,17 @@ struct OutcomeInput {
 // Graph before and after by sum of operators and end to end, and how far they agree.
 struct Verdict {
   exec::Equivalence equivalence;
-  exec::Measurement before, after;
+  measure::Timing before, after;
+  double ratio = 1;        // of the times, after to before, median over interleaved runs
+  double noise = 0;        // |1 - ratio| of the unmodified graph to itself, in the same runs
+  std::string runtime;     // that they were timed in: "LibTorch, cpu", "onnxruntime 1.31.1"
 };
 
-// Throws Error where the graphs differ by more than the tolerance.
-Verdict judge(const RunConfig& config, const exec::Device& device, const graph::Graph& before, const graph::Graph& after);
+// Graphs before and after `rewriting`, made from `model`. Throws Error where they differ by more than the tolerance, or
+// cannot be timed.
+Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer, const exec::Device& device);
 // Lines about a verdict, for summaries.
-std::string to_text(const Verdict& verdict, const RunConfig& config, const exec::Device& device);
+std::string to_text(const Verdict& verdict, const RunConfig& config);
 // "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.
 std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules);
 

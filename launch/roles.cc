@@ -4,8 +4,10 @@
 
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
+#include "core/cost/analytic.h"
 #include "launch/learner_session.h"
 #include "launch/signals.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
@@ -78,9 +80,10 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   if (config.cost == "measured") {
     prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox, config.actor_timeout_s, should_stop);
     receive_costs(first_costs, *prices.table);
-    prices.model = prices.table;
+    if (is_external(config)) prices.groups = remote_groups(prices.table, mailbox, config.actor_timeout_s, should_stop);
+    prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {
-    prices = make_prices(config, cpu);
+    prices.model = std::make_shared<cost::AnalyticCost>();
   }
   const auto envs = make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor));
   const auto policy = make_policy(config, envs->spec());

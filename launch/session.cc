@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/exec/measured_cost.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -65,17 +66,24 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
   return mdp::make_batch(std::move(envs));
 }
 
-Prices make_prices(const RunConfig& config, const exec::Device& device) {
+Prices make_prices(const RunConfig& config, const exec::Device& device, std::shared_ptr<measure::Measurer> measurer) {
   Prices prices;
+  prices.measurer = measurer || !is_external(config) ? std::move(measurer) : start_target(config);
   if (config.cost == "analytic") {
     if (!config.costs.empty()) fail("--costs is a table of measured costs; it does not go with --cost analytic");
     prices.model = std::make_shared<cost::AnalyticCost>();
     return prices;
   }
-  const auto options = measure_options(config);
-  prices.table = std::make_shared<cost::TableCost>(exec::measured_origin(device, options), exec::measure_on_miss(device, options));
+  if (prices.measurer) {
+    prices.table = std::make_shared<cost::TableCost>(prices.measurer->origin());
+    prices.groups = std::make_shared<measure::GroupCost>(prices.table, measure::measure_groups(prices.measurer));
+    prices.model = prices.groups;
+  } else {
+    const auto options = measure_options(config);
+    prices.table = std::make_shared<cost::TableCost>(exec::measured_origin(device, options), exec::measure_on_miss(device, options));
+    prices.model = prices.table;
+  }
   if (!config.costs.empty()) prices.table->load(config.costs);
-  prices.model = prices.table;
   return prices;
 }
 
@@ -83,6 +91,7 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
                      const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress) {
   if (!prices.table) return 0;
   const size_t before = prices.table->size();
+  if (prices.groups) prices.groups->postpone();  // one request for all of them
   RunConfig quiet = config;
   quiet.env_reward = "R1";  // whole graphs need not be timed here
   env::RewriteEnv env(graph, std::move(rules), prices.model, env_options(quiet));
@@ -96,6 +105,7 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
     observation = result.terminal || result.truncated ? env.reset(0) : result.observation;
     progress(static_cast<size_t>(i + 1));
   }
+  if (prices.groups) prices.groups->measure_postponed([&](size_t done, size_t) { progress(done); });
   return prices.table->size() - before;
 }
 

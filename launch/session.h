@@ -13,6 +13,8 @@
 #include "core/exec/device.h"
 #include "core/exec/measure.h"
 #include "core/mdp/mdp.h"
+#include "core/measure/group_cost.h"
+#include "core/measure/measurer.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
 
@@ -34,14 +36,17 @@ std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& co
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
                                          std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count);
 
-// Rank 0 (or a single process): the cost model, with the table behind it where costs are measured.
+// Rank 0 (or a single process): the cost model, with the table behind it where costs are measured, and what measures.
 struct Prices {
   std::shared_ptr<cost::CostModel> model;
-  std::shared_ptr<cost::TableCost> table;   // null for --cost analytic
+  std::shared_ptr<cost::TableCost> table;       // null for --cost analytic
+  std::shared_ptr<measure::GroupCost> groups;   // == model where a runtime other than LibTorch is priced, else null
+  std::shared_ptr<measure::Measurer> measurer;  // of the target; null for libtorch
 };
-Prices make_prices(const RunConfig& config, const exec::Device& device);
+// `measurer`: the target's where it runs already; else it is started here where --target asks for one.
+Prices make_prices(const RunConfig& config, const exec::Device& device, std::shared_ptr<measure::Measurer> measurer = nullptr);
 // Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
-// runs. Returns the number of operators timed. Ends early when should_stop says so.
+// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says so.
 size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Prices& prices,
                      const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress);
 

@@ -31,9 +31,11 @@ class Wiring {
  public:
   Wiring(const Graph& graph, std::span<const NodeId> members) : graph_(graph), members_(members) {}
 
-  Wire wire(Value in) {
-    const auto at = std::find(members_.begin(), members_.end(), in.node);
-    if (at != members_.end()) return {Wire::Kind::member, static_cast<uint64_t>(at - members_.begin())};
+  // Of what the member at `place` reads.
+  Wire wire(Value in, size_t place) {
+    const auto end = members_.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto at = std::find(members_.begin(), end, in.node);
+    if (at != end) return {Wire::Kind::member, static_cast<uint64_t>(at - members_.begin())};
     const Node& node = graph_.node(in.node);
     if (node.constant) {
       const bool number = node.op() == Op::fill || (node.op() == Op::weight && node.info->outputs[0].elements() == 1);
@@ -114,7 +116,7 @@ class Copier {
 
  private:
   Value copied(Value in, const Node& reader) {
-    const Wire wire = wiring_.wire(in);
+    const Wire wire = wiring_.wire(in, copies_.size());
     switch (wire.kind) {
       case Wire::Kind::member:
         return {copies_[wire.index], in.port};
@@ -158,11 +160,12 @@ class Copier {
 uint64_t group_hash(const Graph& graph, std::span<const NodeId> members) {
   Wiring wiring(graph, members);
   uint64_t h = members.size();
-  for (const NodeId id : members) {
+  for (size_t place = 0; place < members.size(); ++place) {
+    const NodeId id = members[place];
     const Node& node = graph.node(id);
     h = hash_combine(h, node.info->signature_hash);
     for (const Value& in : node.inputs) {
-      const Wire wire = wiring.wire(in);
+      const Wire wire = wiring.wire(in, place);
       h = hash_combine(h, wire.index ^ static_cast<uint64_t>(wire.kind) << 62 ^ static_cast<uint64_t>(in.port) << 40);
     }
     h = hash_combine(h, wiring.read_outside(id));
@@ -173,7 +176,8 @@ uint64_t group_hash(const Graph& graph, std::span<const NodeId> members) {
 std::string group_signature(const Graph& graph, std::span<const NodeId> members) {
   Wiring wiring(graph, members);
   std::string text;
-  for (const NodeId id : members) {
+  for (size_t place = 0; place < members.size(); ++place) {
+    const NodeId id = members[place];
     const Node& node = graph.node(id);
     if (!text.empty()) text += "; ";
     text += ops::name(node.op());
@@ -181,7 +185,7 @@ std::string group_signature(const Graph& graph, std::span<const NodeId> members)
     text += " (";
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const Value in = node.inputs[k];
-      const Wire wire = wiring.wire(in);
+      const Wire wire = wiring.wire(in, place);
       const std::string type = ops::to_string(graph.type(in));
       if (k > 0) text += ", ";
       if (wire.kind == Wire::Kind::member) {

@@ -158,6 +158,21 @@ void add_uncertain(const Graph& graph, NodeId id, std::vector<NodeId>& out) {
   }
 }
 
+using Group = SmallVector<NodeId, 12>;
+
+bool has(const Group& group, NodeId id) { return std::find(group.begin(), group.end(), id) != group.end(); }
+
+// Appends `id` behind those of its inputs that are in the group. (The graph's own order is not asked: a graph that an
+// edit is tried on has none.)
+void order_after_inputs(const Graph& graph, const Group& group, NodeId id, Group& seen, std::vector<NodeId>& out) {
+  if (has(seen, id)) return;
+  seen.push_back(id);
+  for (const Value& in : graph.node(id).inputs) {
+    if (has(group, in.node)) order_after_inputs(graph, group, in.node, seen, out);
+  }
+  out.push_back(id);
+}
+
 void sort_unique(std::vector<NodeId>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -172,23 +187,31 @@ NodeId leader(const Graph& graph, NodeId id) {
 }
 
 NodeId head(const Graph& graph, NodeId id) {
-  for (NodeId next = leader(graph, id); next != kNoNode; next = leader(graph, id)) id = next;
+  // An edit that is only tried may have made a cycle; then any node of it will do.
+  for (int steps = 0; steps < graph.id_bound(); ++steps) {
+    const NodeId next = leader(graph, id);
+    if (next == kNoNode) break;
+    id = next;
+  }
   return id;
 }
 
 std::vector<NodeId> members(const Graph& graph, NodeId head) {
-  std::vector<NodeId> group = {head};
+  Group found;
+  found.push_back(head);
   const auto add = [&](NodeId id, NodeId of) {
-    if (std::find(group.begin(), group.end(), id) == group.end() && leader(graph, id) == of) group.push_back(id);
+    if (!has(found, id) && leader(graph, id) == of) found.push_back(id);
   };
-  for (size_t i = 0; i < group.size(); ++i) {
-    const NodeId id = group[i];
+  for (size_t i = 0; i < found.size(); ++i) {
+    const NodeId id = found[i];
     for (const Use& use : graph.node(id).uses) add(use.user, id);
     if (!is_heavy(graph.node(id).op())) continue;
     for (const Value& in : graph.node(id).inputs) add(in.node, id);
   }
-  std::sort(group.begin(), group.end(), [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
-  return group;
+  std::vector<NodeId> ordered;
+  Group seen;
+  for (const NodeId id : found) order_after_inputs(graph, found, id, seen, ordered);
+  return ordered;
 }
 
 std::vector<NodeId> regrouped(const Graph& graph, std::span<const NodeId> changed) {

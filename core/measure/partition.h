@@ -30,7 +30,7 @@ namespace rlgo::measure {
 graph::NodeId leader(const graph::Graph& graph, graph::NodeId id);
 // Head of the group that a node that is not free belongs to.
 graph::NodeId head(const graph::Graph& graph, graph::NodeId id);
-// The group of a head, in topological order.
+// The group of a head, each behind those that it reads. The graph need not have an order (graph::Trial).
 std::vector<graph::NodeId> members(const graph::Graph& graph, graph::NodeId head);
 // See cost::CostModel::dependents.
 std::vector<graph::NodeId> regrouped(const graph::Graph& graph, std::span<const graph::NodeId> changed);

@@ -9,6 +9,7 @@
 #include "launch/outcome.h"
 #include "launch/run_folder.h"
 #include "launch/session.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
@@ -50,7 +51,7 @@ int run_replay(Context& context) {
   std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(), count_rules(trace.actions, *rules).c_str());
   const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
-  std::printf("%s", to_text(judge(config, device, model.graph, graph), config, device).c_str());
+  std::printf("%s", to_text(judge(config, model, graph, start_target(config).get(), device), config).c_str());
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
     std::printf("model           %s\n", out_path.c_str());
