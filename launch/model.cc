@@ -26,6 +26,7 @@ LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
   onnx_io::ImportOptions options;
   options.dims = parse_dims(config.dims);
   options.keep_weights = with_weights;
+  options.sample_open = true;
   auto model = onnx_io::import_model(config.graph, options);
   return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims};
 }

@@ -85,6 +85,9 @@ double arithmetic_efficiency(const graph::Graph& graph, graph::NodeId id) {
     case Op::matmul:
       efficiency = matmul_efficiency(graph.input_types(id), node.info->outputs[0]);
       break;
+    case Op::conv_transpose:
+      efficiency = kDenseOther;
+      break;
     case Op::softmax:
     case Op::layer_norm:
     case Op::reduce_mean:

@@ -20,6 +20,8 @@ bool moves_elements(Op op) {
     case Op::slice:
     case Op::pad:
     case Op::cast:
+    case Op::expand:
+    case Op::where:
     case Op::min:
     case Op::max:
       return true;

@@ -79,8 +79,10 @@ std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value
   // A left-out input: no operator of rlgo has one.
   ok_ = ok_ && std::ranges::none_of(inputs, [](const graph::Value& v) { return v.node == graph::kNoNode; });
   if (!ok_) return std::nullopt;
-  auto id = editor_->try_add(op, inputs, attrs, nullptr, std::move(name));
+  const auto& chosen = added_.size() < given_.size() ? given_[added_.size()] : attrs;
+  auto id = editor_->try_add(op, inputs, chosen, nullptr, std::move(name));
   ok_ = id.has_value();
+  if (ok_) added_.push_back(*id);
   return id;
 }
 

@@ -66,7 +66,11 @@ class Maker {
   // reshape, or the value itself where it has that shape.
   graph::Value reshaped(graph::Value value, const ops::Shape& shape);
 
+  // Attributes for the operators to come, in order, instead of those that the converter gives.
+  void use(std::vector<ops::Attrs> attrs) { given_ = std::move(attrs); }
+
   bool ok() const { return ok_; }
+  const std::vector<graph::NodeId>& added() const { return added_; }  // one per operator, in order
   const std::vector<graph::Value>& outputs() const { return outputs_; }
 
  private:
@@ -76,6 +80,8 @@ class Maker {
   std::string name_;
   bool ok_ = true;
   std::vector<graph::Value> outputs_;
+  std::vector<graph::NodeId> added_;
+  std::vector<ops::Attrs> given_;
 };
 
 // False: this call is not one that rlgo can express. The inputs that are present have static types.

@@ -29,7 +29,15 @@ constexpr Row kRows[] = {{"Add", Op::add},
                          {"Log", Op::log},
                          {"Neg", Op::neg},
                          {"Abs", Op::abs},
-                         {"HardSwish", Op::hard_swish}};
+                         {"HardSwish", Op::hard_swish},
+                         {"Equal", Op::equal},
+                         {"Less", Op::less},
+                         {"LessOrEqual", Op::less_equal},
+                         {"Greater", Op::less},
+                         {"GreaterOrEqual", Op::less_equal},
+                         {"And", Op::logical_and},
+                         {"Or", Op::logical_or},
+                         {"Not", Op::logical_not}};
 
 Op op_of(const Call& call) {
   for (const Row& row : kRows) {
@@ -42,6 +50,18 @@ Op op_of(const Call& call) {
 
 bool convert_binary(const Call& call, Maker& maker) {
   maker.out(op_of(call), {call.inputs[0], call.inputs[1]});
+  return true;
+}
+
+// a > b is b < a.
+bool convert_compare(const Call& call, Maker& maker) {
+  const bool swapped = call.op.starts_with("Greater");
+  maker.out(op_of(call), {call.inputs[swapped ? 1 : 0], call.inputs[swapped ? 0 : 1]});
+  return true;
+}
+
+bool convert_where(const Call& call, Maker& maker) {
+  maker.out(Op::where, call.inputs);
   return true;
 }
 

@@ -88,6 +88,24 @@ bool convert_conv(const Call& call, Maker& maker) {
   return true;
 }
 
+bool convert_conv_transpose(const Call& call, Maker& maker) {
+  const auto& w = call.input_types[1];
+  const std::string mode = call.s("auto_pad", "NOTSET");
+  if (w.rank() != 4 || call.has("output_shape") || (mode != "NOTSET" && mode != "VALID" && !mode.empty())) return false;
+  const Ints kernel{w.shape[2], w.shape[3]};
+  const auto window = window_of(call, kernel);
+  if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
+  if (call.has_input(2)) inputs.push_back(call.inputs[2]);
+  maker.out(Op::conv_transpose, inputs,
+            {{Attr::dilations, window->dilations},
+             {Attr::group, call.i("group", 1)},
+             {Attr::output_padding, call.ints("output_padding").value_or(Ints{0, 0})},
+             {Attr::pads, window->pads},
+             {Attr::strides, window->strides}});
+  return true;
+}
+
 // NumPy's matmul: a vector on the left is a row, one on the right a column, and that axis goes away again.
 bool convert_matmul(const Call& call, Maker& maker) {
   const auto &a = call.input_types[0], &b = call.input_types[1];

@@ -120,8 +120,43 @@ bool convert_gather(const Call& call, Maker& maker) {
 }
 
 bool convert_expand(const Call& call, Maker& maker) {
-  if (call.output_types[0] != call.input_types[0]) return false;
-  maker.pass(call.inputs[0]);
+  if (!call.output_types[0].is_static()) return false;
+  if (call.output_types[0] == call.input_types[0]) {
+    maker.pass(call.inputs[0]);
+  } else {
+    maker.out(Op::expand, {call.inputs[0]}, {{Attr::shape, to_ints(call.output_types[0].shape)}});
+  }
+  return true;
+}
+
+// Images only, height and width by constant scales; other forms are kept as they are. Sizes count as scales where the
+// ratio is a whole number.
+bool convert_resize(const Call& call, Maker& maker) {
+  const auto &x = call.input_types[0], &y = call.output_types[0];
+  if (x.rank() != 4 || !ops::is_float(x.dtype) || call.opset < 11) return false;
+  const std::string mode = call.s("mode", "nearest");
+  if (call.i("antialias", 0) != 0 || call.i("exclude_outside", 0) != 0 || call.has("axes")) return false;
+  if (call.s("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
+  double scales[2] = {0, 0};
+  const Constant* given = call.constant(2);
+  if (given && given->floats.size() == 4) {
+    if (given->floats[0] != 1.0 || given->floats[1] != 1.0) return false;
+    scales[0] = given->floats[2];
+    scales[1] = given->floats[3];
+  } else {
+    if (!call.constant(3) || !y.is_static() || y.rank() != 4 || y.shape[0] != x.shape[0] || y.shape[1] != x.shape[1])
+      return false;
+    for (size_t d = 0; d < 2; ++d) {
+      if (x.shape[2 + d] < 1 || y.shape[2 + d] % x.shape[2 + d] != 0) return false;
+      scales[d] = static_cast<double>(y.shape[2 + d] / x.shape[2 + d]);
+    }
+  }
+  ops::Attrs attrs{{Attr::coordinates, call.s("coordinate_transformation_mode", "half_pixel")},
+                   {Attr::mode, mode},
+                   {Attr::scale_h, scales[0]},
+                   {Attr::scale_w, scales[1]}};
+  if (mode == "nearest") attrs.set(Attr::rounding, call.s("nearest_mode", "round_prefer_floor"));
+  maker.out(Op::resize, {call.inputs[0]}, attrs);
   return true;
 }
 

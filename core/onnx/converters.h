@@ -7,10 +7,12 @@
 namespace rlgo::onnx_io {
 
 // convert_elementwise.cc
-bool convert_binary(const Call& call, Maker& maker);  // Add Sub Mul Div
+bool convert_binary(const Call& call, Maker& maker);   // Add Sub Mul Div
+bool convert_compare(const Call& call, Maker& maker);  // Equal Less LessOrEqual Greater GreaterOrEqual And Or
+bool convert_where(const Call& call, Maker& maker);
 bool convert_pow(const Call& call, Maker& maker);
 bool convert_variadic(const Call& call, Maker& maker);  // Sum Min Max
-bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish
+bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish Not
 bool convert_gelu(const Call& call, Maker& maker);
 bool convert_clip(const Call& call, Maker& maker);
 bool convert_leaky_relu(const Call& call, Maker& maker);
@@ -20,6 +22,7 @@ bool convert_identity(const Call& call, Maker& maker);  // Identity, Dropout at 
 bool convert_dropout(const Call& call, Maker& maker);
 // convert_linear.cc
 bool convert_conv(const Call& call, Maker& maker);
+bool convert_conv_transpose(const Call& call, Maker& maker);
 bool convert_matmul(const Call& call, Maker& maker);
 bool convert_gemm(const Call& call, Maker& maker);
 bool convert_max_pool(const Call& call, Maker& maker);
@@ -34,7 +37,8 @@ bool convert_split(const Call& call, Maker& maker);
 bool convert_slice(const Call& call, Maker& maker);
 bool convert_pad(const Call& call, Maker& maker);
 bool convert_gather(const Call& call, Maker& maker);
-bool convert_expand(const Call& call, Maker& maker);  // only where it changes nothing
+bool convert_expand(const Call& call, Maker& maker);
+bool convert_resize(const Call& call, Maker& maker);
 bool convert_constant_of_shape(const Call& call, Maker& maker);
 // convert_reduce.cc
 bool convert_reduce(const Call& call, Maker& maker);  // ReduceMean ReduceSum ReduceMax

@@ -288,7 +288,8 @@ void Exporter::trim_declarations() {
   auto& graph = *model_.mutable_graph();
   for (auto& output : *graph.mutable_output()) {
     const auto& type = graph_.type(output_value_.at(output.name()));
-    const bool is_open = output.type().has_tensor_type() && !output.type().tensor_type().has_shape();
+    const bool is_open =
+        !skeleton_.sampled && output.type().has_tensor_type() && !output.type().tensor_type().has_shape();
     if (is_open && type.is_static() && type.dtype != ops::DType::other) set_type(*output.mutable_type(), type);
   }
   std::unordered_set<std::string> border;

@@ -145,8 +145,11 @@ std::string ImportReport::summary() const {
   std::string text = fmt::format("{} operators can be rewritten, {} are kept as they are", known, kept);
   if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
   if (folded > 0) text += fmt::format(", {} were worked out", folded);
-  if (!unresolved_dims.empty())
+  if (sampled) {
+    text += "\nopen dimensions stay open: " + join(unresolved_dims, "; ");
+  } else if (!unresolved_dims.empty()) {
     text += "\nopen dimensions (operators behind them are kept as they are): " + join(unresolved_dims, "; ");
+  }
   if (!default_inputs.empty()) {
     text += fmt::format(
         "\n{} initialisers are also inputs, which a caller may override, and so no constants (such as '{}')",

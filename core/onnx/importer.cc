@@ -82,6 +82,7 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
 }
 
 Model Importer::run() {
+  sample_open_dims();
   if (opset_ > 0 && opset_ < kOldestOpset) {
     report_.notes.push_back(
         fmt::format("opset {}: operators older than opset {} are kept as they are", opset_, kOldestOpset));
@@ -101,7 +102,7 @@ Model Importer::run() {
   fill_skeleton();
   auto graph = editor_.finish();
   RLGO_CHECK(graph.has_value());
-  return {std::move(*graph), std::move(skeleton_), std::move(report_)};
+  return {std::move(*graph), std::move(skeleton_), std::move(report_), std::move(samples_)};
 }
 
 // An initialiser of the same name is a default that callers may override (since ir_version 4; before, every initialiser
@@ -114,7 +115,8 @@ void Importer::add_inputs() {
     const bool has_default = initialisers.contains(input.name());
     if (has_default && model_.ir_version() < 4) continue;
     if (has_default) report_.default_inputs.push_back(input.name());
-    values_[input.name()] = editor_.add_input(input.name(), type_of(input.type()));
+    values_[input.name()] =
+        editor_.add_input(input.name(), first_ ? sampled_type(input.name()) : type_of(input.type()));
   }
 }
 
@@ -149,6 +151,7 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   const auto value = editor_.add_weight(name, std::move(blob));
   if (constant) constants_[value.node] = std::move(*constant);
   types_.set(name, type);
+  set_sampled(name, type);
   values_[name] = value;
   return value;
 }
@@ -201,6 +204,7 @@ void Importer::add_node(onnx::NodeProto& node) {
   if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
     const Call call = make_call(node);
+    step_shadows(node, call);
     if (add_folded(node, call)) return;
     if (add_known(node, call)) {
       ++report_.known;
@@ -208,6 +212,7 @@ void Importer::add_node(onnx::NodeProto& node) {
       return;
     }
   }
+  if (!is_standard) step_shadows(node, make_call(node));
   ++report_.opaque[full_op(node)];
   add_opaque(node);
   keep_origin(node);
@@ -236,14 +241,27 @@ bool Importer::add_folded(const onnx::NodeProto& node, const Call& call) {
 }
 
 bool Importer::add_known(const onnx::NodeProto& node, const Call& call) {
-  const Converter convert = find_converter(call.op);
-  if (!convert) return false;
+  if (!find_converter(call.op) || call.outputs[0].empty()) return false;
+  Maker maker(editor_, node.name());
+  if (!first_) return add_converted(call, maker);
+  Call sampled = call;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    if (call.has_input(k)) sampled.input_types[k] = editor_.type(call.inputs[k]);
+  }
+  for (int k = 0; k < node.output_size(); ++k)
+    sampled.output_types[static_cast<size_t>(k)] = sampled_type(node.output(k));
+  if (!is_open(sampled)) return add_converted(sampled, maker);
+  auto attrs = open_attrs(sampled);
+  if (!attrs) return false;
+  maker.use(std::move(*attrs));
+  return add_converted(sampled, maker);
+}
+
+bool Importer::add_converted(const Call& call, Maker& maker) {
   for (size_t k = 0; k < call.inputs.size(); ++k) {
     if (call.has_input(k) && !is_tensor_known(call.input_types[k])) return false;
   }
-  if (call.outputs[0].empty()) return false;
-  Maker maker(editor_, node.name());
-  if (!convert(call, maker) || !maker.ok()) return false;
+  if (!find_converter(call.op)(call, maker) || !maker.ok()) return false;
   const auto& made = maker.outputs();
   if (made.empty() || made.size() > call.outputs.size()) return false;
   for (size_t k = 0; k < call.outputs.size(); ++k) {
@@ -253,7 +271,9 @@ bool Importer::add_known(const onnx::NodeProto& node, const Call& call) {
   for (size_t k = 0; k < made.size(); ++k) {
     if (call.outputs[k].empty()) continue;
     values_[call.outputs[k]] = made[k];
-    types_.set(call.outputs[k], editor_.type(made[k]));
+    const auto& type = editor_.type(made[k]);
+    if (!first_ || !type.alternative) types_.set(call.outputs[k], type);
+    set_sampled(call.outputs[k], type);
   }
   return true;
 }
@@ -273,7 +293,7 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
   ops::Types types;
   for (const auto& name : node.output()) {
     opaque->outputs.push_back(name);
-    if (!name.empty()) types.push_back(types_.type(name));
+    if (!name.empty()) types.push_back(sampled_type(name));
   }
   // Edges and name are the graph's affair; without them equal operators are equal bytes.
   onnx::NodeProto payload = node;
@@ -295,6 +315,7 @@ Call Importer::make_call(const onnx::NodeProto& node) const {
   for (const auto& name : node.input()) {
     call.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
     call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
+                               : first_     ? types_.type(name)
                                             : editor_.type(call.inputs.back()));
     call.constants.push_back(constant_of(name));
   }

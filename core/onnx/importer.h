@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 
 #include "core/onnx/call.h"
 #include "core/onnx/onnx.h"
+#include "core/onnx/shadow.h"
 #include "core/onnx/skeleton.h"
 #include "core/onnx/type_table.h"
 
@@ -34,8 +36,16 @@ class Importer {
   bool add_constant(onnx::NodeProto& node);
   bool add_folded(const onnx::NodeProto& node, const Call& call);
   bool add_known(const onnx::NodeProto& node, const Call& call);
+  bool add_converted(const Call& call, Maker& maker);
   void add_opaque(const onnx::NodeProto& node);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
+
+  void sample_open_dims();
+  void step_shadows(const onnx::NodeProto& node, const Call& call);
+  bool is_open(const Call& call) const;
+  std::optional<std::vector<ops::Attrs>> open_attrs(const Call& call) const;
+  ops::TensorType sampled_type(const std::string& name) const;
+  void set_sampled(const std::string& name, const ops::TensorType& type);
 
   Call make_call(const onnx::NodeProto& node) const;
   void refine_types(const onnx::NodeProto& node);
@@ -52,6 +62,8 @@ class Importer {
   std::unordered_set<std::string> pinned_names_;   // initialisers that the export writes in any case
   std::unordered_set<std::string> read_names_;     // values that some node, subgraph or graph output reads
   TypeTable types_;
+  std::unique_ptr<Shadow> first_, second_;  // at the sample sizes; null where nothing is sampled
+  Sizes samples_;
   graph::Editor editor_;
   std::unordered_map<std::string, graph::Value> values_;
   std::unordered_map<graph::NodeId, Constant> constants_;

@@ -18,6 +18,12 @@ struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
   std::map<std::string, int64_t> dims = {};
+  // True: dimensions that `dims` does not bind stay open in the export, while the graph has them at sample sizes
+  // (Model::samples), and operators behind them can be rewritten. The graph's types also hold the shapes at second
+  // sizes (TensorType::alternative), so that a rewrite which holds only at the first ones does not apply.
+  // False: operators behind open dimensions become opaque.
+  bool sample_open = false;
+  std::map<std::string, int64_t> samples = {};  // sample sizes (>= 2) by name, instead of made-up ones
   // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
   // processes that rewrite but never compute.
   bool keep_weights = true;
@@ -28,6 +34,7 @@ struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
   int folded = 0;                     // shape arithmetic and other small constants worked out at import
   std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
+  bool sampled = false;               // open dimensions do not keep operators from being rewritten
   std::vector<std::string> unresolved_dims;  // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims
   std::vector<std::string> default_inputs;   // weights that a caller may override (ir_version >= 4), hence no constants
   std::vector<std::string> notes;            // other things worth a line
@@ -41,6 +48,8 @@ struct Model {
   graph::Graph graph;
   std::shared_ptr<const Skeleton> skeleton;
   ImportReport report;
+  // Sizes in the graph of dimensions that stay open, by name as in ImportOptions::dims; empty where none is open.
+  std::map<std::string, int64_t> samples;
 };
 
 // Values of constant nodes, one blob per port. Needed for those that other nodes or outputs read; where one is missing

@@ -40,6 +40,8 @@ class Skeleton {
   std::unordered_set<std::string> names;
   // The file's shapes contradict each other, so an export cannot be expected to pass the full check.
   bool contradictory = false;
+  // The graph has sample sizes where the model is open.
+  bool sampled = false;
 };
 
 }  // namespace rlgo::onnx_io

@@ -31,6 +31,7 @@ TypeTable::TypeTable(onnx::ModelProto& model) : map_(std::make_unique<Map>()) {
   }
 }
 
+TypeTable::TypeTable(TypeTable&&) noexcept = default;
 TypeTable::~TypeTable() = default;
 
 ops::TensorType TypeTable::type(const std::string& name) const {

@@ -14,6 +14,7 @@ class TypeTable {
  public:
   // From declarations, initialisers and ONNX's shape inference with data propagation. The model is left as it was.
   explicit TypeTable(onnx::ModelProto& model);
+  TypeTable(TypeTable&&) noexcept;
   ~TypeTable();
 
   // What contradicts what in the file's own shapes; empty where nothing does.

@@ -39,6 +39,17 @@ void write_conv2d(Writer& w, const OutNode& n) {
   with_activation(w, n, [&](const std::string& output) { w.node("Conv", n.inputs, {output}, attrs); });
 }
 
+void write_conv_transpose(Writer& w, const OutNode& n) {
+  const auto& kernel = n.input_types[1].shape;
+  w.node("ConvTranspose", n.inputs, n.outputs,
+         {{"dilations", n.attrs.ints(Attr::dilations)},
+          {"group", n.attrs.i(Attr::group)},
+          {"kernel_shape", Ints{kernel[2], kernel[3]}},
+          {"output_padding", n.attrs.ints(Attr::output_padding)},
+          {"pads", n.attrs.ints(Attr::pads)},
+          {"strides", n.attrs.ints(Attr::strides)}});
+}
+
 bool is_gemm(const ops::Types& types, bool transposed, int opset) {
   if (types[0].rank() != 2 || types[1].rank() != 2) return false;
   if (types.size() == 3) return types[2].rank() <= 2;

@@ -44,6 +44,20 @@ std::string_view plain_name(Op op) {
       return "Abs";
     case Op::global_avg_pool:
       return "GlobalAveragePool";
+    case Op::where:
+      return "Where";
+    case Op::equal:
+      return "Equal";
+    case Op::less:
+      return "Less";
+    case Op::less_equal:
+      return "LessOrEqual";
+    case Op::logical_and:
+      return "And";
+    case Op::logical_or:
+      return "Or";
+    case Op::logical_not:
+      return "Not";
     default:
       return {};
   }
@@ -97,6 +111,12 @@ void write_unless_plain(Writer& w, const OutNode& n) {
       return write_conv2d(w, n);
     case Op::matmul:
       return write_matmul(w, n);
+    case Op::conv_transpose:
+      return write_conv_transpose(w, n);
+    case Op::expand:
+      return write_expand(w, n);
+    case Op::resize:
+      return write_resize(w, n);
     case Op::gelu:
       return write_gelu(w, n.inputs[0], n.input_types[0].dtype, n.attrs.word(Attr::approximate), n.outputs[0]);
     case Op::clip:
@@ -159,6 +179,13 @@ void write_unless_plain(Writer& w, const OutNode& n) {
     case Op::neg:
     case Op::abs:
     case Op::global_avg_pool:
+    case Op::where:
+    case Op::equal:
+    case Op::less:
+    case Op::less_equal:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_not:
     case Op::input:
     case Op::weight:
     case Op::opaque:

@@ -21,13 +21,34 @@ void write_split(Writer& w, const OutNode& n) {
 
 // In ONNX an extent of 0 means "as in the input", unless opset 14's allowzero says otherwise.
 void write_reshape(Writer& w, const OutNode& n) {
-  const auto& shape = n.attrs.ints(Attr::shape);
+  Ints shape = n.attrs.ints(Attr::shape);
+  if (std::ranges::find(shape, ops::kSameExtent) != shape.end()) {
+    if (std::ranges::find(shape, 0) != shape.end()) fail("a reshape copies extents and has an extent of 0");
+    std::ranges::replace(shape, ops::kSameExtent, int64_t{0});
+    return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs);
+  }
   const bool has_zero = std::ranges::find(shape, 0) != shape.end();
   if (!has_zero) return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs);
   if (w.opset() >= 14) return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs, {{"allowzero", int64_t{1}}});
   const std::string empty = w.fresh(n.outputs[0] + "/empty");  // no elements: nothing of the input is in it
   w.constant(empty, n.output_types[0], {});
   w.node("Identity", {empty}, n.outputs);
+}
+
+void write_expand(Writer& w, const OutNode& n) {
+  if (w.opset() < 8) fail("expand needs opset 8, the model has {}", w.opset());
+  w.node("Expand", {n.inputs[0], w.ints(n.attrs.ints(Attr::shape))}, n.outputs);
+}
+
+void write_resize(Writer& w, const OutNode& n) {
+  if (w.opset() < 11) fail("resize needs opset 11, the model has {}", w.opset());
+  const auto& mode = n.attrs.word(Attr::mode);
+  OnnxAttrs attrs{{"coordinate_transformation_mode", n.attrs.word(Attr::coordinates)}, {"mode", mode}};
+  if (mode == "nearest") attrs.emplace_back("nearest_mode", n.attrs.word(Attr::rounding));
+  const std::vector<double> scales{1.0, 1.0, n.attrs.f(Attr::scale_h), n.attrs.f(Attr::scale_w)};
+  // Before opset 13 the region of interest, which these modes do not read, could not be left out.
+  const std::string roi = w.opset() < 13 ? w.floats({}) : std::string();
+  w.node("Resize", {n.inputs[0], roi, w.floats(scales)}, n.outputs, attrs);
 }
 
 void write_slice(Writer& w, const OutNode& n) {

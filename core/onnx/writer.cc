@@ -111,6 +111,11 @@ std::string Writer::ints(const Ints& values) {
   return shared_constant(constant.type, to_bytes(constant));
 }
 
+std::string Writer::floats(const std::vector<double>& values) {
+  Constant constant{{ops::DType::f32, {static_cast<int64_t>(values.size())}}, {}, values};
+  return shared_constant(constant.type, to_bytes(constant));
+}
+
 std::string Writer::scalar(double value, ops::DType dtype) {
   return shared_constant({dtype, {}}, element_bytes(dtype, value));
 }

@@ -42,6 +42,7 @@ class Writer {
   // Constants: an initialiser, or a Constant operator where initialisers would have to be inputs (ir_version < 4).
   void constant(const std::string& name, const ops::TensorType& type, std::string bytes);
   std::string ints(const Ints& values);
+  std::string floats(const std::vector<double>& values);  // f32
   std::string scalar(double value, ops::DType dtype);
 
  private:

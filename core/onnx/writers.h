@@ -10,6 +10,7 @@ namespace rlgo::onnx_io {
 
 // write_linear.cc
 void write_conv2d(Writer& writer, const OutNode& node);
+void write_conv_transpose(Writer& writer, const OutNode& node);
 void write_matmul(Writer& writer, const OutNode& node);
 void write_pool(Writer& writer, const OutNode& node);
 // write_norm.cc; the activations are also what stands behind a fused conv2d or matmul
@@ -24,6 +25,8 @@ void write_layer_norm(Writer& writer, const OutNode& node);
 // write_shape.cc
 void write_split(Writer& writer, const OutNode& node);
 void write_reshape(Writer& writer, const OutNode& node);
+void write_expand(Writer& writer, const OutNode& node);
+void write_resize(Writer& writer, const OutNode& node);
 void write_slice(Writer& writer, const OutNode& node);
 void write_pad(Writer& writer, const OutNode& node);
 

@@ -1,5 +1,6 @@
 #include "core/ops/op.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -60,6 +61,28 @@ std::string call_text(Op op, std::span<const TensorType> inputs, const Attrs& at
   for (const auto& type : inputs) types.push_back(to_string(type));
   const auto attr_text = to_string(attrs);
   return fmt::format("{}({}){}{}", name(op), join(types, ", "), attr_text.empty() ? "" : " ", attr_text);
+}
+
+// Once more, at the second sizes of open dimensions.
+std::optional<Types> with_alternatives(const OpSpec& wanted, std::span<const TensorType> inputs, const Attrs& attrs,
+                                       Types types) {
+  const auto is_open = [](const TensorType& type) { return type.alternative != nullptr; };
+  for (auto& type : types) type.alternative = nullptr;  // where infer passed an input's type on
+  if (std::ranges::none_of(inputs, is_open)) return types;
+  Types others(inputs.begin(), inputs.end());
+  for (auto& type : others) {
+    type.shape = Shape(type.alternative_shape());
+    type.alternative = nullptr;
+  }
+  auto second = wanted.infer(others, attrs);
+  if (!second || second->size() != types.size()) return std::nullopt;
+  for (size_t k = 0; k < types.size(); ++k) {
+    if (types[k].rank() != (*second)[k].rank()) return std::nullopt;
+    if (types[k].shape != (*second)[k].shape) {
+      types[k].alternative = std::make_shared<const Shape>(std::move((*second)[k].shape));
+    }
+  }
+  return types;
 }
 
 }  // namespace
@@ -146,6 +169,7 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
     }
   }
   auto types = wanted.infer(inputs, complete);
+  if (types) types = with_alternatives(wanted, inputs, complete, std::move(*types));
   if (!types) {
     say(reason,
         reason ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete)) : "");

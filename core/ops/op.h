@@ -37,6 +37,11 @@ struct AttrSpec {
   bool optional = true;
 };
 
+// Extents that the attribute `shape` of reshape may hold instead of a number: what is left over (once), and the extent
+// of the input's axis at the same place.
+constexpr int64_t kRestExtent = -1;
+constexpr int64_t kSameExtent = -2;
+
 constexpr int kAnyArity = 1 << 20;
 
 struct OpSpec {

@@ -51,10 +51,27 @@ Inferred infer_transpose(Inputs in, const Attrs& attrs) {
 
 Inferred infer_reshape(Inputs in, const Attrs& attrs) {
   const auto& shape = attrs.ints(Attr::shape);
-  if (!known(in) || !all_at_least(shape, shape.size(), 0)) return std::nullopt;
+  const int64_t elements = in[0].elements();
+  if (!known(in) || elements == std::numeric_limits<int64_t>::max()) return std::nullopt;
   TensorType out(in[0].dtype, Shape(std::span<const int64_t>(shape)));
-  if (out.elements() != in[0].elements() || out.elements() == std::numeric_limits<int64_t>::max()) return std::nullopt;
-  return Types{std::move(out)};
+  int64_t* rest = nullptr;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] >= 0) continue;
+    if (shape[d] == kSameExtent && d < in[0].shape.size()) {
+      out.shape[d] = in[0].shape[d];
+    } else if (shape[d] == kRestExtent && !rest) {
+      rest = &out.shape[d];
+      *rest = 1;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (rest) {
+    const int64_t others = out.elements();
+    if (others == 0 || elements % others != 0) return std::nullopt;
+    *rest = elements / others;
+  }
+  return out.elements() == elements ? std::optional(Types{std::move(out)}) : std::nullopt;
 }
 
 Inferred infer_slice(Inputs in, const Attrs& attrs) {
@@ -144,7 +161,7 @@ OpSpec transpose_spec() {
   return {
       Op::transpose, 1, 1, false, false, {{Attr::perm, Ints{}, false}}, infer_transpose, work_copy<infer_transpose>};
 }
-// A view: no work.
+// A view: no work. Extents of open dimensions are given as kRestExtent or kSameExtent.
 OpSpec reshape_spec() {
   return {Op::reshape, 1, 1, false, false, {{Attr::shape, Ints{}, false}}, infer_reshape, no_work};
 }

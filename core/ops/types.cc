@@ -69,6 +69,11 @@ int64_t TensorType::elements() const {
 
 int64_t TensorType::bytes() const { return saturating_product(elements(), size_bytes(dtype)); }
 
+bool TensorType::operator==(const TensorType& other) const {
+  if (dtype != other.dtype || ranked != other.ranked || shape != other.shape) return false;
+  return alternative == other.alternative || alternative_shape() == other.alternative_shape();
+}
+
 uint64_t TensorType::hash() const {
   const auto head = static_cast<uint64_t>(dtype) * 2 + (ranked ? 1 : 0);
   return hash_ints(std::span<const int64_t>(shape.data(), shape.size()), head);

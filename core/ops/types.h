@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,10 @@ struct TensorType {
   DType dtype = DType::f32;
   bool ranked = true;  // false: not even the rank is known (only behind opaque operators); shape is then empty
   Shape shape;
+  // The shape at a second set of sizes, where a model leaves dimensions of its inputs open; null where it is the same.
+  // Inference answers at both or not at all, and types are equal only if both shapes are: so a rewrite never bakes in
+  // the size of an open dimension. Not part of text and hash.
+  std::shared_ptr<const Shape> alternative;
 
   TensorType() = default;
   TensorType(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
@@ -39,7 +44,8 @@ struct TensorType {
   int64_t elements() const;      // product of the extents (1 for a scalar); requires is_static(); saturates at INT64_MAX
   int64_t bytes() const;         // elements() * size_bytes(dtype), saturating
   uint64_t hash() const;
-  bool operator==(const TensorType&) const = default;
+  bool operator==(const TensorType& other) const;
+  const Shape& alternative_shape() const { return alternative ? *alternative : shape; }
 };
 
 std::string to_string(const TensorType& type);  // "f32[1,3,224,224]", "i64[]", "f32[?,8]", "f32[*]" (unranked)

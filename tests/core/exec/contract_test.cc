@@ -73,6 +73,51 @@ RandomCall some_matmul(Rng& rng) {
   return call;
 }
 
+RandomCall some_conv_transpose(Rng& rng) {
+  const int64_t group = pick(rng, 1, 2), channels = group * pick(rng, 1, 2), out = pick(rng, 1, 2);
+  RandomCall call;
+  call.inputs = {f32({pick(rng, 0, 2), channels, pick(rng, 1, 4), pick(rng, 1, 4)}),
+                 f32({channels, out, pick(rng, 1, 3), pick(rng, 1, 3)})};
+  if (coin(rng)) call.inputs.push_back(f32({out * group}));
+  call.attrs = {{Attr::group, group},
+                {Attr::strides, Ints{pick(rng, 1, 3), pick(rng, 1, 3)}},
+                {Attr::dilations, Ints{pick(rng, 1, 2), pick(rng, 1, 2)}},
+                {Attr::output_padding, Ints{pick(rng, 0, 1), pick(rng, 0, 1)}},
+                {Attr::pads, Ints{pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1)}}};
+  return call;
+}
+
+RandomCall some_resize(Rng& rng) {
+  const std::vector<std::string> modes{"nearest", "linear"}, coordinates{"half_pixel", "asymmetric", "align_corners"};
+  RandomCall call;
+  call.inputs = {f32({1, pick(rng, 1, 2), pick(rng, 1, 4), pick(rng, 1, 4)})};
+  const bool asymmetric = coin(rng);
+  const std::string mode = asymmetric ? "nearest" : modes[rng.below(2)];
+  call.attrs = {{Attr::mode, mode},
+                {Attr::coordinates, asymmetric         ? "asymmetric"
+                                    : mode == "linear" ? coordinates[2 * rng.below(2)]
+                                                       : "half_pixel"},
+                {Attr::rounding, std::string(asymmetric ? "floor" : "round_prefer_floor")},
+                {Attr::scale_h, static_cast<double>(pick(rng, 1, 3))},
+                {Attr::scale_w, asymmetric ? 1.5 : 2.0}};
+  return call;
+}
+
+// Of booleans, and of choices by booleans.
+RandomCall some_logic(Rng& rng, Op op) {
+  const Shape shape = some_shape(rng, pick(rng, 0, 3));
+  const TensorType truth{DType::boolean, shape};
+  RandomCall call;
+  call.inputs = {truth};
+  if (op == Op::logical_and || op == Op::logical_or)
+    call.inputs.push_back({DType::boolean, coin(rng) ? shape : Shape{1}});
+  if (op == Op::where) {
+    call.inputs.push_back(f32(coin(rng) ? shape : Shape{}));
+    call.inputs.push_back(f32(coin(rng) ? shape : Shape{1}));
+  }
+  return call;
+}
+
 RandomCall some_shape_call(Rng& rng, Op op) {
   const int64_t rank = pick(rng, 1, 4), axis = pick(rng, 0, rank - 1);
   const auto index = static_cast<size_t>(axis);
@@ -111,6 +156,12 @@ RandomCall some_shape_call(Rng& rng, Op op) {
     case Op::pad:
       for (int64_t d = 0; d < 2 * rank; ++d) ints.push_back(pick(rng, 0, 2));
       call.attrs = {{Attr::pads, ints}, {Attr::value, 2.0}};
+      break;
+    case Op::expand:
+      ints = Ints(shape.begin(), shape.end());
+      if (shape[index] == 1) ints[index] = 3;
+      if (coin(rng)) ints.insert(ints.begin(), 2);
+      call.attrs = {{Attr::shape, ints}};
       break;
     case Op::gather:
       call.inputs.push_back({coin(rng) ? DType::i32 : DType::i64, some_shape(rng, pick(rng, 0, 2))});
@@ -160,6 +211,15 @@ std::optional<RandomCall> some_call(Rng& rng, Op op) {
     case Op::max_pool:
     case Op::avg_pool:
       return some_windows(rng, op);
+    case Op::conv_transpose:
+      return some_conv_transpose(rng);
+    case Op::resize:
+      return some_resize(rng);
+    case Op::where:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_not:
+      return some_logic(rng, op);
     case Op::matmul:
       return some_matmul(rng);
     case Op::global_avg_pool:
@@ -178,6 +238,7 @@ std::optional<RandomCall> some_call(Rng& rng, Op op) {
     case Op::pad:
     case Op::gather:
     case Op::cast:
+    case Op::expand:
       return some_shape_call(rng, op);
     case Op::reduce_mean:
     case Op::reduce_sum:

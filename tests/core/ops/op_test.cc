@@ -21,7 +21,7 @@ TEST(Op, EveryLineOfTheListHasASpec) {
     names.insert(name(op));
   }
   EXPECT_EQ(names.size(), all_ops().size());
-  EXPECT_EQ(all_ops().size(), 44u);
+  EXPECT_EQ(all_ops().size(), 54u);
   EXPECT_EQ(op_from_name("conv3d"), std::nullopt);
 }
 
@@ -30,6 +30,7 @@ TEST(Op, IdsAreStable) {
   EXPECT_EQ(static_cast<int>(Op::conv2d), 3);
   EXPECT_EQ(static_cast<int>(Op::opaque), 40);
   EXPECT_EQ(static_cast<int>(Op::log), 44);
+  EXPECT_EQ(static_cast<int>(Op::conv_transpose), 54);
 }
 
 TEST(Op, CommutativeOnesHaveTwoInputs) {
@@ -39,7 +40,7 @@ TEST(Op, CommutativeOnesHaveTwoInputs) {
     commutative.insert(name(op));
     EXPECT_EQ(spec(op).max_inputs, 2) << name(op);
   }
-  EXPECT_EQ(commutative, (std::set<std::string_view>{"add", "mul", "min", "max"}));
+  EXPECT_EQ(commutative, (std::set<std::string_view>{"add", "mul", "min", "max", "equal", "logical_and", "logical_or"}));
 }
 
 TEST(Op, CompleteAttrsFillsDefaults) {
