@@ -64,6 +64,22 @@ void bind_dims(onnx::ModelProto& model, const Dims& dims) {
   graph.clear_value_info();
 }
 
+bool open_negative_dims(onnx::ModelProto& model) {
+  bool found = false;
+  auto& graph = *model.mutable_graph();
+  for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()}) {
+    for (auto& value : *values) {
+      if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape()) continue;
+      for (auto& dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+        if (!dim.has_dim_value() || dim.dim_value() != -1) continue;
+        dim.clear_dim_value();
+        found = true;
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> open_dims(const onnx::ModelProto& model) {
   std::vector<std::string> found;
   std::set<std::string> seen;

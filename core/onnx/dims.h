@@ -16,6 +16,9 @@ namespace rlgo::onnx_io {
 // value infos, which may say otherwise. Throws Error for a size that binds nothing, is negative, or contradicts the
 // file.
 void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
+// Forgets sizes of -1 in the declarations of the main graph, which some exporters write for open dimensions. Tells
+// whether there were any.
+bool open_negative_dims(onnx::ModelProto& model);
 // "batch (input 'x', axis 0)" for each dimension of a graph input that is still open; each symbolic name once.
 std::vector<std::string> open_dims(const onnx::ModelProto& model);
 

@@ -55,10 +55,13 @@ Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder,
   check_versions(model);
   normalise_domains(model);
   load_external_data(model, folder);
+  const bool had_negative = open_negative_dims(model);
   bind_dims(model, options.dims);
   validate_model(model);
   check_model(model);
-  return Importer(model, options).run();
+  Model result = Importer(model, options).run();
+  if (had_negative) result.report.notes.emplace_back("sizes of -1 are taken for open dimensions");
+  return result;
 }
 
 }  // namespace

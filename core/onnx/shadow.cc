@@ -98,6 +98,11 @@ void Shadow::step(const onnx::NodeProto& node, int version, bool is_standard, Ca
   }
   for (int k = 0; k < node.output_size(); ++k) call.output_types[static_cast<size_t>(k)] = type(node.output(k));
   if (!is_standard || node.output_size() != 1) return;
+  if (node.op_type() == "Identity" && call.constants[0]) {
+    const Constant same = *call.constants[0];
+    constants_[node.output(0)] = same;
+    return;
+  }
   if (auto value = evaluate(call)) {
     types_.set(node.output(0), value->type);
     constants_[node.output(0)] = std::move(*value);

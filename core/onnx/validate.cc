@@ -139,9 +139,9 @@ void check_inputs(const onnx::GraphProto& graph) {
     if (!input.type().has_tensor_type()) continue;
     const auto& dims = input.type().tensor_type().shape().dim();
     for (int axis = 0; axis < dims.size(); ++axis) {
-      if (dims[axis].has_dim_value() && dims[axis].dim_value() < 0) {
-        fail("graph input '{}': dimension {} is {}; sizes cannot be negative (an open size has a name)", input.name(),
-             axis, dims[axis].dim_value());
+      if (dims[axis].has_dim_value() && dims[axis].dim_value() < -1) {
+        fail("graph input '{}': dimension {} is {}; sizes cannot be negative (an open size has a name, or is -1)",
+             input.name(), axis, dims[axis].dim_value());
       }
     }
     const auto type = type_of(input.type());

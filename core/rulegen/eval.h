@@ -66,6 +66,16 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::input:
     case Op::weight:
     case Op::opaque:
+    case Op::where:
+    case Op::equal:
+    case Op::less:
+    case Op::less_equal:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_not:
+    case Op::expand:
+    case Op::resize:
+    case Op::conv_transpose:
       return false;
     default:
       return eval_elementwise(e, op);

@@ -180,8 +180,8 @@ TEST(BadSize, Inputs) {
       ->mutable_tensor_type()
       ->mutable_shape()
       ->mutable_dim(0)
-      ->set_dim_value(-1);
-  expect_error(model, "graph input 'x': dimension 0 is -1");
+      ->set_dim_value(-2);
+  expect_error(model, "graph input 'x': dimension 0 is -2");
 }
 
 TEST(BadSize, TerabytesFromAShape) {

@@ -253,5 +253,59 @@ TEST(Convert, IntegerMatMulIsOpaque) {
   EXPECT_EQ(import_text("g (int32[2,2] x) => (int32[2,2] y) { y = MatMul(x, x) }").report.opaque.at("MatMul"), 1);
 }
 
+TEST(Convert, GreaterIsLessTheOtherWayRound) {
+  EXPECT_EQ(ops_of(import_text("g (float[2] x, float[2] z) => (bool[2] y) { a = Greater(x, z) b = GreaterOrEqual(x, z) "
+                               "c = And(a, b) y = Not(c) }")),
+            "%2 = less(%1, %0) : bool[2]\n%3 = less_equal(%1, %0) : bool[2]\n%4 = logical_and(%2, %3) : bool[2]\n%5 = "
+            "logical_not(%4) : bool[2]\n");
+}
+
+TEST(Convert, WhereAndExpand) {
+  const auto model = import_text(
+      "g (bool[2] c, float[2] x, float z) => (float[3,2] y) <int64[2] s = {3,1}> { w = Where(c, x, z) y = Expand(w, s) "
+      "}");
+  EXPECT_EQ(ops_of(model), "%3 = where(%0, %1, %2) : f32[2]\n%4 = expand(%3) shape=[3,2] : f32[3,2]\n");
+  EXPECT_EQ(op_types(export_proto(model)), "Where Expand");
+}
+
+TEST(Convert, ResizeByScalesOrWholeRatios) {
+  const std::string by_scales =
+      "g (float[1,1,2,2] x) => (float[1,1,4,6] y) <float[4] s = {1.0,1.0,2.0,3.0}> { y = Resize(x, , s) }";
+  const std::string text = "%1 = resize(%0) scale_h=2.0 scale_w=3.0 : f32[1,1,4,6]\n";
+  EXPECT_EQ(ops_of(import_text(by_scales)), text);
+  EXPECT_EQ(
+      ops_of(import_text("g (float[1,1,2,2] x) => (float[1,1,4,6] y) <int64[4] s = {1,1,4,6}> { y = Resize(x, , , "
+                         "s) }")),
+      text);
+  const auto out =
+      export_proto(import_text("g (float[1,1,2,2] x) => (float[1,1,4,6] y) <float[4] s = {1.0,1.0,2.0,3.0}, float[1] r "
+                               "= {0.0}> { y = Resize(x, r, s) }",
+                               11));
+  ASSERT_EQ(op_types(out), "Resize");
+  EXPECT_NE(out.graph().node(0).input(1), "");  // opset 11 asks for a region
+}
+
+TEST(Convert, ResizeThatLibTorchComputesOtherwiseIsOpaque) {
+  const auto opaque = [](const std::string& attributes) {
+    return import_text("g (float[1,1,2,2] x) => (float[1,1,3,3] y) <float[4] s = {1.0,1.0,1.5,1.5}> { y = Resize<" +
+                       attributes + ">(x, , s) }")
+        .report.opaque.contains("Resize");
+  };
+  EXPECT_TRUE(opaque("mode=\"cubic\""));
+  EXPECT_TRUE(opaque("mode=\"nearest\""));
+  EXPECT_TRUE(opaque("mode=\"linear\", coordinate_transformation_mode=\"asymmetric\""));
+  EXPECT_FALSE(opaque("mode=\"linear\""));
+  EXPECT_FALSE(opaque("mode=\"nearest\", coordinate_transformation_mode=\"asymmetric\", nearest_mode=\"floor\""));
+}
+
+TEST(Convert, ConvTransposeKeepsAllItsAttributes) {
+  const auto model = import_text(
+      "g (float[1,4,5,5] x, float[4,1,3,3] w) => (float[1,2,9,10] y) { y = ConvTranspose<group=2, strides=[2,2], "
+      "pads=[1,0,1,2], output_padding=[0,1]>(x, w) }");
+  EXPECT_EQ(ops_of(model),
+            "%2 = conv_transpose(%0, %1) group=2 output_padding=[0,1] pads=[1,0,1,2] strides=[2,2] : f32[1,2,9,10]\n");
+  EXPECT_EQ(op_types(export_proto(model)), "ConvTranspose");
+}
+
 }  // namespace
 }  // namespace rlgo::onnx_io::test

@@ -1,5 +1,5 @@
 // Runs the tests, or, for the scripts beside it, one import and export:
-//   test_core_onnx --roundtrip IN.onnx OUT.onnx [NAME=SIZE ...]     prints the import report
+//   test_core_onnx --roundtrip IN.onnx OUT.onnx [--sample-open] [NAME=SIZE ...]     prints the import report
 //   test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded same|changed"
 //   (the graph's
 //                                                                    hash after another import) or "error IN ..."
@@ -26,7 +26,9 @@ onnx_io::Model round_trip(const std::string& in, const std::string& out, const o
 int run_one(int argc, char** argv) {
   onnx_io::ImportOptions options;
   for (int k = 4; k < argc; ++k) {
+    if (std::string_view(argv[k]) == "--sample-open") options.sample_open = true;
     const auto parts = split(argv[k], '=');
+    if (parts.size() != 2) continue;
     options.dims[parts.at(0)] = parse_int(parts.at(1)).value();
   }
   try {

@@ -150,6 +150,56 @@ TEST(ShapeOps, ConcatAndSplit) {
   EXPECT_EQ(work_of(Op::split, "f32[5]", {{Attr::axis, int64_t{0}}, {Attr::sizes, Ints{2, 3}}}).bytes, 40.0);
 }
 
+TEST(Compare, TruthIsBooleanAndBroadcasts) {
+  EXPECT_EQ(result(Op::less, "f32[2,1] f32[3]"), "bool[2,3]");
+  EXPECT_EQ(result(Op::equal, "bool[2] bool[]"), "bool[2]");
+  EXPECT_EQ(result(Op::less_equal, "bool[2] bool[2]"), "-");
+  EXPECT_EQ(result(Op::logical_or, "bool[2] i64[2]"), "-");
+  EXPECT_EQ(result(Op::where, "bool[2,1] i64[3] i64[]"), "i64[2,3]");
+  EXPECT_EQ(result(Op::where, "bool[2] i64[2] f32[2]"), "-");
+  EXPECT_EQ(result(Op::where, "f32[2] f32[2] f32[2]"), "-");
+}
+
+TEST(Enlarge, ExpandGivesExactlyTheShape) {
+  EXPECT_EQ(result(Op::expand, "f32[3,1]", {{Attr::shape, Ints{2, 3, 4}}}), "f32[2,3,4]");
+  EXPECT_EQ(result(Op::expand, "f32[3,2]", {{Attr::shape, Ints{3, 1}}}), "-");
+}
+
+TEST(Enlarge, ResizeTakesTheFormsThatLibTorchHas) {
+  const auto resized = [](double h, double w, const std::string& coordinates, const std::string& rounding) {
+    return result(
+        Op::resize, "f32[1,2,5,4]",
+        {{Attr::scale_h, h}, {Attr::scale_w, w}, {Attr::coordinates, coordinates}, {Attr::rounding, rounding}});
+  };
+  EXPECT_EQ(resized(2.0, 3.0, "half_pixel", "round_prefer_floor"), "f32[1,2,10,12]");
+  EXPECT_EQ(resized(1.5, 1.0, "asymmetric", "floor"), "f32[1,2,7,4]");
+  EXPECT_EQ(resized(1.5, 1.0, "half_pixel", "round_prefer_floor"), "-");
+  EXPECT_EQ(resized(0.0, 1.0, "asymmetric", "floor"), "-");
+}
+
+TEST(Enlarge, ConvTransposeIsTheInverseShape) {
+  EXPECT_EQ(result(Op::conv_transpose, "f32[1,4,5,5] f32[4,3,2,2]", {{Attr::strides, Ints{2, 2}}}), "f32[1,3,10,10]");
+  EXPECT_EQ(result(Op::conv_transpose, "f32[1,4,5,5] f32[4,3,3,3] f32[6]",
+                   {{Attr::group, int64_t{2}}, {Attr::pads, Ints{1, 0, 1, 2}}}),
+            "f32[1,6,5,5]");
+  EXPECT_EQ(result(Op::conv_transpose, "f32[1,4,5,5] f32[3,4,2,2]"), "-");
+  EXPECT_EQ(result(Op::conv_transpose, "f32[1,4,5,5] f32[4,3,2,2]", {{Attr::output_padding, Ints{1, 0}}}), "-");
+}
+
+// Inference runs at both sizes of an open dimension, or does not fit.
+TEST(Open, BothShapesAreInferred) {
+  TensorType x(DType::f32, {2, 12});
+  x.alternative = std::make_shared<const Shape>(Shape{5, 12});
+  const auto inferred = [&](const Ints& shape) { return infer(Op::reshape, Types{x}, {{Attr::shape, shape}}); };
+  ASSERT_TRUE(inferred({-1, 3, 4}));
+  EXPECT_EQ(inferred({-1, 3, 4})->front().alternative_shape(), (Shape{5, 3, 4}));
+  EXPECT_FALSE(inferred({2, 3, 4}));
+  EXPECT_FALSE(infer(Op::add, Types{x, {DType::f32, {2, 1}}}, {}));
+  EXPECT_NE(x, TensorType(DType::f32, {2, 12}));
+  EXPECT_EQ(infer(Op::reduce_sum, Types{x}, {{Attr::axes, Ints{0}}, {Attr::keepdims, int64_t{0}}})->front(),
+            TensorType(DType::f32, {12}));
+}
+
 TEST(ShapeOps, TransposeAndReshape) {
   EXPECT_EQ(result(Op::transpose, "i8[2,3,4]", {{Attr::perm, Ints{2, 0, 1}}}), "i8[4,2,3]");
   EXPECT_EQ(result(Op::transpose, "f32[]", {{Attr::perm, Ints{}}}), "f32[]");
@@ -158,7 +208,12 @@ TEST(ShapeOps, TransposeAndReshape) {
   EXPECT_EQ(result(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{0, 2}}}), "-");
   EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{3, 4}}}), "f32[3,4]");
   EXPECT_EQ(result(Op::reshape, "f32[0,6]", {{Attr::shape, Ints{5, 0}}}), "f32[5,0]");
-  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{-1, 4}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{kRestExtent, 4}}}), "f32[3,4]");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{kSameExtent, 3, kRestExtent}}}), "f32[2,3,2]");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{-1, 5}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{-1, -1}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{2, 6, kSameExtent}}}), "-");
+  EXPECT_EQ(result(Op::reshape, "f32[2,0]", {{Attr::shape, Ints{0, -1}}}), "-");
   EXPECT_EQ(result(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{13}}}), "-");
   EXPECT_EQ(work_of(Op::transpose, "f32[2,3]", {{Attr::perm, Ints{1, 0}}}).bytes, 48.0);
   EXPECT_EQ(work_of(Op::reshape, "f32[2,6]", {{Attr::shape, Ints{12}}}).bytes, 0.0);

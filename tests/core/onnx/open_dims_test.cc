@@ -1,0 +1,105 @@
+// Dimensions that a model leaves open: the graph has sample sizes, the export stays open, and nothing that holds at one
+// size only gets in.
+#include "tests/core/onnx/support.h"
+
+namespace rlgo::onnx_io::test {
+namespace {
+
+Model sampled(const std::string& body, int opset = 17) {
+  ImportOptions options;
+  options.sample_open = true;
+  return import_text(body, opset, options);
+}
+
+TEST(OpenDims, BatchIsSampledAndStaysOpen) {
+  const auto model = sampled("g (float[batch,3] x) => (float[batch,3] y) { y = Relu(x) }");
+  EXPECT_EQ(ops_of(model), "%1 = relu(%0) : f32[2,3]\n");
+  EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).alternative_shape(), (ops::Shape{5, 3}));
+  EXPECT_EQ(model.samples, (std::map<std::string, int64_t>{{"batch", 2}}));
+  EXPECT_EQ(export_proto(model).graph().output(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
+}
+
+TEST(OpenDims, WithoutSamplesOperatorsAreOpaque) {
+  EXPECT_EQ(import_text("g (float[batch,3] x) => (float[batch,3] y) { y = Relu(x) }").report.opaque.at("Relu"), 1);
+}
+
+// x.view(x.shape[0], -1) as exporters write it.
+TEST(OpenDims, ShapeArithmeticBecomesARelativeReshape) {
+  const auto model = sampled(
+      "g (float[batch,3,4] x) => (float[batch,12] y) <int64 zero = {0}, int64[1] first = {0}, int64[1] rest = {-1}> "
+      "{ s = Shape(x) n = Gather(s, zero) u = Unsqueeze(n, first) t = Concat<axis=0>(u, rest) y = Reshape(x, t) }");
+  EXPECT_EQ(ops_of(model), "%1 = reshape(%0) shape=[-2,12] : f32[2,12]\n");
+  const auto out = export_proto(model);
+  EXPECT_EQ(op_types(out), "Reshape");
+  EXPECT_EQ(out.graph().initializer(0).raw_data(), std::string("\0\0\0\0\0\0\0\0\x0C\0\0\0\0\0\0\0", 16));
+}
+
+TEST(OpenDims, TwoOpenExtentsAreCopied) {
+  EXPECT_EQ(ops_of(sampled("g (float[b,s,6] x) => (float[b,s,2,3] y) <int64[4] t = {0,0,2,3}> { y = Reshape(x, t) }")),
+            "%1 = reshape(%0) shape=[-2,-2,2,3] : f32[2,48,2,3]\n");
+}
+
+TEST(OpenDims, JoinedExtentsAreTheRest) {
+  EXPECT_EQ(ops_of(sampled("g (float[b,s,6] x) => (float[bs,6] y) <int64[2] t = {-1,6}> { y = Reshape(x, t) }")),
+            "%1 = reshape(%0) shape=[-1,6] : f32[96,6]\n");
+}
+
+TEST(OpenDims, PositionsOnAnOpenAxisAreKeptAsTheyAre) {
+  const auto model = sampled(
+      "g (float[b,8] x) => (float[c,3] y) <int64[1] from = {1}, int64[1] to = {4}, int64[1] one = {1}, int64[1] zero = "
+      "{0}> { u = Slice(x, from, to, zero) y = Slice(u, from, to, one) }");
+  EXPECT_EQ(model.report.opaque.at("Slice"), 1);
+  EXPECT_EQ(model.report.known, 1);
+}
+
+TEST(OpenDims, PaddingThatDependsOnTheSizeIsOpaque) {
+  const auto conv = [](int stride) {
+    return sampled(fmt::format("g (float[1,1,h,w] x, float[1,1,3,3] k) => (float[1,1,p,q] y) {{ y = "
+                               "Conv<auto_pad=\"SAME_UPPER\", strides=[{},{}]>(x, k) }}",
+                               stride, stride))
+        .report.known;
+  };
+  EXPECT_EQ(conv(1), 1);
+  EXPECT_EQ(conv(2), 0);
+}
+
+TEST(OpenDims, ShapesThatAreReadStayComputed) {
+  const auto model = sampled("g (float[batch,3] x) => (int64[2] y) { y = Shape(x) }");
+  EXPECT_EQ(model.report.opaque.at("Shape"), 1);
+  EXPECT_EQ(model.report.folded, 0);
+}
+
+TEST(OpenDims, SizesThatDoNotFitTogetherAreNotSampled) {
+  const auto model = sampled("g (float[a,3] x, float[4,3] z) => (float[4,3] y) { y = Add(x, z) }");
+  EXPECT_TRUE(model.samples.empty());
+  EXPECT_EQ(model.report.opaque.at("Add"), 1);
+}
+
+TEST(OpenDims, DifferentNamesThatMustBeEqualAre) {
+  const auto model = sampled("g (float[a,3] x, float[b,3] z) => (float[c,3] y) { y = Add(x, z) }");
+  EXPECT_EQ(model.samples, (std::map<std::string, int64_t>{{"a", 2}, {"b", 2}}));
+  EXPECT_EQ(model.report.known, 1);
+}
+
+TEST(OpenDims, MinusOneIsOpen) {
+  auto proto = parse("g (float[7,3] x) => (float[7,3] y) { y = Relu(x) }");
+  for (auto* value : {proto.mutable_graph()->mutable_input(0), proto.mutable_graph()->mutable_output(0)})
+    value->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(-1);
+  ImportOptions options;
+  options.sample_open = true;
+  const auto model = import_proto(proto, options);
+  EXPECT_EQ(model.report.known, 1);
+  EXPECT_FALSE(export_proto(model).graph().input(0).type().tensor_type().shape().dim(0).has_dim_value());
+}
+
+// A rewrite that writes the sample size into an attribute does not fit.
+TEST(OpenDims, RewritesCannotBakeSizesIn) {
+  const auto model = sampled("g (float[b,2,3] x) => (float[b,6] y) <int64[2] t = {-1,6}> { y = Reshape(x, t) }");
+  graph::Editor editor(model.graph);
+  const graph::Value x{model.graph.inputs()[0], 0};
+  EXPECT_FALSE(editor.try_add(ops::Op::reshape, std::vector{x}, {{ops::Attr::shape, ops::Ints{2, 6}}}));
+  EXPECT_TRUE(editor.try_add(ops::Op::reshape, std::vector{x}, {{ops::Attr::shape, ops::Ints{-1, 6}}}));
+}
+
+}  // namespace
+}  // namespace rlgo::onnx_io::test
