@@ -12,7 +12,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 void declare_main(Options& o, RunConfig& c) {
   o.heading("Main");
   o.text("graph", c.graph, "what to optimise: a zoo graph's name or the path of an .onnx file");
-  o.texts("dim", c.dims, "value for a symbolic dimension of the model, NAME=VALUE; may be given several times");
+  o.texts("dim", c.dims, "value for a symbolic dimension of the model, NAME=VALUE; it is fixed in the written model too; may be given several times");
+  o.texts("size", c.sizes, "size of at least 2 at which a dimension that stays open is priced and timed, NAME=VALUE; none: made up; may be given several times");
   o.choice("agent", c.agent, {"model-free", "random"}, "who chooses the rewrites");
   o.texts("rules", c.rules, "rule files; may be given several times; none means the shipped ones in configs/rules");
   o.choice("cost", c.cost, {"measured", "analytic"}, "prices of operators: timed on this machine, or a roofline formula");

@@ -14,6 +14,7 @@ struct RunConfig {
   // main
   std::string graph;
   std::vector<std::string> dims;          // NAME=VALUE
+  std::vector<std::string> sizes;         // NAME=VALUE, of dimensions that stay open
   std::string agent = "model-free";
   std::vector<std::string> rules;         // files; empty: the shipped ones
   std::string cost = "measured";

@@ -1,5 +1,7 @@
 #include "launch/model.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/fold.h"
@@ -8,12 +10,14 @@
 namespace rlgo::launch {
 namespace {
 
-std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims) {
+std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, const char* option, int64_t least) {
   std::map<std::string, int64_t> out;
   for (const auto& text : dims) {
     const auto equals = text.rfind('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(text.substr(equals + 1));
-    if (!value || *value < 0 || equals == 0) fail("--dim '{}': expected NAME=VALUE with a whole number, such as --dim batch=1", text);
+    if (!value || *value < least || equals == 0) {
+      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}", option, text, least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least));
+    }
     out[text.substr(0, equals)] = *value;
   }
   return out;
@@ -24,15 +28,16 @@ bool is_file_name(const std::string& graph) { return graph.find('/') != std::str
 LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
   if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0) fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
   onnx_io::ImportOptions options;
-  options.dims = parse_dims(config.dims);
+  options.dims = parse_dims(config.dims, "dim", 0);
+  options.samples = parse_dims(config.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
   auto model = onnx_io::import_model(config.graph, options);
-  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims};
+  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled};
 }
 
 LoadedModel load_zoo(const RunConfig& config) {
-  if (!config.dims.empty()) fail("--dim is for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence", config.graph);
+  if (!config.dims.empty() || !config.sizes.empty()) fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence", config.graph);
   zoo::ZooOptions options;
   options.batch = static_cast<int>(config.zoo_batch);
   options.layers = static_cast<int>(config.zoo_layers);
@@ -47,12 +52,21 @@ LoadedModel load_zoo(const RunConfig& config) {
 
 LoadedModel load_model(const RunConfig& config, bool with_weights) { return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config); }
 
+std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const auto id : graph.inputs()) {
+    const auto& type = graph.node(id).info->outputs[0];
+    if (type.alternative) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
+  }
+  return shapes;
+}
+
 void check_rewritable(const LoadedModel& model, const std::string& name) {
   for (const auto id : model.graph.order()) {
     const auto& node = model.graph.node(id);
     if (!node.constant && node.info->opaque == nullptr && !node.inputs.empty()) return;
   }
-  if (model.open_dims.empty()) fail("{}: has no operator that rlgo can rewrite", name);
+  if (model.open_dims.empty() || model.sampled) fail("{}: has no operator that rlgo can rewrite", name);
   fail("{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim NAME=VALUE", name, join(model.open_dims, ", "));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,11 +17,14 @@ struct LoadedModel {
   graph::Graph graph;
   std::shared_ptr<const onnx_io::Skeleton> skeleton;  // null for zoo graphs
   std::string about;                                  // a few lines for people
-  std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": operators behind them stay as they are
+  std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": open in the written model too
+  bool sampled = false;                               // the graph has sample sizes there
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
 LoadedModel load_model(const RunConfig& config, bool with_weights);
+// Shapes of the inputs that the model leaves open, as the graph has them.
+std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
 // Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.

@@ -111,6 +111,7 @@ struct Measurer::Impl {
   int failures = 0;
   int64_t files = 0;
   fs::path baseline;
+  std::map<std::string, std::vector<int64_t>> shapes;  // see set_input_shapes
 
   ~Impl() {
     if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
@@ -195,8 +196,10 @@ struct Measurer::Impl {
   bool usable() const { return failures <= options.max_restarts; }
 
   Json timing_request(const char* what, std::vector<std::string> models, int repeats, double min_sample_us) const {
-    return {{"do", what},         {"models", std::move(models)},    {"warmup", options.warmup},
-            {"repeats", repeats}, {"min_sample_us", min_sample_us}, {"seed", options.seed}};
+    Json request{{"do", what},         {"models", std::move(models)},    {"warmup", options.warmup},
+                 {"repeats", repeats}, {"min_sample_us", min_sample_us}, {"seed", options.seed}};
+    if (!shapes.empty()) request["shapes"] = shapes;
+    return request;
   }
 
   std::vector<Timing> timings(const Json& answer, size_t expected) {
@@ -259,6 +262,9 @@ Measurer::~Measurer() = default;
 
 const Hello& Measurer::hello() const { return impl_->hello; }
 const MeasurerOptions& Measurer::options() const { return impl_->options; }
+void Measurer::set_input_shapes(std::map<std::string, std::vector<int64_t>> shapes) {
+  impl_->shapes = std::move(shapes);
+}
 int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,9 @@ class Measurer {
   const MeasurerOptions& options() const;
   // "measured:onnxruntime-1.31.1", device, threads: what tables of its times are kept under.
   cost::TableOrigin origin() const;
+
+  // Shapes of inputs, by name, to run models with that leave them open; 1 for open extents of other inputs.
+  void set_input_shapes(std::map<std::string, std::vector<int64_t>> shapes);
 
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,

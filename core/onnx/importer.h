@@ -40,6 +40,7 @@ class Importer {
   void add_opaque(const onnx::NodeProto& node);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
 
+  void check_samples(const Sizes& open) const;
   void sample_open_dims();
   void step_shadows(const onnx::NodeProto& node, const Call& call);
   bool is_open(const Call& call) const;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/onnx/dims.h"
 #include "core/onnx/importer.h"
 
@@ -54,10 +56,21 @@ bool cuts_open_axis(const graph::Node& node, const ops::Shape& a, const ops::Sha
 
 }  // namespace
 
+void Importer::check_samples(const Sizes& open) const {
+  std::vector<std::string> known;
+  for (const auto& [name, size] : open) known.push_back(name);
+  for (const auto& [name, size] : options_.samples) {
+    if (open.contains(name)) continue;
+    fail("no input has an open dimension '{}'{}; open are: {}", name, did_you_mean(name, known),
+         known.empty() ? "none" : join(known, ", "));
+  }
+}
+
 void Importer::sample_open_dims() {
   if (!options_.sample_open || skeleton_->contradictory) return;
   for (const bool by_axis : {false, true}) {
     auto sizes = sample_sizes(model_, options_.samples, by_axis);
+    check_samples(sizes.first);
     if (sizes.first.empty()) return;
     auto first = std::make_unique<Shadow>(model_, sizes.first);
     auto second = std::make_unique<Shadow>(model_, sizes.second);

@@ -45,6 +45,8 @@ void declare_optimise(Options& o, OptimiseRequest& r) {
   o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
   o.texts("dim", r.config.dims,
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
+  o.texts("size", r.config.sizes,
+          "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
   o.texts("rules", r.config.rules, "files of rules; none: the shipped ones");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.heading("Measurement");

@@ -14,7 +14,7 @@ PROBE_RUNS = 4
 
 
 class Model:
-    def __init__(self, ort, path, generator, options, probe):
+    def __init__(self, ort, path, generator, options, probe, shapes):
         if probe:
             options.enable_profiling = True
             options.profile_file_prefix = path + ".profile"
@@ -23,7 +23,8 @@ class Model:
         for value in self.session.get_inputs():
             if value.type not in DTYPES:
                 raise ValueError(f"input '{value.name}' is a {value.type}")
-            shape = [d if isinstance(d, int) else 1 for d in value.shape]
+            declared = [d if isinstance(d, int) and d >= 0 else None for d in value.shape]
+            shape = protocol.shape_of(value.name, declared, shapes)
             data = protocol.made_up(shape, DTYPES[value.type], generator)
             self.binding.bind_ortvalue_input(value.name, ort.OrtValue.ortvalue_from_numpy(data))
         for value in self.session.get_outputs():
@@ -61,12 +62,12 @@ class OnnxRuntime:
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
                 "threads": threads, "pool_context": True}
 
-    def load(self, path, generator, probe):
+    def load(self, path, generator, probe, shapes):
         options = self.ort.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        return Model(self.ort, path, generator, options, probe)
+        return Model(self.ort, path, generator, options, probe, shapes)
 
 
 if __name__ == "__main__":

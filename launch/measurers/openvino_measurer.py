@@ -6,12 +6,13 @@ PROBE_RUNS = 4
 
 
 class Model:
-    def __init__(self, openvino, core, path, generator, config, probe):
+    def __init__(self, openvino, core, path, generator, config, probe, shapes):
         # 32-bit floats, as the other runtimes compute: a processor with bf16 units would otherwise round.
         self.compiled = core.compile_model(path, "CPU", config)
         self.request = self.compiled.create_infer_request()
         for port in self.compiled.inputs:
-            shape = [d.get_length() if d.is_static else 1 for d in port.get_partial_shape()]
+            declared = [d.get_length() if d.is_static else None for d in port.get_partial_shape()]
+            shape = protocol.shape_of(port.get_any_name(), declared, shapes)
             data = protocol.made_up(shape, port.get_element_type().to_dtype(), generator)
             self.request.set_tensor(port, openvino.Tensor(data))
         self.layout_us = self.probe_layout() if probe else 0.0
@@ -42,10 +43,10 @@ class OpenVino:
         return {"runtime": "openvino", "version": openvino.__version__.split("-")[0],
                 "device": self.core.get_property("CPU", "FULL_DEVICE_NAME"), "threads": threads, "pool_context": False}
 
-    def load(self, path, generator, probe):
+    def load(self, path, generator, probe, shapes):
         config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": self.threads, "NUM_STREAMS": 1,
                   "INFERENCE_PRECISION_HINT": "f32", "PERF_COUNT": "YES" if probe else "NO"}
-        return Model(self.openvino, self.core, path, generator, config, probe)
+        return Model(self.openvino, self.core, path, generator, config, probe, shapes)
 
 
 if __name__ == "__main__":

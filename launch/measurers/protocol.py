@@ -2,7 +2,8 @@
 
 A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, pool_context; raises ImportError where it is not installed
-    load(path, generator, probe) -> model; `probe`: find out layout_us
+    load(path, generator, probe, shapes) -> model; `probe`: find out layout_us; `shapes`: of inputs by name, where the
+                                            model leaves them open
 and a model has run() (one inference on inputs that were made up at load) and layout_us.
 """
 import gc
@@ -38,6 +39,14 @@ def made_up(shape, dtype, generator):
     return generator.integers(0, 2, size=shape).astype(dtype)
 
 
+def shape_of(name, declared, shapes):
+    """The shape to run with: `declared` (None for an open extent), filled in from the request's; 1 where nothing is said."""
+    wanted = shapes.get(name, [])
+    if len(wanted) != len(declared):
+        wanted = [1] * len(declared)
+    return [w if d is None else d for d, w in zip(declared, wanted)]
+
+
 class Server:
     def __init__(self, runtime):
         self.runtime = runtime
@@ -69,7 +78,8 @@ class Server:
             self.say(id=request["id"], at=index)
             model, result, batch = None, {}, 1
             try:
-                model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe)
+                model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe,
+                                          request.get("shapes", {}))
                 for _ in range(request["warmup"]):
                     model.run()
                 once = self.sample_us(model.run, 1)

@@ -179,6 +179,7 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   clock.phase("reading " + config.graph);
   const LoadedModel model = load_model(config, true);
   const auto measurer = choose_target(config, log);
+  if (measurer) measurer->set_input_shapes(open_input_shapes(model.graph));
 
   Story story;
   story.model = config.graph;

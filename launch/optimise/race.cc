@@ -33,7 +33,7 @@ measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path
   for (const auto& file : files) {
     RunConfig one = config_;
     one.graph = file.string();
-    if (&file != &files[0]) one.dims.clear();  // rlgo wrote it: they are fixed there
+    if (&file != &files[0]) one.dims.clear();  // rlgo wrote it: they are fixed there, and the others still open
     graphs.push_back(load_model(one, true).graph);
   }
   for (const auto& graph : graphs) runs.push_back(&graph);

@@ -43,14 +43,18 @@ def light_squeezenet(folder):
     print(f"  relative error {assert_same_model(folder / 'my model.onnx', after):.2g}, opset {onnx.load(after).opset_import[0].version}")
 
 
-def open_dimension(folder):
-    """--dim fixes an open dimension, in the written model too: rewrites hold for the sizes that they were chosen for"""
+def write_open_model(folder):
     helper = onnx.helper
     weight = onnx.numpy_helper.from_array(np.linspace(-1, 1, 24, dtype="float32").reshape(4, 6), "w")
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["r"]), helper.make_node("Relu", ["r"], ["y"])]
     graph = helper.make_graph(nodes, "open", [helper.make_tensor_value_info("x", 1, ["batch", 4])],
                               [helper.make_tensor_value_info("y", 1, ["batch", 6])], [weight])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), folder / "open.onnx")
+
+
+def open_dimension(folder):
+    """--dim fixes an open dimension, in the written model too: rewrites hold for the sizes that they were chosen for"""
+    write_open_model(folder)
     after = optimised(folder, "open.onnx", "--dim", "batch=3")
     before, written = onnx.load(folder / "open.onnx"), onnx.load(after)
     assert declared(written) == ([("x", 1, (3, 4))], [("y", 1, (3, 6))], [("", 13)]), declared(written)
@@ -58,10 +62,24 @@ def open_dimension(folder):
         value.type.tensor_type.shape.dim[0].dim_value = 3
     onnx.save(before, folder / "fixed.onnx")
     assert_same_model(folder / "fixed.onnx", after)
-    refused = rlgo("--graph", "open.onnx", *RANDOM, "--epochs", 0, "--name", "refused", cwd=folder, status=1)
-    assert "batch" in refused.stderr and "--dim" in refused.stderr, refused.stderr
+
+
+def stays_open(folder):
+    """without --dim the dimension stays open: the written model runs at sizes that rlgo never saw"""
+    import onnxruntime
+
+    write_open_model(folder)
+    after = optimised(folder, "open.onnx", "--size", "batch=4")
+    assert declared(onnx.load(after)) == declared(onnx.load(folder / "open.onnx"))
+    for batch in (1, 7):
+        x = np.random.default_rng(batch).standard_normal((batch, 4)).astype("float32")
+        before, now = (onnxruntime.InferenceSession(str(f)).run(None, {"x": x})[0] for f in (folder / "open.onnx", after))
+        assert np.abs(before - now).max() < 1e-5
+    for bad in ("batch=1", "bach=4"):
+        refused = rlgo("--graph", "open.onnx", *RANDOM, "--epochs", 0, "--size", bad, "--name", "refused", cwd=folder, status=1)
+        assert bad.split("=")[0] in refused.stderr, refused.stderr
     assert not (folder / "runs/refused").exists()
 
 
 if __name__ == "__main__":
-    main(exported_zoo_graph, light_squeezenet, open_dimension)
+    main(exported_zoo_graph, light_squeezenet, open_dimension, stays_open)

@@ -1,7 +1,7 @@
 // Runs the tests, or, for the scripts beside it, one import and export:
-//   test_core_onnx --roundtrip IN.onnx OUT.onnx [--sample-open] [NAME=SIZE ...]     prints the import report
-//   test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded same|changed"
-//   (the graph's
+//   test_core_onnx --roundtrip IN.onnx OUT.onnx [--sample-open] [NAME=SIZE | @NAME=SAMPLE ...]     prints the import
+//   report test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded
+//   same|changed" (the graph's
 //                                                                    hash after another import) or "error IN ..."
 #include <gtest/gtest.h>
 
@@ -29,7 +29,8 @@ int run_one(int argc, char** argv) {
     if (std::string_view(argv[k]) == "--sample-open") options.sample_open = true;
     const auto parts = split(argv[k], '=');
     if (parts.size() != 2) continue;
-    options.dims[parts.at(0)] = parse_int(parts.at(1)).value();
+    const bool is_sample = parts[0].starts_with("@");
+    (is_sample ? options.samples : options.dims)[parts[0].substr(is_sample ? 1 : 0)] = parse_int(parts[1]).value();
   }
   try {
     std::cout << round_trip(argv[2], argv[3], options).report.summary() << "\n";

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""rlgo beside the tools that people use: what each makes of a model, measured in ONNX Runtime in one run.
+
+For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
+Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together: rounds in
+random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios.
+
+    peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [MODEL ...]
+
+MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
+only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; models
+that are in it are left out: the run can be stopped and started again), FOLDER/peers.md (table), FOLDER/peers.png.
+`peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
+onnxoptimizer.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "interop"))
+import _models  # noqa: E402
+
+COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine"]
+PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]
+# One of each architecture, and everything that was shipped.
+TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
+         "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-17-open", "lstm-17", "gru-18"]
+TOLERANCE = 1e-3
+
+
+# ---- what each peer makes of a model; a file, or an exception ----------------------------------------------------------
+
+
+def by_onnxsim(source, target, _):
+    import onnxsim
+
+    model, good = onnxsim.simplify(onnx.load(source))
+    if not good:
+        raise RuntimeError("its own check failed")
+    onnx.save(model, target)
+
+
+def by_onnxslim(source, target, _):
+    import onnxslim
+
+    onnx.save(onnxslim.slim(onnx.load(source)), target)
+
+
+def by_onnxoptimizer(source, target, _):
+    import onnxoptimizer
+
+    onnx.save(onnxoptimizer.optimize(onnx.load(source), onnxoptimizer.get_fuse_and_elimination_passes()), target)
+
+
+def by_ort_offline(source, target, _):
+    """Saved with the optimisations that do not depend on the processor at hand, and then loaded at the default level."""
+    options = session_options(1)
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(target)
+    ort.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+
+
+def by_rlgo(method):
+    def make(source, target, args):
+        name = pathlib.Path(source).stem
+        sizes = [part for key, size in _models.SIZES.get(name, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
+        command = [args.rlgo, "optimise", source, "-o", target, "--method", method, "--seconds", str(args.seconds), "--target", "onnxruntime",
+                   "--target.python", sys.executable, *sizes]
+        run = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=20 * args.seconds + 300)
+        if run.returncode == 3 or (run.returncode == 0 and not pathlib.Path(target).exists()):
+            return "nothing found: the original is kept"
+        if run.returncode != 0:
+            raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"status {run.returncode}")
+        return ""
+
+    return make
+
+
+MAKERS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxoptimizer": by_onnxoptimizer, "ort-offline": by_ort_offline,
+          "rlgo-greedy": by_rlgo("greedy"), "rlgo-taso": by_rlgo("taso")}
+
+
+# ---- measurement ------------------------------------------------------------------------------------------------------
+
+
+def session_options(threads):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    return options
+
+
+class Runner:
+    def __init__(self, path, feeds, threads):
+        self.session = ort.InferenceSession(str(path), session_options(threads), providers=["CPUExecutionProvider"])
+        self.binding = self.session.io_binding()
+        for name, value in feeds.items():
+            self.binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(value))
+        for value in self.session.get_outputs():
+            self.binding.bind_output(value.name)
+        # One thread: the time that this process ran, so that others on the machine do not count.
+        self.clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
+        self.batch = 1
+        once_us = min(self.time_us() for _ in range(3))
+        self.batch = max(1, min(1000, int(2000 / max(once_us, 1))))
+        self.once_us = once_us
+
+    def time_us(self):
+        begin = self.clock()
+        for _ in range(self.batch):
+            self.session.run_with_iobinding(self.binding)
+        return (self.clock() - begin) / 1000 / self.batch
+
+
+def relative_error(path, feeds, expected):
+    found = ort.InferenceSession(str(path), session_options(1), providers=["CPUExecutionProvider"]).run(None, feeds)
+    worst = 0.0
+    for a, b in zip(expected, found, strict=True):
+        a, b = np.asarray(a, float), np.asarray(b, float)
+        if a.shape != b.shape or not np.array_equal(np.isnan(a), np.isnan(b)):
+            return float("inf")
+        if a.size:
+            worst = max(worst, float(np.nanmax(np.abs(a - b), initial=0) / max(np.nanmax(np.abs(a), initial=0), 1e-30)))
+    return worst
+
+
+def race(variants, feeds, threads, blocks, budget_s, seed):
+    """{peer: samples in us}, the original also as 'again'; a round runs every variant once, in random order."""
+    runners = {peer: Runner(path, feeds, threads) for peer, path in variants.items()}
+    runners["again"] = Runner(variants["original"], feeds, threads)
+    round_s = sum(r.once_us * r.batch for r in runners.values()) / 1e6
+    rounds = max(7, min(blocks, int(budget_s / max(round_s, 1e-6))))
+    samples, order, shuffle = {peer: [] for peer in runners}, list(runners), random.Random(seed)
+    for _ in range(rounds):
+        shuffle.shuffle(order)
+        for peer in order:
+            samples[peer].append(runners[peer].time_us())
+    return samples
+
+
+def quantile(values, share):
+    return float(np.quantile(np.asarray(values), share))
+
+
+def measure(group, name, source, folder, args):
+    """Rows of one model."""
+    model = onnx.load(source)
+    feeds = _models.feeds(model, pathlib.Path(source).stem)
+    expected = ort.InferenceSession(str(source), session_options(1), providers=["CPUExecutionProvider"]).run(None, feeds)
+    base = {"group": group, "model": name, "commit": args.commit, "machine": args.machine}
+    made, variants = {"original": {"made_s": 0, "error": 0, "note": "", "operators": len(model.graph.node)}}, {"original": source}
+    for peer in args.peers:
+        if peer == "original":
+            continue
+        target = pathlib.Path(folder) / f"{peer}.onnx"
+        begin, row = time.perf_counter(), {}
+        try:
+            row["note"] = MAKERS[peer](source, target, args) or ""
+            row["made_s"] = round(time.perf_counter() - begin, 2)
+            file = target if target.exists() else source
+            row["operators"] = len(onnx.load(file, load_external_data=False).graph.node)
+            row["error"] = relative_error(file, feeds, expected)
+            if row["error"] <= TOLERANCE or pathlib.Path(source).stem == "ddddocr__common_old":
+                variants[peer] = file
+            else:
+                row["note"] = "other outputs: not timed"
+        except Exception as error:  # of any kind: it is this peer's result
+            row["note"] = f"failed: {str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__}"
+            row["made_s"] = round(time.perf_counter() - begin, 2)
+        made[peer] = row
+    rows = []
+    for threads in args.threads:
+        samples = race(variants, feeds, threads, args.blocks, args.race_s, seed=len(name) + threads)
+        ratios = {peer: [a / b for a, b in zip(samples[peer], samples["original"])] for peer in samples}
+        for peer, row in made.items():
+            line = base | row | {"peer": peer, "threads": threads}
+            if peer in variants:
+                ratio = ratios["again"] if peer == "original" else ratios[peer]
+                line |= {"median_us": round(statistics.median(samples[peer]), 2), "ratio": 1.0 if peer == "original" else round(statistics.median(ratio), 4),
+                         "ratio_low": round(quantile(ratio, 0.25), 4), "ratio_high": round(quantile(ratio, 0.75), 4),
+                         "noise": round(abs(1 - statistics.median(ratios["again"])), 4), "rounds": len(ratio)}
+            rows.append(line)
+    return rows
+
+
+# ---- report -----------------------------------------------------------------------------------------------------------
+
+
+def geometric_mean(values):
+    return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")
+
+
+def report(folder):
+    import pandas
+
+    table = pandas.read_csv(folder / "peers.csv")
+    lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
+             "Ratios to the original's latency (below 1 is faster); A/A: the original against itself.\n"]
+    peers = [p for p in PEERS if p in set(table.peer) and p != "original"]
+    for threads in sorted(set(table.threads)):
+        part = table[table.threads == threads]
+        lines.append(f"\n## {threads} thread{'s' if threads > 1 else ''}\n\n| model | operators | ms | A/A | " + " | ".join(peers) + " |\n|---|---|---|---|" + "---|" * len(peers))
+        for model in dict.fromkeys(part.model):
+            rows = part[part.model == model].set_index("peer")
+            first = rows.loc["original"]
+            cells = [f"{rows.loc[p].ratio:.2f} ({int(rows.loc[p].operators)})" if p in rows.index and rows.loc[p].ratio == rows.loc[p].ratio else "-" for p in peers]
+            lines.append(f"| {model} | {int(first.operators)} | {first.median_us / 1000:.2f} | {first.noise:.3f} | " + " | ".join(cells) + " |")
+        for label, rows in [*((f"geometric mean, {g}", part[part.group == g]) for g in dict.fromkeys(part.group)), ("geometric mean, all", part)]:
+            lines.append(f"| {label} | | | | " + " | ".join(f"{geometric_mean(rows[rows.peer == p].ratio.dropna()):.3f}" for p in peers) + " |")
+        lines.append("| seconds to make, median | | | | " + " | ".join(f"{part[part.peer == p].made_s.median():.1f}" for p in peers) + " |")
+    (folder / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draw(table, peers, folder / "peers.png")
+    print((folder / "peers.md").read_text(encoding="utf-8"))
+
+
+def draw(table, peers, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    part = table[table.threads == table.threads.min()]
+    models = list(dict.fromkeys(part.model))
+    figure, axes = plt.subplots(figsize=(9, 1.5 + 0.28 * len(models)))
+    for k, peer in enumerate(peers):
+        rows = part[part.peer == peer].set_index("model")
+        found = [(i, rows.loc[m].ratio) for i, m in enumerate(models) if m in rows.index and rows.loc[m].ratio == rows.loc[m].ratio]
+        axes.scatter([r for _, r in found], [i for i, _ in found], label=peer, s=40 if peer.startswith("rlgo") else 18, marker="D" if peer.startswith("rlgo") else "o", zorder=3 + k)
+    noise = part[part.peer == "original"].set_index("model").noise
+    for i, model in enumerate(models):
+        axes.fill_betweenx([i - 0.4, i + 0.4], 1 - noise[model], 1 + noise[model], color="0.85", zorder=1)
+    axes.axvline(1, color="0.5", linewidth=1)
+    axes.set_yticks(range(len(models)), models, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("latency / original (ONNX Runtime, default level, 1 thread); grey: A/A noise")
+    axes.legend(fontsize=7, loc="lower left")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+# ---- run --------------------------------------------------------------------------------------------------------------
+
+
+def git_commit():
+    run = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return run.stdout.strip() or "unknown"
+
+
+def machine():
+    for line in open("/proc/cpuinfo", encoding="utf-8"):
+        if line.startswith("model name"):
+            return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
+    return platform.processor()
+
+
+def missing_peers(peers):
+    import importlib.util
+
+    return [p for p in peers if p in ("onnxsim", "onnxslim", "onnxoptimizer") and importlib.util.find_spec(p) is None]
+
+
+def chosen_models(wanted):
+    models = _models.corpus(fetch=False)
+    if not wanted:
+        return [m for m in models if m[0] != "torch" or m[1] in TORCH]
+    files = [("file", pathlib.Path(w).stem, pathlib.Path(w)) for w in wanted if w.endswith(".onnx")]
+    return [m for m in models if m[1] in wanted] + files
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--rlgo", default=str(ROOT / "build" / "release" / "rlgo"))
+    parser.add_argument("--out", default=str(ROOT / "results" / "peers"))
+    parser.add_argument("--seconds", type=float, default=10, help="time of each rlgo optimise")
+    parser.add_argument("--blocks", type=int, default=41, help="rounds of a race at most")
+    parser.add_argument("--race-s", type=float, default=5, help="time of a race, about; at least 7 rounds")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
+    parser.add_argument("--report", metavar="FOLDER", help="only table and plot of what is there")
+    args = parser.parse_args()
+    if args.report:
+        return report(pathlib.Path(args.report))
+    folder = pathlib.Path(args.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for peer in missing_peers(args.peers):
+        print(f"{peer} is left out: pip install {peer}")
+        args.peers.remove(peer)
+    args.commit, args.machine = git_commit(), machine()
+    file = folder / "peers.csv"
+    done = {row["model"] for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
+    if not done:
+        with open(file, "w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerow(COLUMNS)
+    models = chosen_models(args.models)
+    for number, (group, name, path) in enumerate(models, 1):
+        if name in done:
+            continue
+        begin = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                rows = measure(group, name, path, scratch, args)
+        except Exception as error:  # the original does not run
+            print(f"[{number}/{len(models)}] {name}: {str(error)[:150]}", flush=True)
+            continue
+        with open(file, "a", newline="", encoding="utf-8") as out:
+            csv.DictWriter(out, COLUMNS).writerows(rows)
+        shown = ", ".join(f"{r['peer']} {r['ratio']:.2f}" if "ratio" in r else f"{r['peer']} ({r['note'][:60]})" for r in rows if r["threads"] == args.threads[0] and r["peer"] != "original")
+        print(f"[{number}/{len(models)}] {name}: {rows[0]['median_us'] / 1000:.2f} ms, A/A {rows[0]['noise']:.3f}; {shown}; {time.perf_counter() - begin:.0f} s", flush=True)
+    report(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
