@@ -68,6 +68,9 @@ std::vector<AttrValue> reshapes(const Shape& from) {
   behind.push_back(1);
   all.emplace_back(before);
   all.emplace_back(behind);
+  for (int64_t side = 1; own.size() == 1 && side * side <= own[0]; ++side) {
+    if (side * side == own[0]) all.emplace_back(Ints{side, side, 1, 1});  // kernels that are the identity
+  }
   return all;
 }
 
@@ -166,6 +169,9 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
       made[axis] = between(1, bounds_.dims);
       return made;
     }
+    case Op::split:  // extents that can be taken apart
+      if (static_cast<int64_t>(draft.parts) <= bounds_.dims) return any_shape();
+      return pick(2) == 0 ? Shape{static_cast<int64_t>(draft.parts)} : Shape{static_cast<int64_t>(draft.parts) + 1, 2};
     case Op::gather:
       return place == 0 ? any_shape() : shape_of_rank(between(0, 2));
     default:
@@ -231,6 +237,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::perm:
       return permutations(x.size());
     case Attr::shape:
+      if (draft.op == Op::fill) return {Ints{}, Ints{1}, Ints{bounds_.dims}, Ints{bounds_.dims, 1}, Ints{1, 1, 1, 1}};
       return reshapes(x);
     case Attr::axes:
       return subsets(x.size());
@@ -242,6 +249,11 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::starts:
     case Attr::steps: {
       const auto& axes = draft.attrs.ints(Attr::axes);
+      if (key == Attr::ends && axes.size() == 1 && static_cast<size_t>(axes[0]) < x.size()) {
+        std::vector<AttrValue> all;
+        for (int64_t end = 1; end <= x[static_cast<size_t>(axes[0])]; ++end) all.emplace_back(Ints{end});
+        return all;
+      }
       Ints first(axes.size(), key == Attr::starts ? 0 : 1), second = first;
       for (size_t k = 0; k < axes.size(); ++k) {
         if (static_cast<size_t>(axes[k]) >= x.size()) return {};
@@ -249,8 +261,11 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
       }
       return {first, second};
     }
-    case Attr::min:
     case Attr::value:
+      if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5};
+      return {0.0, -0.5};
+    case Attr::min:
+      return {0.0, -0.5};
       return {0.0, -0.5};
     case Attr::max:
       return {6.0};
@@ -266,6 +281,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
 }
 
 bool BoundedChooser::complete(NodeDraft& draft) {
+  if (draft.op == Op::concat && draft.types.empty()) return false;
   const auto& specs = ops::spec(draft.op).attrs;
   const auto choose = [&](Attr key) {
     const bool known = std::ranges::any_of(specs, [&](const auto& s) { return s.key == key; });

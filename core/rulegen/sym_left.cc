@@ -27,6 +27,18 @@ LeftSide::LeftSide(const rules::CompiledRule& rule, EGraph& graph, World& world,
   for (const auto& guard : rule.guards) {
     if (guard.let < 0) find_hints(guard.expr);
   }
+  // Where the right side needs the value of a constant, the rule applies only where it has one.
+  for (const auto& node : rule.right) {
+    for (const auto& attr : node.attrs) find_values(attr.expr);
+  }
+  for (const auto& scalar : rule.scalars) find_values(scalar);
+}
+
+void LeftSide::find_values(const Expr& expr) {
+  if (expr.kind == Expr::Kind::call && expr.text == "if") return;
+  if (expr.kind == Expr::Kind::call && expr.text == "value" && expr.args[0].slot.kind == rules::SlotKind::tensor)
+    asked_value_ |= 1u << expr.args[0].slot.index;
+  for (const auto& arg : expr.args) find_values(arg);
 }
 
 // rank(?x) == 3, and value(?c), where the rule demands them for certain.
@@ -44,11 +56,7 @@ void LeftSide::find_hints(const Expr& condition) {
     rank_hint_[condition.args[0].args[0].slot.index] = static_cast<int>(condition.args[1].integer);
   }
   if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
-  const auto look = [&](const auto& self, const Expr& expr) -> void {
-    if (tensor_call(expr, "value")) asked_value_ |= 1u << expr.args[0].slot.index;
-    for (const auto& arg : expr.args) self(self, arg);
-  };
-  look(look, condition);
+  find_values(condition);
 }
 
 void LeftSide::run() {

@@ -74,6 +74,7 @@ class LeftSide {
   void bind(const rules::AttrTest& test, const Value& value);
   void bind_slot(int32_t slot, const Value& value);
   void find_hints(const rules::Expr& condition);
+  void find_values(const rules::Expr& expr);
 
   const rules::CompiledRule& rule_;
   EGraph& graph_;

@@ -97,7 +97,11 @@ std::string to_text(const RuleText& rule) {
     for (const auto& tag : rule.tags) text += " " + tag;
     text += "\n";
   }
-  if (rule.proof != "unproved") text += "  proof " + rule.proof + "\n";
+  if (rule.proof != "unproved") {
+    text += "  proof " + rule.proof;
+    for (const auto& axiom : rule.axioms) text += " " + axiom;
+    text += "\n";
+  }
   return text + body_text(rule).substr(head.size());
 }
 

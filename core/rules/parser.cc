@@ -122,6 +122,10 @@ class Parser {
         error("proof is unproved, tested or proved, not '{}'", rule.proof);
       }
       skip();
+      while (rule.proof == "proved" && is_word(peek()) && !at_keyword("tags") && !at_keyword("before")) {
+        rule.axioms.push_back(word("an axiom", true));
+        skip();
+      }
     } else if (name == "before") {
       rule.before_first = variable();
       skip();

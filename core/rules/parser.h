@@ -3,7 +3,7 @@
 //   # comment
 //   rule NAME                                     lower case, digits and '-'
 //     tags fuse conv                              optional: groups for selection
-//     proof tested                                optional: unproved (default) | tested | proved
+//     proof tested                                optional: unproved (default) | tested | proved AXIOM AXIOM ...
 //     before ?a ?b                                optional: only where node ?a stands before ?b in topological order
 //     ?c = (conv2d ?x ?w ?b... act=none ..?A)     left side: one or more named nodes, nested terms
 //     ?y = (relu ?c)

@@ -3,7 +3,10 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rulegen/axiom.h"
 #include "core/rulegen/bounded.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
@@ -57,7 +60,9 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   if (!names) return 0;
   if (files.empty())
     files.push_back(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string());
-  auto rules = rules_of(files);
+  std::string text;
+  for (const auto& file : files) text += rulegen::expand_families(read_file(file), file);
+  auto rules = rules::RuleSet::parse(text, join(files, "+"));
   if (!names->empty()) rules = rules->subset(*names);
   rulegen::BoundedOptions bounded;
   bounded.bounds.dims = dims;

@@ -1,6 +1,7 @@
 // rlgo rules verify: proves the rules of files again.
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -20,9 +21,11 @@ namespace {
 
 using rulegen::Proof;
 
+constexpr const char* kStopped = "not tried: stopped";
+
 struct Work {
   std::vector<rules::RuleText> rules;
-  std::vector<Proof> proofs;  // reason "stopped" where a signal came first
+  std::vector<Proof> proofs;  // reason kStopped where a signal came first
 };
 
 std::string line_of(const rules::RuleText& rule, const Proof& proof) {
@@ -81,6 +84,72 @@ int summarise(const Work& work, double seconds) {
   return counts[0] == static_cast<int>(work.rules.size()) ? 0 : 1;
 }
 
+bool starts(std::string_view line, std::string_view word) {
+  line = trim(line);
+  return line.starts_with(word) && (line.size() == word.size() || line[word.size()] == ' ');
+}
+
+// The `proof` clause of a rule, as lines of at most 120 characters. Only what was claimed proved is taken back.
+std::string proof_clause(const rules::RuleText& rule, const Proof& proof) {
+  if (proof.verdict != Proof::Verdict::proved) {
+    if (rule.proof == "tested" && proof.verdict == Proof::Verdict::unknown) return "  proof tested\n";
+    return "  proof unproved\n";
+  }
+  std::string text, line = "  proof proved";
+  for (const auto& axiom : proof.axioms) {
+    if (line.size() + axiom.size() + 1 > 120) {
+      text += line + "\n";
+      line = "   ";
+    }
+    line += " " + axiom;
+  }
+  return text + line + "\n";
+}
+
+// The file with the proofs of these rules; everything else stays as it is.
+std::string with_proofs(const std::string& text, const std::map<std::string, std::string>& clauses) {
+  std::string out;
+  const std::map<std::string, std::string>::const_iterator none = clauses.end();
+  auto pending = none;  // clause of the rule whose head is being read
+  bool inside = false;  // in the old clause
+  for (const auto& line : split(text, '\n')) {
+    if (starts(line, "rule")) {
+      const auto name = trim(std::string_view(line).substr(line.find("rule") + 4));
+      pending = clauses.find(std::string(name.substr(0, name.find(' '))));
+    }
+    const bool body = trim(line).starts_with("?");
+    const bool head =
+        starts(line, "rule") || starts(line, "tags") || starts(line, "before") || trim(line).starts_with("#");
+    if (pending != none && starts(line, "proof")) {
+      inside = true;
+      continue;
+    }
+    if (inside && !body && !head) continue;
+    inside = false;
+    if (pending != none && body) {
+      out += pending->second;
+      pending = none;
+    }
+    out += line + "\n";
+  }
+  if (!out.empty()) out.pop_back();  // split() gives one line more than there are line ends
+  return out;
+}
+
+void write_proofs(const std::vector<std::string>& files, const Work& work) {
+  for (const auto& file : files) {
+    std::map<std::string, std::string> clauses;
+    for (size_t k = 0; k < work.rules.size(); ++k) {
+      if (work.rules[k].file == file && work.proofs[k].reason != kStopped)
+        clauses[work.rules[k].name] = proof_clause(work.rules[k], work.proofs[k]);
+    }
+    const std::string text = with_proofs(read_file(file), clauses);
+    rules::parse_rules(text, file);  // throws where the file would not read back
+    atomic_write(file, text);
+    std::printf("wrote %s\n", file.c_str());
+  }
+}
+
 }  // namespace
 
 int run_rules_verify(std::vector<std::string> arguments) {
@@ -116,10 +185,11 @@ int run_rules_verify(std::vector<std::string> arguments) {
     }
   }
   Proof stopped;
-  stopped.reason = "not tried: stopped";
+  stopped.reason = kStopped;
   work.proofs.assign(work.rules.size(), stopped);
   const Stopwatch watch;
   prove_all(work, *axioms, how, static_cast<int>(threads));
+  if (write) write_proofs(*files, work);
   return summarise(work, watch.seconds());
 }
 
