@@ -31,6 +31,11 @@ void bind(onnx::ValueInfoProto& value, const Dims& dims, bool by_place, std::set
   }
 }
 
+// "?" names nothing: exporters write it for each dimension that they do not know.
+bool is_named(const onnx::TensorShapeProto::Dimension& dim) {
+  return dim.has_dim_param() && !dim.dim_param().empty() && dim.dim_param() != "?";
+}
+
 // Every name that a dimension could be bound by.
 std::vector<std::string> bindable(const onnx::GraphProto& graph) {
   std::set<std::string> names;
@@ -38,7 +43,7 @@ std::vector<std::string> bindable(const onnx::GraphProto& graph) {
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       if (shape.dim(axis).has_dim_value()) continue;
-      names.insert(shape.dim(axis).has_dim_param() ? shape.dim(axis).dim_param() : place_name(input, axis));
+      names.insert(is_named(shape.dim(axis)) ? shape.dim(axis).dim_param() : place_name(input, axis));
     }
   }
   return {names.begin(), names.end()};
@@ -90,9 +95,8 @@ std::vector<std::string> open_dims(const onnx::ModelProto& model) {
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       const auto& dim = shape.dim(axis);
-      if (dim.has_dim_value() || (dim.has_dim_param() && !seen.insert(dim.dim_param()).second)) continue;
-      const std::string name =
-          dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : place_name(input, axis);
+      if (dim.has_dim_value() || (is_named(dim) && !seen.insert(dim.dim_param()).second)) continue;
+      const std::string name = is_named(dim) ? dim.dim_param() : place_name(input, axis);
       found.push_back(fmt::format("{} (input '{}', axis {})", name, input.name(), axis));
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/onnx/call.h"
+#include "core/onnx/evaluate.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -127,34 +128,6 @@ Result concat(const Call& call) {
     result.type.shape[0] += part->type.shape[0];
   }
   return is_small(result.type) ? Result(std::move(result)) : std::nullopt;
-}
-
-Result slice(const Call& call) {
-  const auto& from = *call.constants[0];
-  bool known = true;
-  const auto starts = call.ints_of("starts", 1, known), ends = call.ints_of("ends", 2, known);
-  const auto axes = call.ints_of("axes", 3, known), steps = call.ints_of("steps", 4, known);
-  if (from.type.rank() != 1 || !starts || !ends || starts->size() != 1 || ends->size() != 1) return std::nullopt;
-  if ((axes && (axes->size() != 1 || !normal_axis(axes->front(), 1))) || (steps && steps->size() != 1))
-    return std::nullopt;
-  const int64_t extent = from.type.shape[0], step = steps ? steps->front() : 1;
-  if (step == 0 || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
-  const auto place = [&](int64_t at) {
-    if (at < 0) at = at < -extent ? -1 : at + extent;
-    return step > 0 ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
-  };
-  int64_t begin = place(starts->front());
-  // "-1 - extent" and below mean "before the first element" for a negative step.
-  const int64_t end = place(ends->front());
-  if (step < 0 && starts->front() < -extent) return std::nullopt;
-  Constant result{{from.type.dtype, {0}}, {}, {}};
-  if (step > 0) {
-    for (; begin < end; begin += std::min(step, end - begin)) copy_element(from, static_cast<size_t>(begin), result);
-  } else {
-    for (; begin > end; begin -= std::min(-step, begin - end)) copy_element(from, static_cast<size_t>(begin), result);
-  }
-  result.type.shape[0] = static_cast<int64_t>(result.size());
-  return result;
 }
 
 Result constant_of_shape(const Call& call) {
@@ -362,17 +335,29 @@ using Evaluator = Result (*)(const Call&);
 
 const std::map<std::string, Evaluator, std::less<>>& table() {
   static const std::map<std::string, Evaluator, std::less<>> rows{
-      {"Reshape", view},     {"Squeeze", view},
-      {"Unsqueeze", view},   {"Flatten", view},
-      {"Expand", expand},    {"Gather", gather},
-      {"Concat", concat},    {"Slice", slice},
-      {"Range", range},      {"Where", where},
-      {"Cast", cast},        {"Floor", unary},
-      {"Ceil", unary},       {"Sqrt", unary},
-      {"Neg", unary},        {"Abs", unary},
-      {"Not", unary},        {"ReduceProd", reduce},
-      {"ReduceSum", reduce}, {"ReduceMin", reduce},
-      {"ReduceMax", reduce}, {"ConstantOfShape", constant_of_shape},
+      {"Reshape", view},
+      {"Squeeze", view},
+      {"Unsqueeze", view},
+      {"Flatten", view},
+      {"Expand", expand},
+      {"Gather", gather},
+      {"Concat", concat},
+      {"Transpose", evaluate_transpose},
+      {"Slice", evaluate_slice},
+      {"Range", range},
+      {"Where", where},
+      {"Cast", cast},
+      {"Floor", unary},
+      {"Ceil", unary},
+      {"Sqrt", unary},
+      {"Neg", unary},
+      {"Abs", unary},
+      {"Not", unary},
+      {"ReduceProd", reduce},
+      {"ReduceSum", reduce},
+      {"ReduceMin", reduce},
+      {"ReduceMax", reduce},
+      {"ConstantOfShape", constant_of_shape},
   };
   return rows;
 }

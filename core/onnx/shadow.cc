@@ -66,7 +66,7 @@ SampleSizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, boo
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       const auto& dim = shape.dim(axis);
       if (dim.has_dim_value()) continue;
-      const bool is_named = dim.has_dim_param() && !dim.dim_param().empty();
+      const bool is_named = dim.has_dim_param() && !dim.dim_param().empty() && dim.dim_param() != "?";
       const std::string name = is_named ? dim.dim_param() : input.name() + ":" + std::to_string(axis);
       if (sizes.first.contains(name)) continue;
       const int kind = axis == 0 ? 0 : (shape.dim_size() == 4 && axis >= 2 ? 2 : 1);

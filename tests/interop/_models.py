@@ -27,7 +27,7 @@ PACKAGES = ["rapidocr-onnxruntime", "rapidocr", "silero-vad", "magika", "nudenet
 # model is timed at.
 SIZES = {
     "rapidocr-onnxruntime__ch_PP-OCRv4_det_infer": {"p2o.DynamicDimension.0": 1, "p2o.DynamicDimension.1": 640, "p2o.DynamicDimension.2": 480},
-    "rapidocr-onnxruntime__ch_PP-OCRv4_rec_infer": {"p2o.DynamicDimension.0": 2, "?": 48, "p2o.DynamicDimension.1": 320},
+    "rapidocr-onnxruntime__ch_PP-OCRv4_rec_infer": {"p2o.DynamicDimension.0": 2, "x:2": 48, "p2o.DynamicDimension.1": 320},
     "rapidocr__PP-OCRv6_det_small": {"DynamicDimension.0": 1, "DynamicDimension.1": 640, "DynamicDimension.2": 480},
     "rapidocr__PP-OCRv6_rec_small": {"DynamicDimension.0": 2, "DynamicDimension.1": 320},
     "rapidocr-onnxruntime__ch_ppocr_mobile_v2.0_cls_infer": {"x:0": 2, "x:2": 48, "x:3": 192},
@@ -265,7 +265,7 @@ def shapes(model, name, position=0):
                 shape.append(dim.dim_value)
                 continue
             place = f"{value.name}:{axis}"
-            key = dim.dim_param or place
+            key = dim.dim_param if dim.dim_param not in ("", "?") else place
             size = given.get(key, given.get(place, sizes.get(key)))
             if size is None:
                 size = 1 if axis == 0 else 64

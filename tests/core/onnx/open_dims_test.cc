@@ -101,5 +101,31 @@ TEST(OpenDims, RewritesCannotBakeSizesIn) {
   EXPECT_TRUE(editor.try_add(ops::Op::reshape, std::vector{x}, {{ops::Attr::shape, ops::Ints{-1, 6}}}));
 }
 
+// The list of paddings as PyTorch's exporter turns it round: [left, right, top, bottom] becomes [0, 0, t, l, 0, 0, b,
+// r].
+TEST(ShapeArithmetic, PaddingsOfPyTorchAreWorkedOut) {
+  const auto model = import_text(
+      "g (float[1,1,4,4] x) => (float[a,b,c,d] y) <int64[8] p = {1,2,3,4,0,0,0,0}, int64[2] two = {-1,2}, int64[1] "
+      "minus "
+      "= {-1}, int64[1] zero = {0}, int64[1] least = {-9223372036854775807}> { r = Reshape(p, two) s = Slice(r, minus, "
+      "least, zero, minus) t = Transpose<perm=[1,0]>(s) f = Reshape(t, minus) y = Pad(x, f) }");
+  EXPECT_EQ(ops_of(model), "%1 = pad(%0) pads=[0,0,3,1,0,0,4,2] : f32[1,1,11,7]\n");
+}
+
+TEST(OpenDims, QuestionMarksAreNoName) {
+  auto proto = parse("g (float[1,2,h,w] x) => (float[a,b,c,d] y) { y = Relu(x) }");
+  for (int axis : {2, 3})
+    proto.mutable_graph()
+        ->mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(axis)
+        ->set_dim_param("?");
+  ImportOptions options;
+  options.sample_open = true;
+  EXPECT_EQ(import_proto(proto, options).samples, (std::map<std::string, int64_t>{{"x:2", 320}, {"x:3", 384}}));
+}
+
 }  // namespace
 }  // namespace rlgo::onnx_io::test

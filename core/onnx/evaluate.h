@@ -1,0 +1,14 @@
+// Evaluators of single operators on small constants that stand in files of their own; see evaluate() in constant.h.
+#pragma once
+
+#include <optional>
+
+#include "core/onnx/call.h"
+
+namespace rlgo::onnx_io {
+
+// evaluate_move.cc. All inputs that are present are constant. Nothing where the call is damaged.
+std::optional<Constant> evaluate_slice(const Call& call);
+std::optional<Constant> evaluate_transpose(const Call& call);
+
+}  // namespace rlgo::onnx_io
