@@ -27,7 +27,7 @@ std::string shortened(const std::string& reason) {
 
 GroupResult to_result(const Timing& timing) {
   if (!timing.ok()) return {std::nullopt, timing.error};
-  const double us = std::max(0.0, timing.median_us - timing.layout_us);
+  const double us = timing.median_us * (1 - timing.layout_share);
   return {cost::Measured{rounded(us), rounded(timing.spread_us), timing.samples}, ""};
 }
 

@@ -64,9 +64,10 @@ Timing timing_of(const Json& result) {
   timing.spread_us = spread(samples);
   timing.min_us = *std::min_element(samples.begin(), samples.end());
   timing.samples = static_cast<int>(samples.size());
-  const double layout = result.value("layout_us", 0.0);
-  if (!std::isfinite(layout) || layout < 0) throw ChildFailure{fmt::format("answers a layout_us of {}", layout), {}};
-  timing.layout_us = layout;
+  timing.layout_share = result.value("layout_share", 0.0);
+  if (!(timing.layout_share >= 0 && timing.layout_share <= 1)) {
+    throw ChildFailure{fmt::format("answers a layout_share of {}", timing.layout_share), {}};
+  }
   return timing;
 }
 
@@ -227,7 +228,6 @@ struct Measurer::Impl {
       if (!t.ok()) continue;
       t.median_us = std::max(kLeastUs, t.median_us - overhead_us);
       t.min_us = std::max(kLeastUs, t.min_us - overhead_us);
-      t.layout_us = std::min(t.layout_us, t.median_us - kLeastUs);
     }
     return times;
   }

@@ -45,7 +45,8 @@ struct Timing {
   double spread_us = 0;  // interquartile range of the samples
   double min_us = 0;
   int samples = 0;
-  double layout_us = 0;  // part of the median: data layouts changed at the model's own inputs and outputs, where known
+  double layout_share =
+      0;  // part of the time, in [0, 1]: data layouts changed at the model's own inputs and outputs, where known
   std::string error;
   bool ok() const { return error.empty(); }
 };

@@ -7,9 +7,11 @@
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "launch/brain.h"
+#include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 struct BenchOptions {
   std::vector<std::string> graphs = {"resnet50", "bert"};
   double seconds = 3;
+  int64_t variants = 8;
 };
 
 // Plays random legal actions, NO-OP left out, and times the environment alone.
@@ -123,13 +126,18 @@ int run_bench(Context& context) {
   options.heading("Bench");
   options.texts("graphs", bench.graphs, "zoo graphs or .onnx files to bench, separated by commas");
   options.number("bench.seconds", bench.seconds, 0.1, 3600, "about how long each figure may take, s");
+  options.integer("bench.variants", bench.variants, 0, 1000, "with --target: randomly rewritten graphs whose prices are checked too");
   declare(options, config);
   if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("usage: rlgo bench [options]     analytic costs, one thread%s", options.help().c_str());
+    std::printf("usage: rlgo bench [options]\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
     return 0;
   }
   const auto positional = options.parse_command_line(context.arguments);
   if (!positional.empty()) fail("bench: unexpected '{}'", positional[0]);
+  if (is_external(config)) {
+    bench_target(config, bench.graphs, static_cast<int>(bench.variants));
+    return 0;
+  }
   for (const auto& graph : bench.graphs) bench_graph(config, graph, bench.seconds);
   return 0;
 }

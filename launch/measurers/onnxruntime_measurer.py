@@ -10,14 +10,12 @@ DTYPES = {
     "tensor(int8)": "int8", "tensor(int16)": "int16", "tensor(int32)": "int32", "tensor(int64)": "int64",
     "tensor(uint8)": "uint8", "tensor(uint16)": "uint16", "tensor(uint32)": "uint32", "tensor(uint64)": "uint64",
 }
-PROBE_RUNS = 4
+PROBE_RUNS = 8
 
 
 class Model:
-    def __init__(self, ort, path, generator, options, probe, shapes):
-        if probe:
-            options.enable_profiling = True
-            options.profile_file_prefix = path + ".profile"
+    def __init__(self, ort, path, generator, options, shapes):
+        options.profile_file_prefix = path + ".profile"
         self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self.binding = self.session.io_binding()
         for value in self.session.get_inputs():
@@ -29,25 +27,27 @@ class Model:
             self.binding.bind_ortvalue_input(value.name, ort.OrtValue.ortvalue_from_numpy(data))
         for value in self.session.get_outputs():
             self.binding.bind_output(value.name)
-        self.layout_us = self.probe_layout() if probe else 0.0
 
     def run(self):
         self.session.run_with_iobinding(self.binding)
 
-    def probe_layout(self):
-        """Time of one run that ReorderInput and ReorderOutput take (blocked layouts of convolutions)."""
+    def layout_share(self):
+        """ReorderInput and ReorderOutput: blocked layouts of convolutions."""
         for _ in range(PROBE_RUNS):
             self.run()
         path = self.session.end_profiling()
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
         os.unlink(path)
-        reorders = {}
+        times, counted = {}, set()
         for event in events:
-            if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
-                if event["args"].get("op_name") in ("ReorderInput", "ReorderOutput"):
-                    reorders.setdefault(event["name"], []).append(event["dur"])
-        return float(sum(sorted(times)[len(times) // 2] for times in reorders.values()))
+            name = event["name"]
+            if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
+                continue
+            times.setdefault(name, []).append(event["dur"])
+            if event["args"].get("op_name") in ("ReorderInput", "ReorderOutput") or protocol.CONTEXT in name:
+                counted.add(name)
+        return protocol.share(times, counted.__contains__)
 
 
 class OnnxRuntime:
@@ -67,7 +67,8 @@ class OnnxRuntime:
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        return Model(self.ort, path, generator, options, probe, shapes)
+        options.enable_profiling = probe
+        return Model(self.ort, path, generator, options, shapes)
 
 
 if __name__ == "__main__":

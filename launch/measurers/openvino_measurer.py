@@ -2,12 +2,11 @@
 """Measurer for OpenVINO on the processor, tuned for latency."""
 import protocol
 
-PROBE_RUNS = 4
+PROBE_RUNS = 8
 
 
 class Model:
-    def __init__(self, openvino, core, path, generator, config, probe, shapes):
-        # 32-bit floats, as the other runtimes compute: a processor with bf16 units would otherwise round.
+    def __init__(self, openvino, core, path, generator, config, shapes):
         self.compiled = core.compile_model(path, "CPU", config)
         self.request = self.compiled.create_infer_request()
         for port in self.compiled.inputs:
@@ -15,20 +14,20 @@ class Model:
             shape = protocol.shape_of(port.get_any_name(), declared, shapes)
             data = protocol.made_up(shape, port.get_element_type().to_dtype(), generator)
             self.request.set_tensor(port, openvino.Tensor(data))
-        self.layout_us = self.probe_layout() if probe else 0.0
 
     def run(self):
         self.request.infer()
 
-    def probe_layout(self):
-        """Time of one run that reorders at inputs and outputs take (blocked layouts of convolutions)."""
-        times = {}
+    def layout_share(self):
+        """Reorders: blocked layouts of convolutions."""
+        times, reorders = {}, set()
         for _ in range(PROBE_RUNS):
             self.run()
             for node in self.request.get_profiling_info():
+                times.setdefault(node.node_name, []).append(node.real_time.total_seconds())
                 if node.node_type == "Reorder":
-                    times.setdefault(node.node_name, []).append(node.real_time.total_seconds() * 1e6)
-        return float(sum(sorted(t)[len(t) // 2] for t in times.values()))
+                    reorders.add(node.node_name)
+        return protocol.share(times, reorders.__contains__)
 
 
 class OpenVino:
@@ -45,8 +44,9 @@ class OpenVino:
 
     def load(self, path, generator, probe, shapes):
         config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": self.threads, "NUM_STREAMS": 1,
-                  "INFERENCE_PRECISION_HINT": "f32", "PERF_COUNT": "YES" if probe else "NO"}
-        return Model(self.openvino, self.core, path, generator, config, probe, shapes)
+                  "INFERENCE_PRECISION_HINT": "f32",  # as others compute; a processor with bf16 units would round
+                  "PERF_COUNT": "YES" if probe else "NO"}
+        return Model(self.openvino, self.core, path, generator, config, shapes)
 
 
 if __name__ == "__main__":

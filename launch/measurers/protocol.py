@@ -2,9 +2,10 @@
 
 A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, pool_context; raises ImportError where it is not installed
-    load(path, generator, probe, shapes) -> model; `probe`: find out layout_us; `shapes`: of inputs by name, where the
-                                            model leaves them open
-and a model has run() (one inference on inputs that were made up at load) and layout_us.
+    load(path, generator, probe, shapes) -> model; `probe`: layout_share() will be asked, once, before any timing;
+                                            `shapes`: of inputs by name, where the model leaves them open
+and a model has run() (one inference on inputs that were made up at load) and layout_share() (the part of its time, 0 to
+1, that changes of data layout at its own inputs and outputs take).
 """
 import gc
 import json
@@ -47,6 +48,13 @@ def shape_of(name, declared, shapes):
     return [w if d is None else d for d, w in zip(declared, wanted)]
 
 
+def share(times, counted):
+    """Part of the summed least times of operators that `counted` ones take. `times`: name -> list of measured times."""
+    least = {name: min(values) for name, values in times.items()}
+    total = sum(least.values())
+    return sum(us for name, us in least.items() if counted(name)) / total if total > 0 else 0.0
+
+
 class Server:
     def __init__(self, runtime):
         self.runtime = runtime
@@ -80,11 +88,12 @@ class Server:
             try:
                 model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe,
                                           request.get("shapes", {}))
+                if probe:
+                    result["layout_share"] = model.layout_share()
                 for _ in range(request["warmup"]):
                     model.run()
                 once = self.sample_us(model.run, 1)
                 batch = max(1, min(10000, int(request["min_sample_us"] / max(once, 0.1))))
-                result["layout_us"] = model.layout_us
             except Exception as error:  # of any kind: it is this model's result
                 model, result = None, {"error": f"{type(error).__name__}: {error}"[:2000]}
             models.append(model)

@@ -1,0 +1,118 @@
+#include "launch/commands/bench_target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/rng.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rules/rules.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "launch/target.h"
+
+namespace rlgo::launch {
+namespace {
+
+using graph::Graph;
+
+constexpr int kStepsPerVariant = 12;
+
+// Random rewrites, each variant further from the graph than the one before.
+std::vector<Graph> random_variants(const Graph& graph, std::shared_ptr<const rules::RuleSet> rules, int count,
+                                   uint64_t seed) {
+  std::vector<Graph> out;
+  Rng rng({seed, 0xBE7C});
+  Graph current = graph;
+  rules::MatchIndex index(rules, current);
+  while (static_cast<int>(out.size()) < count && index.total() > 0) {
+    for (int step = 0; step < kStepsPerVariant && index.total() > 0; ++step) {
+      std::vector<const rules::Match*> matches;
+      for (int r = 0; r < rules->size(); ++r) {
+        for (const auto& m : index.matches(r)) matches.push_back(&m);
+      }
+      auto next = rules::apply(*rules, *matches[rng.below(matches.size())], current);
+      if (!next) continue;
+      current = std::move(next->graph);
+      index.update(current, next->delta);
+    }
+    out.push_back(current);
+  }
+  return out;
+}
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (const double v : values) {
+    const auto below = std::count_if(values.begin(), values.end(), [v](double w) { return w < v; });
+    const auto equal = std::count(values.begin(), values.end(), v);
+    out.push_back(static_cast<double>(below) + 0.5 * static_cast<double>(equal - 1));
+  }
+  return out;
+}
+
+// Pearson's correlation; of ranks it is Spearman's.
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const double n = static_cast<double>(a.size());
+  double ma = 0, mb = 0, ab = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    ma += a[i] / n;
+    mb += b[i] / n;
+  }
+  for (size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - ma) * (b[i] - mb);
+    aa += (a[i] - ma) * (a[i] - ma);
+    bb += (b[i] - mb) * (b[i] - mb);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+void bench_graph(RunConfig config, const std::string& name, int variants,
+                 const std::shared_ptr<measure::Measurer>& measurer) {
+  config.graph = name;
+  const auto model = load_model(config, true);
+  const Prices prices = make_prices(config, exec::Device(), measurer);
+  const Graph* original = &model.graph;
+  const Stopwatch first;
+  const size_t groups = prices.groups->prepare({&original, 1});
+  const double first_s = first.seconds();
+  const auto others = random_variants(model.graph, load_rules(config), variants, static_cast<uint64_t>(config.seed));
+  std::vector<const Graph*> all = {original};
+  for (const auto& g : others) all.push_back(&g);
+  prices.groups->prepare(all);
+  const auto times =
+      compare_graphs(config, model, all, measurer.get(), exec::Device(), static_cast<int>(config.outcome_repeats));
+  if (!times.error.empty()) fail("{}: not timed under {}: {}", name, target_name(measurer.get()), times.error);
+  std::vector<double> sums, wholes;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!times.models[i].ok()) continue;
+    sums.push_back(cost::graph_cost(*prices.model, *all[i]).runtime_us);
+    wholes.push_back(times.models[0].median_us * times.ratio[i]);
+  }
+  std::printf(
+      "%s: %zu groups timed in %.1f s; sum %.3f ms, whole model %.3f ms, ratio %.2f; noise of whole runs %.1f %%\n",
+      name.c_str(), groups, first_s, sums[0] / 1e3, wholes[0] / 1e3, sums[0] / wholes[0], 100 * times.noise);
+  if (sums.size() > 2) {
+    std::printf("  %zu random variants: correlation %.2f, of ranks %.2f; sum/whole", sums.size() - 1,
+                correlation(sums, wholes), correlation(ranks(sums), ranks(wholes)));
+    for (size_t i = 1; i < sums.size(); ++i) std::printf(" %.2f/%.2f", sums[i] / sums[0], wholes[i] / wholes[0]);
+    std::printf("\n");
+  }
+  std::printf("  %s\n", prices.groups->summary().c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void bench_target(const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
+  if (config.cost == "analytic") fail("bench --target compares measured costs; it does not go with --cost analytic");
+  install_signal_handlers();
+  const auto measurer = start_target(config, Log(LogOptions()), [] { return stop_signal() != 0; });
+  std::printf("%s on %s, %d thread%s\n", target_name(measurer.get()).c_str(), measurer->hello().device.c_str(),
+              measurer->hello().threads, measurer->hello().threads == 1 ? "" : "s");
+  for (const auto& name : graphs) bench_graph(config, name, variants, measurer);
+}
+
+}  // namespace rlgo::launch
