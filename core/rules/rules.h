@@ -20,7 +20,7 @@ enum class Proof : uint8_t { unproved, tested, proved };
 class CompiledRule;  // core/rules/compiled.h
 
 // Files below configs/rules/ that make up the default set, in this order.
-inline constexpr const char* kShippedFiles[] = {"base.rules", "runtime.rules"};
+inline constexpr const char* kShippedFiles[] = {"base.rules", "runtime.rules", "motion.rules"};
 
 // One place where a rule applies. Ids are valid for the graph it was found in, and in edited ones while the nodes live.
 struct Match {
