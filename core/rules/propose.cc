@@ -86,6 +86,13 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
   switch (draft.op) {
     case Op::conv2d:
       return conv_operand(draft, place);
+    case Op::conv_transpose: {
+      const int64_t group = draft.attrs.i(Attr::group);
+      if (place == 0) return Shape{between(1, 2), extent() * group, between(2, 4), between(2, 4)};
+      if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+      if (place == 1) return Shape{draft.types[0]->shape[1], extent(), between(1, 3), between(1, 3)};
+      return Shape{draft.types[1]->shape[1] * group};
+    }
     case Op::matmul:
       return matmul_operand(draft, place);
     case Op::max_pool:
@@ -172,7 +179,10 @@ std::optional<ops::AttrValue> Proposer::list_attribute(const Draft& draft, Attr 
       return chance(75) ? Ints{1, 1} : Ints{between(1, 2), between(1, 2)};
     case Attr::kernel:
       return chance(20) ? Ints{1, 1} : Ints{between(1, 3), between(1, 3)};
+    case Attr::output_padding:
+      return Ints{0, 0};
     case Attr::pads: {
+      if (draft.op == Op::conv_transpose) return chance(50) ? Ints{0, 0, 0, 0} : Ints{1, 0, 0, 1};
       if (draft.op == Op::conv2d) return window_pads({draft.types[1]->shape[2], draft.types[1]->shape[3]}, false);
       if (draft.op != Op::pad) return window_pads(draft.attrs.ints(Attr::kernel), true);
       Ints pads(2 * input.size(), 0);
