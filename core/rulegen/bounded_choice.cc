@@ -281,6 +281,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
 }
 
 bool BoundedChooser::complete(NodeDraft& draft) {
+  if (draft.types.size() < static_cast<size_t>(ops::spec(draft.op).min_inputs)) return false;
   if (draft.op == Op::concat && draft.types.empty()) return false;
   const auto& specs = ops::spec(draft.op).attrs;
   const auto choose = [&](Attr key) {

@@ -14,8 +14,9 @@ class Comparison {
   // Throws Error where the numbers of outputs differ.
   Comparison(const graph::Graph& left, const graph::Graph& right);
 
-  // One evaluation of both sides in the prime ring; drawn again where an order was too near to tell. False where the
-  // verdict is settled: into `result` goes a counterexample, or why nothing can be said.
+  // One evaluation of both sides in the prime ring; drawn again where an order was too near to tell, or values were
+  // equal but for rounding. False where the verdict is settled: into `result` goes a counterexample, or why nothing can
+  // be said.
   bool in_field(Draw draw, CheckResult& result) const;
   // in_field for so many seeds, number 1 with 90 % negative numbers.
   bool in_field(int seeds, uint64_t seed, CheckResult& result) const;
@@ -23,7 +24,7 @@ class Comparison {
   std::optional<bool> exactly(int64_t most_terms, uint64_t seed) const;
 
  private:
-  bool same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b, const std::string& name,
+  bool same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b, const std::string& name, bool& rounded,
             CheckResult& result) const;
   void settle(std::string where, double x, double y, CheckResult& result) const;
 

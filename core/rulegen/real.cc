@@ -4,6 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "core/rulegen/rational.h"
+
 namespace rlgo::rulegen {
 namespace {
 
@@ -20,6 +22,8 @@ Real fraction(double num, double den) {
   real.value = num / den;
   return real;
 }
+
+bool is_float(double value) { return static_cast<double>(static_cast<float>(value)) == value; }
 
 std::optional<Real> small_fraction(double value, double tolerance) {
   for (int den = 1; den <= 64; ++den) {
@@ -39,8 +43,7 @@ std::optional<Real> decimal(double value) {
     if (std::abs(num) > 99999) return std::nullopt;
     if (num == 0) continue;
     const double nearest = num / power;
-    const bool is_float = static_cast<double>(static_cast<float>(value)) == value;
-    if (nearest == value || (is_float && static_cast<double>(static_cast<float>(nearest)) == value)) {
+    if (nearest == value || (is_float(value) && static_cast<double>(static_cast<float>(nearest)) == value)) {
       return fraction(num, power);
     }
   }
@@ -67,6 +70,34 @@ Real root_of(const Real& square, double value) {
   return real;
 }
 
+// As it stands, where both numbers fit.
+std::optional<Real> dyadic(double value) {
+  int exponent = 0;
+  auto num = static_cast<int64_t>(std::frexp(value, &exponent) * 0x1p53);
+  exponent -= 53;
+  for (; num % 2 == 0 && exponent < 0; ++exponent) num /= 2;
+  if (exponent > 9 || exponent < -62) return std::nullopt;
+  Real real;
+  real.num = exponent > 0 ? num * (int64_t{1} << exponent) : num;
+  real.den = exponent < 0 ? int64_t{1} << -exponent : 1;
+  real.value = value;
+  return real;
+}
+
+// 1 / c of a float c, rounded to double: what rules compute that turn quotients into products.
+std::optional<Real> reciprocal(double value) {
+  const double inverse = static_cast<double>(static_cast<float>(1 / value));
+  if (is_float(value) || 1 / inverse != value) return std::nullopt;
+  Real real = real_of(inverse);
+  Rational::Wide den = static_cast<Rational::Wide>(real.num) * real.root;  // 1 / (n / d sqrt r) = d / (n r) sqrt r
+  const Rational flipped = Rational::of(real.den, den);
+  if (!real.exact || flipped.overflow) return std::nullopt;
+  real.num = flipped.num;
+  real.den = flipped.den;
+  real.value = value;
+  return real;
+}
+
 }  // namespace
 
 Real real_of(double value) {
@@ -80,11 +111,14 @@ Real real_of(double value) {
   if (const auto near = small_fraction(value, kRounding)) return *near;
   if (const auto near = decimal(value)) return *near;
   const auto square = small_fraction(value * value, 2 * kRounding);
-  if (square && square->num <= 4096) return root_of(*square, value);
+  if (square && square->num <= 64) return root_of(*square, value);
   constexpr double kRootTwoOverPi = 0.79788456080286535588;
-  if (std::abs(std::abs(value) - kRootTwoOverPi) <= kRounding)
+  if (std::abs(std::abs(value) - kRootTwoOverPi) <= kRounding) {
     opaque.value = value < 0 ? -kRootTwoOverPi : kRootTwoOverPi;
-  return opaque;
+    return opaque;
+  }
+  if (const auto inverse = reciprocal(value)) return *inverse;
+  return dyadic(value).value_or(opaque);
 }
 
 }  // namespace rlgo::rulegen

@@ -12,16 +12,14 @@ constexpr double kNear = 1e-9;  // inputs are about 1, doubles good to 1e-16
 // Generates the subgroup of order kExponents: 37^((p-1)/q) is not 1 for q = 41, 151, 331, 1321.
 constexpr uint64_t kGenerator = prime_pow(37, (kPrime - 1) / kExponents);
 
-// Extended Euclid; nothing where a shares a factor with kExponents.
-std::optional<uint64_t> exponent_inverse(uint64_t a) {
-  int64_t r0 = static_cast<int64_t>(kExponents), r1 = static_cast<int64_t>(a), s0 = 0, s1 = 1;
-  while (r1 != 0) {
-    const int64_t q = r0 / r1;
-    const int64_t r2 = r0 - q * r1, s2 = s0 - q * s1;
-    r0 = r1, r1 = r2, s0 = s1, s1 = s2;
+// Inverse modulo each of the four primes, 0 where a is 0 there (one of 28 numbers is for some): by Fermat, as the order
+// of every unit divides lcm(40, 150, 330, 1320) = 6600. a b / b = a then fails, but (a / b) c = a (c / b) never does.
+uint64_t exponent_inverse(uint64_t a) {
+  uint64_t result = 1;
+  for (int n = 6599; n != 0; n >>= 1, a = a * a % kExponents) {
+    if (n & 1) result = result * a % kExponents;
   }
-  if (r0 != 1) return std::nullopt;
-  return static_cast<uint64_t>(s0 < 0 ? s0 + static_cast<int64_t>(kExponents) : s0);
+  return result;
 }
 
 }  // namespace
@@ -65,13 +63,8 @@ PrimeValue PrimeRing::opaque(uint64_t code, uint64_t field, double real) const {
 }
 
 PrimeValue PrimeRing::div(const Element& a, const Element& b) {
-  Element result{prime_mul(a.field, prime_inverse(b.field)), a.real / b.real, 0};
-  if (const auto inverse = exponent_inverse(b.exponent)) {
-    result.exponent = a.exponent * *inverse % kExponents;
-  } else {
-    result.exponent = mix64(result.field ^ seed_) % kExponents;
-  }
-  return result;
+  return {prime_mul(a.field, prime_inverse(b.field)), a.real / b.real,
+          a.exponent * exponent_inverse(b.exponent) % kExponents};
 }
 
 void PrimeRing::note_order(const Element& a, const Element& b) {

@@ -102,9 +102,8 @@ class PrimeRing {
     int count_ = 0;
   };
 
-  // An order was asked of numbers that are too near to tell apart but not equal: draw other inputs.
+  // Draw other inputs: an order was asked of numbers that are too near to tell apart but not equal.
   bool ambiguous() const { return ambiguous_; }
-  void clear() { ambiguous_ = false; }
 
  private:
   Element opaque(uint64_t code, uint64_t field, double real) const;

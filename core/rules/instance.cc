@@ -1,6 +1,7 @@
 #include "core/rules/instance.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -163,6 +164,15 @@ class Maker {
     return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, number}});
   }
 
+  // One eighth to two: what rules compute from it stays exact for a while.
+  std::shared_ptr<const graph::Blob> number(const ops::TensorType& type, bool positive) {
+    const float magnitude = static_cast<float>(1 + rng_.below(16)) / 8;
+    const float value = positive || rng_.below(2) == 0 ? magnitude : -magnitude;
+    std::string bytes(sizeof(value), '\0');
+    std::memcpy(bytes.data(), &value, sizeof(value));
+    return graph::Blob::bytes(type, std::move(bytes));
+  }
+
   Value leaf(const LeftNode& left, int place, const ops::TensorType& type) {
     const bool positive = left.op == ops::Op::batch_norm
                               ? place == 4
@@ -178,6 +188,7 @@ class Maker {
       return editor_.op(ops::Op::add, {size, fill(0.25)});
     }
     if (positive || rng_.below(10) < (asked || parameter ? 9u : 4u)) {
+      if (type.elements() == 1) return editor_.add_weight(name, number(type, positive));
       return editor_.add_weight(name, graph::Blob::seeded(type, rng_.next(), 0.7, positive ? 0.0 : 0.2, positive));
     }
     return editor_.add_input(name, type);

@@ -177,8 +177,7 @@ bool Matcher::bind_operand(const Operand& operand, Value value) {
   const auto number = uniform_value(graph_, value);
   const Expr& wanted = rule_.scalars[operand.index];
   const double target = wanted.kind == Expr::Kind::integer ? static_cast<double>(wanted.integer) : wanted.real;
-  return number &&
-         (*number == target || std::abs(*number - target) <= 1e-6 * std::max(std::abs(*number), std::abs(target)));
+  return number && is_near(*number, target);
 }
 
 // False where the node is another already, has another operator, or stands for another pattern node.

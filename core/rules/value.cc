@@ -242,7 +242,7 @@ Val broadcast(Args args) {
 Val near(Args args) {
   const auto a = number(args[0]), b = number(args[1]);
   if (!a || !b) return {};
-  return *a == *b || std::abs(*a - *b) <= 1e-6 * std::max(std::abs(*a), std::abs(*b));
+  return is_near(*a, *b);
 }
 // if(condition, then, else)
 Val choose(Args args) {
@@ -308,6 +308,11 @@ constexpr auto kFunctions = std::to_array<Function>({
 });
 
 }  // namespace
+
+bool is_near(double a, double b) {
+  return a == b ||
+         (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)));
+}
 
 std::span<const Function> functions() { return kFunctions; }
 

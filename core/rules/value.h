@@ -19,6 +19,8 @@ inline bool is_true(const Val& value) {
   const bool* truth = std::get_if<bool>(&value);
   return truth && *truth;
 }
+// Equal up to the rounding of 32-bit numbers; an infinity is near itself alone.
+bool is_near(double a, double b);
 Val from_attr(const ops::AttrValue& value);
 // Nothing where the value is no attribute (a truth value, no value), or not of the kind of `like` (ints pass for
 // floats).

@@ -22,6 +22,8 @@ constexpr std::array kCommands = {
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
     RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},
+    RulesCommand{"soundness", "[--applications N] [--rules FILE]",
+                 "apply rules at random places of random graphs, compare exactly", run_rules_soundness},
 };
 
 std::string usage() {

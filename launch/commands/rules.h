@@ -33,6 +33,7 @@ const char* proof_name(rules::Proof proof);
 int run_rules_list(std::vector<std::string> arguments);
 int run_rules_show(std::vector<std::string> arguments);
 int run_rules_axioms(std::vector<std::string> arguments);
+int run_rules_soundness(std::vector<std::string> arguments);
 int run_rules_check(std::vector<std::string> arguments);
 int run_rules_verify(std::vector<std::string> arguments);
 

@@ -63,6 +63,8 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   std::string text;
   for (const auto& file : files) text += rulegen::expand_families(read_file(file), file);
   auto rules = rules::RuleSet::parse(text, join(files, "+"));
+  for (const auto& file : files) text += rulegen::expand_families(read_file(file), file) + "\n";
+  auto rules = rules::RuleSet::parse(text, files[0]);
   if (!names->empty()) rules = rules->subset(*names);
   rulegen::BoundedOptions bounded;
   bounded.bounds.dims = dims;

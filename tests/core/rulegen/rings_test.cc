@@ -34,7 +34,9 @@ TEST(Real, NamesTheNumberThatIsMeant) {
   EXPECT_TRUE(is(0, 0, 1));
   EXPECT_FALSE(real_of(0.7978845608028654).exact);
   EXPECT_FALSE(real_of(INFINITY).exact);
-  EXPECT_FALSE(real_of(0.1234567).exact);
+  EXPECT_TRUE(is(0x1.3579bp-3, 0x13579b, 1 << 23));
+  EXPECT_TRUE(is(1 / 0x1.3579bp-3, 1 << 23, 0x13579b));
+  EXPECT_FALSE(real_of(1.2345678901e-30).exact);
 }
 
 TEST(PrimeRing, FieldLawsAndRealsGoTogether) {

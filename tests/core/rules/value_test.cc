@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace rlgo::rules {
 namespace {
 
@@ -62,6 +64,8 @@ TEST(Value, ComparisonsMixNumbersOnly) {
   EXPECT_FALSE(has_value(call("<", {Val(Ints{1}), i(2)})));
   EXPECT_EQ(call("near", {Val(1.0 / 6), Val(0.16666667163372)}), Val(true));
   EXPECT_EQ(call("near", {Val(0.1666), Val(1.0 / 6)}), Val(false));
+  EXPECT_EQ(call("near", {Val(-INFINITY), Val(0.0)}), Val(false));
+  EXPECT_EQ(call("near", {Val(INFINITY), Val(INFINITY)}), Val(true));
 }
 
 TEST(Value, TruthIsThreeValued) {
