@@ -63,8 +63,6 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   std::string text;
   for (const auto& file : files) text += rulegen::expand_families(read_file(file), file);
   auto rules = rules::RuleSet::parse(text, join(files, "+"));
-  for (const auto& file : files) text += rulegen::expand_families(read_file(file), file) + "\n";
-  auto rules = rules::RuleSet::parse(text, files[0]);
   if (!names->empty()) rules = rules->subset(*names);
   rulegen::BoundedOptions bounded;
   bounded.bounds.dims = dims;
@@ -73,7 +71,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   bounded.stop = [] { return stop_signal() != 0; };
   Totals totals;
   const Stopwatch watch;
-  for (int r = 0; r < rules->size() && !stop_signal() != 0; ++r)
+  for (int r = 0; r < rules->size() && stop_signal() == 0; ++r)
     report(rules->name(r), rulegen::check_bounded(*rules, r, bounded), expect_false, totals);
   std::printf(
       "%d of %d %s within extents <= %lld, windows <= %lld: %lld instances, %lld of them equal as exact polynomials, "
