@@ -156,10 +156,6 @@ class Enumerator {
     return true;
   }
 
-  struct Part {
-    Level level;
-  };
-
   bool assess(Level& level, std::vector<Child>& children) {
     const uint64_t total = children.size();
     if (!fits(children.capacity() * sizeof(Child) + 2 * total * sizeof(Record))) return false;

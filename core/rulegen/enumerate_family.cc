@@ -85,7 +85,8 @@ OpConfig enlarge() {
 }
 
 Family matrices() {
-  Family family{.name = "2d"};
+  Family family;
+  family.name = "2d";
   for (const char* name : {"x", "y", "z", "w"}) family.variables.push_back({name, {3, 3}, 'x'});
   family.variables.push_back({"s", {}, 's'});
   family.variables.push_back({"zero", {3, 3}, 'x', 0});
@@ -103,7 +104,10 @@ Family matrices() {
 }
 
 Family images() {
-  Family family{.name = "4d", .unit = 2, .max_elements = 160};
+  Family family;
+  family.name = "4d";
+  family.unit = 2;
+  family.max_elements = 160;
   family.variables = {{"x", {1, 2, 3, 3}, 'x'},  {"y", {1, 2, 3, 3}, 'x'},    {"a", {2, 2, 3, 3}, 'w'},
                       {"b", {2, 2, 3, 3}, 'w'},  {"d", {2, 2, 1, 1}, 'w'},    {"e", {2, 2, 1, 1}, 'w'},
                       {"g", {2, 1, 3, 3}, 'g'},  {"s", {}, 's'},              {"zero", {1, 2, 3, 3}, 'x', 0}};
@@ -125,7 +129,9 @@ Family images() {
 }
 
 Family transformer() {
-  Family family{.name = "transformer", .max_elements = 108};
+  Family family;
+  family.name = "transformer";
+  family.max_elements = 108;
   family.variables = {{"x", {2, 3, 3}, 'x'}, {"y", {2, 3, 3}, 'x'}, {"u", {3, 3}, 'w'}, {"v", {3, 3}, 'w'},
                       {"p", {3}, 'v'},       {"q", {3}, 'v'},       {"s", {}, 's'}};
   family.configs = {matmul({"xx>x", "xw>x", "ww>w"}),

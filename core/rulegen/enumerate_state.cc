@@ -78,7 +78,7 @@ uint16_t GraphState::intern(const ops::Shape& shape) {
 const GraphState::TypedStep& GraphState::type(const Step& step) {
   const OpConfig& config = family_.configs[step.config];
   uint64_t key = step.config;
-  for (int k = 0; k < config.arity; ++k) key = key << 16 | shape_[step.operands[k]];
+  for (int k = 0; k < 3; ++k) key = key << 16 | (k < config.arity ? shape_[step.operands[k]] : 0u);
   const auto [held, fresh] = types_.try_emplace(key);
   if (fresh) {
     std::vector<ops::Shape> operands;
@@ -192,6 +192,15 @@ void GraphState::pop() {
   for (int k = 0; k < config.arity; ++k) {
     const int t = step.operands[k];
     if (--readers_[t] == 0 && t < variables_) used_ &= ~(1u << t);
+  }
+}
+
+void GraphState::forget(int tensor, uint64_t stream) {
+  const int n = tiny_[tensor].elements();
+  for (int p = 0; p < permutations_; ++p) {
+    Tiny* data = data_[tensor].data() + static_cast<ptrdiff_t>(p) * n;
+    for (int i = 0; i < n; ++i) data[i] = random_tiny(stream, static_cast<uint64_t>(i));
+    value_[static_cast<size_t>(tensor) * permutations_ + p] = value_hash(data, tiny_[tensor]);
   }
 }
 

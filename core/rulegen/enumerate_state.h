@@ -36,6 +36,13 @@ class GraphState {
   // Of the graph whose last step was pushed with values.
   Outcome assess() const;
 
+  // Of the graph as it is, variables not renamed.
+  int tensors() const { return tensors_; }
+  uint64_t structure(int tensor) const { return structure_[static_cast<size_t>(tensor) * permutations_]; }
+  uint64_t value(int tensor) const { return value_[static_cast<size_t>(tensor) * permutations_]; }
+  // What the next steps read in the place of a tensor's own values: random numbers.
+  void forget(int tensor, uint64_t stream);
+
  private:
   struct TypedStep {
     int count = 0;  // 0: does not fit
