@@ -194,7 +194,7 @@ class Typer {
 
 // Different lengths for all free segments.
 std::map<int, int> draw_lengths(const SymbolicPair& symbols, Rng& rng) {
-  std::vector<int> pool{2, 3, 4, 5, 6, 7, 8, 9, 10};
+  std::vector<int> pool{2, 3, 4, 5, 6, 7, 8, 9};
   std::map<int, int> lengths;
   const auto visit = [&](auto&& self, int node) -> void {
     for (int leaf : symbols.segments.leaves(node)) {
@@ -203,7 +203,7 @@ std::map<int, int> draw_lengths(const SymbolicPair& symbols, Rng& rng) {
       } else if (symbols.segments.is_fixed(leaf)) {
         lengths[leaf] = symbols.segments.length(leaf);
       } else if (!lengths.contains(leaf)) {
-        const size_t window = std::min<size_t>(pool.size(), 5);
+        const size_t window = std::min<size_t>(pool.size(), 3);
         const size_t pick = rng.below(window);
         lengths[leaf] = pool[pick];
         if (pool.size() > 1) pool.erase(pool.begin() + static_cast<ptrdiff_t>(pick));

@@ -58,6 +58,7 @@ OpConfig conv(int kernel, Act act, int group) {
   const std::string word = act == Act::relu ? "relu" : "none";
   auto config = config_of(Op::conv2d, fmt::format("conv2d-{}x{}-g{}-{}", kernel, kernel, group, word), 8 + kernel,
                           {group == 1 ? "xw>x" : "xg>x"});
+  if (group == 1) config.signatures.emplace_back("zw>x");
   const int pad = kernel / 2;
   config.attrs = {{Attr::act, word}, {Attr::group, int64_t{group}}, {Attr::pads, Ints{pad, pad, pad, pad}}};
   config.kernel = {kernel, kernel};
@@ -89,10 +90,10 @@ Family matrices() {
   family.name = "2d";
   for (const char* name : {"x", "y", "z", "w"}) family.variables.push_back({name, {3, 3}, 'x'});
   family.variables.push_back({"s", {}, 's'});
-  family.variables.push_back({"zero", {3, 3}, 'x', 0});
-  family.configs = {matmul({"xx>x"}),
-                    binary(Op::add, {"xx>x"}),
-                    binary(Op::mul, {"xx>x", "xs>x"}),
+  family.variables.push_back({"zero", {3, 3}, 'z', 0});
+  family.configs = {matmul({"xx>x", "xz>x", "zx>x"}),
+                    binary(Op::add, {"xx>x", "xz>x"}),
+                    binary(Op::mul, {"xx>x", "xs>x", "xz>x"}),
                     activation(Op::relu, Act::relu),
                     activation(Op::gelu, Act::gelu),
                     along(Op::concat, 0, 1, {"xx>x"}),
@@ -110,13 +111,13 @@ Family images() {
   family.max_elements = 160;
   family.variables = {{"x", {1, 2, 3, 3}, 'x'},  {"y", {1, 2, 3, 3}, 'x'},    {"a", {2, 2, 3, 3}, 'w'},
                       {"b", {2, 2, 3, 3}, 'w'},  {"d", {2, 2, 1, 1}, 'w'},    {"e", {2, 2, 1, 1}, 'w'},
-                      {"g", {2, 1, 3, 3}, 'g'},  {"s", {}, 's'},              {"zero", {1, 2, 3, 3}, 'x', 0}};
+                      {"g", {2, 1, 3, 3}, 'g'},  {"s", {}, 's'},              {"zero", {1, 2, 3, 3}, 'z', 0}};
   family.configs = {conv(3, Act::none, 1),
                     conv(3, Act::relu, 1),
                     conv(1, Act::none, 1),
                     conv(3, Act::none, 2),
-                    binary(Op::add, {"xx>x", "ww>w"}),
-                    binary(Op::mul, {"xx>x", "xs>x", "ws>w"}),
+                    binary(Op::add, {"xx>x", "ww>w", "xz>x"}),
+                    binary(Op::mul, {"xx>x", "xs>x", "ws>w", "xz>x"}),
                     activation(Op::relu, Act::relu),
                     along(Op::concat, 0, 1, {"xx>x", "ww>w"}),
                     along(Op::concat, 1, 1, {"xx>x", "ww>w"}),
@@ -207,13 +208,6 @@ Family make_family(std::string_view text) {
   family.name = std::string(text);
   add_permutations(family);
   return family;
-}
-
-std::string roles_of(const OpConfig& config, std::string_view operands) {
-  for (const auto& signature : config.signatures) {
-    if (std::string_view(signature).substr(0, config.arity) == operands) return signature.substr(config.arity + 1);
-  }
-  return "";
 }
 
 namespace {

@@ -14,7 +14,7 @@ namespace rlgo::rulegen {
 struct Variable {
   std::string name;
   ops::Shape shape;
-  char role = 'x';     // x data, w weights, g weights of a grouped convolution, v vector, s scalar
+  char role = 'x';     // x data, w weights, g weights of a grouped convolution, v vector, s scalar, z constant
   int constant = -1;   // 0, 1: a tensor of zeros or ones; -1: free
 };
 
@@ -59,8 +59,6 @@ struct Typed {
   ops::Attrs attrs;
 };
 std::optional<Typed> type_step(const Family& family, const OpConfig& config, std::span<const ops::Shape> operands);
-// Roles of the outputs; empty where the operator does not take operands of these roles.
-std::string roles_of(const OpConfig& config, std::string_view operands);
 
 // For people and logs: "t0 = matmul x y; t1 = relu t0; out t1".
 std::string to_text(const Family& family, const Sketch& sketch);

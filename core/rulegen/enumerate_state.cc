@@ -8,7 +8,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr std::string_view kRoles = "xwgvs";
+constexpr std::string_view kRoles = "xwgvsz";
 int role_index(char role) { return static_cast<int>(kRoles.find(role)); }
 
 // Contents of the free variables are streams of their own; those of constants are what they say.
@@ -31,14 +31,12 @@ GraphState::GraphState(const Family& family)
   for (const auto& config : family.configs) {
     auto& table = role_table_.emplace_back();
     table.fill(nullptr);
-    bool same = true;
     for (const auto& signature : config.signatures) {
       int index = 0;
-      for (int k = 0; k < config.arity; ++k) index = index * 5 + role_index(signature[k]);
+      for (int k = 0; k < config.arity; ++k) index = index * 6 + role_index(signature[k]);
       table[index] = signature.c_str() + config.arity + 1;
-      same &= config.arity < 2 || signature[0] == signature[1];
+      if (config.commutative) table[role_index(signature[1]) * 6 + role_index(signature[0])] = table[index];
     }
-    same_roles_.push_back(same);
   }
   for (int v = 0; v < variables_; ++v) {
     const auto& variable = family.variables[v];
@@ -93,7 +91,7 @@ const GraphState::TypedStep& GraphState::type(const Step& step) {
 
 const char* GraphState::roles(const Step& step) const {
   int index = 0;
-  for (int k = 0; k < family_.configs[step.config].arity; ++k) index = index * 5 + role_index(role_[step.operands[k]]);
+  for (int k = 0; k < family_.configs[step.config].arity; ++k) index = index * 6 + role_index(role_[step.operands[k]]);
   return role_table_[step.config][index];
 }
 

@@ -65,7 +65,7 @@ class GraphState {
       fn(step, key_with(step, typed.count));
       return;
     }
-    const int first = config.commutative && operand == 1 && same_roles_[step.config] ? step.operands[0] : 0;
+    const int first = config.commutative && operand == 1 ? step.operands[0] : 0;
     for (int t = first; t < tensors_; ++t) {
       if (!allowed(t, used)) continue;
       step.operands[operand] = static_cast<uint8_t>(t);
@@ -76,9 +76,8 @@ class GraphState {
 
   const Family& family_;
   const int variables_, permutations_;
-  std::vector<bool> same_roles_;  // by config: operands may be swapped without a look at roles
   std::vector<int> before_;       // by variable: the one of its kind that is used first, -1
-  std::vector<std::array<const char*, 125>> role_table_;
+  std::vector<std::array<const char*, 216>> role_table_;
   std::vector<ops::Shape> shapes_;
   std::unordered_map<uint64_t, TypedStep> types_;
   int tensors_ = 0;
