@@ -40,7 +40,6 @@ class Writer {
     }
     for (size_t k = 0; k < pair_.source.outputs.size(); ++k) {
       const std::string old = reference(0, pair_.source.outputs[k]);
-      replaced_ = old;
       right += fmt::format("     {} = {}\n", old, result(pair_.target.outputs[k], old));
     }
     right.replace(0, 5, "  => ");
@@ -186,6 +185,10 @@ class Writer {
     if (style_.axes == 2) return std::to_string(axis);
     const int tensor = sketch(side).steps[s].operands[0];
     const std::pair<int, int> key{axis, rank(side, tensor)};
+    if (side == 1 && style_.axes == 0) {
+      const std::string moved = moved_axis(s);
+      if (!moved.empty()) return moved;
+    }
     const auto known = axis_names_.find(key);
     if (known != axis_names_.end()) return known->second;
     if (side == 1) return from_last(side, tensor, axis);
@@ -196,7 +199,31 @@ class Writer {
       guards_.push_back(name + " == " + from_last(side, tensor, axis));
     }
     axis_names_[key] = name;
+    axis_place_ = place_of(0, s);
     return name;
+  }
+
+  // 1: a transpose lies below the step; -1: above it; 0: neither.
+  int place_of(int side, int s) const {
+    const auto is_transpose = [&](int step) {
+      return step >= 0 && family_.configs[sketch(side).steps[step].config].op == ops::Op::transpose;
+    };
+    const uint32_t below = views_[side].steps_below(static_cast<int>(views_[side].first(s)));
+    for (int other = 0; other < static_cast<int>(sketch(side).steps.size()); ++other) {
+      if (!is_transpose(other)) continue;
+      if (other != s && (below >> other & 1u) != 0) return 1;
+      if ((views_[side].steps_below(static_cast<int>(views_[side].first(other))) >> s & 1u) != 0) return -1;
+    }
+    return 0;
+  }
+
+  // The left side's one axis, where the one transpose has been moved past the operator that it belongs to.
+  std::string moved_axis(int s) const {
+    if (axis_names_.size() != 1 || perm_names_.size() != 1) return "";
+    const int place = place_of(1, s);
+    if (place * axis_place_ != -1) return "";
+    const std::string &perm = perm_names_.begin()->second, &axis = axis_names_.begin()->second;
+    return place == 1 ? fmt::format("index_of({}, {})", perm, axis) : fmt::format("{}[{}]", perm, axis);
   }
 
   // Extents that the left side names or that variables have, as sums of segments.
@@ -427,7 +454,8 @@ class Writer {
   std::vector<std::pair<std::vector<int>, std::string>> sizes_;
   std::vector<std::pair<std::vector<std::vector<int>>, std::string>> shapes_;
   std::vector<std::string> guards_;
-  std::string around_axis_, replaced_;
+  std::string around_axis_;
+  int axis_place_ = 0;
   int acts_ = 0, groups_ = 0, kernels_ = 0, kernels_left_ = 0;  // bit 0: none, 1, 1x1; bit 1: the other
   bool enlarges_left_ = false, enlarges_right_ = false;
 };

@@ -19,6 +19,8 @@ constexpr std::array kCommands = {
                  run_rules_show},
     RulesCommand{"axioms", "[--dims N] [--rules FILE]", "validate every axiom at all small shapes, exactly",
                  run_rules_axioms},
+    RulesCommand{"generate", "--ops SET --max-ops N --out FILE", "enumerate, prune, lift and prove substitutions",
+                 run_rules_generate},
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
     RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},

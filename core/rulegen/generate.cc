@@ -1,0 +1,359 @@
+#include "core/rulegen/generate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rulegen/check.h"
+#include "core/rulegen/lift.h"
+#include "core/rulegen/prove.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+struct Numbered {
+  uint64_t number = 0;
+  Candidate pair;
+};
+
+// One text that is to be proved, and what came of it.
+struct Task {
+  Candidate pair;
+  std::string activation;
+  bool sayable = false;
+  std::string text;    // proved
+  std::string likely;  // not proved, not refuted: the special form
+  std::string why;
+  std::vector<std::string> axioms;
+};
+
+class FamilyRun {
+ public:
+  FamilyRun(const GenerateOptions& options, const std::string& family, GenerateReport& out)
+      : options_(options), family_(make_family(family)), out_(out) {
+    report_.family = family;
+  }
+
+  bool run() {
+    Stopwatch watch;
+    const auto enumeration = enumerate_all();
+    report_.enumerate_s = watch.seconds();
+    watch.restart();
+    auto candidates = judge_all(enumeration);
+    const auto kept = keep(candidates);
+    report_.prune_s = watch.seconds();
+    watch.restart();
+    if (options_.prove && !stopped_) prove_all(kept);
+    report_.prove_s = watch.seconds();
+    if (stopped_ && report_.stopped.empty()) report_.stopped = "stopped";
+    out_.families.push_back(std::move(report_));
+    return !stopped_;
+  }
+
+ private:
+  bool tell(const std::string& text) {
+    if (options_.progress && !options_.progress(report_.family + ": " + text)) stopped_ = true;
+    return !stopped_;
+  }
+
+  Enumeration enumerate_all() {
+    EnumerateOptions how;
+    how.max_ops = options_.max_ops;
+    how.threads = options_.threads;
+    how.memory_bytes = options_.memory_bytes;
+    if (!options_.state.empty()) {
+      std::string file = report_.family;
+      std::ranges::replace(file, ':', '-');
+      std::ranges::replace(file, ',', '-');
+      how.state = options_.state / (file + ".state");
+    }
+    how.progress = [&](const EnumerationProgress& p) {
+      return tell(fmt::format("{} operators, {} {}/{}, {} found", p.level, p.phase, p.done, p.total, p.found));
+    };
+    auto enumeration = enumerate(family_, how);
+    report_.stopped = enumeration.stopped;
+    report_.table_bytes = enumeration.peak_bytes;
+    report_.resumed = enumeration.resumed;
+    for (const auto& level : enumeration.levels) {
+      Level counts;
+      counts.generated = level.generated;
+      counts.distinct = level.distinct;
+      counts.redundant = level.redundant;
+      report_.levels.push_back(std::move(counts));
+    }
+    return enumeration;
+  }
+
+  void explain(Fate fate, const Candidate& pair, const std::string& by) {
+    if (!options_.explain) return;
+    options_.explain(fmt::format("{}: {} | {}{}", name(fate), to_text(family_, pair.source),
+                                 to_text(family_, pair.target), by.empty() ? "" : "  [" + by + "]"));
+  }
+
+  std::vector<Numbered> judge_all(const Enumeration& enumeration) {
+    std::vector<std::unique_ptr<SketchEvaluator>> evaluators;
+    for (int t = 0; t < options_.threads; ++t) evaluators.push_back(std::make_unique<SketchEvaluator>(family_));
+    std::mutex mutex;
+    std::vector<Numbered> kept;
+    std::map<std::pair<uint64_t, Fate>, std::vector<Candidate>> pruned_pairs;
+    uint64_t done = 0;
+    const auto one = [&](int thread, uint64_t number, Candidate pair) {
+      const Fate fate = rulegen::judge(family_, *evaluators[thread], pair);
+      const std::scoped_lock lock(mutex);
+      if (fate == Fate::kept) {
+        kept.push_back({number, std::move(pair)});
+      } else {
+        ++report_.fates[static_cast<int>(fate)];
+        if (options_.explain) pruned_pairs[{number, fate}].push_back(std::move(pair));
+      }
+      return ++done % 1024 != 0 || tell(fmt::format("{} pairs judged, {} left", done, kept.size()));
+    };
+    for_each_candidate(enumeration, options_.threads, report_.counts, one);
+    for (const auto& [key, pairs] : pruned_pairs) {
+      for (const auto& pair : pairs) explain(key.second, pair, "");
+    }
+    std::ranges::sort(kept, [&](const Numbered& a, const Numbered& b) {
+      const auto rank = [&](const Numbered& n) {
+        return std::tuple(size_of(n.pair), -variables_of(family_, n.pair), n.number);
+      };
+      return rank(a) < rank(b);
+    });
+    return kept;
+  }
+
+  std::vector<Candidate> keep(const std::vector<Numbered>& candidates) {
+    KeptRules rules(family_);
+    std::unordered_set<uint64_t> seen;
+    std::vector<Candidate> kept;
+    for (size_t k = 0; k < candidates.size(); ++k) {
+      const Candidate& pair = candidates[k].pair;
+      if (k % 256 == 0 && !tell(fmt::format("{}/{} pairs compared, {} kept", k, candidates.size(), kept.size()))) break;
+      std::vector<int> by;
+      Fate fate = Fate::repeated;
+      if (seen.insert(pair_key(family_, pair)).second) fate = rules.judge(pair, options_.derive, &by);
+      ++report_.fates[static_cast<int>(fate)];
+      if (fate == Fate::kept) {
+        rules.add(pair);
+        kept.push_back(pair);
+        continue;
+      }
+      std::string numbers;
+      for (int rule : by) numbers += rule < 0 ? "" : fmt::format("{}rule {}", numbers.empty() ? "" : ", ", rule);
+      explain(fate, pair, numbers);
+    }
+    return drop_special(kept);
+  }
+
+  // relu(cat(x, x)) is smaller than relu(cat(x, y)) and therefore met first.
+  std::vector<Candidate> drop_special(const std::vector<Candidate>& kept) {
+    std::vector<size_t> order(kept.size());
+    for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+      return variables_of(family_, kept[a]) > variables_of(family_, kept[b]);
+    });
+    KeptRules general(family_);
+    std::vector<bool> special(kept.size(), false);
+    for (size_t k : order) {
+      special[k] = general.judge(kept[k], false, nullptr) == Fate::instance;
+      if (!special[k]) general.add(kept[k]);
+    }
+    std::vector<Candidate> left;
+    for (size_t k = 0; k < kept.size(); ++k) {
+      if (!special[k]) left.push_back(kept[k]);
+      if (special[k]) explain(Fate::instance, kept[k], "of a larger rule");
+    }
+    report_.special = kept.size() - left.size();
+    return left;
+  }
+
+  // ---- proofs -------------------------------------------------------------------------------------------------------
+
+  std::vector<Task> tasks_of(const std::vector<Candidate>& kept) const {
+    std::vector<Task> tasks;
+    for (const auto& pair : kept) {
+      const auto steps = std::max(pair.source.steps.size(), pair.target.steps.size());
+      if (options_.lift_ops > 0 && static_cast<int>(steps) > options_.lift_ops) continue;
+      for (const bool exchanged : {false, true}) {
+        Candidate directed = pair;
+        if (exchanged) std::swap(directed.source, directed.target);
+        const auto all = any_activation(family_, directed) ? options_.activations : std::vector<std::string>{"gelu"};
+        for (const auto& activation : all) tasks.emplace_back().pair = directed, tasks.back().activation = activation;
+      }
+    }
+    return tasks;
+  }
+
+  void prove_all(const std::vector<Candidate>& kept) {
+    auto tasks = tasks_of(kept);
+    report_.directed = tasks.size();
+    std::atomic<size_t> next{0};
+    std::mutex mutex;
+    size_t done = 0;
+    std::exception_ptr thrown;
+    const auto work = [&] {
+      for (size_t k = next++; k < tasks.size() && !stopped_; k = next++) {
+        try {
+          settle(tasks[k]);
+        } catch (...) {
+          const std::scoped_lock lock(mutex);
+          thrown = std::current_exception();
+          stopped_ = true;
+        }
+        const std::scoped_lock lock(mutex);
+        tell(fmt::format("{}/{} rules lifted and proved", ++done, tasks.size()));
+      }
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < options_.threads; ++t) others.emplace_back(work);
+    work();
+    for (auto& thread : others) thread.join();
+    if (thrown) std::rethrow_exception(thrown);
+    for (auto& task : tasks) accept(task);
+  }
+
+  void settle(Task& task) const {
+    const auto symbols = symbolic_pair(family_, task.pair);
+    RLGO_CHECK(symbols.has_value());
+    const std::string name = rule_name(family_, task.pair, task.activation);
+    task.sayable = rule_text(family_, task.pair, *symbols, {}, name, task.activation).has_value();
+    const auto text = most_general(family_, task.pair, *symbols, name, task.activation,
+                                   [&](const std::string& asked) { return derives(asked, task); });
+    if (!text) {
+      if (task.likely.empty()) return;
+      task.likely = rule_text(family_, task.pair, *symbols, {}, name, task.activation).value_or(task.likely);
+      return;
+    }
+    const auto rule = rules::RuleSet::parse(*text, name);
+    const auto proof = prove(rule->rule(0), *options_.axioms);
+    const auto check = check_rule(*rule, 0, {});
+    if (proof.verdict == Proof::Verdict::proved && check.verdict != Verdict::different) {
+      task.text = *text;
+      task.axioms = proof.axioms;
+    } else {
+      task.likely = *text;
+      task.why = proof.reason;
+    }
+  }
+
+  bool derives(const std::string& text, Task& task) const {
+    std::shared_ptr<const rules::RuleSet> rule;
+    try {
+      rule = rules::RuleSet::parse(text, "rule");
+    } catch (const Error& error) {
+      task.why = error.what();
+      return false;
+    }
+    CheckOptions quick;
+    quick.instances = 6;
+    quick.attempts = 600;
+    quick.seeds = 2;
+    quick.exact_instances = 0;
+    if (check_rule(*rule, 0, quick).verdict == Verdict::different) {
+      task.why = "different elsewhere";
+      return false;
+    }
+    ProveOptions how;
+    how.certify = how.check = false;
+    how.max_cases = 2000;
+    const auto proof = prove(rule->rule(0), *options_.axioms, how);
+    if (!proof.derived()) task.likely = text, task.why = proof.reason;
+    return proof.derived();
+  }
+
+  void accept(Task& task) {
+    if (!task.sayable && task.text.empty()) {
+      ++report_.unsayable;
+      return;
+    }
+    if (task.text.empty()) {
+      ++report_.unproved;
+      const auto line = task.why.substr(0, task.why.find('\n'));
+      if (!task.likely.empty()) out_.missing.push_back(fmt::format("# {}\n{}", line, task.likely));
+      return;
+    }
+    ++report_.proved;
+    const auto rule = rules::RuleSet::parse(task.text, "rule");
+    const auto& body = task.text.substr(task.text.find("\n  ?"));
+    if (!bodies_.insert(body).second || std::ranges::any_of(accepted_, [&](const auto& other) {
+          return says_the_same(*other, *rule, 4);
+        })) {
+      ++report_.repeated;
+      return;
+    }
+    if (options_.known && says_the_same(*options_.known, *rule, 4)) {
+      ++report_.known;
+      return;
+    }
+    accepted_.push_back(rule);
+    emit(task, body);
+  }
+
+  void emit(const Task& task, const std::string& body) {
+    const std::string plain = rule_name(family_, task.pair, task.activation);
+    std::string name = "g-" + plain;
+    const auto taken = [&](const std::string& text) {
+      return std::ranges::any_of(out_.rules, [&](const auto& rule) { return rule.name == text; });
+    };
+    for (int k = 2; taken(name); ++k) name = fmt::format("g-{}-{}", plain, k);
+    out_.rules.push_back({name,
+                          fmt::format("# axioms: {}\nrule {}\n  tags {}\n  proof proved{}", join(task.axioms, " "), name,
+                                      join(rule_tags(family_, task.pair), " "), body),
+                          report_.family, task.axioms});
+  }
+
+  const GenerateOptions& options_;
+  Family family_;
+  GenerateReport& out_;
+  FamilyReport report_;
+  std::set<std::string> bodies_;
+  std::vector<std::shared_ptr<const rules::RuleSet>> accepted_;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace
+
+GenerateReport generate(const GenerateOptions& options) {
+  RLGO_CHECK(!options.prove || options.axioms);
+  GenerateReport report;
+  for (const auto& family : split(options.ops, '+')) {
+    if (!FamilyRun(options, family, report).run()) break;
+  }
+  return report;
+}
+
+std::string to_text(const GenerateReport& report) {
+  std::string text;
+  for (const auto& f : report.families) {
+    uint64_t generated = 0, distinct = 0, redundant = 0;
+    for (const auto& level : f.levels) {
+      generated += level.generated, distinct += level.distinct, redundant += level.redundant;
+    }
+    text += fmt::format("{}, up to {} operators a side{}\n", f.family, f.levels.size() - 1,
+                        f.stopped.empty() ? "" : ": " + f.stopped);
+    text += fmt::format("  generated {}, distinct {}, redundant {}, fingerprints {}; {:.1f} s, tables {}\n", generated,
+                        distinct, redundant, f.counts.fingerprints, f.enumerate_s, human_bytes(double(f.table_bytes)));
+    text += fmt::format("  candidates {}: {} pairs, {} of one graph with itself, {} identities; {:.1f} s\n",
+                        f.counts.pairs + f.counts.selves + f.counts.identities, f.counts.pairs, f.counts.selves,
+                        f.counts.identities, f.prune_s);
+    text += "  pruned:";
+    for (int k = 1; k < kFates; ++k) {
+      const auto count = f.fates[k] + (k == static_cast<int>(Fate::instance) ? f.special : 0);
+      text += fmt::format("{} {} {}", k == 1 ? "" : ",", name(static_cast<Fate>(k)), count);
+    }
+    text += fmt::format("; kept {}\n", f.fates[0] - f.special);
+    text += fmt::format(
+        "  directed rules {}: proved {} ({} repeated once lifted, {} known already), unproved {}, the language cannot "
+        "say {}; {:.1f} s\n",
+        f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
+  }
+  return text;
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,133 @@
+// rlgo rules generate: substitutions from a set of operators, proved.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rulegen/generate.h"
+#include "launch/commands/rules.h"
+#include "launch/options.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "launch/status_line.h"
+
+namespace rlgo::launch {
+namespace {
+
+double peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+std::string file_text(const rulegen::GenerateReport& report, const std::vector<std::string>& arguments, double seconds) {
+  std::string text = "# Generated and proved by\n#   rlgo rules generate " + join(arguments, " ") + "\n#\n";
+  for (const auto& line : split(rulegen::to_text(report), '\n')) text += line.empty() ? "" : "# " + line + "\n";
+  text += fmt::format("# {} rules; {} in all, {} resident at most.\n", report.rules.size(), human_seconds(seconds),
+                      human_bytes(peak_bytes()));
+  for (const auto& rule : report.rules) text += "\n" + rule.text;
+  return text;
+}
+
+struct Flags {
+  std::string out, unproved, explain, axioms;
+  std::vector<std::string> known;
+  int64_t max_ops = 3, lift_ops = 0, threads = 2, memory_mib = 4096;
+  bool all_known = false, count_only = false;
+};
+
+void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
+  options.heading("Generate");
+  options.text("ops", how.ops,
+               "sets of operators, '+' between: 2d, 4d, transformer; only some of one: 4d:conv2d,relu,concat");
+  options.integer("max-ops", flags.max_ops, 1, 5, "operators of each side");
+  options.integer("lift-ops", flags.lift_ops, 0, 5, "candidates with more a side are counted, not proved; 0: no bound");
+  options.text("out", flags.out, "file for the proved rules");
+  options.text("unproved", flags.unproved, "file for what is equal at all tested shapes but not proved (missing axioms)");
+  options.text("explain", flags.explain, "file for all pruned pairs and why they were pruned; - for standard output");
+  options.integer("threads", flags.threads, 1, 256, "threads; the result does not depend on their number");
+  options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
+  options.texts("activations", how.activations, "written for the activation that stands for all of them");
+  options.texts("known", flags.known, "rule files whose rules are not to be said again; none means the hand-written ones");
+  options.flag("all", flags.all_known, "also rules that are known already");
+  options.flag("count", flags.count_only, "stop before the proofs");
+  options.text("axioms", flags.axioms, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
+}
+
+void declare_resume(Options& options, std::string& folder) {
+  options.text("resume", folder, "folder that keeps the levels that are done, and takes them up again");
+}
+
+}  // namespace
+
+int run_rules_generate(std::vector<std::string> arguments) {
+  Flags flags;
+  rulegen::GenerateOptions how;
+  std::string folder;
+  Options options;
+  declare(options, flags, how);
+  declare_resume(options, folder);
+  const auto positional = parse_rules_arguments("generate", options, arguments);
+  if (!positional) return 0;
+  if (!positional->empty()) fail("rules generate: unexpected '{}'", positional->front());
+  if (flags.out.empty() && !flags.count_only) fail("rules generate needs --out FILE (or --count)");
+  how.max_ops = static_cast<int>(flags.max_ops);
+  how.lift_ops = static_cast<int>(flags.lift_ops);
+  how.threads = static_cast<int>(flags.threads);
+  how.memory_bytes = static_cast<uint64_t>(flags.memory_mib) << 20;
+  how.prove = !flags.count_only;
+  if (!folder.empty()) {
+    std::filesystem::create_directories(folder);
+    how.state = folder;
+  }
+  if (how.prove) {
+    if (flags.axioms.empty()) {
+      flags.axioms = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
+    }
+    how.axioms = rulegen::AxiomSet::load(flags.axioms);
+    if (flags.known.empty()) {
+      flags.known = {shipped_file({"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"}).string()};
+    }
+    if (!flags.all_known) how.known = rules_of(flags.known);
+  }
+  std::ofstream explained;
+  if (!flags.explain.empty() && flags.explain != "-") {
+    explained.open(flags.explain);
+    if (!explained) fail("{}: cannot be written", flags.explain);
+  }
+  if (!flags.explain.empty()) {
+    how.explain = [&](const std::string& line) {
+      if (flags.explain == "-") {
+        std::printf("%s\n", line.c_str());
+      } else {
+        explained << line << "\n";
+      }
+    };
+  }
+  const Stopwatch watch;
+  StatusLine status(true, isatty(STDERR_FILENO) != 0);
+  how.progress = [&](const std::string& line) {
+    status.show(line);
+    return stop_signal() == 0;
+  };
+  const auto report = rulegen::generate(how);
+  status.clear();
+  std::printf("%s%zu rules; %s in all, %s resident at most\n", rulegen::to_text(report).c_str(), report.rules.size(),
+              human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
+  if (!flags.out.empty() && how.prove) atomic_write(flags.out, file_text(report, arguments, watch.seconds()));
+  if (!flags.unproved.empty()) {
+    std::string text = "# Equal at all tested shapes, but not proved. Not for use: what is missing is an axiom.\n";
+    for (const auto& rule : report.missing) text += "\n" + rule;
+    atomic_write(flags.unproved, text);
+  }
+  bool whole = true;
+  for (const auto& family : report.families) whole &= family.stopped.empty();
+  return whole ? 0 : 1;
+}
+
+}  // namespace rlgo::launch
