@@ -4,7 +4,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <unordered_set>
 
@@ -280,10 +279,8 @@ class FamilyRun {
     }
     ++report_.proved;
     const auto rule = rules::RuleSet::parse(task.text, "rule");
-    const auto& body = task.text.substr(task.text.find("\n  ?"));
-    if (!bodies_.insert(body).second || std::ranges::any_of(accepted_, [&](const auto& other) {
-          return says_the_same(*other, *rule, 4);
-        })) {
+    const std::string body = task.text.substr(task.text.find("\n  ?"));
+    if (repeats(task, *rule)) {
       ++report_.repeated;
       return;
     }
@@ -291,31 +288,64 @@ class FamilyRun {
       ++report_.known;
       return;
     }
-    accepted_.push_back(rule);
-    emit(task, body);
+    emit(task, body, rule);
   }
 
-  void emit(const Task& task, const std::string& body) {
+  // Rules that were accepted before, of all families, with these operators on the left.
+  bool repeats(const Task& task, const rules::RuleSet& rule) const {
+    const std::string plain = left_words(rule_name(family_, task.pair, task.activation));
+    return std::ranges::any_of(out_.rules, [&](const auto& other) {
+      return left_words(other.name.substr(2)) == plain && says_the_same(*other.rule, rule, 4);
+    });
+  }
+  static std::string left_words(const std::string& name) { return name.substr(0, name.find("-to-")); }
+
+  void emit(const Task& task, const std::string& body, std::shared_ptr<const rules::RuleSet> rule) {
     const std::string plain = rule_name(family_, task.pair, task.activation);
     std::string name = "g-" + plain;
     const auto taken = [&](const std::string& text) {
-      return std::ranges::any_of(out_.rules, [&](const auto& rule) { return rule.name == text; });
+      return std::ranges::any_of(out_.rules, [&](const auto& other) { return other.name == text; });
     };
     for (int k = 2; taken(name); ++k) name = fmt::format("g-{}-{}", plain, k);
     out_.rules.push_back({name,
                           fmt::format("# axioms: {}\nrule {}\n  tags {}\n  proof proved{}", join(task.axioms, " "), name,
                                       join(rule_tags(family_, task.pair), " "), body),
-                          report_.family, task.axioms});
+                          report_.family, task.axioms, std::move(rule)});
   }
 
   const GenerateOptions& options_;
   Family family_;
   GenerateReport& out_;
   FamilyReport report_;
-  std::set<std::string> bodies_;
-  std::vector<std::shared_ptr<const rules::RuleSet>> accepted_;
   std::atomic<bool> stopped_{false};
 };
+
+}  // namespace
+
+namespace {
+
+// A rule that a later, more general one of the same operators says too.
+void drop_narrower(GenerateReport& report) {
+  std::vector<bool> dropped(report.rules.size(), false);
+  const auto plain = [](const GeneratedRule& rule) {
+    const auto digits = rule.name.find_last_not_of("0123456789");
+    return digits + 1 < rule.name.size() && rule.name[digits] == '-'
+               ? rule.name.substr(0, digits)
+               : rule.name;
+  };
+  for (size_t k = 0; k < report.rules.size(); ++k) {
+    for (size_t other = k + 1; other < report.rules.size() && !dropped[k]; ++other) {
+      dropped[k] = plain(report.rules[other]) == plain(report.rules[k]) &&
+                   says_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
+    }
+    if (!dropped[k]) continue;
+    for (auto& family : report.families) {
+      if (family.family == report.rules[k].family) ++family.repeated;
+    }
+  }
+  size_t at = 0;
+  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+}
 
 }  // namespace
 
@@ -325,6 +355,7 @@ GenerateReport generate(const GenerateOptions& options) {
   for (const auto& family : split(options.ops, '+')) {
     if (!FamilyRun(options, family, report).run()) break;
   }
+  drop_narrower(report);
   return report;
 }
 

@@ -50,6 +50,7 @@ struct GeneratedRule {
   std::string text;  // with tags and proof
   std::string family;
   std::vector<std::string> axioms;
+  std::shared_ptr<const rules::RuleSet> rule;  // compiled, under another name
 };
 
 struct GenerateReport {

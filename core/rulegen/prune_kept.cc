@@ -1,5 +1,6 @@
 // Candidates that follow from rules kept before them.
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "core/base/hash.h"
@@ -26,6 +27,7 @@ struct Directed {
   Sketch left, right;
   int rule;
   TermMatcher left_matcher, right_matcher;
+  bool cancels = false;  // some output is a variable on the right
 };
 
 }  // namespace
@@ -94,26 +96,40 @@ struct KeptRules::Impl {
 
   struct Reached {
     double cost = 0;
-    int rule = -1;  // -1: the graph itself
+    int rule = -1;    // -1: the graph itself
+    int second = -1;  // applied after it, a rule with a variable for its right side
   };
-  // The graph and all that one application makes of it.
-  std::unordered_map<uint64_t, Reached> reach(const Sketch& graph) {
+  // The graph, all that one application makes of it, and what cancels in that.
+  std::unordered_map<uint64_t, Reached> reach(const Sketch& graph, double dearest) {
     std::unordered_map<uint64_t, Reached> reached;
-    const auto note = [&](const Sketch& sketch, int rule) {
+    std::vector<std::pair<Sketch, int>> made;
+    const auto add = [&](const Sketch& sketch, int rule, int second) {
       const auto hashes = unordered_hashes(family, sketch, family.permutations[0]);
       uint64_t key = 0;
       for (int output : sketch.outputs) key = hash_combine(key, hashes[output]);
-      reached.try_emplace(key, Reached{cost_of(family, sketch), rule});
+      return reached.try_emplace(key, Reached{cost_of(family, sketch), rule, second}).second;
     };
-    note(graph, -1);
+    add(graph, -1, -1);
+    one_step(graph, false, [&](const Sketch& sketch, int rule) {
+      if (add(sketch, rule, -1) && cost_of(family, sketch) <= dearest) made.emplace_back(sketch, rule);
+    });
+    for (const auto& [sketch, first] : made) {
+      one_step(sketch, true, [&, rule = first](const Sketch& other, int second) { add(other, rule, second); });
+    }
+    return reached;
+  }
+
+  // Calls note(graph, rule) for every application; `cancelling`: of rules with a variable for their right side.
+  void one_step(const Sketch& graph, bool cancelling, const std::function<void(const Sketch&, int)>& note) {
     const TermView view(family, graph);
-    const auto values = evaluator.hashes(graph).value;
+    const auto values = unordered_hashes(family, graph, family.permutations[0]);
     for (int t = static_cast<int>(family.variables.size()); t < static_cast<int>(view.size()); ++t) {
       const auto found = by_first_root.find(graph.steps[view.step_of(t)].config);
       if (found == by_first_root.end()) continue;
-      for (int k : found->second) apply(*directed[k], graph, view, values, t, note);
+      for (int k : found->second) {
+        if (!cancelling || directed[k]->cancels) apply(*directed[k], graph, view, values, t, note);
+      }
     }
-    return reached;
   }
 
   template <typename Note>
@@ -135,11 +151,18 @@ struct KeptRules::Impl {
 
   bool derived(const Candidate& pair, std::vector<int>* by) {
     const double dearest = std::max(cost_of(family, pair.source), cost_of(family, pair.target));
-    const auto there = reach(pair.source), back = reach(pair.target);
+    const auto there = reach(pair.source, dearest), back = reach(pair.target, dearest);
+    for (const auto& [key, left] : there) {
+      const auto right = back.find(key);
+      if (right != back.end() && left.rule < 0 && right->second.rule < 0) return false;  // only another order of sums
+    }
     for (const auto& [key, left] : there) {
       const auto right = back.find(key);
       if (right == back.end() || left.cost > dearest) continue;
-      if (by) *by = {left.rule, right->second.rule};
+      const auto& other = right->second;
+      const auto applied = [](const Reached& r) { return (r.rule >= 0) + (r.second >= 0); };
+      if (applied(left) + applied(other) > 2) continue;
+      if (by) *by = {left.rule, left.second, other.second, other.rule};
       return true;
     }
     return false;
@@ -177,6 +200,7 @@ void KeptRules::add(const Candidate& pair) {
     bool variable = false;
     for (size_t k = 0; k < rule.left.outputs.size(); ++k) {
       variable |= impl_->root(rule.left, k) < 0 || impl_->root(rule.right, k) < 0;
+      impl_->directed[number]->cancels |= impl_->root(rule.right, k) < 0;
     }
     if (variable) {
       impl_->to_variable.push_back(number);

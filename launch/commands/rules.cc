@@ -21,6 +21,8 @@ constexpr std::array kCommands = {
                  run_rules_axioms},
     RulesCommand{"generate", "--ops SET --max-ops N --out FILE", "enumerate, prune, lift and prove substitutions",
                  run_rules_generate},
+    RulesCommand{"fires", "FILE... [--graphs LIST] [--out FILE]", "which rules match on models, and how often",
+                 run_rules_fires},
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
     RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},

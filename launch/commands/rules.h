@@ -36,6 +36,7 @@ int run_rules_axioms(std::vector<std::string> arguments);
 int run_rules_soundness(std::vector<std::string> arguments);
 int run_rules_check(std::vector<std::string> arguments);
 int run_rules_generate(std::vector<std::string> arguments);
+int run_rules_fires(std::vector<std::string> arguments);
 int run_rules_verify(std::vector<std::string> arguments);
 
 }  // namespace rlgo::launch

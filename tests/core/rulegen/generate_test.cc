@@ -1,0 +1,125 @@
+// From sets of operators to proved rules.
+#include "core/rulegen/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/rulegen/check.h"
+#include "core/rulegen/lift.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+GenerateReport run(const std::string& ops, int max_ops, int threads = 1) {
+  GenerateOptions options;
+  options.ops = ops;
+  options.max_ops = max_ops;
+  options.threads = threads;
+  options.axioms = AxiomSet::load("configs/rules/axioms.rules");
+  return generate(options);
+}
+
+bool has(const GenerateReport& report, const std::string& body) {
+  return std::ranges::any_of(report.rules, [&](const auto& rule) { return rule.text.find(body) != std::string::npos; });
+}
+
+std::string all_text(const GenerateReport& report) {
+  std::string text;
+  for (const auto& rule : report.rules) text += rule.text;
+  return text;
+}
+
+TEST(Generate, ProductsAreAssociative) {
+  const auto report = run("2d:matmul", 2);
+  EXPECT_TRUE(has(report, "?r1 = (matmul (matmul ?w ?z) ?x)\n  => ?r1 = (matmul ?w (matmul ?z ?x))")) << all_text(report);
+  EXPECT_TRUE(has(report, "?r1 = (matmul ?w (matmul ?z ?x))\n  => ?r1 = (matmul (matmul ?w ?z) ?x)"));
+}
+
+TEST(Generate, AdditionIsAssociativeAndZeroIsNeutral) {
+  const auto report = run("2d:add", 2);
+  EXPECT_TRUE(has(report, "?r1 = (add ?x 0)\n  => ?r1 = ?x")) << all_text(report);
+  EXPECT_TRUE(std::ranges::any_of(report.rules, [](const auto& rule) { return rule.name == "g-add-add-to-add-add"; }));
+}
+
+TEST(Generate, SplitTakesConcatApartForAnyAxis) {
+  const auto report = run("2d:concat,split", 2);
+  EXPECT_TRUE(has(report, "(split (concat ?x ?y axis=?k0) axis=?k0 sizes=[?n0, ?n1])")) << all_text(report);
+}
+
+TEST(Generate, ConvolutionsOfOneInputMerge) {
+  const auto report = run("4d:conv2d,concat", 2);
+  EXPECT_TRUE(std::ranges::any_of(report.rules, [](const auto& rule) {
+    return rule.text.find("(concat ?ls... (conv2d ") != std::string::npos;
+  })) << all_text(report);
+}
+
+TEST(Generate, RulesAreProvedAndNothingFalseIsAmongThem) {
+  const auto report = run("2d:matmul,relu,transpose,concat", 2);
+  ASSERT_GE(report.rules.size(), 6u);
+  for (const auto& rule : report.rules) {
+    const auto set = rules::RuleSet::parse(rule.text, "generated");
+    EXPECT_EQ(set->proof(0), rules::Proof::proved);
+    CheckOptions options;
+    options.instances = 10;
+    EXPECT_NE(check_rule(*set, 0, options).verdict, Verdict::different) << rule.text;
+  }
+  EXPECT_FALSE(has(report, "(relu (matmul"));  // relu does not go through a product
+}
+
+TEST(Generate, DoesNotDependOnThreads) {
+  EXPECT_EQ(all_text(run("2d:matmul,relu,concat", 2, 1)), all_text(run("2d:matmul,relu,concat", 2, 3)));
+}
+
+TEST(Generate, KnownRulesAreLeftOut) {
+  GenerateOptions options;
+  options.ops = "2d:relu";
+  options.max_ops = 2;
+  options.axioms = AxiomSet::load("configs/rules/axioms.rules");
+  const size_t all = generate(options).rules.size();
+  options.known = rules::RuleSet::parse("rule r\n ?y = (relu (relu ?x))\n => ?y = (relu ?x)\n", "known");
+  EXPECT_EQ(generate(options).rules.size(), all - 1);
+}
+
+TEST(Generate, ExplainsEveryPrunedPair) {
+  GenerateOptions options;
+  options.ops = "2d:matmul,add";
+  options.max_ops = 2;
+  options.prove = false;
+  std::vector<std::string> lines;
+  options.explain = [&](const std::string& line) { lines.push_back(line); };
+  const auto report = generate(options);
+  uint64_t pruned = report.families[0].special;
+  for (int k = 1; k < kFates; ++k) pruned += report.families[0].fates[k];
+  EXPECT_EQ(lines.size(), pruned);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines[0].find(": t0 = "), std::string::npos) << lines[0];
+}
+
+TEST(Lift, DemandsAreGivenUpOneByOne) {
+  const Family family = make_family("2d:relu,transpose");
+  const Candidate pair{{{{0, {0}}, {1, {6}}}, {7}}, {{{1, {0}}, {0, {6}}}, {7}}};
+  const auto symbols = symbolic_pair(family, pair);
+  ASSERT_TRUE(symbols.has_value());
+  std::vector<std::string> asked;
+  const auto text = most_general(family, pair, *symbols, "r", "gelu", [&](const std::string& t) {
+    asked.push_back(t);
+    return true;
+  });
+  EXPECT_NE(asked.front().find("when rank(?x) == 2"), std::string::npos) << asked.front();
+  EXPECT_EQ(*text,
+            "rule r\n  tags generated activation transpose\n  ?r1 = (transpose (relu ?x) perm=?p0)\n"
+            "  => ?r1 = (relu (transpose ?x perm=?p0))\n");
+}
+
+TEST(Lift, WhatTheLanguageCannotSayIsNothing) {
+  const Family family = make_family("2d:concat,split");
+  const Candidate pair{{{}, {0, 1}}, {{{0, {0, 1}}, {2, {6}}}, {7, 8}}};
+  const auto symbols = symbolic_pair(family, pair);
+  ASSERT_TRUE(symbols.has_value());
+  EXPECT_FALSE(rule_text(family, pair, *symbols, {}, "r", "gelu").has_value());
+}
+
+}  // namespace
+}  // namespace rlgo::rulegen
