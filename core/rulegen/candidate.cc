@@ -223,18 +223,14 @@ bool for_each_candidate(const Enumeration& enumeration, int threads, CandidateCo
   for (int level = 1; level < static_cast<int>(enumeration.levels.size()); ++level) {
     const auto& selves = enumeration.levels[level].selves;
     const auto& identities = enumeration.levels[level].identities;
-    const bool all =
-        producer.run(selves.size(),
-                     [&](int thread, uint64_t k) {
-                       const Sketch own = enumeration.sketch(level, selves[k].index);
-                       return producer.emit(
-                           thread, number + k, own,
+    const bool all = producer.run(selves.size(), [&](int thread, uint64_t k) {
+      const Sketch own = enumeration.sketch(level, selves[k].index);
+      return producer.emit(thread, number + k, own,
                            renamed(enumeration.family, own, enumeration.family.permutations[selves[k].permutation]));
-                     }) &&
-        producer.run(identities.size(), [&](int thread, uint64_t k) {
-          auto pair = identity_candidate(enumeration, level, identities[k]);
-          return producer.emit(thread, number + selves.size() + k, std::move(pair.source), std::move(pair.target));
-        });
+    }) && producer.run(identities.size(), [&](int thread, uint64_t k) {
+      auto pair = identity_candidate(enumeration, level, identities[k]);
+      return producer.emit(thread, number + selves.size() + k, std::move(pair.source), std::move(pair.target));
+    });
     if (!all) return false;
     number += selves.size() + identities.size();
     counts.selves += selves.size();

@@ -114,10 +114,13 @@ class Typer {
   bool fits(const OpConfig& config, const std::array<DimList, 3>& in, int axis, std::vector<DimList>& out) {
     using ops::Op;
     switch (config.op) {
-      case Op::matmul: return matmul(in[0], in[1], out[0]);
+      case Op::matmul:
+        return matmul(in[0], in[1], out[0]);
       case Op::add:
-      case Op::mul: return broadcast(in[0], in[1], 0, out[0]);
-      case Op::conv2d: return conv(config, in[0], in[1], out[0]);
+      case Op::mul:
+        return broadcast(in[0], in[1], 0, out[0]);
+      case Op::conv2d:
+        return conv(config, in[0], in[1], out[0]);
       case Op::concat:
         for (size_t d = 0; d < in[0].size(); ++d) {
           if (static_cast<int>(d) != axis && !s_.unify(in[0][d], in[1][d])) return false;
@@ -136,10 +139,16 @@ class Typer {
         for (int d : {2, 3}) out[0][d] = s_.fixed(s_.length(in[0][d]) + 2);
         return true;
       case Op::reduce_mean:
-      case Op::reduce_sum: out[0][axis] = s_.fixed(1); return true;
-      case Op::layer_norm: return s_.unify(in[0].back(), in[1][0]) && s_.unify(in[0].back(), in[2][0]);
-      case Op::reshape: out[0] = {s_.product(in[0][0], in[0][1]), in[0][2]}; return true;
-      default: return true;  // element-wise; windows that keep the extents
+      case Op::reduce_sum:
+        out[0][axis] = s_.fixed(1);
+        return true;
+      case Op::layer_norm:
+        return s_.unify(in[0].back(), in[1][0]) && s_.unify(in[0].back(), in[2][0]);
+      case Op::reshape:
+        out[0] = {s_.product(in[0][0], in[0][1]), in[0][2]};
+        return true;
+      default:
+        return true;  // element-wise; windows that keep the extents
     }
   }
 

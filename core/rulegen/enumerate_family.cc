@@ -51,7 +51,9 @@ OpConfig transpose(std::vector<int> perm, std::vector<std::string> signatures) {
   return config;
 }
 
-OpConfig matmul(std::vector<std::string> signatures) { return config_of(Op::matmul, "matmul", 8, std::move(signatures)); }
+OpConfig matmul(std::vector<std::string> signatures) {
+  return config_of(Op::matmul, "matmul", 8, std::move(signatures));
+}
 
 // Square windows that keep the extents.
 OpConfig conv(int kernel, Act act, int group) {
@@ -91,16 +93,11 @@ Family matrices() {
   for (const char* name : {"x", "y", "z", "w"}) family.variables.push_back({name, {3, 3}, 'x'});
   family.variables.push_back({"s", {}, 's'});
   family.variables.push_back({"zero", {3, 3}, 'z', 0});
-  family.configs = {matmul({"xx>x", "xz>x", "zx>x"}),
-                    binary(Op::add, {"xx>x", "xz>x"}),
-                    binary(Op::mul, {"xx>x", "xs>x", "xz>x"}),
-                    activation(Op::relu, Act::relu),
-                    activation(Op::gelu, Act::gelu),
-                    along(Op::concat, 0, 1, {"xx>x"}),
-                    along(Op::concat, 1, 1, {"xx>x"}),
-                    along(Op::split, 0, 1, {"x>xx"}),
-                    along(Op::split, 1, 1, {"x>xx"}),
-                    transpose({1, 0}, {"x>x"})};
+  family.configs = {matmul({"xx>x", "xz>x", "zx>x"}),          binary(Op::add, {"xx>x", "xz>x"}),
+                    binary(Op::mul, {"xx>x", "xs>x", "xz>x"}), activation(Op::relu, Act::relu),
+                    activation(Op::gelu, Act::gelu),           along(Op::concat, 0, 1, {"xx>x"}),
+                    along(Op::concat, 1, 1, {"xx>x"}),         along(Op::split, 0, 1, {"x>xx"}),
+                    along(Op::split, 1, 1, {"x>xx"}),          transpose({1, 0}, {"x>x"})};
   return family;
 }
 
@@ -109,9 +106,9 @@ Family images() {
   family.name = "4d";
   family.unit = 2;
   family.max_elements = 160;
-  family.variables = {{"x", {1, 2, 3, 3}, 'x'},  {"y", {1, 2, 3, 3}, 'x'},    {"a", {2, 2, 3, 3}, 'w'},
-                      {"b", {2, 2, 3, 3}, 'w'},  {"d", {2, 2, 1, 1}, 'w'},    {"e", {2, 2, 1, 1}, 'w'},
-                      {"g", {2, 1, 3, 3}, 'g'},  {"s", {}, 's'},              {"zero", {1, 2, 3, 3}, 'z', 0}};
+  family.variables = {{"x", {1, 2, 3, 3}, 'x'}, {"y", {1, 2, 3, 3}, 'x'}, {"a", {2, 2, 3, 3}, 'w'},
+                      {"b", {2, 2, 3, 3}, 'w'}, {"d", {2, 2, 1, 1}, 'w'}, {"e", {2, 2, 1, 1}, 'w'},
+                      {"g", {2, 1, 3, 3}, 'g'}, {"s", {}, 's'},           {"zero", {1, 2, 3, 3}, 'z', 0}};
   family.configs = {conv(3, Act::none, 1),
                     conv(3, Act::relu, 1),
                     conv(1, Act::none, 1),
@@ -253,10 +250,11 @@ std::optional<Typed> type_step(const Family& family, const OpConfig& config, std
       if (first.size() != 3) return std::nullopt;
       attrs.set(Attr::shape, Ints{first[0] * first[1], first[2]});
       break;
-    default: break;
+    default:
+      break;
   }
-  const bool has_axis = config.op == Op::concat || config.op == Op::split || config.op == Op::softmax ||
-                        config.op == Op::layer_norm;
+  const bool has_axis =
+      config.op == Op::concat || config.op == Op::split || config.op == Op::softmax || config.op == Op::layer_norm;
   if (has_axis) attrs.set(Attr::axis, int64_t{axis});
   if (config.op == Op::reduce_mean || config.op == Op::reduce_sum) attrs.set(Attr::axes, Ints{axis});
   std::vector<ops::TensorType> types;

@@ -14,15 +14,15 @@ namespace rlgo::rulegen {
 struct Variable {
   std::string name;
   ops::Shape shape;
-  char role = 'x';     // x data, w weights, g weights of a grouped convolution, v vector, s scalar, z constant
-  int constant = -1;   // 0, 1: a tensor of zeros or ones; -1: free
+  char role = 'x';    // x data, w weights, g weights of a grouped convolution, v vector, s scalar, z constant
+  int constant = -1;  // 0, 1: a tensor of zeros or ones; -1: free
 };
 
 struct Family {
   std::string name;
   std::vector<Variable> variables;
   std::vector<OpConfig> configs;
-  int unit = 3;        // extent that a split cuts off where an axis is a multiple of it
+  int unit = 3;  // extent that a split cuts off where an axis is a multiple of it
   int max_elements = 81;
   // Every permutation of the free variables of equal shape and role; [0] is the identity. permutations[p][v]: what
   // variable v is renamed to.

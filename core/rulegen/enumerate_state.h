@@ -31,7 +31,7 @@ class GraphState {
     std::vector<int> selves;  // permutations under which the graph differs and computes the same
     bool redundant = false;   // the last step computes only what is there already
     std::array<uint8_t, 2> targets{};
-    bool alone = false;       // nothing but the last step's outputs is a result
+    bool alone = false;  // nothing but the last step's outputs is a result
   };
   // Of the graph whose last step was pushed with values.
   Outcome assess() const;
@@ -76,7 +76,7 @@ class GraphState {
 
   const Family& family_;
   const int variables_, permutations_;
-  std::vector<int> before_;       // by variable: the one of its kind that is used first, -1
+  std::vector<int> before_;  // by variable: the one of its kind that is used first, -1
   std::vector<std::array<const char*, 216>> role_table_;
   std::vector<ops::Shape> shapes_;
   std::unordered_map<uint64_t, TypedStep> types_;

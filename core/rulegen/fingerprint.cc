@@ -9,17 +9,20 @@
 namespace rlgo::rulegen {
 namespace {
 
-Tiny opaque(uint64_t code, const Tiny& x, double real) {
-  return {hash_combine(0x0FA9 + code, x.field) % kPrime, real};
-}
+Tiny opaque(uint64_t code, const Tiny& x, double real) { return {hash_combine(0x0FA9 + code, x.field) % kPrime, real}; }
 
 Tiny activate(Act act, const Tiny& x) {
   switch (act) {
-    case Act::none: return x;
-    case Act::relu: return x.real > 0 ? x : Tiny{};
-    case Act::sigmoid: return opaque(1, x, 1 / (1 + std::exp(-x.real)));
-    case Act::tanh: return x.field == 0 ? Tiny{} : opaque(2, x, std::tanh(x.real));
-    case Act::gelu: return x.field == 0 ? Tiny{} : opaque(3, x, x.real * 0.5 * (1 + std::erf(x.real * M_SQRT1_2)));
+    case Act::none:
+      return x;
+    case Act::relu:
+      return x.real > 0 ? x : Tiny{};
+    case Act::sigmoid:
+      return opaque(1, x, 1 / (1 + std::exp(-x.real)));
+    case Act::tanh:
+      return x.field == 0 ? Tiny{} : opaque(2, x, std::tanh(x.real));
+    case Act::gelu:
+      return x.field == 0 ? Tiny{} : opaque(3, x, x.real * 0.5 * (1 + std::erf(x.real * M_SQRT1_2)));
   }
   return x;
 }
@@ -286,22 +289,37 @@ void evaluate_tiny(const OpConfig& config, std::span<const TinyView> in, std::sp
   const TinyShape& shape = shapes[0];
   const int axis = config.axis < 0 ? in[0].shape.rank + config.axis : config.axis;
   switch (config.op) {
-    case Op::matmul: return matmul(in, shape, config.act, out[0]);
-    case Op::add: return elementwise(in, shape, out[0], [](const Tiny& a, const Tiny& b) { return a + b; });
-    case Op::mul: return elementwise(in, shape, out[0], [](const Tiny& a, const Tiny& b) { return a * b; });
-    case Op::conv2d: return conv2d(config, in, shape, out[0]);
+    case Op::matmul:
+      return matmul(in, shape, config.act, out[0]);
+    case Op::add:
+      return elementwise(in, shape, out[0], [](const Tiny& a, const Tiny& b) { return a + b; });
+    case Op::mul:
+      return elementwise(in, shape, out[0], [](const Tiny& a, const Tiny& b) { return a * b; });
+    case Op::conv2d:
+      return conv2d(config, in, shape, out[0]);
     case Op::max_pool:
-    case Op::avg_pool: return pool(config, in[0], shape, out[0]);
-    case Op::concat: return concat(in, axis, shape, out[0]);
-    case Op::split: return split(in[0], axis, shapes, out);
-    case Op::transpose: return transpose(config, in[0], shape, out[0]);
-    case Op::pad: return pad(config, in[0], shape, out[0]);
+    case Op::avg_pool:
+      return pool(config, in[0], shape, out[0]);
+    case Op::concat:
+      return concat(in, axis, shape, out[0]);
+    case Op::split:
+      return split(in[0], axis, shapes, out);
+    case Op::transpose:
+      return transpose(config, in[0], shape, out[0]);
+    case Op::pad:
+      return pad(config, in[0], shape, out[0]);
     case Op::reduce_mean:
-    case Op::reduce_sum: return reduce(config, in[0], axis, out[0]);
-    case Op::softmax: return softmax(in[0], axis, out[0]);
-    case Op::layer_norm: return layer_norm(in, out[0]);
-    case Op::reshape: std::copy_n(in[0].data, shape.elements(), out[0]); return;
-    default: break;
+    case Op::reduce_sum:
+      return reduce(config, in[0], axis, out[0]);
+    case Op::softmax:
+      return softmax(in[0], axis, out[0]);
+    case Op::layer_norm:
+      return layer_norm(in, out[0]);
+    case Op::reshape:
+      std::copy_n(in[0].data, shape.elements(), out[0]);
+      return;
+    default:
+      break;
   }
   RLGO_CHECK(config.act != Act::none);
   const int n = shape.elements();

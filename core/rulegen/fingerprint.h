@@ -43,7 +43,7 @@ enum class Act : uint8_t { none, relu, sigmoid, tanh, gelu };
 struct OpConfig {
   ops::Op op = ops::Op::add;
   ops::Attrs attrs;
-  std::string label;             // unique in a family: "conv2d-3x3-relu"
+  std::string label;  // unique in a family: "conv2d-3x3-relu"
   int arity = 1;
   int outputs = 1;
   bool commutative = false;

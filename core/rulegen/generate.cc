@@ -154,9 +154,8 @@ class FamilyRun {
   std::vector<Candidate> drop_special(const std::vector<Candidate>& kept) {
     std::vector<size_t> order(kept.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
-    std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-      return variables_of(family_, kept[a]) > variables_of(family_, kept[b]);
-    });
+    std::ranges::stable_sort(
+        order, [&](size_t a, size_t b) { return variables_of(family_, kept[a]) > variables_of(family_, kept[b]); });
     KeptRules general(family_);
     std::vector<bool> special(kept.size(), false);
     for (size_t k : order) {
@@ -308,8 +307,8 @@ class FamilyRun {
     };
     for (int k = 2; taken(name); ++k) name = fmt::format("g-{}-{}", plain, k);
     out_.rules.push_back({name,
-                          fmt::format("# axioms: {}\nrule {}\n  tags {}\n  proof proved{}", join(task.axioms, " "), name,
-                                      join(rule_tags(family_, task.pair), " "), body),
+                          fmt::format("rule {}\n  tags {}\n  proof proved {}{}", name,
+                                      join(rule_tags(family_, task.pair), " "), join(task.axioms, " "), body),
                           report_.family, task.axioms, std::move(rule)});
   }
 
@@ -329,9 +328,7 @@ void drop_narrower(GenerateReport& report) {
   std::vector<bool> dropped(report.rules.size(), false);
   const auto plain = [](const GeneratedRule& rule) {
     const auto digits = rule.name.find_last_not_of("0123456789");
-    return digits + 1 < rule.name.size() && rule.name[digits] == '-'
-               ? rule.name.substr(0, digits)
-               : rule.name;
+    return digits + 1 < rule.name.size() && rule.name[digits] == '-' ? rule.name.substr(0, digits) : rule.name;
   };
   for (size_t k = 0; k < report.rules.size(); ++k) {
     for (size_t other = k + 1; other < report.rules.size() && !dropped[k]; ++other) {

@@ -24,10 +24,10 @@ struct GenerateOptions {
   std::filesystem::path state;                // folder for the state of each family's enumeration; "" for none
   bool derive = true;                         // drop what two applications of kept rules say, where no dearer
   bool prove = true;
-  std::vector<std::string> activations{"gelu"};   // what is written for the activation that stands for all
+  std::vector<std::string> activations{"gelu"};  // what is written for the activation that stands for all
   std::shared_ptr<const AxiomSet> axioms;
-  std::shared_ptr<const rules::RuleSet> known;    // rules that say the same in one application are left out
-  std::function<void(const std::string&)> explain;  // one line for each pruned pair, in a fixed order
+  std::shared_ptr<const rules::RuleSet> known;       // rules that say the same in one application are left out
+  std::function<void(const std::string&)> explain;   // one line for each pruned pair, in a fixed order
   std::function<bool(const std::string&)> progress;  // a line; false: stop
 };
 

@@ -44,19 +44,34 @@ std::vector<std::string> rule_tags(const Family& family, const Candidate& pair) 
     for (const auto& step : side->steps) {
       using ops::Op;
       switch (const auto& config = family.configs[step.config]; config.op) {
-        case Op::conv2d: words.insert("conv"); break;
+        case Op::conv2d:
+          words.insert("conv");
+          break;
         case Op::max_pool:
-        case Op::avg_pool: words.insert("pool"); break;
+        case Op::avg_pool:
+          words.insert("pool");
+          break;
         case Op::relu:
-        case Op::gelu: words.insert("activation"); break;
+        case Op::gelu:
+          words.insert("activation");
+          break;
         case Op::reduce_mean:
-        case Op::reduce_sum: words.insert("reduce"); break;
+        case Op::reduce_sum:
+          words.insert("reduce");
+          break;
         case Op::layer_norm:
-        case Op::softmax: words.insert("norm"); break;
-        case Op::pad: words.insert("enlarge"); break;
+        case Op::softmax:
+          words.insert("norm");
+          break;
+        case Op::pad:
+          words.insert("enlarge");
+          break;
         case Op::add:
-        case Op::mul: words.insert("algebra"); break;
-        default: words.insert(std::string(ops::name(config.op)));
+        case Op::mul:
+          words.insert("algebra");
+          break;
+        default:
+          words.insert(std::string(ops::name(config.op)));
       }
     }
   }

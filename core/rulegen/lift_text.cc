@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/rulegen/lift.h"
+#include "core/rulegen/lift_windows.h"
 #include "core/rulegen/prune_term.h"
 
 namespace rlgo::rulegen {
@@ -12,20 +13,18 @@ namespace {
 
 struct Unsayable {};
 
-std::string numbers(std::span<const int> values) {
-  std::vector<std::string> parts;
-  for (int v : values) parts.push_back(std::to_string(v));
-  return "[" + join(parts, ", ") + "]";
-}
-
 class Writer {
  public:
   Writer(const Family& family, const Candidate& pair, const SymbolicPair& symbols, const LiftStyle& style,
          std::string activation)
-      : family_(family), pair_(pair), symbols_(symbols), style_(style), activation_(std::move(activation)),
-        views_{TermView(family, pair.source), TermView(family, pair.target)} {
+      : family_(family),
+        pair_(pair),
+        symbols_(symbols),
+        style_(style),
+        activation_(std::move(activation)),
+        views_{TermView(family, pair.source), TermView(family, pair.target)},
+        windows_(family, pair, style) {
     for (int side : {0, 1}) count_readers(side);
-    windows_of_pair();
   }
 
   std::string body() {
@@ -98,7 +97,8 @@ class Writer {
 
   std::string result(int tensor, const std::string& old) {
     if (tensor < static_cast<int>(family_.variables.size()) && family_.variables[tensor].constant >= 0) {
-      return fmt::format("(fill shape=shape({}) value={}.0 to=dtype({}))", old, family_.variables[tensor].constant, old);
+      return fmt::format("(fill shape=shape({}) value={}.0 to=dtype({}))", old, family_.variables[tensor].constant,
+                         old);
     }
     if (surrounded()) {
       return fmt::format("(concat ?ls... {} ?rs... axis={})", reference(1, tensor), around_axis_);
@@ -145,19 +145,30 @@ class Writer {
     const int axis = axis_of(side, step, config);
     switch (config.op) {
       case Op::concat:
-      case Op::softmax: return "axis=" + axis_text(side, s, axis);
-      case Op::layer_norm: return "axis=" + axis_text(side, s, axis) + " ..?L";
+      case Op::softmax:
+        return "axis=" + axis_text(side, s, axis);
+      case Op::layer_norm:
+        return "axis=" + axis_text(side, s, axis) + " ..?L";
       case Op::reduce_mean:
-      case Op::reduce_sum: return "axes=[" + axis_text(side, s, axis) + "] keepdims=1";
-      case Op::split: return fmt::format("axis={} sizes={}", axis_text(side, s, axis), sizes(side, s, axis));
-      case Op::transpose: return "perm=" + perm_text(side, step, config);
-      case Op::reshape: return "shape=" + shape_text(side, s);
-      case Op::conv2d: return conv(side, step, config);
+      case Op::reduce_sum:
+        return "axes=[" + axis_text(side, s, axis) + "] keepdims=1";
+      case Op::split:
+        return fmt::format("axis={} sizes={}", axis_text(side, s, axis), sizes(side, s, axis));
+      case Op::transpose:
+        return "perm=" + perm_text(side, step, config);
+      case Op::reshape:
+        return "shape=" + shape_text(side, s);
+      case Op::conv2d:
+        return windows_.conv(side, step, config, guards_);
       case Op::max_pool:
-      case Op::avg_pool: return pool(config);
-      case Op::pad: return "pads=" + enlarge(side);
-      case Op::matmul: return style_.windows == 0 ? "..?M" : "";
-      default: return "";
+      case Op::avg_pool:
+        return windows_.pool(config);
+      case Op::pad:
+        return "pads=" + windows_.enlarge(side);
+      case Op::matmul:
+        return style_.windows == 0 ? "..?M" : "";
+      default:
+        return "";
     }
   }
 
@@ -237,7 +248,8 @@ class Writer {
         const auto name = axis_names_.find({static_cast<int>(d), r});
         std::string at = std::to_string(style_.axes == 2 ? static_cast<int>(d) : static_cast<int>(d) - r);
         if (name != axis_names_.end() && static_cast<int>(d) == axis && r == of_rank) at = name->second;
-        known.emplace_back(symbols_.segments.leaves(extents[d]), fmt::format("dim(?{}, {})", family_.variables[v].name, at));
+        known.emplace_back(symbols_.segments.leaves(extents[d]),
+                           fmt::format("dim(?{}, {})", family_.variables[v].name, at));
       }
     }
     std::vector<std::string> parts;
@@ -280,7 +292,7 @@ class Writer {
   }
 
   std::string perm_text(int side, const Step& step, const OpConfig& config) {
-    if (style_.axes == 2) return numbers(config.perm);
+    if (style_.axes == 2) return list_text(config.perm);
     const auto known = perm_names_.find(config.perm);
     if (known != perm_names_.end()) return known->second;
     const int n = static_cast<int>(config.perm.size());
@@ -328,72 +340,6 @@ class Writer {
     return name;
   }
 
-  // ---- windows ------------------------------------------------------------------------------------------------------
-
-  void windows_of_pair() {
-    for (int side : {0, 1}) {
-      for (const auto& step : sketch(side).steps) {
-        const auto& config = family_.configs[step.config];
-        if (config.op == ops::Op::pad) (side == 0 ? enlarges_left_ : enlarges_right_) = true;
-        if (config.op != ops::Op::conv2d) continue;
-        acts_ |= config.act == Act::none ? 1 : 2;
-        groups_ |= config.group == 1 ? 1 : 2;
-        kernels_ |= config.kernel[0] == 1 ? 1 : 2;
-        if (side == 0) kernels_left_ |= config.kernel[0] == 1 ? 1 : 2;
-      }
-    }
-  }
-  bool enlarges() const { return enlarges_left_ || enlarges_right_; }
-
-  std::string conv(int side, const Step& step, const OpConfig& config) {
-    std::vector<std::string> parts;
-    const bool plain = style_.windows == 3;
-    const bool point = config.kernel[0] == 1 && kernels_ == 3 && !enlarges() && style_.windows >= 2;
-    if (acts_ == 3 || style_.windows >= 1) parts.push_back(config.act == Act::none ? "act=none" : "act=relu");
-    if (groups_ == 3 || style_.windows >= 2) parts.push_back(fmt::format("group={}", config.group));
-    if (plain || point) {
-      parts.push_back("strides=[1, 1] dilations=[1, 1] pads=" + numbers(config.pads));
-      if (side == 0 && is_free(step.operands[1])) {
-        const std::string& w = family_.variables[step.operands[1]].name;
-        guards_.push_back(fmt::format("dim(?{}, 2) == {} and dim(?{}, 3) == {}", w, config.kernel[0], w, config.kernel[1]));
-      }
-    } else if (enlarges()) {
-      parts.push_back("dilations=[1, 1] pads=" + window_pads(config) + " ..?A");
-    } else {
-      parts.push_back(config.kernel[0] == 1 && kernels_ == 3 ? "..?B" : "..?A");
-    }
-    return join(parts, " ");
-  }
-
-  // Enlarging a kernel takes as much more padding.
-  std::string window_pads(const OpConfig& config) {
-    const bool large = config.kernel[0] == 3, bound_large = kernels_left_ != 1;
-    std::vector<std::string> parts;
-    for (int k = 0; k < 4; ++k) {
-      std::string text = fmt::format("?q{}", k);
-      const std::string more = enlarges_left_ ? fmt::format("?e{}", k) : "1";
-      if (large != bound_large) text += (large ? " + " : " - ") + more;
-      if (large != bound_large && !large) guards_.push_back(fmt::format("?q{} >= {}", k, more));
-      parts.push_back(text);
-    }
-    return "[" + join(parts, ", ") + "]";
-  }
-  std::string enlarge(int side) const {
-    if (style_.windows == 3) return "[0, 0, 1, 1, 0, 0, 1, 1]";
-    if (side == 1 && !enlarges_left_) return "[0, 0, 1, 1, 0, 0, 1, 1]";
-    return "[0, 0, ?e0, ?e1, 0, 0, ?e2, ?e3]";
-  }
-
-  std::string pool(const OpConfig& config) const {
-    const bool maximum = config.op == ops::Op::max_pool;
-    const std::string extra = maximum ? "dilations=[1, 1]" : fmt::format("count_include_pad={}", int{config.count_pads});
-    if (style_.windows == 3) {
-      return "kernel=[3, 3] strides=[1, 1] pads=[1, 1, 1, 1] ceil_mode=0 " + extra;
-    }
-    const std::string bundle = maximum ? "..?P" : "..?Q";
-    return style_.windows == 0 ? bundle : extra + (style_.windows == 2 ? " ceil_mode=0 " : " ") + bundle;
-  }
-
   // ---- conditions ---------------------------------------------------------------------------------------------------
 
   void demand_ranks() {
@@ -417,28 +363,7 @@ class Writer {
     for (size_t v = 0; v < family_.variables.size(); ++v) {
       if (is_free(static_cast<int>(v)) && on_left(static_cast<int>(v))) free.push_back(static_cast<int>(v));
     }
-    const auto leaves = [&](int v) {
-      std::vector<std::vector<int>> all;
-      for (int node : symbols_.source[v]) all.push_back(symbols_.segments.leaves(node));
-      return all;
-    };
-    for (size_t b = 1; b < free.size(); ++b) {
-      for (size_t a = 0; a < b; ++a) {
-        const auto left = leaves(free[a]), right = leaves(free[b]);
-        const std::string &x = family_.variables[free[a]].name, &z = family_.variables[free[b]].name;
-        if (left == right && !left.empty()) {
-          guards_.push_back(fmt::format("shape(?{}) == shape(?{})", x, z));
-          continue;
-        }
-        for (size_t i = 0; i < left.size() && style_.shapes == 2; ++i) {
-          for (size_t j = 0; j < right.size(); ++j) {
-            if (left[i] != right[j] || (left[i].size() == 1 && symbols_.segments.is_fixed(left[i][0]))) continue;
-            guards_.push_back(fmt::format("dim(?{}, {}) == dim(?{}, {})", x, int(i) - int(left.size()), z,
-                                          int(j) - int(right.size())));
-          }
-        }
-      }
-    }
+    add_shape_demands(family_, symbols_, free, style_.shapes == 2, guards_);
   }
 
   const Family& family_;
@@ -448,16 +373,15 @@ class Writer {
   const std::string activation_;
   std::array<TermView, 2> views_;
   std::array<std::vector<int>, 2> readers_;
-  std::array<std::map<int, std::string>, 2> names_;  // by step
+  std::array<std::map<int, std::string>, 2> names_;        // by step
   std::map<std::pair<int, int>, std::string> axis_names_;  // by axis and rank
   std::map<std::vector<int>, std::string> perm_names_;
   std::vector<std::pair<std::vector<int>, std::string>> sizes_;
   std::vector<std::pair<std::vector<std::vector<int>>, std::string>> shapes_;
   std::vector<std::string> guards_;
+  WindowText windows_;
   std::string around_axis_;
   int axis_place_ = 0;
-  int acts_ = 0, groups_ = 0, kernels_ = 0, kernels_left_ = 0;  // bit 0: none, 1, 1x1; bit 1: the other
-  bool enlarges_left_ = false, enlarges_right_ = false;
 };
 
 }  // namespace

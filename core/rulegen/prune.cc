@@ -138,24 +138,23 @@ bool isomorphic(const Family& family, SketchEvaluator& evaluator, const Candidat
 }  // namespace
 
 const char* name(Fate fate) {
-  static constexpr const char* kNames[] = {"kept",      "renaming", "unusable", "independent", "common",   "reordered",
-                                           "repeated",  "shapes",   "values",   "instance",    "derivable"};
+  static constexpr const char* kNames[] = {"kept",     "renaming", "unusable", "independent", "common",   "reordered",
+                                           "repeated", "shapes",   "values",   "instance",    "derivable"};
   return kNames[static_cast<int>(fate)];
 }
 
 const char* meaning(Fate fate) {
-  static constexpr const char* kMeanings[] = {
-      "kept",
-      "one graph with its inputs named differently",
-      "neither side can be found in a graph and says enough to write the other",
-      "its outputs fall into parts that are rules of their own",
-      "both sides share a part, and what is left is equal without it",
-      "equal up to the order of sums and products",
-      "the same pair again, inputs renamed or sides exchanged",
-      "well shaped at the enumerated sizes only",
-      "equal at the enumerated sizes only",
-      "a kept smaller rule, with terms for its variables",
-      "two applications of kept rules, through no dearer graph"};
+  static constexpr const char* kMeanings[] = {"kept",
+                                              "one graph with its inputs named differently",
+                                              "neither side can be found in a graph and says enough to write the other",
+                                              "its outputs fall into parts that are rules of their own",
+                                              "both sides share a part, and what is left is equal without it",
+                                              "equal up to the order of sums and products",
+                                              "the same pair again, inputs renamed or sides exchanged",
+                                              "well shaped at the enumerated sizes only",
+                                              "equal at the enumerated sizes only",
+                                              "a kept smaller rule, with terms for its variables",
+                                              "two applications of kept rules, through no dearer graph"};
   return kMeanings[static_cast<int>(fate)];
 }
 

@@ -13,16 +13,16 @@ namespace rlgo::rulegen {
 
 enum class Fate : uint8_t {
   kept,
-  renaming,      // one graph with its inputs named differently
-  unusable,      // neither side can be found in a graph and says enough to write the other
-  independent,   // its outputs fall into parts that are rules of their own
-  common,        // both sides share a part: what is left of them without it is equal already
-  reordered,     // equal up to the order of sums and products
-  repeated,      // the same pair again, inputs renamed
-  shapes,        // well shaped at the enumerated sizes only
-  values,        // equal at the enumerated sizes only
-  instance,      // a kept smaller rule with terms for its variables
-  derivable,     // two applications of kept rules, through no dearer graph
+  renaming,     // one graph with its inputs named differently
+  unusable,     // neither side can be found in a graph and says enough to write the other
+  independent,  // its outputs fall into parts that are rules of their own
+  common,       // both sides share a part: what is left of them without it is equal already
+  reordered,    // equal up to the order of sums and products
+  repeated,     // the same pair again, inputs renamed
+  shapes,       // well shaped at the enumerated sizes only
+  values,       // equal at the enumerated sizes only
+  instance,     // a kept smaller rule with terms for its variables
+  derivable,    // two applications of kept rules, through no dearer graph
 };
 constexpr int kFates = 11;
 const char* name(Fate verdict);

@@ -21,7 +21,10 @@ Bound nothing_bound() {
 // One direction of a kept rule.
 struct Directed {
   Directed(const Family& family, Sketch left_side, Sketch right_side, int number)
-      : left(std::move(left_side)), right(std::move(right_side)), rule(number), left_matcher(family, left),
+      : left(std::move(left_side)),
+        right(std::move(right_side)),
+        rule(number),
+        left_matcher(family, left),
         right_matcher(family, right) {}
   Directed(const Directed&) = delete;
   Sketch left, right;
@@ -145,7 +148,8 @@ struct KeptRules::Impl {
     };
     if (outputs == 1) return at(std::array<uint8_t, 1>{static_cast<uint8_t>(first)});
     for (size_t t = family.variables.size(); t < view.size(); ++t) {
-      if (static_cast<int>(t) != first) at(std::array<uint8_t, 2>{static_cast<uint8_t>(first), static_cast<uint8_t>(t)});
+      if (static_cast<int>(t) != first)
+        at(std::array<uint8_t, 2>{static_cast<uint8_t>(first), static_cast<uint8_t>(t)});
     }
   }
 
@@ -194,9 +198,8 @@ Fate KeptRules::judge(const Candidate& pair, bool derive, std::vector<int>* by) 
 void KeptRules::add(const Candidate& pair) {
   for (const bool exchanged : {false, true}) {
     const int number = static_cast<int>(impl_->directed.size());
-    const auto& rule = *impl_->directed.emplace_back(
-        std::make_unique<Directed>(impl_->family, exchanged ? pair.target : pair.source,
-                                   exchanged ? pair.source : pair.target, impl_->count));
+    const auto& rule = *impl_->directed.emplace_back(std::make_unique<Directed>(
+        impl_->family, exchanged ? pair.target : pair.source, exchanged ? pair.source : pair.target, impl_->count));
     bool variable = false;
     for (size_t k = 0; k < rule.left.outputs.size(); ++k) {
       variable |= impl_->root(rule.left, k) < 0 || impl_->root(rule.right, k) < 0;

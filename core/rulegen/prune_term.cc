@@ -104,8 +104,14 @@ class Rewriter {
  public:
   Rewriter(const Family& family, const Sketch& graph, std::span<const uint8_t> places, const Sketch& pattern,
            const Bound& bound, size_t max_steps)
-      : family_(family), graph_(graph), pattern_(pattern), places_(places), bound_(bound), max_steps_(max_steps),
-        graph_view_(family, graph), pattern_view_(family, pattern) {
+      : family_(family),
+        graph_(graph),
+        pattern_(pattern),
+        places_(places),
+        bound_(bound),
+        max_steps_(max_steps),
+        graph_view_(family, graph),
+        pattern_view_(family, pattern) {
     next_ = static_cast<int>(family.variables.size());
     done_.fill(-1);
     done_pattern_.fill(-1);

@@ -18,9 +18,9 @@ namespace rlgo::launch {
 namespace {
 
 struct Fires {
-  int64_t at_start = 0;          // matches, all graphs
-  int graphs_at_start = 0;       // graphs with a match
-  int graphs_reached = 0;        // graphs with a match at the start or in a rollout
+  int64_t at_start = 0;     // matches, all graphs
+  int graphs_at_start = 0;  // graphs with a match
+  int graphs_reached = 0;   // graphs with a match at the start or in a rollout
 };
 
 // Rules that match somewhere on random walks from the graph.
@@ -90,7 +90,7 @@ int run_rules_fires(std::vector<std::string> arguments) {
   if (!out.empty() && files->size() != 1) fail("rules fires --out needs exactly one file of rules");
   const auto rules = rules_of(*files);
   if (graphs.empty()) {
-    for (const auto& name : zoo::graph_names()) graphs.emplace_back(name);
+    for (const auto& name : zoo::names()) graphs.push_back(name);
   }
   std::vector<Fires> fires(rules->size());
   for (const auto& name : graphs) {

@@ -25,7 +25,8 @@ double peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-std::string file_text(const rulegen::GenerateReport& report, const std::vector<std::string>& arguments, double seconds) {
+std::string file_text(const rulegen::GenerateReport& report, const std::vector<std::string>& arguments,
+                      double seconds) {
   std::string text = "# Generated and proved by\n#   rlgo rules generate " + join(arguments, " ") + "\n#\n";
   for (const auto& line : split(rulegen::to_text(report), '\n')) text += line.empty() ? "" : "# " + line + "\n";
   text += fmt::format("# {} rules; {} in all, {} resident at most.\n", report.rules.size(), human_seconds(seconds),
@@ -48,12 +49,14 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
   options.integer("max-ops", flags.max_ops, 1, 5, "operators of each side");
   options.integer("lift-ops", flags.lift_ops, 0, 5, "candidates with more a side are counted, not proved; 0: no bound");
   options.text("out", flags.out, "file for the proved rules");
-  options.text("unproved", flags.unproved, "file for what is equal at all tested shapes but not proved (missing axioms)");
+  options.text("unproved", flags.unproved,
+               "file for what is equal at all tested shapes but not proved (missing axioms)");
   options.text("explain", flags.explain, "file for all pruned pairs and why they were pruned; - for standard output");
   options.integer("threads", flags.threads, 1, 256, "threads; the result does not depend on their number");
   options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
   options.texts("activations", how.activations, "written for the activation that stands for all of them");
-  options.texts("known", flags.known, "rule files whose rules are not to be said again; none means the hand-written ones");
+  options.texts("known", flags.known,
+                "rule files whose rules are not to be said again; none means the hand-written ones");
   options.flag("all", flags.all_known, "also rules that are known already");
   options.flag("count", flags.count_only, "stop before the proofs");
   options.text("axioms", flags.axioms, "what proofs start from; empty means the shipped configs/rules/axioms.rules");

@@ -33,7 +33,8 @@ std::string all_text(const GenerateReport& report) {
 
 TEST(Generate, ProductsAreAssociative) {
   const auto report = run("2d:matmul", 2);
-  EXPECT_TRUE(has(report, "?r1 = (matmul (matmul ?w ?z) ?x)\n  => ?r1 = (matmul ?w (matmul ?z ?x))")) << all_text(report);
+  EXPECT_TRUE(has(report, "?r1 = (matmul (matmul ?w ?z) ?x)\n  => ?r1 = (matmul ?w (matmul ?z ?x))"))
+      << all_text(report);
   EXPECT_TRUE(has(report, "?r1 = (matmul ?w (matmul ?z ?x))\n  => ?r1 = (matmul (matmul ?w ?z) ?x)"));
 }
 
