@@ -37,7 +37,7 @@ COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", 
 PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]
 # One of each architecture, and everything that was shipped.
 TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
-         "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-17-open", "lstm-17", "gru-18"]
+         "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-21-dynamo", "lstm-17", "gru-18"]
 TOLERANCE = 1e-3
 
 

@@ -127,7 +127,8 @@ class Copier {
       case Wire::Kind::number:
         if (graph_.node(in.node).op() == Op::fill) return editor_.op(Op::fill, {}, graph_.node(in.node).attrs());
         if (const auto value = number_of(graph_.node(in.node))) {
-          return weight(graph::Blob::seeded(graph_.type(in), 1, 0.0, *value));
+          if (std::isfinite(*value)) return weight(graph::Blob::seeded(graph_.type(in), 1, 0.0, *value));
+          return weight(graph_.node(in.node).info->blob);  // a mask's infinity
         }
         [[fallthrough]];
       case Wire::Kind::constant:

@@ -201,7 +201,7 @@ TORCH = {
     "bert-14-open": (language("bert"), 14, "legacy", True),
     "bert-18-dynamo": (language("bert"), 18, "dynamo", False),
     "distilbert-17": (language("distilbert"), 17, "legacy", False),
-    "gpt2-17-open": (language("gpt2"), 17, "legacy", True),
+    "gpt2-16": (language("gpt2"), 16, "legacy", False),
     "gpt2-21-dynamo": (language("gpt2"), 21, "dynamo", False),
     "lstm-17": (recurrent("LSTM"), 17, "legacy", True),
     "gru-18": (recurrent("GRU"), 18, "legacy", False),
