@@ -17,6 +17,20 @@ bool may_merge(const NodeInfo& info) {
 
 }  // namespace
 
+std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::span<const ops::TensorType> inputs,
+                                          ops::Types outputs, std::string name) {
+  auto info = std::make_shared<NodeInfo>();
+  info->op = op;
+  info->work = ops::spec(op).work(inputs, attrs);
+  info->local_hash = hash_op(op, attrs);
+  info->signature_hash = info->local_hash;
+  for (const auto& t : inputs) info->signature_hash = hash_combine(info->signature_hash, t.hash());
+  info->attrs = std::move(attrs);
+  info->outputs = std::move(outputs);
+  info->name = std::move(name);
+  return info;
+}
+
 Editor::Editor(const Graph& graph) : graph_(graph), first_new_(graph.id_bound()) {}
 
 Value Editor::add_input(std::string name, ops::TensorType type) {
@@ -76,16 +90,18 @@ std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs,
     if (equal < first_new_) found_.push_back(equal);
     return equal;
   }
+  return append_made(make_info(op, std::move(*attrs), types, std::move(*outputs), std::move(name)), inputs);
+}
 
-  auto info = std::make_shared<NodeInfo>();
-  info->op = op;
-  info->work = ops::spec(op).work(types, *attrs);
-  info->attrs = std::move(*attrs);
-  info->outputs = std::move(*outputs);
-  info->name = std::move(name);
-  info->local_hash = local_hash;
-  info->signature_hash = local_hash;
-  for (const auto& t : types) info->signature_hash = hash_combine(info->signature_hash, t.hash());
+NodeId Editor::add_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs) {
+  if (const NodeId equal = find_equal(info->local_hash, inputs); equal != kNoNode) {
+    if (equal < first_new_) found_.push_back(equal);
+    return equal;
+  }
+  return append_made(std::move(info), inputs);
+}
+
+NodeId Editor::append_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs) {
   Node node;
   node.info = std::move(info);
   node.inputs.assign(inputs);
@@ -117,7 +133,7 @@ void Editor::replace(Value from, Value to) {
   touch(to.node);
   for (const Use& use : moved) {
     remove_use(from, use);
-    graph_.nodes_[use.user].inputs[use.input] = to;
+    change(use.user).inputs[use.input] = to;
     add_use(to, {use.user, use.input, to.port});
     touch(use.user);
   }
@@ -166,6 +182,16 @@ std::optional<Graph> Editor::finish(Delta* delta) {
   return std::move(graph_);
 }
 
+// The node, to be changed: a trial notes first what it was.
+Node& Editor::change(NodeId id) {
+  Node& node = graph_.nodes_[id];
+  if (journal_ && id < first_new_ && journal_->edit[id] != journal_->number) {
+    journal_->edit[id] = journal_->number;
+    journal_->nodes.emplace_back(id, node);
+  }
+  return node;
+}
+
 NodeId Editor::append(Node node) {
   const NodeId id = graph_.id_bound();
   graph_.nodes_.push_back(std::move(node));
@@ -175,13 +201,13 @@ NodeId Editor::append(Node node) {
 }
 
 void Editor::add_use(Value value, Use use) {
-  auto& uses = graph_.nodes_[value.node].uses;
+  auto& uses = change(value.node).uses;
   uses.insert(std::lower_bound(uses.begin(), uses.end(), use), use);
   touch(value.node);
 }
 
 void Editor::remove_use(Value value, Use use) {
-  auto& uses = graph_.nodes_[value.node].uses;
+  auto& uses = change(value.node).uses;
   const auto at = std::lower_bound(uses.begin(), uses.end(), use);
   RLGO_CHECK(at != uses.end() && *at == use);
   uses.erase(at);
@@ -198,7 +224,14 @@ NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) co
     return n.info && n.info->local_hash == local_hash && may_merge(*n.info) && std::equal(inputs.begin(), inputs.end(), n.inputs.begin(), n.inputs.end());
   };
   if (inputs.empty()) {
-    for (NodeId id = 0; id < graph_.id_bound(); ++id) {
+    NodeId first = 0;
+    if (journal_) {
+      for (NodeId id : journal_->leaves) {
+        if (equal(id)) return id;
+      }
+      first = first_new_;
+    }
+    for (NodeId id = first; id < graph_.id_bound(); ++id) {
       if (equal(id)) return id;
     }
     return kNoNode;

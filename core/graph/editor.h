@@ -1,9 +1,11 @@
 // Builds and edits graphs. The only way to make one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -25,6 +27,8 @@ class Editor {
   std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs, std::string* reason = nullptr, std::string name = {});
   // The same; throws Error where it does not fit.
   NodeId add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs = {}, std::string name = {});
+  // A node of this description (see make_info), whose inputs have the types that it was made for. Nothing is checked.
+  NodeId add_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs);
   // Port 0 of add(...): for operators with one output.
   Value op(ops::Op op, std::initializer_list<Value> inputs, const ops::Attrs& attrs = {}, std::string name = {}) {
     return {add(op, std::span<const Value>(inputs.begin(), inputs.size()), attrs, std::move(name)), 0};
@@ -38,13 +42,25 @@ class Editor {
   // Ids of nodes made so far are valid here.
   const ops::TensorType& type(Value value) const { return graph_.type(value); }
   const Node& node(NodeId id) const { return graph_.node(id); }
+  // Ids from here on are those of nodes that this editor made.
+  NodeId first_new() const { return first_new_; }
 
   // Removes dead nodes (unread inputs of the graph are kept), orders, and gives the graph away. Nothing where the edit
   // made a cycle. The editor is empty afterwards.
   std::optional<Graph> finish(Delta* delta = nullptr);
 
  private:
+  friend class Trial;
+  // What an edit of a Trial changed, to take it back.
+  struct Journal {
+    std::vector<std::pair<NodeId, Node>> nodes;  // as they were
+    std::vector<uint32_t> edit;                  // by id: number of the last edit that saved the node
+    uint32_t number = 1;                         // of this edit
+    std::vector<NodeId> leaves;                  // of the unedited graph: nodes without inputs that may be merged
+  };
+  Node& change(NodeId id);
   NodeId append(Node node);
+  NodeId append_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs);
   void add_use(Value value, Use use);
   void remove_use(Value value, Use use);
   void touch(NodeId id);
@@ -56,6 +72,11 @@ class Editor {
   NodeId first_new_ = 0;
   std::vector<NodeId> found_;   // older nodes that try_add returned
   std::vector<NodeId> touched_;
+  std::unique_ptr<Journal> journal_;  // of trials only
 };
+
+// The description of a node as try_add makes it. `attrs` are complete, `outputs` what infer says.
+std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::span<const ops::TensorType> inputs,
+                                          ops::Types outputs, std::string name = {});
 
 }  // namespace rlgo::graph

@@ -93,6 +93,7 @@ class Graph {
 
  private:
   friend class Editor;
+  friend class Trial;
   std::string name_;
   std::vector<Node> nodes_;
   std::vector<NodeId> order_;

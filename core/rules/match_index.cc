@@ -15,17 +15,20 @@ using graph::NodeId;
 
 // The matches of one rule; shared between copies of an index until one of them changes it.
 struct RuleMatches {
-  std::vector<Found> all;  // blocked ones and both orders of `before` rules included; sorted
+  std::vector<Found> all;         // blocked ones and both orders of `before` rules included; sorted
+  std::vector<uint32_t> offered;  // index in `all` of each published match
   std::vector<Match> published;
   std::vector<bool> in_order;  // of `before` rules: whether all[k] stands in the wanted order
   bool any_sensitive = false;
 };
 
-// What matching sees of a node itself: inputs and constancy.
-uint64_t fingerprint(const graph::Node& node) {
+// What matching sees of a node itself: inputs, its own and their constancy.
+uint64_t fingerprint(const Graph& graph, const graph::Node& node) {
   uint64_t h = node.constant ? 1 : 2;
-  for (const auto& v : node.inputs)
-    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 16) ^ static_cast<uint64_t>(v.port));
+  for (const auto& v : node.inputs) {
+    const uint64_t constant = graph.node(v.node).constant ? 1 : 0;
+    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 17) ^ (static_cast<uint64_t>(v.port) << 1) ^ constant);
+  }
   return h;
 }
 
@@ -54,7 +57,8 @@ struct MatchIndex::Impl {
   void set_rule(size_t r, const Graph& graph, std::vector<Found> all) {
     auto matches = std::make_shared<RuleMatches>();
     sort_found(graph, all);
-    matches->published = publish(rule(r), graph, all);
+    matches->offered = publish(rule(r), graph, all);
+    for (const uint32_t k : matches->offered) matches->published.push_back(all[k].match);
     matches->in_order = order_flags(rule(r), graph, all);
     matches->any_sensitive = std::ranges::any_of(all, [](const Found& f) { return f.sensitive; });
     matches->all = std::move(all);
@@ -74,7 +78,8 @@ struct MatchIndex::Impl {
         if (first_roots_only ? anchor.pattern != 0 : change == kUses && !anchor.asks_uses) continue;
         const auto r = static_cast<size_t>(anchor.rule);
         auto& out = found[r];
-        Matcher(rule(r), anchor.rule, graph, scratch).at(anchor.pattern, id, [&](Found f, const Plan&) {
+        Matcher(rule(r), anchor.rule, graph, scratch).at(anchor.pattern, id, [&](Found f, const Plan& plan) {
+          f.recipe = make_recipe(plan, graph);
           out.push_back(std::move(f));
         });
       }
@@ -91,7 +96,7 @@ struct MatchIndex::Impl {
     for (NodeId id : delta.removed) change[static_cast<size_t>(id)] = kNode;
     for (const auto* list : {&delta.touched, &delta.added}) {
       for (NodeId id : *list) {
-        const uint64_t now = fingerprint(graph.node(id));
+        const uint64_t now = fingerprint(graph, graph.node(id));
         auto& known = fingerprints[static_cast<size_t>(id)];
         const Change how = known == now ? kUses : kNode;
         known = now;
@@ -155,7 +160,7 @@ MatchIndex::MatchIndex(std::shared_ptr<const RuleSet> rules, const Graph& graph)
   impl_->fingerprints.assign(static_cast<size_t>(graph.id_bound()), 0);
   std::vector<std::pair<NodeId, Change>> nodes;
   for (NodeId id : graph.order()) {
-    impl_->fingerprints[static_cast<size_t>(id)] = fingerprint(graph.node(id));
+    impl_->fingerprints[static_cast<size_t>(id)] = fingerprint(graph, graph.node(id));
     nodes.emplace_back(id, kNode);
   }
   auto found = impl_->search(graph, nodes, true);
@@ -183,6 +188,13 @@ void MatchIndex::update(const Graph& graph, const graph::Delta& delta) {
 std::span<const Match> MatchIndex::matches(int rule) const {
   RLGO_CHECK(rule >= 0 && rule < static_cast<int>(impl_->rules.size()));
   return impl_->rules[static_cast<size_t>(rule)]->published;
+}
+
+void MatchIndex::edit(int rule, int location, graph::Editor& editor,
+                      std::vector<std::pair<graph::Value, graph::Value>>* replaced) const {
+  RLGO_CHECK(location >= 0 && static_cast<size_t>(location) < matches(rule).size());
+  const RuleMatches& of_rule = *impl_->rules[static_cast<size_t>(rule)];
+  draw(*of_rule.all[of_rule.offered[static_cast<size_t>(location)]].recipe, editor, replaced);
 }
 
 int64_t MatchIndex::total() const { return impl_->total; }

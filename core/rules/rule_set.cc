@@ -139,17 +139,18 @@ void sort_found(const graph::Graph& graph, std::vector<Found>& all) {
             all.end());
 }
 
-std::vector<Match> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all) {
-  std::vector<Match> matches;
+std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all) {
+  std::vector<uint32_t> offered;
   std::unordered_set<uint64_t> seen;
-  for (const Found& found : all) {
+  for (uint32_t k = 0; k < all.size(); ++k) {
+    const Found& found = all[k];
     if (found.blocked) continue;
     if (rule.before_first >= 0 &&
         graph.position(found.match.nodes[rule.before_first]) > graph.position(found.match.nodes[rule.before_second]))
       continue;
-    if (all.size() == 1 || seen.insert(found.signature).second) matches.push_back(found.match);
+    if (all.size() == 1 || seen.insert(found.signature).second) offered.push_back(k);
   }
-  return matches;
+  return offered;
 }
 
 std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Graph& graph) {
@@ -162,30 +163,25 @@ std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Gr
     if (graph.node(id).op() == rule.left[0].op) matcher.at(0, id, sink);
   }
   sort_found(graph, all);
-  return publish(rule, graph, all);
+  std::vector<Match> matches;
+  for (const uint32_t k : publish(rule, graph, all)) matches.push_back(std::move(all[k].match));
+  return matches;
 }
 
 namespace {
 
+std::optional<Rewrite> finish(graph::Editor& editor) {
+  Rewrite rewrite;
+  auto graph = editor.finish(&rewrite.delta);
+  if (!graph) return std::nullopt;
+  rewrite.graph = std::move(*graph);
+  return rewrite;
+}
+
 std::optional<Rewrite> build(const graph::Graph& graph, const Plan& plan) {
   graph::Editor editor(graph);
-  std::vector<graph::NodeId> made;
-  const auto value = [&](const PlanRef& ref) {
-    return ref.planned < 0 ? ref.value : graph::Value{made[static_cast<size_t>(ref.planned)], ref.value.port};
-  };
-  for (const auto& node : plan.nodes) {
-    SmallVector<graph::Value, 8> inputs;
-    for (const auto& ref : node.inputs) inputs.push_back(value(ref));
-    const auto id = editor.try_add(node.op, inputs, node.attrs);
-    if (!id) return std::nullopt;
-    made.push_back(*id);
-  }
-  for (const auto& [old, with] : plan.replacements) editor.replace(old, value(with));
-  Rewrite rewrite;
-  auto graph_out = editor.finish(&rewrite.delta);
-  if (!graph_out) return std::nullopt;
-  rewrite.graph = std::move(*graph_out);
-  return rewrite;
+  draw(*make_recipe(plan, graph), editor);
+  return finish(editor);
 }
 
 }  // namespace

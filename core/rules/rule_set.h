@@ -26,8 +26,8 @@ struct RuleSet::Impl {
 
 // Orders by positions of nodes, then of variables.
 bool stands_before(const graph::Graph& graph, const Match& a, const Match& b);
-// From all matches in order to those that are offered: no blocked ones, `before` kept, one of equal results.
-std::vector<Match> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all);
+// From all matches in order to those that are offered: no blocked ones, `before` kept, one of equal results. Indices.
+std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all);
 // Sorts, and drops repeated matches.
 void sort_found(const graph::Graph& graph, std::vector<Found>& all);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/small_vector.h"
@@ -87,6 +88,10 @@ class MatchIndex {
   // Equal to find_matches(rules, rule, graph), in the same order.
   std::span<const Match> matches(int rule) const;
   int64_t total() const;
+  // Makes the edit of matches(rule)[location] on an editor of the indexed graph, without looking at the match again.
+  // Appends (old value, value in its place) to `replaced` where that is not null.
+  void edit(int rule, int location, graph::Editor& editor,
+            std::vector<std::pair<graph::Value, graph::Value>>* replaced = nullptr) const;
 
  private:
   struct Impl;

@@ -33,7 +33,8 @@ std::vector<Candidate> rank(std::span<const StatePtr> beam, std::span<const std:
 Result beam(const Problem& problem, const Options& options) {
   Session session(problem, options);
   std::vector<StatePtr> beam{session.start()};
-  std::unordered_set<uint64_t> visited{problem.graph.hash()};
+  std::unordered_set<uint64_t> visited;
+  visited.insert(beam[0]->hash.value());
   while (!beam.empty() && session.may_continue()) {
     std::vector<std::vector<Step>> tried;
     for (const StatePtr& state : beam) tried.push_back(state->steps(options.max_locations));

@@ -15,8 +15,8 @@ Session::Session(const Problem& problem, const Options& options)
 }
 
 StatePtr Session::start() const {
-  return std::make_shared<const State>(
-      State{problem_.graph, rules::MatchIndex(problem_.rules, problem_.graph), result_.before_us, 0, nullptr});
+  return std::make_shared<const State>(State{problem_.graph, rules::MatchIndex(problem_.rules, problem_.graph),
+                                             graph::NameHash(problem_.graph), result_.before_us, 0, nullptr});
 }
 
 bool Session::may_continue() {
@@ -38,7 +38,6 @@ struct Session::Job {
   std::span<const std::vector<Step>> tried;
   std::vector<size_t> allowed;  // of tried[k]: what the budget pays for
   std::vector<std::vector<Child>> children;
-  std::vector<int64_t> refused;
   std::atomic<size_t> next = 0;
   std::atomic<bool> stopped = false;
   std::mutex mutex;
@@ -48,14 +47,11 @@ struct Session::Job {
 void Session::work(Job& job, cost::CostModel& cost, bool asks) {
   try {
     for (size_t k = job.next++; k < job.states.size(); k = job.next++) {
+      Pricer pricer(*job.states[k], cost);
       for (size_t i = 0; i < job.allowed[k]; ++i) {
         if (asks && options_.stop && options_.stop()) job.stopped = true;
         if (job.stopped) return;
-        if (const auto child = search::price(*job.states[k], job.tried[k][i], cost)) {
-          job.children[k].push_back(*child);
-        } else {
-          ++job.refused[k];
-        }
+        job.children[k].push_back(pricer(job.tried[k][i]));
       }
     }
   } catch (...) {
@@ -69,7 +65,6 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
                                                std::span<const std::vector<Step>> tried) {
   Job job(states, tried);
   job.children.resize(states.size());
-  job.refused.resize(states.size());
   int64_t left = budget_left();
   bool short_of_budget = false;
   for (const auto& steps : tried) {
@@ -86,7 +81,6 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
   }
   if (job.error) std::rethrow_exception(job.error);
   for (const auto& children : job.children) result_.counters.candidates += static_cast<int64_t>(children.size());
-  for (const int64_t refused : job.refused) result_.counters.refused += refused;
   if (short_of_budget) result_.reason = StopReason::budget;
   if (job.stopped) result_.reason = StopReason::stopped;
   if (options_.progress) options_.progress(result_.counters, result_.after_us);

@@ -17,7 +17,7 @@ class Session {
   StatePtr start() const;
   // False where budget or stop() ends the search; the reason is then noted.
   bool may_continue();
-  // Rewrites of each of several states, in the order of `tried`, priced by options.threads threads; those that do not
+  // Rewrites of each of several states, in the order of `tried`, priced by options.threads threads; those
   // apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is dealt out does
   // not depend on the threads.
   std::vector<std::vector<Child>> price(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);

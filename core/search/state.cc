@@ -21,7 +21,7 @@ std::vector<Step> State::steps(int max_locations) const {
 }
 
 int64_t State::bytes() const {
-  const auto per_node = static_cast<int64_t>(sizeof(graph::Node) + 2 * sizeof(int32_t) + sizeof(uint64_t));
+  const auto per_node = static_cast<int64_t>(sizeof(graph::Node) + 2 * sizeof(int32_t) + 3 * sizeof(uint64_t));
   return static_cast<int64_t>(sizeof(State)) + per_node * graph.id_bound() + 256 * index.rules().size();
 }
 
@@ -41,22 +41,29 @@ double ThreadCost::op_us(const graph::Graph& graph, graph::NodeId id) {
 }
 
 std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost) {
-  const auto& match = from.index.matches(step.rule)[static_cast<size_t>(step.location)];
-  auto rewrite = rules::apply(from.index.rules(), match, from.graph);
-  if (!rewrite) return std::nullopt;
-  const double delta_us = cost::delta_us(cost, from.graph, rewrite->graph, rewrite->delta);
+  graph::Editor editor(from.graph);
+  graph::NameHash::Replaced replaced;
+  from.index.edit(step.rule, step.location, editor, &replaced);
+  graph::Delta delta;
+  auto graph = editor.finish(&delta);
+  if (!graph) return std::nullopt;
+  const double delta_us = cost::delta_us(cost, from.graph, *graph, delta);
   rules::MatchIndex index = from.index;
-  index.update(rewrite->graph, rewrite->delta);
-  return State{std::move(rewrite->graph), std::move(index), from.cost_us + delta_us, from.depth + 1,
-               std::make_shared<const Trail>(Trail{from.trail, step})};
+  index.update(*graph, delta);
+  graph::NameHash hash = from.hash;
+  hash.advance(from.graph, *graph, delta, replaced);
+  return State{std::move(*graph),       std::move(index), std::move(hash),
+               from.cost_us + delta_us, from.depth + 1,   std::make_shared<const Trail>(Trail{from.trail, step})};
 }
 
-std::optional<Child> price(const State& from, const Step& step, cost::CostModel& cost) {
-  const auto& match = from.index.matches(step.rule)[static_cast<size_t>(step.location)];
-  const auto rewrite = rules::apply(from.index.rules(), match, from.graph);
-  if (!rewrite) return std::nullopt;
-  return Child{step, from.cost_us + cost::delta_us(cost, from.graph, rewrite->graph, rewrite->delta),
-               rewrite->graph.hash()};
+Child Pricer::operator()(const Step& step) {
+  replaced_.clear();
+  from_.index.edit(step.rule, step.location, trial_.editor(), &replaced_);
+  const graph::Delta& delta = trial_.settle();
+  const Child child{step, from_.cost_us + cost::delta_us(cost_, from_.graph, trial_.graph(), delta),
+                    hash_.after(from_.graph, trial_.graph(), delta, replaced_)};
+  trial_.undo();
+  return child;
 }
 
 }  // namespace rlgo::search

@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/graph/name_hash.h"
+#include "core/graph/trial.h"
 #include "core/search/search.h"
 
 namespace rlgo::search {
@@ -21,6 +23,7 @@ Trace to_trace(const Trail* trail);
 struct State {
   graph::Graph graph;
   rules::MatchIndex index;
+  graph::NameHash hash;
   double cost_us = 0;
   int depth = 0;  // rewrites since the unmodified graph
   std::shared_ptr<const Trail> trail;
@@ -63,7 +66,19 @@ class ThreadCost : public cost::CostModel {
 
 // The graph behind one rewrite, built. Nothing where it does not apply.
 std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost);
-// The same without its graph. Nothing where it does not apply.
-std::optional<Child> price(const State& from, const Step& step, cost::CostModel& cost);
+
+// Prices the rewrites of one state without building their graphs. Refers to both.
+class Pricer {
+ public:
+  Pricer(const State& from, cost::CostModel& cost) : from_(from), cost_(cost), trial_(from.graph), hash_(from.hash) {}
+  Child operator()(const Step& step);
+
+ private:
+  const State& from_;
+  cost::CostModel& cost_;
+  graph::Trial trial_;
+  graph::NameHash hash_;
+  graph::NameHash::Replaced replaced_;
+};
 
 }  // namespace rlgo::search

@@ -15,6 +15,7 @@ struct Entry {
   int64_t number = 0;  // of equal costs the earlier one is taken first
   StatePtr from;       // null: the unmodified graph
   Step step;
+  StatePtr built;  // where it had to be built already: it was the best so far
 };
 bool later(const Entry& a, const Entry& b) {
   return a.cost_us != b.cost_us ? a.cost_us > b.cost_us : a.number > b.number;
@@ -51,8 +52,8 @@ class Backtracking {
 
   void run() {
     start_ = session_.start();
-    visited_.insert(start_->graph.hash());
-    push({start_->cost_us, number_++, nullptr, {}});
+    visited_.insert(start_->hash.value());
+    push({start_->cost_us, number_++, nullptr, {}, start_});
     while (!queue_.empty() && session_.may_continue()) {
       const std::vector<StatePtr> states = take();
       if (states.empty()) continue;
@@ -84,7 +85,7 @@ class Backtracking {
       std::ranges::pop_heap(queue_, later);
       const Entry entry = std::move(queue_.back());
       queue_.pop_back();
-      StatePtr state = entry.from ? session_.build(*entry.from, entry.step) : start_;
+      StatePtr state = entry.built ? entry.built : session_.build(*entry.from, entry.step);
       if (!state) continue;
       ++taken_;
       if (entry.from) ++session_.counters().steps;
@@ -98,11 +99,14 @@ class Backtracking {
       ++session_.counters().duplicates;
       return;
     }
+    StatePtr built;
     if (session_.improves(child.cost_us)) {
-      if (const StatePtr state = session_.build(*from, child.step)) session_.offer(*state);
+      built = session_.build(*from, child.step);
+      if (!built) return;
+      session_.offer(*built);
     }
     if (child.cost_us < session_.options().alpha * session_.best_us())
-      push({child.cost_us, number_++, from, child.step});
+      push({child.cost_us, number_++, from, child.step, std::move(built)});
   }
 
   // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.

@@ -1,0 +1,85 @@
+#include "core/graph/trial.h"
+
+#include <algorithm>
+
+namespace rlgo::graph {
+
+Trial::Trial(const Graph& graph) : editor_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {
+  editor_.journal_ = std::make_unique<Editor::Journal>();
+  editor_.journal_->edit.assign(static_cast<size_t>(graph.id_bound()), 0);
+  for (const NodeId id : graph.order()) {
+    if (graph.node(id).op() == ops::Op::fill) editor_.journal_->leaves.push_back(id);
+  }
+  editor_.graph_.nodes_.reserve(static_cast<size_t>(graph.id_bound()) + 64);
+}
+
+const Delta& Trial::settle() {
+  remove_dead();
+  settle_constants();
+  auto& touched = editor_.touched_;
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  delta_.added.clear();
+  delta_.touched.clear();
+  for (const NodeId id : touched) {
+    if (graph().contains(id)) delta_.touched.push_back(id);
+  }
+  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) {
+    if (graph().contains(id)) delta_.added.push_back(id);
+  }
+  std::ranges::sort(delta_.removed);
+  return delta_;
+}
+
+// In the unedited graph nothing is dead: only what the edit touched or made can be, and what such nodes alone need.
+void Trial::remove_dead() {
+  delta_.removed.clear();
+  stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
+  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);
+  while (!stack_.empty()) {
+    const NodeId id = stack_.back();
+    stack_.pop_back();
+    const Node& node = graph().node(id);
+    if (!node.info || !node.uses.empty() || node.op() == ops::Op::input || graph().is_output(id)) continue;
+    const auto inputs = node.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      editor_.remove_use(inputs[i], {id, static_cast<int32_t>(i), inputs[i].port});
+      stack_.push_back(inputs[i].node);
+    }
+    editor_.change(id) = Node();
+    if (id < editor_.first_new_) delta_.removed.push_back(id);
+  }
+}
+
+void Trial::settle_constants() {
+  stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
+  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);
+  while (!stack_.empty()) {
+    const NodeId id = stack_.back();
+    stack_.pop_back();
+    const Node& node = graph().node(id);
+    if (!node.info || node.inputs.empty() || node.op() == ops::Op::opaque) continue;
+    const bool constant =
+        std::ranges::all_of(node.inputs, [&](const Value& v) { return graph().node(v.node).constant; });
+    if (constant == node.constant) continue;
+    editor_.change(id).constant = constant;
+    editor_.touch(id);
+    for (const Use& use : node.uses) {
+      editor_.touch(use.user);
+      stack_.push_back(use.user);
+    }
+  }
+}
+
+void Trial::undo() {
+  Graph& graph = editor_.graph_;
+  for (auto& [id, node] : editor_.journal_->nodes) graph.nodes_[static_cast<size_t>(id)] = std::move(node);
+  editor_.journal_->nodes.clear();
+  ++editor_.journal_->number;
+  graph.nodes_.resize(static_cast<size_t>(editor_.first_new_));
+  for (size_t k = 0; k < outputs_.size(); ++k) graph.outputs_[k].value = outputs_[k].value;
+  editor_.found_.clear();
+  editor_.touched_.clear();
+}
+
+}  // namespace rlgo::graph
