@@ -6,6 +6,7 @@
 #include "learner/ppo/trainer.h"
 #include "learner/ppo_algorithm.h"
 #include "learner/torch_tensors.h"
+#include "launch/network.h"
 
 namespace rlgo::launch {
 namespace {
@@ -36,16 +37,11 @@ learner::PpoOptions ppo_options(const RunConfig& config) {
   return options;
 }
 
-nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSpec& spec) {
-  return nets::ActorCritic(spec, agent_options(config), static_cast<uint64_t>(config.seed));
-}
-
 torch::Device to_torch(const exec::Device& device) {
   if (device.kind == exec::Device::Kind::cpu) return torch::Device(torch::kCPU);
   return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device.index));
 }
 
-constexpr const char* kNetwork = "network/";
 constexpr const char* kTrainer = "trainer/";
 
 // The trainer and what adapts it to the loop, kept together.
@@ -74,11 +70,11 @@ Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const
   Brain brain;
   brain.algorithm = std::make_unique<OwningPpo>(ppo);
   brain.store = [ppo](learner::Checkpoint& c) {
-    learner::store_module(c, kNetwork, *ppo->trainer.agent());
+    learner::store_module(c, kNetworkPrefix, *ppo->trainer.agent());
     for (const auto& [name, tensor] : ppo->trainer.state()) c.tensors[kTrainer + name] = learner::to_data(tensor);
   };
   brain.restore = [ppo](const learner::Checkpoint& c) {
-    learner::restore_module(c, kNetwork, *ppo->trainer.agent());
+    learner::restore_module(c, kNetworkPrefix, *ppo->trainer.agent());
     const std::string prefix = kTrainer;
     nets::NamedTensors state;
     for (const auto& [name, data] : c.tensors) {
@@ -90,6 +86,10 @@ Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const
 }
 
 }  // namespace
+
+nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSpec& spec) {
+  return nets::ActorCritic(spec, agent_options(config), static_cast<uint64_t>(config.seed));
+}
 
 std::unique_ptr<actors::Policy> make_policy(const RunConfig& config, const mdp::ObservationSpec& spec) {
   if (config.agent == "random") return std::make_unique<actors::RandomPolicy>();

@@ -34,6 +34,7 @@ int run_bench(Context& context);
 int run_inspect(Context& context);
 int run_replay(Context& context);
 int run_optimise(Context& context);
+int run_search(Context& context);
 int run_rules(Context& context);
 
 }  // namespace rlgo::launch

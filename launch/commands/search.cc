@@ -1,0 +1,282 @@
+// rlgo search: rewrites graphs by search methods, side by side under one cost table.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/search/search.h"
+#include "launch/commands/command.h"
+#include "launch/model.h"
+#include "launch/outcome.h"
+#include "launch/ranker.h"
+#include "launch/search_table.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "launch/status_line.h"
+#include "launch/trace.h"
+
+namespace rlgo::launch {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kUsage =
+    "usage: rlgo search --graph G [--method M] [options]\n"
+    "       rlgo search --graph G,H,... --methods taso,greedy,beam,... --csv out.csv [options]\n"
+    "Graphs are zoo graphs, .onnx files, or 'zoo' for the five models of the zoo. Every method gets the same costs "
+    "and\n"
+    "the same limits (--budget, --seconds); Ctrl-C ends it with the best graph so far.\n";
+
+constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
+
+struct SearchConfig {
+  std::vector<std::string> method, methods;
+  int64_t budget = 50'000, expansions = 0, beam_width = 16, children = 64, walks = 64, walk_length = 50, threads = 1;
+  double alpha = 1.05, memory_mib = 0;
+  std::string csv, curve, out, agent_run;
+  bool price_first = true;
+};
+
+void declare(Options& o, SearchConfig& c) {
+  o.heading("Search");
+  o.texts("method", c.method, "taso (the default), greedy, beam, random, policy or policy-taso");
+  o.texts("methods", c.methods, "several methods, separated by commas");
+  o.integer("budget", c.budget, 1, kNoLimit, "rewrites that a method may try (graphs that it generates and prices)");
+  o.number("alpha", c.alpha, 1, 1e6, "taso: goes on from graphs that cost less than this times the best");
+  o.integer("expansions", c.expansions, 0, kNoLimit, "taso: graphs taken from the queue, TASO's own unit; 0: no limit");
+  o.integer("beam-width", c.beam_width, 1, 1'000'000, "beam: graphs that go on");
+  o.integer("walks", c.walks, 1, 1'000'000'000,
+            "policy: walks, the first takes the likeliest rewrites, the others draw");
+  o.integer("walk-length", c.walk_length, 1, 1'000'000, "random, policy: rewrites in one walk");
+  o.integer("children", c.children, 1, 1'000'000, "policy-taso: likeliest rewrites of a graph that are tried");
+  o.text("agent-run", c.agent_run, "policy, policy-taso: run folder of the trained agent");
+  o.integer("threads", c.threads, 1, 1024, "taso, beam: graphs whose rewrites are priced side by side");
+  o.number("memory", c.memory_mib, 0, 1e9,
+           "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
+  o.flag("price-first", c.price_first,
+         "with several methods and measured costs: run all once before the runs that count, "
+         "so that no method spends its time on timing operators");
+  o.text("csv", c.csv, "file for the table");
+  o.text("curve", c.curve, "CSV file for the best cost against seconds and candidates");
+  o.text("out", c.out, "folder for best.onnx and best.trace of each graph's best method, checked");
+}
+
+// Notes how long the table's owner spent on timing operators.
+class MeteredCost : public cost::CostModel {
+ public:
+  explicit MeteredCost(Prices prices) : prices_(std::move(prices)) {}
+  std::string name() const override { return prices_.model->name(); }
+  bool is_local() const override { return prices_.model->is_local(); }
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph,
+                                        std::span<const graph::NodeId> changed) const override {
+    return prices_.model->dependents(graph, changed);
+  }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override {
+    if (!prices_.table) return prices_.model->op_us(graph, id);
+    const Stopwatch watch;
+    const size_t known = prices_.table->size();
+    const double us = prices_.model->op_us(graph, id);
+    if (prices_.table->size() > known) measuring_s_ += watch.seconds();
+    return us;
+  }
+  double measuring_s() const { return measuring_s_; }
+  const Prices& prices() const { return prices_; }
+
+ private:
+  Prices prices_;
+  double measuring_s_ = 0;
+};
+
+std::vector<std::string> graphs_of(const std::string& text) {
+  std::vector<std::string> graphs;
+  for (const auto& name : split(text, ',')) {
+    if (name == "zoo") {
+      graphs.insert(graphs.end(), std::begin(kZooModels), std::end(kZooModels));
+    } else if (!name.empty()) {
+      graphs.push_back(name);
+    }
+  }
+  if (graphs.empty()) fail("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
+  return graphs;
+}
+
+std::vector<std::string> methods_of(const SearchConfig& config) {
+  if (!config.method.empty() && !config.methods.empty()) fail("--method and --methods exclude one another");
+  std::vector<std::string> methods = config.methods.empty() ? config.method : config.methods;
+  if (methods.empty()) methods.push_back("taso");
+  for (const auto& method : methods) {
+    if (search::needs_ranker(method) && config.agent_run.empty())
+      fail("method '{}' needs a trained agent: name its run folder with --agent-run", method);
+  }
+  return methods;
+}
+
+search::Options search_options(const RunConfig& run, const SearchConfig& config) {
+  search::Options options;
+  options.budget = config.budget;
+  options.seed = static_cast<uint64_t>(run.seed);
+  options.max_locations = static_cast<int>(run.env_max_locations);
+  options.walk_length = static_cast<int>(config.walk_length);
+  options.alpha = config.alpha;
+  options.expansions = config.expansions;
+  options.beam_width = static_cast<int>(config.beam_width);
+  options.children = static_cast<int>(config.children);
+  options.walks = static_cast<int>(config.walks);
+  options.threads = static_cast<int>(config.threads);
+  options.memory_bytes = static_cast<int64_t>(config.memory_mib * 1024 * 1024);
+  return options;
+}
+
+// The searches of one graph.
+class GraphSearch {
+ public:
+  GraphSearch(RunConfig run, const SearchConfig& config, std::shared_ptr<const rules::RuleSet> rules,
+              std::shared_ptr<MeteredCost> cost)
+      : run_(std::move(run)),
+        config_(config),
+        rules_(std::move(rules)),
+        cost_(std::move(cost)),
+        model_(load_model(run_, true)),
+        status_(true, ::isatty(STDERR_FILENO) != 0) {
+    check_rewritable(model_, run_.graph);
+    if (config.agent_run.empty()) return;
+    ranker_ = load_ranker(config.agent_run, model_.graph, rules_, cost_, static_cast<int>(run_.env_max_locations));
+  }
+
+  void price(std::span<const std::string> methods) {
+    if (!cost_->prices().table || methods.size() < 2 || !config_.price_first) return;
+    const size_t known = cost_->prices().table->size();
+    for (const auto& method : methods) search_by(method, "pricing, ");
+    status_.clear();
+    std::fprintf(stderr, "%s: %zu operators were timed before the methods are compared\n", run_.graph.c_str(),
+                 cost_->prices().table->size() - known);
+  }
+
+  SearchRow compare(const std::string& method) {
+    const double measured_s = cost_->measuring_s();
+    search::Result found = search_by(method, "");
+    status_.clear();
+    SearchRow row;
+    row.graph = run_.graph;
+    row.method = method;
+    row.cost = cost_->name();
+    row.seed = static_cast<uint64_t>(run_.seed);
+    row.threads = static_cast<int>(config_.threads);
+    row.nodes_before = model_.graph.size();
+    row.nodes_after = found.graph.size();
+    row.before_us = found.before_us;
+    row.after_us = found.after_us;
+    row.rewrites = found.trace.size();
+    row.counters = found.counters;
+    row.seconds = found.seconds;
+    row.measuring_s = cost_->measuring_s() - measured_s;
+    row.reason = found.reason;
+    row.curve = found.curve;
+    if (best_method_.empty() || found.after_us < best_.after_us) {
+      best_ = std::move(found);
+      best_method_ = method;
+    }
+    return row;
+  }
+
+  // Writes the best of all methods.
+  void write(const fs::path& folder) {
+    make_writable_folder(folder);
+    const auto device = exec::resolve_device(run_.device);
+    const Verdict verdict = judge(run_, device, model_.graph, best_.graph);
+    atomic_write(folder / "best.trace", to_text(trace(), *rules_));
+    export_model(model_, best_.graph, folder / "best.onnx");
+    std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),
+                to_text(verdict, run_, device).c_str());
+  }
+
+ private:
+  search::Result search_by(const std::string& method, const std::string& phase) {
+    const Stopwatch watch;
+    search::Options options = search_options(run_, config_);
+    options.ranker = ranker_.get();
+    options.stop = [&] { return stop_signal() != 0 || (run_.seconds > 0 && watch.seconds() >= run_.seconds); };
+    const double before_us = cost::graph_cost(*cost_, model_.graph).runtime_us;
+    options.progress = [&](const search::Counters& done, double best_us) {
+      status_.show(fmt::format("{}{} {}: {} graphs in {}, best {:.3f} ms ({:+.2f} %)", phase, run_.graph, method,
+                               done.candidates, human_seconds(watch.seconds()), best_us / 1e3,
+                               before_us > 0 ? 100 * (best_us / before_us - 1) : 0.0));
+    };
+    return search::run(method, {model_.graph, rules_, *cost_}, options);
+  }
+
+  TraceFile trace() {
+    TraceFile file{run_.graph, model_.graph.hash(), rules_->hash(), {}, {}};
+    rules::MatchIndex index(rules_, model_.graph);
+    graph::Graph graph = model_.graph;
+    for (const auto& step : best_.trace) {
+      auto rewrite = rules::apply(*rules_, index.matches(step.rule)[static_cast<size_t>(step.location)], graph);
+      RLGO_CHECK(rewrite.has_value());
+      graph = std::move(rewrite->graph);
+      index.update(graph, rewrite->delta);
+      file.actions.push_back({step.rule, step.location});
+      file.cost_us.push_back(cost::graph_cost(*cost_, graph).runtime_us);
+    }
+    return file;
+  }
+
+  RunConfig run_;
+  const SearchConfig& config_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  std::shared_ptr<MeteredCost> cost_;
+  LoadedModel model_;
+  StatusLine status_;
+  std::unique_ptr<search::Ranker> ranker_;
+  search::Result best_;
+  std::string best_method_;
+};
+
+void write_tables(const SearchConfig& config, std::span<const SearchRow> rows) {
+  if (!config.csv.empty()) atomic_write(config.csv, to_csv(rows));
+  if (!config.curve.empty()) atomic_write(config.curve, curves_to_csv(rows));
+}
+
+void run_all(RunConfig run, const SearchConfig& config) {
+  const auto graphs = graphs_of(run.graph);
+  const auto methods = methods_of(config);
+  const auto rules = load_rules(run);
+  const auto cost = std::make_shared<MeteredCost>(make_prices(run, exec::resolve_device(run.device)));
+  std::vector<SearchRow> rows;
+  for (const auto& graph : graphs) {
+    if (stop_signal() != 0) break;
+    run.graph = graph;
+    GraphSearch search(run, config, rules, cost);
+    search.price(methods);
+    for (const auto& method : methods) {
+      if (stop_signal() != 0 && !rows.empty()) break;
+      rows.push_back(search.compare(method));
+      write_tables(config, rows);
+    }
+    if (!config.out.empty())
+      search.write(graphs.size() == 1 ? fs::path(config.out) : config.out / fs::path(graph).stem());
+  }
+  std::printf("%s", to_text(rows).c_str());
+}
+
+}  // namespace
+
+int run_search(Context& context) {
+  RunConfig run;
+  SearchConfig config;
+  Options options;
+  declare(options, config);
+  declare(options, run);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::printf("%s%s", kUsage, options.help().c_str());
+    return 0;
+  }
+  const auto positional = options.parse_command_line(context.arguments);
+  if (!positional.empty()) fail("search: unexpected '{}'; graphs are named with --graph", positional[0]);
+  run_all(std::move(run), config);
+  return 0;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,38 @@
+// Results of searches side by side: for people, and as CSV.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/search/search.h"
+
+namespace rlgo::launch {
+
+struct SearchRow {
+  std::string graph, method, cost;
+  uint64_t seed = 0;
+  int threads = 1;
+  size_t nodes_before = 0, nodes_after = 0;
+  double before_us = 0, after_us = 0;
+  size_t rewrites = 0;  // from the unmodified graph to the best
+  search::Counters counters;
+  double seconds = 0;      // in all
+  double measuring_s = 0;  // of these: timing operators that the cost table did not have
+  search::StopReason reason = search::StopReason::finished;
+  std::vector<search::Sample> curve;
+
+  double change_percent() const { return before_us > 0 ? 100.0 * (after_us - before_us) / before_us : 0.0; }
+  double graphs_per_s() const;
+  // Of the last improvement.
+  double best_after_s() const { return curve.empty() ? 0.0 : curve.back().seconds; }
+};
+
+// One line a row, below a heading.
+std::string to_text(std::span<const SearchRow> rows);
+// A line of column names, one line a row.
+std::string to_csv(std::span<const SearchRow> rows);
+// Best cost against seconds and candidates: graph, method, seed, seconds, candidates, best_us.
+std::string curves_to_csv(std::span<const SearchRow> rows);
+
+}  // namespace rlgo::launch
