@@ -124,7 +124,7 @@ TEST_P(TrialTest, ForeseesWhatIsBuilt) {
   EXPECT_LT(trials.share_told_apart(), 2.0);  // far below on zoo models; most on toy_mlp, which has few graphs
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, TrialTest, testing::ValuesIn(zoo::names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Zoo, TrialTest, testing::ValuesIn(zoo::names()), [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace rlgo
