@@ -69,7 +69,7 @@ struct Options {
   int walk_length = 50;      // random, policy: rewrites in one walk, >= 1
   double alpha = 1.05;       // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
   int64_t expansions = 0;    // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
-  int beam_width = 16;       // beam: graphs that go on, >= 1
+  int beam_width = 4;        // beam: graphs that go on, >= 1
   int children = 64;         // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
   int walks = 64;            // policy: walks, the first one greedy, >= 1
   int threads = 1;           // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1

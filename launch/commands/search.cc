@@ -34,7 +34,7 @@ constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "s
 
 struct SearchConfig {
   std::vector<std::string> method, methods;
-  int64_t budget = 50'000, expansions = 0, beam_width = 16, children = 64, walks = 64, walk_length = 50, threads = 1;
+  int64_t budget = 50'000, expansions = 0, beam_width = 4, children = 64, walks = 64, walk_length = 50, threads = 1;
   double alpha = 1.05, memory_mib = 0;
   std::string csv, curve, out, agent_run;
   bool price_first = true;
