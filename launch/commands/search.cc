@@ -149,7 +149,14 @@ class GraphSearch {
   void price(std::span<const std::string> methods) {
     if (!cost_->prices().table || methods.size() < 2 || !config_.price_first) return;
     const size_t known = cost_->prices().table->size();
+    const auto groups = cost_->prices().groups;
+    if (groups) groups->postpone();  // one request for all of them
     for (const auto& method : methods) search_by(method, "pricing, ");
+    if (groups) {
+      groups->measure_postponed([&](size_t done, size_t of) {
+        status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", run_.graph, done, of));
+      });
+    }
     status_.clear();
     std::fprintf(stderr, "%s: %zu operators were timed before the methods are compared\n", run_.graph.c_str(),
                  cost_->prices().table->size() - known);
@@ -186,11 +193,11 @@ class GraphSearch {
   void write(const fs::path& folder) {
     make_writable_folder(folder);
     const auto device = exec::resolve_device(run_.device);
-    const Verdict verdict = judge(run_, device, model_.graph, best_.graph);
+    const Verdict verdict = judge(run_, model_, best_.graph, cost_->prices().measurer.get(), device);
     atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),
-                to_text(verdict, run_, device).c_str());
+                to_text(verdict, run_).c_str());
   }
 
  private:
