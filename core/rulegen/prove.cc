@@ -50,8 +50,8 @@ class Prover {
   bool build() {
     Stopwatch watch;
     for (int pass = 0; pass < kMaxPasses; ++pass) {
-      facts_.refresh();
-      facts_.take_changed();
+      if (!facts_.refresh()) return false;
+      if (pass > 0) facts_.take_changed();
       graph_.clear();
       binding_ = Binding(rule_);
       goals_.clear();
@@ -107,7 +107,8 @@ class Prover {
     const bool derived = Saturation(axioms_, graph_, world, limits).run(goals_);
     proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
     if (!derived) {
-      proof.reason = "no derivation found" + case_text();
+      proof.reason = fmt::format("no derivation found ({} terms, {} instances of axioms){}", graph_.size(),
+                                 graph_.instances().size(), case_text());
       return false;
     }
     watch.restart();

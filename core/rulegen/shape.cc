@@ -31,10 +31,11 @@ void Facts::learnt() {
 
 bool Facts::take_changed() { return std::exchange(changed_, false); }
 
-void Facts::refresh() {
+bool Facts::refresh() {
   canon_.clear();
   const auto zeros = std::exchange(zeros_, {});
-  for (const auto& zero : zeros) add_zero(canon(zero.whole));
+  bool consistent = true;
+  for (const auto& zero : zeros) consistent = consistent && solve(without_common_factor(canon(zero.whole)));
   bounds_.clear();
   for (Lin p : std::exchange(nonnegative_, {})) note_nonnegative(canon(p));
   for (auto* pairs : {&compatible_, &different_}) {
@@ -52,6 +53,7 @@ void Facts::refresh() {
   }
   absorbs_ = absorbing;
   canon_.clear();
+  return consistent;
 }
 
 // The extents that this one is the broadcast of; itself where it is no joint; none for 1.

@@ -24,8 +24,9 @@ class Facts {
 
   // Forgets everything: the next case.
   void clear();
-  // Brings all facts into normal form under the equations found so far; before the builder runs again.
-  void refresh();
+  // Brings all facts into normal form under the equations found so far; before the builder runs again. False: they
+  // contradict each other.
+  bool refresh();
   // Something was learnt since the last call.
   bool take_changed();
 

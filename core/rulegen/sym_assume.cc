@@ -100,6 +100,14 @@ void assume(const Expr& condition, bool wanted, const Scope& scope) {
       if (known.kind == Kind::truth && known.truth == (wanted ? Truth::yes : Truth::no)) return;
       return assume(args[scope.choices->choose(&condition, wanted, 2) == 0 ? 0 : 1], wanted, scope);
     }
+    const bool divided = name == "==" && wanted && args[0].kind == Expr::Kind::call && args[0].text == "%" &&
+                         args[1].kind == Expr::Kind::integer && args[1].integer == 0;
+    if (divided) {
+      const Value a = evaluate(args[0].args[0], scope), b = evaluate(args[0].args[1], scope);
+      Lin quotient = 0;
+      if (a.kind == Kind::extent && b.kind == Kind::extent)
+        return demand(world.logic.divides(a.id, b.id, &quotient) != Fit::misfit);
+    }
     if (name == (wanted ? "==" : "!=") || (name == "near" && wanted)) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none);

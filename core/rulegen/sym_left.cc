@@ -55,6 +55,12 @@ void LeftSide::find_hints(const Expr& condition) {
       condition.args[1].kind == Expr::Kind::integer) {
     rank_hint_[condition.args[0].args[0].slot.index] = static_cast<int>(condition.args[1].integer);
   }
+  if (condition.text == "==" && (tensor_call(condition.args[0], "rank") || tensor_call(condition.args[0], "shape")) &&
+      tensor_call(condition.args[1], condition.args[0].text.c_str())) {
+    const int32_t a = condition.args[0].args[0].slot.index, b = condition.args[1].args[0].slot.index;
+    same_rank_.emplace_back(a, b);
+    same_rank_.emplace_back(b, a);
+  }
   if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
   find_values(condition);
 }
@@ -186,10 +192,16 @@ std::vector<TermId> LeftSide::operands(size_t index) {
     } else if (operand.kind == Operand::Kind::tensor) {
       if ((b_.masks.tensors >> slot & 1u) == 0) {
         const std::string& name = rule_.tensors[slot];
-        const auto hint = rank_hint_.find(operand.index);
+        int wanted = -1;
+        if (left.op == Op::concat && !kids.empty()) wanted = rank_of(kids[0]);
+        for (const auto& [one, other] : same_rank_) {
+          if (one == operand.index && (b_.masks.tensors >> other & 1u))
+            wanted = rank_of(b_.tensors[static_cast<size_t>(other)]);
+        }
+        if (const auto hint = rank_hint_.find(operand.index); hint != rank_hint_.end()) wanted = hint->second;
         b_.tensors[slot] = asked_value_ >> slot & 1u
                                ? uniform(&name, 0, name, Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
-                               : variable(name, index, kids.size(), hint == rank_hint_.end() ? -1 : hint->second);
+                               : variable(name, index, kids.size(), wanted);
         b_.masks.tensors |= 1u << slot;
       }
       kids.push_back(b_.tensors[slot]);

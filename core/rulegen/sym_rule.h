@@ -65,6 +65,7 @@ class LeftSide {
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);
   TermId uniform(const void* place, int part, const std::string& name, Value value);
   int rank_of_place(ops::Op op, size_t place) const;
+  int rank_of(TermId t) const { return static_cast<int>(w_.pool.shape_of(graph_.node(t).outs[0]).size()); }
   Params attributes(size_t index, const std::vector<TermId>& kids);
   Value attribute(size_t index, const ops::AttrSpec& spec, const std::vector<TermId>& kids, int length);
   Value list_attribute(size_t index, ops::Attr key, const std::string& name, const Shape& first, int length);
@@ -83,6 +84,7 @@ class LeftSide {
   Choices& choices_;
   const CaseLimits& limits_;
   std::map<int32_t, int> rank_hint_;  // tensor -> rank that a condition demands
+  std::vector<std::pair<int32_t, int32_t>> same_rank_;  // tensors whose ranks a condition says are equal
   uint32_t asked_value_ = 0;          // tensors whose one value a condition asks for
   int32_t next_variable_ = 0;
 };
