@@ -60,7 +60,16 @@ class Maker {
     if (!known_operands(left, draft) || !chooser_.complete(draft)) return false;
     std::vector<Value> inputs;
     for (size_t k = 0; k < values_.size(); ++k) {
-      if (values_[k].node == graph::kNoNode) tensors_[slots_[k]] = values_[k] = leaf(slots_[k], *draft.types[k]);
+      if (values_[k].node == graph::kNoNode) {
+        const auto held = tensors_.find(slots_[k]);  // named twice in this term
+        if (held == tensors_.end()) {
+          tensors_[slots_[k]] = values_[k] = leaf(slots_[k], *draft.types[k]);
+        } else if (editor_.type(held->second) == *draft.types[k]) {
+          values_[k] = held->second;
+        } else {
+          return false;
+        }
+      }
       inputs.push_back(values_[k]);
     }
     bind_attributes(left, draft);

@@ -58,6 +58,9 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
 std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& files) {
   RunConfig config;
   config.rules = files;
+  if (files.empty()) {  // all of it, not only what a run takes
+    for (const auto& file : shipped_rules()) config.rules.push_back(file.string());
+  }
   return load_rules(config);
 }
 
