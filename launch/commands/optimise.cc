@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "launch/commands/command.h"
 #include "launch/optimise/optimise.h"
+#include "launch/report/story_report.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {
@@ -29,7 +30,7 @@ std::string default_prices() {
   return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/rlgo/costs" : "";
 }
 
-void declare_optimise(Options& o, OptimiseRequest& r) {
+void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) {
   o.heading("Optimise");
   o.text("out", r.out, "the model to write (-o is the same); none: only tell");
   o.text("target", r.config.target,
@@ -41,6 +42,7 @@ void declare_optimise(Options& o, OptimiseRequest& r) {
     if (!search::needs_ranker(name)) methods.push_back(name);
   }
   o.choice("method", r.method, methods, "search that goes on where greedy rewriting has ended");
+  o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   o.flag("force", r.force, "write the best model found even where it is not faster");
   o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
   o.texts("dim", r.config.dims,
@@ -70,7 +72,8 @@ int run_optimise(Context& context) {
   request.config.target = "auto";
   request.prices = default_prices();
   Options options;
-  declare_optimise(options, request);
+  std::string report_path;
+  declare_optimise(options, request, report_path);
   auto arguments = context.arguments;
   if (!arguments.empty() && arguments[0] == "--help") {
     std::printf("%s%s", kUsage, options.help().c_str());
@@ -91,6 +94,10 @@ int run_optimise(Context& context) {
   const Story story = optimise(request, log, line, [] { return stop_signal() != 0; });
   line.clear();
   std::printf("%s", to_text(story).c_str());
+  if (!report_path.empty()) {
+    atomic_write(report_path, report::story_html(story));
+    std::printf("report          %s\n", report_path.c_str());
+  }
   return story.improved ? 0 : kNothingFoundStatus;
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/exec/equivalence.h"
 #include "launch/model.h"
+#include "launch/report/evidence.h"
 #include "launch/optimise/attempts.h"
 #include "launch/optimise/clock.h"
 #include "launch/optimise/race.h"
@@ -227,6 +228,8 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
     graph = search::replay(graph, rules, one);
     story.step_us.push_back(cost::graph_cost(*prices.model, graph).runtime_us);
   }
+  story.before_op_us = report::prices_of(*prices.model, story.before);
+  story.after_op_us = report::prices_of(*prices.model, story.best().graph);
   clock.phase("checking outputs");
   check_outputs(request, story);
   clock.phase("final measurement");

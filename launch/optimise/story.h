@@ -67,6 +67,7 @@ struct Story {
   std::vector<Attempt> attempts;  // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;              // of attempts
   std::vector<double> step_us;    // cost after each rewrite of the chosen one
+  std::vector<double> before_op_us, after_op_us;  // cost by node id
   std::vector<Check> checks;
   measure::Comparison end_to_end;  // [0] the file that was given, [1] the chosen attempt
   double margin = 0;               // a ratio must be below 1 - margin to be called faster

@@ -1,0 +1,12 @@
+// The style sheet and the script of every report.
+#pragma once
+
+#include <string_view>
+
+namespace rlgo::launch::report {
+
+std::string_view page_style();
+// Zooming and panning of pictures (wheel, drag, buttons), all or only what changed, details of a clicked operator.
+std::string_view page_script();
+
+}  // namespace rlgo::launch::report
