@@ -195,7 +195,7 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   story.before = model.graph;
   story.rules = rules;
 
-  const Prices prices = make_prices(config, device);
+  const Prices prices = make_prices(config, device, measurer);
   if (prices.table) story.prices_file = load_prices(request, *prices.table, log);
   story.prices_known = prices.table ? prices.table->size() : 0;
   story.cost_name = prices.model->name();
