@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/outcome.h"
+#include "launch/report/run_report.h"
 #include "launch/revision.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
@@ -244,6 +245,11 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.stop_reason = learner::name(result.reason);
   const std::string summary = conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop}, *best_, log_);
   store_costs();
+  try {
+    atomic_write(folder_.report(), report::run_html(folder_, config_, model_, rules_, prices_.model.get()));
+  } catch (const Error& e) {
+    log_.warn("no report.html: {}", e.what());
+  }
   std::printf("%s", summary.c_str());
   return result.reason == learner::StopReason::too_few_actors ? kTooFewActorsStatus : 0;
 }

@@ -19,6 +19,7 @@ struct RunFolder {
   std::filesystem::path best_onnx() const { return path / "best.onnx"; }
   std::filesystem::path best_trace() const { return path / "best.trace"; }
   std::filesystem::path summary() const { return path / "summary.txt"; }
+  std::filesystem::path report() const { return path / "report.html"; }
 };
 
 // Text of config.cfg of a run that exists. Throws Error where `path` is no run folder.

@@ -9,6 +9,7 @@
 #include "core/cost/analytic.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
+#include "launch/report/run_report.h"
 #include "launch/run_folder.h"
 #include "launch/session.h"
 #include "replay/compact.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* kHelp =
     "usage: rlgo inspect PATH              a run folder, a folder of rollouts, one of its parts, an .onnx file, or a zoo graph's name\n"
+    "       rlgo inspect --report RUN      writes the run's report.html again\n"
     "       rlgo inspect --compact PATH    merges the parts of a folder of rollouts into fewer files first\n";
 
 std::string describe_model(const std::string& name) {
@@ -67,13 +69,19 @@ int run_inspect(Context& context) {
     std::fputs(kHelp, stdout);
     return 0;
   }
+  const bool report = !arguments.empty() && arguments[0] == "--report";
   const bool compact = !arguments.empty() && arguments[0] == "--compact";
-  if (compact) arguments.erase(arguments.begin());
+  if (compact || report) arguments.erase(arguments.begin());
   if (arguments.size() != 1 || arguments[0].starts_with("-")) fail("inspect needs one path (rlgo inspect --help)");
   const fs::path path = arguments[0];
   if (compact) {
     const auto done = replay::compact(path);
     std::printf("merged %lld parts into %lld\n", static_cast<long long>(done.parts_before), static_cast<long long>(done.parts_after));
+  }
+  if (report) {
+    report::write_run_report({path});
+    std::printf("%s\n", RunFolder{path}.report().c_str());
+    return 0;
   }
   std::string text;
   if (fs::exists(RunFolder{path}.config())) {
