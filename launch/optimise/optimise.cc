@@ -10,10 +10,10 @@
 #include "core/base/hash.h"
 #include "core/exec/equivalence.h"
 #include "launch/model.h"
-#include "launch/report/evidence.h"
 #include "launch/optimise/attempts.h"
 #include "launch/optimise/clock.h"
 #include "launch/optimise/race.h"
+#include "launch/report/evidence.h"
 #include "launch/session.h"
 #include "launch/target.h"
 
@@ -142,6 +142,15 @@ std::shared_ptr<measure::Measurer> choose_target(RunConfig& config, const Log& l
   }
 }
 
+std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const auto id : graph.inputs()) {
+    const auto& type = graph.type({id, 0});
+    if (type.is_static()) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
+  }
+  return shapes;
+}
+
 // The verdict of the final race, in words.
 void conclude(const OptimiseRequest& request, Story& story) {
   const Attempt& best = story.best();
@@ -182,6 +191,9 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   const auto measurer = choose_target(config, log);
   if (measurer) measurer->set_input_shapes(open_input_shapes(model.graph));
 
+  // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
+  if (measurer) measurer->set_input_shapes(input_shapes(model.graph));
+
   Story story;
   story.model = config.graph;
   story.out = request.out;
@@ -210,6 +222,10 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   const double original_us = first.models[0].median_us;
 
   clock.phase("timing its operators");
+  if (prices.groups) {
+    const graph::Graph* one[] = {&model.graph};
+    prices.groups->prepare(one, [&](size_t, size_t) { clock.show(); });
+  }
   story.before_us = cost::graph_cost(*prices.model, model.graph).runtime_us;
   Attempts attempts(request, model, *prices.model, folder.path(), clock, log, story);
   attempts.search(kSearchShare);

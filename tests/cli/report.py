@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-import onnx
 from _rlgo import RANDOM, main, rlgo
 from optimise import LIBTORCH, two_convs
 
@@ -62,7 +61,7 @@ def of_optimise(folder):
     assert sorted(title for title, _ in before) == ["add", "conv2d", "conv2d", "relu", "x", "y"], before
     assert sum("removed" in look for _, look in before) >= 3, before
     assert [title for title, look in after if "added" in look][0] == "conv2d", after
-    assert len(onnx.load(folder / "faster.onnx").graph.node) + 2 == len(after), after
+    assert [title for title, _ in after].count("conv2d") == 1 and {"x", "y"} < {title for title, _ in after}, after
     text = "".join(page.itertext())
     for word in ("rule sum-of-convs-shared-input", "tested numerically", "relative error", "LibTorch", "Best cost while searching", "toy.onnx", "denormal"):
         assert word in text, word
