@@ -43,11 +43,11 @@ struct Verdict {
   measure::Timing before, after;
   double ratio = 1;        // of the times, after to before, median over interleaved runs
   double noise = 0;        // |1 - ratio| of the unmodified graph to itself, in the same runs
+  std::string unmeasured;  // why the target has no times for them; "" where it has
   std::string runtime;     // that they were timed in: "LibTorch, cpu", "onnxruntime 1.31.1"
 };
 
-// Graphs before and after `rewriting`, made from `model`. Throws Error where they differ by more than the tolerance, or
-// cannot be timed.
+// `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
 Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer, const exec::Device& device);
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);

@@ -1,5 +1,7 @@
 #include "launch/target.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/measure.h"
@@ -21,6 +23,7 @@ std::string python(const RunConfig& config) {
 std::string unknown_hint(const std::string& target) {
   std::vector<std::string> known = {"libtorch"};
   known.insert(known.end(), std::begin(kShipped), std::end(kShipped));
+  if (std::find(known.begin(), known.end(), target) != known.end()) return "--target " + target;
   return fmt::format("--target {}{}", target, did_you_mean(target, known));
 }
 

@@ -1,0 +1,51 @@
+"""--target: costs and final times of a runtime behind a measurer, also where that crashes, and on several ranks."""
+import sys
+
+from _rlgo import SOURCE, main, rlgo
+
+FAKE = f"'{sys.executable}' '{SOURCE}/tests/core/measure/_fake_measurer.py'"
+SHORT = ["--graph", "toy_conv", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20,
+         "--outcome.repeats", 3, "--outcome.seeds", 1]
+
+
+def prices_and_times_are_the_targets(folder):
+    """the table is kept with its origin, and used again"""
+    done = rlgo(*SHORT, "--name", "a", "--target", FAKE, "--cost.explore", 20, cwd=folder)
+    table = folder / "runs/a/costs.tsv"
+    lines = table.read_text().splitlines()
+    assert lines[1:4] == ["# model measured:fake-1.0", "# device paper", "# threads 1"], lines[:4]
+    assert any(line.startswith("conv2d ") and "c:f32[" in line for line in lines), "no group in the table"
+    assert "sum over operators, measured:fake-1.0" in done.stdout and "fake 1.0, 1 thread" in done.stdout, done.stdout
+    refused = rlgo(*SHORT, "--target", FAKE, "--costs", table, "--cost.threads", 2, cwd=folder, status=None)
+    assert refused.returncode != 0 and "2 threads" in refused.stderr, refused.stderr
+    again = rlgo(*SHORT, "--name", "b", "--target", FAKE, "--costs", table, "--cost.explore", 0, cwd=folder)
+    assert "0 groups of operators timed" in again.stderr, again.stderr
+
+
+def crash_is_not_the_end_of_the_run(folder):
+    """groups with a convolution cannot be timed: they are estimated, and that is said"""
+    done = rlgo(*SHORT, "--name", "a", "--cost.explore", 20, "--target", FAKE + " crash=Conv blame", cwd=folder)
+    assert "estimated by formula" in done.stderr, done.stderr
+    assert "end to end      not measured under fake 1.0: " in done.stdout, done.stdout  # the whole model holds one
+    assert (folder / "runs/a/best.onnx").exists()
+
+
+def actors_ask_rank_0(folder):
+    """two ranks, one measurer"""
+    rlgo(*SHORT, "--name", "a", "--cost.explore", 0, "--target", FAKE, cwd=folder, ranks=2)
+    assert len((folder / "runs/a/costs.tsv").read_text().splitlines()) > 6
+
+
+def wrong_targets_are_told(folder):
+    """one line with the remedy"""
+    for options, words in (
+        (["--target", "onnxrunti"], "did you mean 'onnxruntime'?"),
+        (["--target", FAKE + " missing"], "install the PyPI package fake"),
+        (["--target", FAKE, "--env.reward", "R4"], "with --target"),
+    ):
+        error = rlgo(*SHORT, *options, cwd=folder, status=None)
+        assert error.returncode != 0 and words in error.stderr, error.stderr
+
+
+if __name__ == "__main__":
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, wrong_targets_are_told)

@@ -1,0 +1,84 @@
+"""The shipped measurers, spoken to as rlgo does: real runtimes, real models. Skips those that are not installed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+SOURCE = os.environ.get("RLGO_SOURCE", ".")
+
+
+class Measurer:
+    def __init__(self, name):
+        script = os.path.join(SOURCE, "launch", "measurers", name + "_measurer.py")
+        self.child = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.signs = 0
+
+    def ask(self, **request):
+        self.child.stdin.write(json.dumps(request) + "\n")
+        self.child.stdin.flush()
+        while True:
+            answer = json.loads(self.child.stdout.readline())
+            assert answer["id"] == request["id"], answer
+            if "at" not in answer and "round" not in answer:
+                return answer
+            self.signs += 1
+
+
+def save(folder, name, nodes, shape, weights=()):
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(w, n) for n, w in weights])
+    path = os.path.join(folder, name + ".onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def check(name, folder):
+    measurer = Measurer(name)
+    hello = measurer.ask(id=1, do="hello", protocol=1, threads=1, seed=1)
+    if "error" in hello:
+        assert f"PyPI package {name}" in hello["error"], hello
+        print(f"{name}: skipped: {hello['error']}")
+        return False
+    assert hello["runtime"] == name and hello["threads"] == 1 and hello["version"] and hello["device"], hello
+
+    kernel = numpy.ones((32, 32, 3, 3), dtype=numpy.float32)
+    small = save(folder, "small", [helper.make_node("Relu", ["x"], ["y"])], [1, 32, 8, 8])
+    conv = save(folder, "conv", [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)], [1, 32, 64, 64], [("w", kernel)])
+    open_sized = save(folder, "open", [helper.make_node("Relu", ["x"], ["y"])], ["n", 8])
+    missing = os.path.join(folder, "missing.onnx")
+    request = dict(warmup=1, repeats=3, min_sample_us=100, seed=1)
+    answer = measurer.ask(id=2, do="measure", models=[small, conv, missing, open_sized], shapes={"x": [3, 8]}, **request)
+    results = answer["results"]
+    assert measurer.signs == 4 + 3, measurer.signs
+    for i in (0, 1, 3):
+        assert len(results[i]["samples_us"]) == 3 and 0 <= results[i]["layout_share"] <= 1, results[i]
+    assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
+    assert "error" in results[2] and "samples_us" not in results[2], results[2]
+
+    answer = measurer.ask(id=3, do="compare", models=[conv, conv], **request)
+    assert [len(r["samples_us"]) for r in answer["results"]] == [3, 3], answer
+    assert "error" in measurer.ask(id=4, do="dance"), "an unknown request is an error"
+    measurer.child.stdin.close()
+    assert measurer.child.wait(timeout=20) == 0
+    print(f"{name} {hello['version']}: passed")
+    return True
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        checked = [check(name, folder) for name in ("onnxruntime", "openvino")]
+    return 0 if any(checked) else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
