@@ -116,7 +116,7 @@ bool ActorLoop::may_start() {
     policy_.load(newest_->weights, newest_->version);
     newest_.reset();
   }
-  return true;
+  return !options_.ready || options_.ready();
 }
 
 int64_t ActorLoop::quota_left() const { return quota_steps_ - sent_steps_ - collector_.running_steps(first_counted_); }

@@ -19,6 +19,7 @@ struct ActorOptions {
   uint64_t seed = 0;
   bool dream = false;
   bool step_together = false;      // see CollectorOptions
+  std::function<bool()> ready;     // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;                 // its rank
   double heartbeat_s = 1;          // between two signs of life
   double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error

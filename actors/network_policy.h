@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/policy.h"
-#include "core/nets/actor_critic.h"
+#include "core/nets/agent.h"
 
 namespace rlgo::actors {
 
@@ -10,7 +10,7 @@ namespace rlgo::actors {
 // place.
 class NetworkPolicy : public Policy {
  public:
-  explicit NetworkPolicy(nets::ActorCritic network, int64_t version = 0)
+  explicit NetworkPolicy(nets::Agent network, int64_t version = 0)
       : network_(std::move(network)), version_(version) {}
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
@@ -19,7 +19,7 @@ class NetworkPolicy : public Policy {
   void load(std::string_view weights, int64_t version) override;
 
  private:
-  nets::ActorCritic network_;
+  nets::Agent network_;
   int64_t version_;
 };
 

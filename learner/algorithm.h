@@ -16,10 +16,17 @@ struct UpdateReport {
   std::vector<std::pair<std::string, double>> values;
 };
 
+// What the next epoch is for, before its data is collected.
+struct EpochPlan {
+  int64_t real_steps = 0;   // wait for at least this many steps of real environments; 0: for none
+  int64_t dream_steps = 0;  // what the dreaming actors together are permitted per version of the weights
+  bool wait_for_dreams = false;  // for dream_steps too, as long as an actor that dreams lives
+};
+
 // Where in the run an update stands.
 struct UpdateContext {
   int64_t version = 0;  // of the weights before the update; trajectories that carry it were made with these weights
-  double progress = 0;  // share of the epochs done, [0, 1)
+  double progress = 0;  // share of the run done, by epochs or by time, [0, 1)
   std::function<void()> between = [] {};  // to be called at least every second or so (between minibatches): messages
                                           // are answered there
 };
@@ -27,6 +34,9 @@ struct UpdateContext {
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
+  // Told before each epoch, then weights() is read. `progress` is the share of the run done, by epochs or by time;
+  // `steps` the configured steps per epoch.
+  virtual EpochPlan plan(int64_t /*epoch*/, double /*progress*/, int64_t steps) { return {steps, 0}; }
   // The policy's weights as actors::Policy::load takes them.
   virtual std::string weights() = 0;
   // Learns from whole trajectories.

@@ -30,12 +30,16 @@ int64_t share_of(int64_t steps, int actors) { return (steps + actors - 1) / std:
 
 // The report's facts about the trajectories that are learned from.
 void describe(const std::vector<mdp::Trajectory>& trajectories, const std::vector<int64_t>& lags, EpochReport* report) {
-  report->episodes = static_cast<int64_t>(trajectories.size());
-  if (trajectories.empty()) return;
-  const auto count = static_cast<double>(trajectories.size());
+  for (const auto& trajectory : trajectories) {
+    (trajectory.dream ? report->dream_episodes : report->episodes) += 1;
+    if (trajectory.dream) report->dream_steps += static_cast<int64_t>(trajectory.steps.size());
+  }
+  if (report->episodes == 0) return;
+  const auto count = static_cast<double>(report->episodes);
   report->reward_max = -std::numeric_limits<double>::infinity();
   report->cost_best_us = std::numeric_limits<double>::infinity();
   for (const auto& trajectory : trajectories) {
+    if (trajectory.dream) continue;
     double reward = 0;
     for (const auto& step : trajectory.steps) reward += step.reward;
     report->steps += static_cast<int64_t>(trajectory.steps.size());
@@ -48,7 +52,7 @@ void describe(const std::vector<mdp::Trajectory>& trajectories, const std::vecto
   const auto [low, high] = std::minmax_element(lags.begin(), lags.end());
   report->lag_min = *low;
   report->lag_max = *high;
-  for (int64_t lag : lags) report->lag_mean += static_cast<double>(lag) / count;
+  for (int64_t lag : lags) report->lag_mean += static_cast<double>(lag) / static_cast<double>(lags.size());
 }
 
 }  // namespace
@@ -68,7 +72,6 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
 }
 
 LoopResult Loop::run() {
-  weights_ = algorithm_.weights();
   begin_version();
   while (state_.epoch < options_.epochs && collect()) train();
   stop();
@@ -126,12 +129,10 @@ void Loop::train() {
   describe(buffer_, lags, &report_);
   report_.version = state_.version;
   const Stopwatch watch;
-  buffered_steps_ = 0;
+  buffered_steps_ = buffered_dream_steps_ = 0;
   // What arrives meanwhile is kept in a fresh buffer.
-  const double progress = static_cast<double>(state_.epoch) / static_cast<double>(options_.epochs);
-  report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress, [this] { service(); }});
+  report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress(), [this] { service(); }});
   report_.update_s = watch.seconds();
-  weights_ = algorithm_.weights();
   state_.version += 1;
   state_.epoch += 1;
   begin_version();
@@ -152,27 +153,45 @@ void Loop::train() {
   if (hooks_.on_epoch) hooks_.on_epoch(report, state_);
 }
 
+bool Loop::enough() const {
+  if (buffered_steps_ < plan_.real_steps) return false;
+  return !plan_.wait_for_dreams || buffered_dream_steps_ >= plan_.dream_steps || roster_.dreamers(roster_.living()).empty();
+}
+
+double Loop::progress() const {
+  const double by_epochs = static_cast<double>(state_.epoch) / static_cast<double>(std::max<int64_t>(options_.epochs, 1));
+  return options_.seconds > 0 ? std::min(std::max(by_epochs, seconds() / options_.seconds), 1.0) : by_epochs;
+}
+
 // Permits the actors to play with the current weights.
 void Loop::begin_version() {
+  plan_ = algorithm_.plan(state_.epoch, progress(), options_.steps_per_epoch);
+  weights_ = algorithm_.weights();
   const int64_t ahead = options_.turn ? 0 : options_.max_lag;
-  share_steps_ = quota_steps_ = share_of(options_.steps_per_epoch * (1 + ahead), roster_.hoped_for());
+  share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), roster_.hoped_for());
   publish(roster_.living());
 }
 
 void Loop::publish(std::span<const int> ranks) {
-  if (ranks.empty()) return;
-  comm::Weights message;
-  message.version = state_.version;
-  message.quota_steps = quota_steps_;
-  message.next_episode = state_.next_episode;
-  message.weights = weights_;
-  mailbox_.publish(ranks, Tag::weights, std::make_shared<const std::string>(encode(message)));
+  const std::vector<int> all(ranks.begin(), ranks.end());
+  const auto send = [this](const std::vector<int>& to, int64_t quota_steps) {
+    if (to.empty()) return;
+    comm::Weights message;
+    message.version = state_.version;
+    message.quota_steps = quota_steps;
+    message.next_episode = state_.next_episode;
+    message.weights = weights_;
+    mailbox_.publish(to, Tag::weights, std::make_shared<const std::string>(encode(message)));
+  };
+  send(roster_.real_ones(all), quota_steps_);
+  const auto dreamers = roster_.dreamers(all);
+  send(dreamers, share_of(plan_.dream_steps, static_cast<int>(roster_.dreamers(roster_.living()).size())));
 }
 
 // All living actors wait, but there is not enough data: an actor died, or episodes were lost or too old.
 void Loop::grant_more() {
   quota_steps_ += share_steps_;
-  publish(roster_.living());
+  publish(roster_.real_ones(roster_.living()));
 }
 
 int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {
@@ -184,8 +203,8 @@ void Loop::drop_stale() {
       std::erase_if(buffer_, [this](const auto& trajectory) { return lag_of(trajectory) > options_.max_lag; });
   state_.dropped += static_cast<int64_t>(dropped);
   report_.dropped += static_cast<int64_t>(dropped);
-  buffered_steps_ = 0;
-  for (const auto& trajectory : buffer_) buffered_steps_ += static_cast<int64_t>(trajectory.steps.size());
+  buffered_steps_ = buffered_dream_steps_ = 0;
+  for (const auto& t : buffer_) (t.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(t.steps.size());
 }
 
 void Loop::stop() {

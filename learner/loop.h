@@ -46,7 +46,8 @@ struct LoopState {
 struct EpochReport {
   int64_t epoch = 0;                 // 1, 2, ...
   int64_t version = 0;               // that was trained, making version + 1
-  int64_t episodes = 0, steps = 0;   // learned from
+  int64_t episodes = 0, steps = 0;   // learned from, of real environments
+  int64_t dream_episodes = 0, dream_steps = 0;  // likewise, dreamed by actors
   int64_t dropped = 0, lost = 0;     // in this epoch, as in LoopState
   int64_t lag_min = 0, lag_max = 0;  // versions
   double lag_mean = 0;
@@ -66,7 +67,7 @@ std::string name(StopReason reason);
 
 // All optional. None may block for long: actors wait meanwhile.
 struct LoopHooks {
-  std::function<void(const mdp::Trajectory&)> on_trajectory;  // every one, also those that are too old to learn from
+  std::function<void(const mdp::Trajectory&)> on_trajectory;  // every real one, also those too old to learn from
   std::function<void(const comm::ErrorReport&)> on_lost;      // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
   std::function<void()> service;                // often, also between minibatches
@@ -101,7 +102,8 @@ class Loop {
   void say(const std::string& line) const;
   // Waits for an epoch's data. False where the loop must end (reason_).
   bool collect();
-  bool enough() const { return buffered_steps_ >= options_.steps_per_epoch; }
+  bool enough() const;
+  double progress() const;
   bool must_end();
   void train();
   void publish(std::span<const int> ranks);
@@ -123,9 +125,11 @@ class Loop {
   StopReason reason_ = StopReason::epochs;
   bool stopping_ = false;
   std::string weights_;  // of the current version; not asked for during an update
-  int64_t share_steps_ = 0, quota_steps_ = 0;
+  EpochPlan plan_;
+  int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
   std::vector<mdp::Trajectory> buffer_;  // not stale
-  int64_t buffered_steps_ = 0;
+  int64_t buffered_steps_ = 0;           // of real environments
+  int64_t buffered_dream_steps_ = 0;
   EpochReport report_;
   int64_t received_steps_ = 0;  // in this epoch
   double started_at_s_ = 0;

@@ -79,17 +79,19 @@ void Loop::read_trajectory(const comm::Incoming& message) {
   const auto steps = static_cast<int64_t>(trajectory.steps.size());
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, trajectory.episode + 1);
-  state_.episodes += 1;
-  state_.steps += steps;
-  received_steps_ += steps;
-  if (hooks_.on_trajectory) hooks_.on_trajectory(trajectory);
+  if (!trajectory.dream) {
+    state_.episodes += 1;
+    state_.steps += steps;
+    received_steps_ += steps;
+    if (hooks_.on_trajectory) hooks_.on_trajectory(trajectory);
+  }
   if (stopping_) return;
   if (lag_of(trajectory) > options_.max_lag) {
     state_.dropped += 1;
     report_.dropped += 1;
     return;
   }
-  buffered_steps_ += steps;
+  (trajectory.dream ? buffered_dream_steps_ : buffered_steps_) += steps;
   buffer_.push_back(std::move(trajectory));
 }
 

@@ -1,5 +1,8 @@
 #include "learner/roster.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace rlgo::learner {
 
 bool Roster::heard(int rank) {
@@ -23,12 +26,24 @@ std::vector<int> Roster::lose_silent(double timeout_s) {
 }
 
 bool Roster::all_exhausted(int64_t version, int64_t quota_steps) const {
-  const auto ranks = living();
+  const auto ranks = real_ones(living());
   for (int rank : ranks) {
     const comm::Heartbeat& beat = actor(rank).beat;
     if (beat.version != version || beat.quota_steps != quota_steps || beat.quota_left > 0) return false;
   }
   return !ranks.empty();
+}
+
+std::vector<int> Roster::real_ones(const std::vector<int>& ranks) const {
+  std::vector<int> result;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return !actor(rank).hello.dream; });
+  return result;
+}
+
+std::vector<int> Roster::dreamers(const std::vector<int>& ranks) const {
+  std::vector<int> result;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return actor(rank).hello.dream; });
+  return result;
 }
 
 std::vector<int> Roster::in(State state) const {

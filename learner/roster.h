@@ -37,9 +37,12 @@ class Roster {
   std::vector<int> lose_silent(double timeout_s);
 
   std::vector<int> living() const { return in(State::alive); }
-  // Living or expected.
-  int hoped_for() const { return static_cast<int>(living().size() + in(State::expected).size()); }
-  // Whether every living actor has told that it used up this permission. False where none lives.
+  // Those among `ranks` that step real environments, or that dream.
+  std::vector<int> real_ones(const std::vector<int>& ranks) const;
+  std::vector<int> dreamers(const std::vector<int>& ranks) const;
+  // Living or expected actors on real environments; one that has not said hello yet counts as such.
+  int hoped_for() const { return static_cast<int>(real_ones(living()).size() + in(State::expected).size()); }
+  // Whether every living actor on a real environment has told that it used up this permission. False where none lives.
   bool all_exhausted(int64_t version, int64_t quota_steps) const;
   const Actor& actor(int rank) const { return actors_.at(static_cast<size_t>(rank)); }
   bool any_gone() const { return !in(State::gone).empty(); }

@@ -9,7 +9,7 @@ namespace rlgo::mdp {
 namespace {
 
 constexpr uint32_t kMagic = 0x4A52544C;  // "LTRJ"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 void put(ByteWriter& out, const Observation& o) {
   out.put_vector(o.node_op);
@@ -20,6 +20,7 @@ void put(ByteWriter& out, const Observation& o) {
   out.put_vector(o.globals);
   out.put_vector(o.counts);
   out.put_vector(o.loc_node);
+  out.put_vector(o.latent);
 }
 
 Observation get_observation(ByteReader& in) {
@@ -32,6 +33,7 @@ Observation get_observation(ByteReader& in) {
   o.globals = in.get_vector<float>();
   o.counts = in.get_vector<int32_t>();
   o.loc_node = in.get_vector<int32_t>();
+  o.latent = in.get_vector<float>();
   return o;
 }
 

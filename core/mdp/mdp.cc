@@ -40,15 +40,21 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   const auto& o = observation;
   const size_t nodes = o.node_op.size();
   const size_t edges = o.edge_src.size();
+  check_finite("latent", o.latent);
+  if (!o.latent.empty()) check_size("latent", o.latent.size(), static_cast<size_t>(spec.latent_features));
+  check_size("counts", o.counts.size(), static_cast<size_t>(spec.xfers));
+  check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
+  if (is_dreamed(o)) {
+    check_size("edges, globals and locations of a dream", edges + o.globals.size() + o.loc_node.size(), 0);
+    return;
+  }
   check_size("node_feat", o.node_feat.size(), nodes * static_cast<size_t>(spec.node_features));
   check_size("edge_dst", o.edge_dst.size(), edges);
   check_size("edge_feat", o.edge_feat.size(), edges * static_cast<size_t>(spec.edge_features));
   check_size("globals", o.globals.size(), static_cast<size_t>(spec.global_features));
-  check_size("counts", o.counts.size(), static_cast<size_t>(spec.xfers));
   check_range("node_op", o.node_op, spec.ops);
   check_range("edge_src", o.edge_src, static_cast<int64_t>(nodes));
   check_range("edge_dst", o.edge_dst, static_cast<int64_t>(nodes));
-  check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
   size_t locations = 0;
   for (int32_t count : o.counts) locations += static_cast<size_t>(count);
   check_size("loc_node", o.loc_node.size(), locations);

@@ -28,6 +28,9 @@ struct Observation {
   // no others. So xfer_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
   std::vector<int32_t> counts;      // [xfers] each in [0, max_locations]
   std::vector<int32_t> loc_node;    // [sum(counts)] node index of each location's matched root, grouped by xfer in order
+  // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
+  // fills it. A dreamed observation is this and counts alone, all else is empty.
+  std::vector<float> latent;
   bool operator==(const Observation&) const = default;
 };
 
@@ -40,6 +43,7 @@ struct ObservationSpec {
   int32_t xfers = 0;                // rules; actions are xfers + 1 (NO-OP last)
   int32_t max_locations = 200;
   std::vector<std::string> xfer_names;  // [xfers]
+  int32_t latent_features = 0;      // of the agent, not of the environment: not in the hash, never stored
   uint64_t hash() const;
   bool operator==(const ObservationSpec&) const = default;
 };
@@ -119,7 +123,9 @@ struct Trajectory {
 // Whole trajectories as bytes (versioned, checksummed by the caller). decode throws Error on malformed input.
 std::string encode(const Trajectory& trajectory);
 Trajectory decode(std::string_view bytes);
-// Throws Error naming the field where an observation breaks its spec (sizes, index ranges, non-finite numbers).
+// Throws Error naming the field where an observation breaks its spec (sizes, index ranges, non-finite numbers). An
+// observation without nodes but with a latent vector is a dreamed one.
 void check(const Observation& observation, const ObservationSpec& spec);
+inline bool is_dreamed(const Observation& o) { return o.node_op.empty() && !o.latent.empty(); }
 
 }  // namespace rlgo::mdp

@@ -58,9 +58,11 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
   batch.edge_feat = new_floats(batch.edges, spec.edge_features);
   batch.edge_graph = new_ints(batch.edges);
   batch.globals = new_floats(batch.graphs, spec.global_features);
+  batch.latent = new_floats(batch.graphs, spec.latent_features);
   Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst),
       edge_graph(batch.edge_graph);
-  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals);
+  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals),
+      latent(batch.latent);
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
@@ -71,13 +73,24 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
     dst.copy(o.edge_dst, first_node);
     edge_feat.copy(o.edge_feat);
     edge_graph.repeat(count_of(o.edge_src), g);
-    globals.copy(o.globals);
+    if (o.globals.empty()) {
+      globals.repeat(spec.global_features, 0);
+    } else {
+      globals.copy(o.globals);
+    }
+    if (o.latent.empty()) {
+      latent.repeat(spec.latent_features, 0);
+    } else {
+      latent.copy(o.latent);
+    }
   }
 }
 
 void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
+  const bool dreamed = std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
   batch.counts = torch::empty({batch.graphs, batch.xfers}, torch::kInt64);
-  for (auto* part : {&batch.loc_node, &batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
+  batch.loc_node = new_ints(dreamed ? 0 : batch.locations);
+  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
     *part = new_ints(batch.locations);
   batch.pair_graph = new_ints(batch.pairs);
   batch.pair_xfer = new_ints(batch.pairs);
@@ -87,7 +100,7 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     counts.copy(o.counts);
-    node.copy(o.loc_node, batch.node_offset[static_cast<size_t>(g)]);
+    if (!dreamed) node.copy(o.loc_node, batch.node_offset[static_cast<size_t>(g)]);
     for (int64_t x = 0; x < batch.xfers; ++x) {
       const int64_t count = o.counts[static_cast<size_t>(x)];
       if (count == 0) continue;
@@ -113,7 +126,7 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
   if (!device.is_cpu()) {
     for (auto* part :
          {&batch.node_op, &batch.node_feat, &batch.node_graph, &batch.edge_src, &batch.edge_dst, &batch.edge_feat,
-          &batch.edge_graph, &batch.globals, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
+          &batch.edge_graph, &batch.globals, &batch.latent, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
           &batch.loc_index, &batch.loc_pair, &batch.pair_graph, &batch.pair_xfer}) {
       *part = part->to(device);
     }

@@ -25,8 +25,9 @@ struct GraphBatch {
   torch::Tensor edge_graph;  // [E]
   torch::Tensor globals;     // [B, global_features]
   torch::Tensor counts;      // [B, X] legal locations per xfer
+  torch::Tensor latent;      // [B, latent_features]; 0 where an observation has none
 
-  torch::Tensor loc_node;    // [L] index into the joined nodes
+  torch::Tensor loc_node;    // [L] index into the joined nodes; [0] where an observation is dreamed
   torch::Tensor loc_graph;   // [L]
   torch::Tensor loc_xfer;    // [L]
   torch::Tensor loc_index;   // [L] the action's `location`

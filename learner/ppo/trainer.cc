@@ -99,7 +99,7 @@ std::vector<std::pair<std::string, double>> UpdateStats::named() const {
           {"learning_rate", learning_rate}};
 }
 
-PpoTrainer::PpoTrainer(nets::ActorCritic agent, PpoOptions options)
+PpoTrainer::PpoTrainer(nets::Agent agent, PpoOptions options)
     : agent_(std::move(agent)),
       options_((check(options), options)),
       adam_(agent_->parameters(), torch::optim::AdamOptions(options.learning_rate).eps(options.adam_epsilon)) {}

@@ -1,5 +1,5 @@
 // Proximal policy optimisation (Schulman et al. 2017; SPEC.md 1.10, Algorithm 3): K epochs of minibatch Adam on whole
-// trajectories, for the hierarchical actor-critic.
+// trajectories, for hierarchical agents.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,7 +13,7 @@
 
 #include "core/base/rng.h"
 #include "core/mdp/mdp.h"
-#include "core/nets/actor_critic.h"
+#include "core/nets/agent.h"
 #include "core/nets/weights.h"
 
 namespace rlgo::learner {
@@ -64,7 +64,7 @@ class PpoTrainer {
   using AllReduce = std::function<void(std::vector<torch::Tensor>& grads, int64_t samples)>;
 
   // Trains `agent` in place; the network is shared with the caller.
-  PpoTrainer(nets::ActorCritic agent, PpoOptions options);
+  PpoTrainer(nets::Agent agent, PpoOptions options);
 
   // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each. Throws
   // Error where a trajectory does not fit the network (spec, illegal action, numbers that are not finite), where data
@@ -80,7 +80,7 @@ class PpoTrainer {
   void set_progress(double done);
 
   const PpoOptions& options() const { return options_; }
-  nets::ActorCritic& agent() { return agent_; }
+  nets::Agent& agent() { return agent_; }
   torch::optim::Adam& optimizer() { return adam_; }
 
   // All that the trainer keeps besides the network, for checkpoints: Adam's moments and step counts, running moments of
@@ -98,7 +98,7 @@ class PpoTrainer {
   bool train(const Data& data, std::span<const int64_t> chosen, bool first, Sums& sums);
   void step(int64_t samples, Sums& sums);
 
-  nets::ActorCritic agent_;
+  nets::Agent agent_;
   PpoOptions options_;
   torch::optim::Adam adam_;
   AllReduce all_reduce_;

@@ -42,7 +42,7 @@ struct Training {
   std::vector<std::unique_ptr<comm::Comm>> comms = comm::local_comms(2);
   comm::Mailbox learner_box{*comms[0]}, actor_box{*comms[1]};
   std::unique_ptr<mdp::BatchEnv> envs = paths();
-  PpoTrainer trainer{network(), PpoOptions{}};
+  PpoTrainer trainer{network().ptr(), PpoOptions{}};
   PpoAlgorithm algorithm{trainer, 1};
   actors::NetworkPolicy policy{network(), -1};
   actors::ActorLoop actor{actor_box, *envs, policy, {}};

@@ -31,7 +31,7 @@ UpdateStats update(PpoTrainer& trainer, const std::vector<mdp::Trajectory>& traj
 
 TEST(PpoTrainer, RatiosOfFreshDataAreOne) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {});
+  PpoTrainer trainer(agent.ptr(), {});
   trainer.set_weights_version(0);
   const auto stats = update(trainer, data(agent));
   EXPECT_LT(stats.ratio_deviation, 1e-4);
@@ -41,7 +41,7 @@ TEST(PpoTrainer, RatiosOfFreshDataAreOne) {
 
 TEST(PpoTrainer, DataThatLiesAboutItsPolicyIsAnError) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {});
+  PpoTrainer trainer(agent.ptr(), {});
   auto trajectories = data(agent);
   for (auto& step : trajectories[0].steps) step.log_prob_xfer -= 0.5f;
   EXPECT_GT(update(trainer, trajectories).ratio_deviation, 0.1);  // the version is not known: reported
@@ -74,7 +74,7 @@ TEST(PpoTrainer, SameSeedsGiveTheSameWeights) {
   std::vector<std::string> weights;
   for (int run = 0; run < 2; ++run) {
     auto agent = make_agent();
-    PpoTrainer trainer(agent, {.minibatch = 16});
+    PpoTrainer trainer(agent.ptr(), {.minibatch = 16});
     update(trainer, data(agent));
     weights.push_back(nets::pack(*agent));
   }
@@ -84,7 +84,7 @@ TEST(PpoTrainer, SameSeedsGiveTheSameWeights) {
 // Save after one update, go on; load into a fresh trainer, go on: bit for bit the same.
 TEST(PpoTrainer, StateRestoresExactly) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.minibatch = 16});
+  PpoTrainer trainer(agent.ptr(), {.minibatch = 16});
   const auto trajectories = data(agent);
   update(trainer, trajectories);
   const auto weights = nets::pack(*agent);
@@ -92,7 +92,7 @@ TEST(PpoTrainer, StateRestoresExactly) {
   update(trainer, trajectories, 2);
 
   auto other = make_agent(99);
-  PpoTrainer resumed(other, {.minibatch = 16});
+  PpoTrainer resumed(other.ptr(), {.minibatch = 16});
   nets::unpack(*other, weights);
   resumed.load_state(state);
   update(resumed, trajectories, 2);
@@ -104,7 +104,7 @@ TEST(PpoTrainer, StateRestoresExactly) {
 
 TEST(PpoTrainer, ForeignStateIsAnError) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {});
+  PpoTrainer trainer(agent.ptr(), {});
   update(trainer, data(agent));
   auto state = trainer.state();
   state[1].second = torch::zeros({3});
@@ -118,7 +118,7 @@ TEST(PpoTrainer, ForeignStateIsAnError) {
 
 TEST(PpoTrainer, StopsAtTheTargetKl) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.learning_rate = 0.02, .epochs = 50, .minibatch = 16, .target_kl = 0.01});
+  PpoTrainer trainer(agent.ptr(), {.learning_rate = 0.02, .epochs = 50, .minibatch = 16, .target_kl = 0.01});
   const auto stats = update(trainer, data(agent));
   EXPECT_TRUE(stats.early_stop);
   EXPECT_GT(stats.last_kl, 0.01);
@@ -127,7 +127,7 @@ TEST(PpoTrainer, StopsAtTheTargetKl) {
 
 TEST(PpoTrainer, CallsBetweenAfterEachMinibatch) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.epochs = 2, .minibatch = 10, .target_kl = 0});
+  PpoTrainer trainer(agent.ptr(), {.epochs = 2, .minibatch = 10, .target_kl = 0});
   int calls = 0;
   Rng shuffle({1});
   const auto stats = trainer.update(data(agent), shuffle, [&] { ++calls; });
@@ -137,7 +137,7 @@ TEST(PpoTrainer, CallsBetweenAfterEachMinibatch) {
 
 TEST(PpoTrainer, AllReduceSeesEveryGradient) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.epochs = 1, .minibatch = 1000});
+  PpoTrainer trainer(agent.ptr(), {.epochs = 1, .minibatch = 1000});
   const auto before = nets::pack(*agent);
   int64_t samples = 0;
   trainer.set_all_reduce([&](std::vector<torch::Tensor>& grads, int64_t count) {
@@ -157,7 +157,7 @@ TEST(PpoTrainer, AllReduceSeesEveryGradient) {
 
 TEST(PpoTrainer, GradientsThatAreNotFiniteChangeNothing) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.normalize_returns = false});
+  PpoTrainer trainer(agent.ptr(), {.normalize_returns = false});
   const auto trajectories = data(agent);
   const auto before = nets::pack(*agent);
   trainer.set_all_reduce(
@@ -168,7 +168,7 @@ TEST(PpoTrainer, GradientsThatAreNotFiniteChangeNothing) {
 
 TEST(PpoTrainer, BadTrajectoriesAreErrors) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {});
+  PpoTrainer trainer(agent.ptr(), {});
   const auto good = data(agent);
   auto bad = good;
   bad[0].steps[0].reward = std::numeric_limits<float>::quiet_NaN();
@@ -183,7 +183,7 @@ TEST(PpoTrainer, BadTrajectoriesAreErrors) {
 
 TEST(PpoTrainer, NothingToLearnFrom) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {});
+  PpoTrainer trainer(agent.ptr(), {});
   const auto before = nets::pack(*agent);
   EXPECT_EQ(update(trainer, {}).transitions, 0);
   EXPECT_EQ(nets::pack(*agent), before);
@@ -191,7 +191,7 @@ TEST(PpoTrainer, NothingToLearnFrom) {
 
 TEST(PpoTrainer, AnnealsTheLearningRate) {
   auto agent = make_agent();
-  PpoTrainer trainer(agent, {.learning_rate = 0.004, .anneal = true});
+  PpoTrainer trainer(agent.ptr(), {.learning_rate = 0.004, .anneal = true});
   trainer.set_progress(0.75);
   EXPECT_NEAR(update(trainer, data(agent)).learning_rate, 0.001, 1e-9);
 }

@@ -1,0 +1,103 @@
+#include "actors/dreamer.h"
+
+#include "actors/network_policy.h"
+#include "core/base/bytes.h"
+#include "core/base/error.h"
+#include "core/nets/weights.h"
+
+namespace rlgo::actors {
+
+using torch::Tensor;
+
+namespace {
+
+constexpr uint32_t kMagic = 0x4D414552;  // "REAM"
+
+void put(ByteWriter& out, const Tensor& tensor) {
+  const auto host = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  out.put_vector(std::vector<float>(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()));
+}
+
+Tensor get(ByteReader& in, int64_t rows, int64_t columns, torch::Device device) {
+  const auto values = in.get_vector<float>();
+  if (static_cast<int64_t>(values.size()) != rows * columns) fail("dream starts: {} numbers, expected {} x {}", values.size(), rows, columns);
+  return torch::tensor(values).reshape({rows, columns}).to(device);
+}
+
+nets::LatentAgent make_agent(const mdp::ObservationSpec& spec, const nets::LatentAgentOptions& options, uint64_t seed) {
+  return nets::LatentAgent(spec, options, seed);
+}
+
+}  // namespace
+
+Dreamer::Dreamer(const mdp::ObservationSpec& spec, const nets::WorldOptions& world_options,
+                 const nets::LatentAgentOptions& agent_options, uint64_t seed, torch::Device device)
+    : world(spec, world_options, seed), agent(make_agent(world->spec(), agent_options, seed)) {
+  world->to(device);
+  agent->to(device);
+}
+
+std::string Dreamer::pack() const {
+  ByteWriter out;
+  out.put(kMagic);
+  out.put<uint8_t>(act_at_random);
+  out.put<uint8_t>(may_dream);
+  const bool needed = !act_at_random || may_dream;  // who acts at random needs no networks
+  out.put_string(needed ? nets::pack(*world) : "");
+  out.put_string(needed ? nets::pack(*agent) : "");
+  out.put<int64_t>(starts.size());
+  if (starts.size() > 0) {
+    for (const auto* t : {&starts.z, &starts.h, &starts.c, &starts.counts}) put(out, *t);
+  }
+  return out.take();
+}
+
+void Dreamer::unpack(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (in.get<uint32_t>() != kMagic) fail("weights: not those of an agent with a world model");
+  const bool random = in.get<uint8_t>() != 0, dream = in.get<uint8_t>() != 0;
+  const auto world_bytes = in.get_string(), agent_bytes = in.get_string();
+  DreamStarts fresh;
+  if (const auto rows = in.get<int64_t>(); rows > 0) {
+    const auto device = world->device();
+    fresh.z = get(in, rows, world->latent_width(), device);
+    fresh.h = get(in, rows, world->options().hidden, device);
+    fresh.c = get(in, rows, world->options().hidden, device);
+    fresh.counts = get(in, rows, spec().xfers, device);
+  }
+  if (!in.done()) fail("weights: bytes left over after the last field");
+  if (!random || dream) {
+    nets::unpack(*world, world_bytes);
+    nets::unpack(*agent, agent_bytes);
+  }
+  starts = fresh;
+  act_at_random = random;
+  may_dream = dream;
+}
+
+DreamerPolicy::DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version)
+    : dreamer_(std::move(dreamer)), controller_(std::make_unique<NetworkPolicy>(dreamer_->agent.ptr())), version_(version) {}
+
+std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) {
+  if (dreamer_->act_at_random) return random_.act(observations, rngs);
+  for (const auto* o : observations) {
+    // An episode that began at random has no latents: it goes on as it began.
+    if (o->latent.empty()) return random_.act(observations, rngs);
+  }
+  controller_->set_greedy(greedy());
+  return controller_->act(observations, rngs);
+}
+
+std::vector<float> DreamerPolicy::value(std::span<const mdp::Observation* const> observations) {
+  for (const auto* o : observations) {
+    if (o->latent.empty()) return random_.value(observations);
+  }
+  return controller_->value(observations);
+}
+
+void DreamerPolicy::load(std::string_view weights, int64_t version) {
+  dreamer_->unpack(weights);
+  version_ = version;
+}
+
+}  // namespace rlgo::actors

@@ -1,0 +1,170 @@
+#include "core/nets/agent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/nets/graph_ops.h"
+
+namespace rlgo::nets {
+namespace {
+
+// p log p, with 0 where p is 0.
+Tensor p_log_p(const Tensor& log_p) { return log_p.exp() * log_p.masked_fill(log_p == kMinusInfinity, 0.0); }
+
+// -sum p log p of a policy: over xfers [B], and over the locations of each xfer weighted by its probability [B].
+std::pair<Tensor, Tensor> entropies(const GraphBatch& batch, const Policy& policy) {
+  auto xfer = -p_log_p(policy.xfer).sum(1);
+  if (batch.locations == 0) return {xfer, torch::zeros_like(xfer)};
+  const auto flat = batch.loc_graph * (batch.xfers + 1) + batch.loc_xfer;
+  const auto joint = policy.xfer.reshape(-1).index_select(0, flat).exp() * p_log_p(policy.location);  // [L]
+  auto location = -scatter_sum(joint.unsqueeze(1), batch.loc_graph, batch.graphs).squeeze(1);
+  return {xfer, location};
+}
+
+}  // namespace
+
+int64_t sample_log(const float* log_p, int64_t count, double u) {
+  double total = 0;
+  for (int64_t i = 0; i < count; ++i) total += std::exp(static_cast<double>(log_p[i]));
+  double left = u * total;  // total is 1 up to rounding
+  int64_t last = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    if (log_p[i] == kMinusInfinity) continue;
+    last = i;
+    left -= std::exp(static_cast<double>(log_p[i]));
+    if (left < 0) break;
+  }
+  RLGO_CHECK_LE(0, last);
+  return last;
+}
+
+int64_t most_probable(const float* log_p, int64_t count) { return std::max_element(log_p, log_p + count) - log_p; }
+
+std::vector<float> to_floats(const Tensor& tensor) {
+  const auto host = tensor.to(torch::kCPU).contiguous();
+  return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
+}
+
+Tensor to_ints(const std::vector<int64_t>& values, torch::Device device) {
+  return torch::tensor(values, torch::kInt64).to(device);
+}
+
+void AgentImpl::make_value_heads(int64_t w, Rng& rng) {
+  const double gain = std::sqrt(2.0);
+  value_hidden_ = register_module("value_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
+  value_out_ = register_module("value_out", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
+  location_value_hidden_ = register_module("location_value_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
+  location_value_out_ = register_module("location_value_out", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
+  location_value_table_ = register_parameter("location_value_table", normal_init({spec_.xfers + 1, w}, 0.5, rng));
+  value_shift_ = register_buffer("value_shift", torch::zeros({}));
+  value_scale_ = register_buffer("value_scale", torch::ones({}));
+}
+
+Tensor AgentImpl::value_of_xfer(const Tensor& global) { return value_of(value_hidden_, value_out_, global, {}); }
+
+Tensor AgentImpl::value_of_location(const Tensor& global, const Tensor& xfer) {
+  return value_of(location_value_hidden_, location_value_out_, global, location_value_table_.index_select(0, xfer));
+}
+
+Policy AgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
+  Policy result;
+  result.xfer = torch::log_softmax(xfer_logits(batch, latent), 1);
+  result.location = batch.locations == 0
+                        ? torch::zeros({0}, result.xfer.options())
+                        : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
+  return result;
+}
+
+// [B]; `extra` is added before the non-linearity where it is defined.
+Tensor AgentImpl::value_of(Dense& hidden, Dense& out, const Tensor& global, const Tensor& extra) {
+  auto h = hidden(global);
+  if (extra.defined()) h = h + extra;
+  return out(torch::relu(h)).squeeze(1) * value_scale_ + value_shift_;
+}
+
+Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy) {
+  if (!greedy && uniforms.size() != 2 * static_cast<size_t>(batch.graphs)) {
+    fail("act: {} random numbers for {} graphs, expected 2 each", uniforms.size(), batch.graphs);
+  }
+  c10::InferenceMode inference;
+  const auto latent = encode(batch);
+  const auto distribution = policy(batch, latent);
+  const auto log_xfer = to_floats(distribution.xfer);
+  const auto log_location = to_floats(distribution.location);
+  Decisions result;
+  std::vector<int64_t> chosen;
+  for (int64_t b = 0; b < batch.graphs; ++b) {
+    const float* row = log_xfer.data() + b * (batch.xfers + 1);
+    if (!std::isfinite(row[batch.xfers])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
+    const auto u = static_cast<size_t>(2 * b);
+    const int64_t x = greedy ? most_probable(row, batch.xfers + 1) : sample_log(row, batch.xfers + 1, uniforms[u]);
+    int64_t location = 0;
+    float log_prob_location = 0;
+    if (x < batch.xfers) {
+      const auto pair = static_cast<size_t>(b * batch.xfers + x);
+      const float* part = log_location.data() + batch.loc_offset[pair];
+      const int64_t count = batch.loc_offset[pair + 1] - batch.loc_offset[pair];
+      location = greedy ? most_probable(part, count) : sample_log(part, count, uniforms[u + 1]);
+      log_prob_location = part[location];
+      if (!std::isfinite(log_prob_location))
+        fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
+    }
+    chosen.push_back(x);
+    result.actions.push_back({static_cast<int32_t>(x), static_cast<int32_t>(location)});
+    result.log_prob_xfer.push_back(row[x]);
+    result.log_prob_location.push_back(log_prob_location);
+  }
+  result.value_xfer = to_floats(value_of_xfer(latent.global));
+  result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
+  const auto [xfer, location] = entropies(batch, distribution);
+  result.entropy = to_floats(xfer + location);
+  return result;
+}
+
+Evaluation AgentImpl::evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions) {
+  if (actions.size() != static_cast<size_t>(batch.graphs))
+    fail("evaluate: {} actions for {} graphs", actions.size(), batch.graphs);
+  std::vector<int64_t> chosen, place;
+  std::vector<float> has_location;
+  for (size_t b = 0; b < actions.size(); ++b) {
+    const auto [x, location] = actions[b];
+    const bool noop = x == batch.xfers;
+    const auto pair = b * static_cast<size_t>(batch.xfers) + static_cast<size_t>(x);
+    const bool legal = noop ? location == 0
+                            : x >= 0 && x < batch.xfers && location >= 0 &&
+                                  location < batch.loc_offset[pair + 1] - batch.loc_offset[pair];
+    if (!legal) fail("evaluate: action (xfer {}, location {}) of graph {} is not legal", x, location, b);
+    chosen.push_back(x);
+    place.push_back(noop ? 0 : batch.loc_offset[pair] + location);
+    has_location.push_back(noop ? 0.0f : 1.0f);
+  }
+  const auto latent = encode(batch);
+  const auto distribution = policy(batch, latent);
+  const auto xfer = to_ints(chosen, device());
+  Evaluation result;
+  result.log_prob_xfer = distribution.xfer.gather(1, xfer.unsqueeze(1)).squeeze(1);
+  result.log_prob_location = batch.locations == 0 ? torch::zeros_like(result.log_prob_xfer)
+                                                  : distribution.location.index_select(0, to_ints(place, device())) *
+                                                        torch::tensor(has_location).to(device());
+  std::tie(result.entropy_xfer, result.entropy_location) = entropies(batch, distribution);
+  result.value_xfer = value_of_xfer(latent.global);
+  result.value_location = value_of_location(latent.global, xfer);
+  return result;
+}
+
+void AgentImpl::rescale_values(double shift, double scale) {
+  if (!(std::isfinite(shift) && std::isfinite(scale) && scale > 0))
+    fail("rescale_values: shift {}, scale {}", shift, scale);
+  torch::NoGradGuard no_grad;
+  const double old_shift = value_shift(), old_scale = value_scale();
+  for (auto* out : {&value_out_, &location_value_out_}) {
+    (*out)->weight.mul_(old_scale / scale);
+    (*out)->bias.mul_(old_scale).add_(old_shift - shift).div_(scale);
+  }
+  value_shift_.fill_(shift);
+  value_scale_.fill_(scale);
+}
+
+}  // namespace rlgo::nets

@@ -1,0 +1,94 @@
+// What every agent's network has, whatever it sees: four heads (policy and value for the xfer, policy and value for its
+// location; SPEC.md 1.10), masks, sampling, likelihoods, value scaling. Used alike by actors (act) and the learner
+// (evaluate), with the same masks.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/mdp/mdp.h"
+#include "core/nets/batch.h"
+#include "core/nets/dense.h"
+#include "core/nets/gn.h"
+
+namespace rlgo::nets {
+
+// What the agent decided for each of B graphs. Values are in units of reward.
+struct Decisions {
+  std::vector<mdp::Action> actions;
+  std::vector<float> log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
+  std::vector<float> value_xfer, value_location;
+  std::vector<float> entropy;  // joint, nats; empty where the agent does not work it out
+};
+
+// What the agent thinks of given actions. Differentiable, all [B].
+struct Evaluation {
+  torch::Tensor log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
+  torch::Tensor entropy_xfer;                      // H(xfer)
+  torch::Tensor entropy_location;                  // sum over x of p(x) H(location | x)
+  torch::Tensor value_xfer, value_location;        // units of reward
+  torch::Tensor log_prob() const { return log_prob_xfer + log_prob_location; }
+  torch::Tensor entropy() const { return entropy_xfer + entropy_location; }  // of the joint action, exact
+};
+
+// Log-probabilities of every legal action.
+struct Policy {
+  torch::Tensor xfer;      // [B, X+1], -inf where illegal; NO-OP last, always legal
+  torch::Tensor location;  // [L], log pi(location | xfer), grouped as in the batch
+};
+
+class AgentImpl : public torch::nn::Module {
+ public:
+  const mdp::ObservationSpec& spec() const { return spec_; }
+  torch::Device device() const { return value_scale_.device(); }
+
+  // The latent of each graph: `global` [B, width] is what heads and values read.
+  virtual Encoding encode(const GraphBatch& batch) = 0;
+
+  // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (xfer,
+  // location): inverse-CDF sampling, so that an episode depends on its own random stream, whatever else is in the
+  // batch. Greedy takes the most probable xfer, then its most probable location, and needs no numbers.
+  virtual Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
+  // Throws Error where an action is not legal.
+  Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
+  Policy policy(const GraphBatch& batch, const Encoding& latent);
+
+  // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the
+  // heads' last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
+  void rescale_values(double shift, double scale);
+  double value_shift() const { return value_shift_.item<double>(); }
+  double value_scale() const { return value_scale_.item<double>(); }
+
+ protected:
+  explicit AgentImpl(const mdp::ObservationSpec& spec) : spec_(spec) {}
+  void make_value_heads(int64_t width, Rng& rng);
+  virtual torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) = 0;      // [B, X+1], -inf: illegal
+  virtual torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [L]
+  torch::Tensor value_of_xfer(const torch::Tensor& global);                                    // [B]
+  torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& xfer);     // [B], of chosen xfers
+
+ private:
+  torch::Tensor value_of(Dense& hidden, Dense& out, const torch::Tensor& global, const torch::Tensor& extra);
+
+  mdp::ObservationSpec spec_;
+  Dense value_hidden_{nullptr}, value_out_{nullptr}, location_value_hidden_{nullptr}, location_value_out_{nullptr};
+  torch::Tensor location_value_table_;       // [X+1, width]
+  torch::Tensor value_shift_, value_scale_;  // [] buffers
+};
+using Agent = std::shared_ptr<AgentImpl>;
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// For implementations of act(). First entry at which the cumulated probability exceeds u, among log_p[0..count);
+// entries of -inf are never chosen.
+int64_t sample_log(const float* log_p, int64_t count, double u);
+int64_t most_probable(const float* log_p, int64_t count);
+std::vector<float> to_floats(const torch::Tensor& tensor);
+torch::Tensor to_ints(const std::vector<int64_t>& values, torch::Device device);
+
+}  // namespace rlgo::nets

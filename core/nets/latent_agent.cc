@@ -1,0 +1,96 @@
+#include "core/nets/latent_agent.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/nets/graph_ops.h"
+
+namespace rlgo::nets {
+
+LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentAgentOptions& options, uint64_t seed)
+    : AgentImpl(spec) {
+  if (options.width < 4 || options.width > 4096) fail("latent agent: width {}, expected 4 to 4096", options.width);
+  if (spec.latent_features < 1) fail("latent agent: the observations have no latent vector");
+  Rng rng({seed, 0x1A7E47});
+  const int64_t w = options.width;
+  const double gain = std::sqrt(2.0);
+  input_ = register_module("input", Dense(spec.latent_features, w, rng, DenseOptions{.gain = gain}));
+  norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({w})));
+  hidden_ = register_module("hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
+  xfer_score_ = register_module("xfer_score", Dense(w, spec.xfers + 1, rng, DenseOptions{.gain = 0.1}));
+  count_weight_ = register_parameter("count_weight", torch::zeros({spec.xfers}));
+  location_global_ = register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 2 * w}));
+  location_table_ = register_parameter("location_table", normal_init({spec.xfers, w}, 0.5, rng));
+  location_score_ = register_module("location_score", Dense(w, spec.max_locations, rng, DenseOptions{.gain = 0.1}));
+  make_value_heads(w, rng);
+  torch::NoGradGuard no_grad;
+  xfer_score_->bias[spec.xfers].fill_(options.noop_bias);
+}
+
+Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
+  Encoding result;
+  result.global = torch::relu(hidden_(torch::relu(norm_(input_(batch.latent)))));
+  return result;
+}
+
+Tensor LatentAgentImpl::xfer_logits(const GraphBatch& batch, const Encoding& latent) {
+  const auto scores = xfer_score_(latent.global);  // [B, X+1]
+  const auto rules = scores.slice(1, 0, batch.xfers) + count_weight_ * batch.counts.to(scores.scalar_type()).log1p();
+  return torch::cat({rules.masked_fill(batch.counts == 0, kMinusInfinity), scores.slice(1, batch.xfers)}, 1);
+}
+
+Tensor LatentAgentImpl::location_scores(const Encoding& latent, const Tensor& graph, const Tensor& xfer) {
+  const auto hidden = add_rows({}, {location_table_, xfer}, {location_global_(latent.global), graph});
+  return location_score_(torch::relu(hidden));
+}
+
+Tensor LatentAgentImpl::location_logits(const GraphBatch& batch, const Encoding& latent) {
+  const auto scores = location_scores(latent, batch.pair_graph, batch.pair_xfer);
+  return scores.reshape(-1).index_select(0, batch.loc_pair * batch.max_locations + batch.loc_index);
+}
+
+Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy) {
+  if (!greedy && uniforms.size() != 2 * static_cast<size_t>(batch.graphs)) {
+    fail("act: {} random numbers for {} graphs, expected 2 each", uniforms.size(), batch.graphs);
+  }
+  c10::InferenceMode inference;
+  const auto latent = encode(batch);
+  const auto log_xfer = torch::log_softmax(xfer_logits(batch, latent), 1).to(torch::kCPU).contiguous();
+  const auto counts = batch.counts.to(torch::kCPU);
+  Decisions result;
+  std::vector<int64_t> chosen, graphs, xfers;
+  for (int64_t b = 0; b < batch.graphs; ++b) {
+    const float* row = log_xfer.const_data_ptr<float>() + b * (batch.xfers + 1);
+    if (!std::isfinite(row[batch.xfers])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
+    const double u = greedy ? 0 : uniforms[static_cast<size_t>(2 * b)];
+    const int64_t x = greedy ? most_probable(row, batch.xfers + 1) : sample_log(row, batch.xfers + 1, u);
+    chosen.push_back(x);
+    result.actions.push_back({static_cast<int32_t>(x), 0});
+    result.log_prob_xfer.push_back(row[x]);
+    result.log_prob_location.push_back(0);
+    if (x == batch.xfers) continue;
+    graphs.push_back(b);
+    xfers.push_back(x);
+  }
+  if (!graphs.empty()) {
+    const auto graph = to_ints(graphs, device()), xfer = to_ints(xfers, device());
+    const auto legal = batch.counts.reshape(-1).index_select(0, graph * batch.xfers + xfer).unsqueeze(1);  // [M, 1]
+    const auto outside = torch::arange(batch.max_locations, legal.options()).unsqueeze(0) >= legal;
+    const auto scores = location_scores(latent, graph, xfer).masked_fill(outside, kMinusInfinity);
+    const auto log_location = torch::log_softmax(scores, 1).to(torch::kCPU).contiguous();
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const auto b = static_cast<size_t>(graphs[i]);
+      const float* row = log_location.const_data_ptr<float>() + static_cast<int64_t>(i) * batch.max_locations;
+      const int64_t count = counts.const_data_ptr<int64_t>()[graphs[i] * batch.xfers + xfers[i]];
+      const int64_t location = greedy ? most_probable(row, count) : sample_log(row, count, uniforms[2 * b + 1]);
+      if (!std::isfinite(row[location])) fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
+      result.actions[b].location = static_cast<int32_t>(location);
+      result.log_prob_location[b] = row[location];
+    }
+  }
+  result.value_xfer = to_floats(value_of_xfer(latent.global));
+  result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
+  return result;
+}
+
+}  // namespace rlgo::nets

@@ -1,0 +1,42 @@
+// The controller of the world model (SPEC.md 1.12): it sees [z, h], the latent of the graph and the hidden state of the
+// world model's memory, and the counts of legal locations; in a dream and in the real environment alike.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "core/nets/agent.h"
+
+namespace rlgo::nets {
+
+struct LatentAgentOptions {
+  int width = 128;         // of the two hidden layers, 4..4096
+  double noop_bias = 0.0;  // initial logit of NO-OP
+};
+
+// Reads GraphBatch::latent [B, spec.latent_features] and counts alone.
+class LatentAgentImpl : public AgentImpl {
+ public:
+  // Initial weights depend on the seed alone. Throws Error on options out of bounds or a spec without latent features.
+  LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentAgentOptions& options, uint64_t seed);
+
+  // `global` is the second hidden layer [B, width]; nodes and edges are undefined.
+  Encoding encode(const GraphBatch& batch) override;
+  // Works out the location policy of the chosen xfers alone; Decisions::entropy stays empty.
+  Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false) override;
+
+ private:
+  torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) override;
+  torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) override;
+  // [M, max_locations] scores of all locations of xfers [M] in graphs [M].
+  torch::Tensor location_scores(const Encoding& latent, const torch::Tensor& graph, const torch::Tensor& xfer);
+
+  Dense input_{nullptr}, hidden_{nullptr};
+  torch::nn::LayerNorm norm_{nullptr};
+  Dense xfer_score_{nullptr};  // [B, X+1], NO-OP last
+  torch::Tensor count_weight_;  // [X] what log(1 + count) of an xfer adds to its score
+  Dense location_global_{nullptr}, location_score_{nullptr};
+  torch::Tensor location_table_;  // [X, width]
+};
+TORCH_MODULE(LatentAgent);
+
+}  // namespace rlgo::nets

@@ -1,0 +1,68 @@
+// Agents with a world model (SPEC.md 1.11-1.13): what happens in each epoch.
+//   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its dream
+//     alone (P5), with evaluations in the real environment in between and at the end (P6).
+//   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
+//     enough, dreams that branch from real states train the controller too.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/dream_env.h"
+#include "actors/dreamer.h"
+#include "launch/config.h"
+#include "learner/algorithm.h"
+#include "learner/checkpoint.h"
+#include "learner/ppo/trainer.h"
+#include "learner/world/trainer.h"
+
+namespace rlgo::launch {
+
+// Networks of a dreamer by the options; the encoder of a model-free run is read where --encoder ppo asks for it.
+std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device);
+actors::DreamOptions dream_options(const RunConfig& config);
+
+class DreamAgent : public learner::Algorithm {
+ public:
+  // `initial`: what an episode begins with. `rollouts`: the run's own store, for --wm-data store.
+  DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device, mdp::Observation initial,
+             std::filesystem::path rollouts);
+
+  learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
+  std::string weights() override { return dreamer_->pack(); }
+  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override;
+
+  void store(learner::Checkpoint& checkpoint) const;
+  void restore(const learner::Checkpoint& checkpoint);
+
+ private:
+  enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
+  struct Returns {
+    double mean = 0;
+    int64_t episodes = 0;
+  };
+  bool hybrid() const { return config_.agent == "hybrid"; }
+  void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report);
+  void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
+  std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
+  void begin_at_start();
+  void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
+  void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report);
+  void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report);
+
+  RunConfig config_;
+  std::shared_ptr<actors::Dreamer> dreamer_;
+  learner::WorldTrainer world_;
+  learner::PpoTrainer ppo_;
+  mdp::Observation initial_;
+  std::filesystem::path rollouts_;
+  Phase phase_ = Phase::collect;
+  int64_t dream_epochs_ = 0;         // model-based: epochs since the model was frozen
+  double reward_correlation_ = 0;    // running, on held-out episodes; hybrid's gate
+  double real_return_ = 0, dream_return_ = 0;  // of the last comparison
+  bool compared_ = false;
+};
+
+}  // namespace rlgo::launch
