@@ -1,8 +1,11 @@
 #include "launch/brain.h"
 
+#include "actors/dream_env.h"
+#include "actors/latent_env.h"
 #include "actors/network_policy.h"
 #include "core/base/error.h"
 #include "core/nets/actor_critic.h"
+#include "launch/dream_agent.h"
 #include "learner/ppo/trainer.h"
 #include "learner/ppo_algorithm.h"
 #include "learner/torch_tensors.h"
@@ -20,33 +23,11 @@ nets::AgentOptions agent_options(const RunConfig& config) {
   return options;
 }
 
-learner::PpoOptions ppo_options(const RunConfig& config) {
-  learner::PpoOptions options;
-  options.gamma = config.ppo_gamma;
-  options.lambda = config.ppo_lambda;
-  options.clip = config.ppo_clip;
-  options.learning_rate = config.ppo_lr;
-  options.epochs = static_cast<int>(config.ppo_epochs);
-  options.minibatch = static_cast<int>(config.ppo_minibatch);
-  options.entropy = config.ppo_entropy;
-  options.value_weight = config.ppo_value_weight;
-  options.value_clip = config.ppo_value_clip;
-  options.max_grad_norm = config.ppo_max_grad_norm;
-  options.target_kl = config.ppo_target_kl;
-  options.normalize_advantages = config.ppo_normalize_advantages;
-  return options;
-}
-
-torch::Device to_torch(const exec::Device& device) {
-  if (device.kind == exec::Device::Kind::cpu) return torch::Device(torch::kCPU);
-  return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device.index));
-}
-
 constexpr const char* kTrainer = "trainer/";
 
 // The trainer and what adapts it to the loop, kept together.
 struct Ppo {
-  Ppo(nets::ActorCritic network, const learner::PpoOptions& options, uint64_t seed) : trainer(std::move(network), options), algorithm(trainer, seed) {}
+  Ppo(nets::ActorCritic network, const learner::PpoOptions& options, uint64_t seed) : trainer(network.ptr(), options), algorithm(trainer, seed) {}
   learner::PpoTrainer trainer;
   learner::PpoAlgorithm algorithm;
 };
@@ -75,13 +56,32 @@ Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const
   };
   brain.restore = [ppo](const learner::Checkpoint& c) {
     learner::restore_module(c, kNetworkPrefix, *ppo->trainer.agent());
-    const std::string prefix = kTrainer;
-    nets::NamedTensors state;
-    for (const auto& [name, data] : c.tensors) {
-      if (name.starts_with(prefix)) state.emplace_back(name.substr(prefix.size()), learner::to_tensor(data));
-    }
-    ppo->trainer.load_state(state);
+    ppo->trainer.load_state(trainer_state(c));
   };
+  return brain;
+}
+
+bool has_world_model(const RunConfig& config) { return config.agent == "model-based" || config.agent == "hybrid"; }
+
+Brain dream_brain(const BrainInput& in) {
+  const auto agent = std::make_shared<DreamAgent>(in.config, in.spec, to_torch(in.device), in.initial, in.rollouts);
+  // The loop wants to own its algorithm; checkpoints need it too.
+  class Shared : public learner::Algorithm {
+   public:
+    explicit Shared(std::shared_ptr<DreamAgent> agent) : agent_(std::move(agent)) {}
+    learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override { return agent_->plan(epoch, progress, steps); }
+    std::string weights() override { return agent_->weights(); }
+    learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override {
+      return agent_->update(std::move(trajectories), context);
+    }
+
+   private:
+    std::shared_ptr<DreamAgent> agent_;
+  };
+  Brain brain;
+  brain.algorithm = std::make_unique<Shared>(agent);
+  brain.store = [agent](learner::Checkpoint& c) { agent->store(c); };
+  brain.restore = [agent](const learner::Checkpoint& c) { agent->restore(c); };
   return brain;
 }
 
@@ -91,15 +91,79 @@ nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSp
   return nets::ActorCritic(spec, agent_options(config), static_cast<uint64_t>(config.seed));
 }
 
-std::unique_ptr<actors::Policy> make_policy(const RunConfig& config, const mdp::ObservationSpec& spec) {
-  if (config.agent == "random") return std::make_unique<actors::RandomPolicy>();
-  if (config.agent == "model-free") return std::make_unique<actors::NetworkPolicy>(make_network(config, spec));
-  fail("unknown agent '{}'", config.agent);
+learner::PpoOptions ppo_options(const RunConfig& config) {
+  learner::PpoOptions options;
+  options.gamma = config.ppo_gamma;
+  options.lambda = config.ppo_lambda;
+  options.clip = config.ppo_clip;
+  options.learning_rate = config.ppo_lr;
+  options.epochs = static_cast<int>(config.ppo_epochs);
+  options.minibatch = static_cast<int>(config.ppo_minibatch);
+  options.entropy = config.ppo_entropy;
+  options.value_weight = config.ppo_value_weight;
+  options.value_clip = config.ppo_value_clip;
+  options.max_grad_norm = config.ppo_max_grad_norm;
+  options.target_kl = config.ppo_target_kl;
+  options.normalize_advantages = config.ppo_normalize_advantages;
+  return options;
 }
 
-Brain make_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const exec::Device& device) {
-  if (config.agent == "random") return {std::make_unique<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}};
-  if (config.agent == "model-free") return ppo_brain(config, spec, device);
+torch::Device to_torch(const exec::Device& device) {
+  if (device.kind == exec::Device::Kind::cpu) return torch::Device(torch::kCPU);
+  return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device.index));
+}
+
+nets::NamedTensors trainer_state(const learner::Checkpoint& c) {
+  const std::string prefix = kTrainer;
+  nets::NamedTensors state;
+  for (const auto& [name, data] : c.tensors) {
+    if (name.starts_with(prefix)) state.emplace_back(name.substr(prefix.size()), learner::to_tensor(data));
+  }
+  return state;
+}
+
+int32_t latent_features(const RunConfig& config) {
+  return has_world_model(config) ? static_cast<int32_t>(config.gnn_width + config.wm_hidden) : 0;
+}
+
+bool dreams_on(const RunConfig& config, int rank, int ranks) {
+  if (config.dream_actors == 0) return false;
+  const int64_t actors = ranks - 1;
+  if (config.dream_actors >= actors)
+    fail("--dream-actors {}: of {} actor ranks at least one must step the real environment", config.dream_actors, actors);
+  return rank >= ranks - config.dream_actors;
+}
+
+Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams) {
+  Player player;
+  player.dreams = dreams;
+  if (config.agent == "random") {
+    player.policy = std::make_unique<actors::RandomPolicy>();
+  } else if (config.agent == "model-free") {
+    player.policy = std::make_unique<actors::NetworkPolicy>(make_network(config, real->spec()).ptr());
+  } else if (has_world_model(config)) {
+    const auto dreamer = make_dreamer(config, real->spec(), torch::kCPU);
+    player.policy = std::make_unique<actors::DreamerPolicy>(dreamer);
+    if (dreams) {
+      player.envs = std::make_unique<actors::DreamEnv>(dreamer, dream_options(config));
+      player.ready = [dreamer] { return dreamer->may_dream; };
+    } else {
+      player.envs = std::make_unique<actors::LatentEnv>(std::move(real), dreamer);
+    }
+    return player;
+  } else {
+    fail("unknown agent '{}'", config.agent);
+  }
+  player.envs = std::move(real);
+  return player;
+}
+
+Brain make_brain(const BrainInput& in) {
+  const auto& config = in.config;
+  if (config.agent == "random")
+    return {std::make_unique<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}};
+  if (config.agent == "model-free") return ppo_brain(config, in.spec, in.device);
+  if (has_world_model(config)) return dream_brain(in);
   fail("unknown agent '{}'", config.agent);
 }
 

@@ -1,19 +1,35 @@
 // The agent of a run, by name: what acts and what learns.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 
 #include "actors/policy.h"
 #include "core/exec/device.h"
+#include "core/nets/weights.h"
 #include "core/mdp/mdp.h"
 #include "launch/config.h"
 #include "learner/algorithm.h"
 #include "learner/checkpoint.h"
+#include "learner/ppo/trainer.h"
 
 namespace rlgo::launch {
 
-std::unique_ptr<actors::Policy> make_policy(const RunConfig& config, const mdp::ObservationSpec& spec);
+// Who plays on an actor rank, and in what.
+struct Player {
+  std::unique_ptr<mdp::BatchEnv> envs;  // the real ones, with latents where the agent has a world model, or dreams
+  std::unique_ptr<actors::Policy> policy;
+  std::function<bool()> ready;          // see actors::ActorOptions
+  bool dreams = false;
+};
+// `real`: real environments. `dreams`: this rank is to dream (see dreams_on).
+Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams);
+// Whether a rank dreams: the last --dream-actors of `ranks`. Throws Error where no rank would be left for the real thing.
+bool dreams_on(const RunConfig& config, int rank, int ranks);
+
+// Latent features that the agent adds to observations: 0 without a world model.
+int32_t latent_features(const RunConfig& config);
 
 // A learning algorithm with the means to put its whole state into a checkpoint and back.
 struct Brain {
@@ -21,6 +37,18 @@ struct Brain {
   std::function<void(learner::Checkpoint&)> store;
   std::function<void(const learner::Checkpoint&)> restore;
 };
-Brain make_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const exec::Device& device);
+struct BrainInput {
+  const RunConfig& config;
+  mdp::ObservationSpec spec;
+  exec::Device device;
+  mdp::Observation initial;        // what an episode begins with
+  std::filesystem::path rollouts;  // the run's own store
+};
+Brain make_brain(const BrainInput& input);
+
+learner::PpoOptions ppo_options(const RunConfig& config);
+// PpoTrainer's state in a checkpoint.
+nets::NamedTensors trainer_state(const learner::Checkpoint& checkpoint);
+torch::Device to_torch(const exec::Device& device);
 
 }  // namespace rlgo::launch

@@ -14,7 +14,8 @@ void declare_main(Options& o, RunConfig& c) {
   o.text("graph", c.graph, "what to optimise: a zoo graph's name or the path of an .onnx file");
   o.texts("dim", c.dims, "value for a symbolic dimension of the model, NAME=VALUE; it is fixed in the written model too; may be given several times");
   o.texts("size", c.sizes, "size of at least 2 at which a dimension that stays open is priced and timed, NAME=VALUE; none: made up; may be given several times");
-  o.choice("agent", c.agent, {"model-free", "random"}, "who chooses the rewrites");
+  o.choice("agent", c.agent, {"model-free", "model-based", "hybrid", "random"},
+           "who chooses the rewrites: PPO in the real environment, in the dream of a world model, in both; or chance");
   o.texts("rules", c.rules, "rule files; may be given several times; none means the proved rules of configs/rules");
   o.choice("cost", c.cost, {"measured", "analytic"}, "prices of operators: timed on this machine, or a roofline formula");
   o.text("target", c.target, "runtime that will serve the model: libtorch, onnxruntime, openvino, or the command of a measurer (docs/measurers.md); measured costs and times are its");
@@ -70,6 +71,50 @@ void declare_agent(Options& o, RunConfig& c) {
   o.flag("ppo.normalize-advantages", c.ppo_normalize_advantages, "zero mean, unit variance over the collected data");
 }
 
+void declare_world(Options& o, RunConfig& c) {
+  o.heading("World model (agents model-based and hybrid; docs/world-model.md)");
+  o.choice("encoder", c.encoder, {"joint", "ppo", "random"}, "latents: trained with the world model, taken from a model-free run, or fixed at random");
+  o.text("encoder-from", c.encoder_from, "run folder of the model-free agent whose encoder --encoder ppo takes");
+  o.choice("reward-model", c.reward_model, {"joint", "separate"}, "rewards from the world model's features, or from a network of their own");
+  o.choice("wm-data", c.wm_data, {"online", "store"}, "train on what has just arrived, each episode used once; or also on draws from the rollout store");
+  o.text("wm-store", c.wm_store, "--wm-data store: rollouts of another run; none: this run's own");
+  o.number("wm.share", c.wm_share, 0.01, 0.99, "model-based: share of the run in which random play trains the world model");
+  o.integer("wm.hidden", c.wm_hidden, 4, 4096, "units of the LSTM");
+  o.integer("wm.mixtures", c.wm_mixtures, 1, 64, "Gaussians per latent dimension");
+  o.integer("wm.ensemble", c.wm_ensemble, 1, 16, "reward and transition heads whose disagreement --dream-penalty reads");
+  o.integer("wm.passes", c.wm_passes, 1, 1000, "passes over the episodes of an update; the specification uses each once");
+  o.integer("wm.batch", c.wm_batch, 1, 100000, "episodes side by side in a minibatch");
+  o.integer("wm.sequence", c.wm_sequence, 1, 100000, "steps of back-propagation through time");
+  o.integer("wm.store-steps", c.wm_store_steps, 1, kNoLimit, "--wm-data store: steps drawn per epoch");
+  o.number("wm.lr", c.wm_lr, 0, 1, "learning rate at the start", true);
+  o.number("wm.lr-end", c.wm_lr_end, 0, 1, "learning rate at the end of a polynomial decay of degree 2");
+  o.number("wm.max-grad-norm", c.wm_max_grad_norm, 0, 1e9, "clip of the gradient's norm; 0: off");
+  o.number("wm.holdout", c.wm_holdout, 0, 0.5, "share of episodes that are kept for measuring");
+  o.number("wm.reward-weight", c.wm_reward_weight, 0, 1e6, "weight of the reward loss");
+  o.number("wm.terminal-weight", c.wm_terminal_weight, 0, 1e6, "weight of the terminal loss");
+  o.number("wm.terminal-positive", c.wm_terminal_positive, 0, 1e6, "weight of ends against goings-on; other than 1 skews the drawn ends", true);
+  o.number("wm.mask-weight", c.wm_mask_weight, 0, 1e6, "weight of the loss of legal xfers");
+  o.number("wm.count-weight", c.wm_count_weight, 0, 1e6, "weight of the loss of their numbers of locations");
+
+  o.heading("Dream");
+  o.number("temperature", c.temperature, 0, 100, "of the mixtures in dreams; 0: the likeliest future");
+  o.choice("dream-start", c.dream_start, {"initial", "replayed"}, "dreams begin at the unmodified graph, or at states of real episodes");
+  o.integer("dream-actors", c.dream_actors, 0, 100000, "ranks that dream; 0: the learner dreams itself");
+  o.number("dream-penalty", c.dream_penalty, 0, 1e6, "reward that a standard deviation of the ensemble's predictions costs (needs --wm.ensemble of 2 or more); 0: off");
+  o.integer("dream.batch", c.dream_batch, 1, 100000, "dreams side by side");
+  o.integer("dream.steps-per-epoch", c.dream_steps, 1, kNoLimit, "dreamed steps of an epoch");
+  o.integer("dream.length", c.dream_length, 0, 1000000, "steps after which a dream is cut off; 0: env.max-steps");
+  o.integer("dream.width", c.dream_width, 4, 4096, "hidden units of the controller");
+  o.flag("dream.scale-noise", c.dream_scale_noise, "the temperature's square root scales the noise too");
+  o.integer("evaluate.every", c.evaluate_every, 1, kNoLimit, "epochs of dreaming between two evaluations in the real environment; hybrid: between two comparisons");
+
+  o.heading("Hybrid");
+  o.number("hybrid.warmup", c.hybrid_warmup, 0, 1, "share of the run that is played at random, for the world model");
+  o.number("hybrid.threshold", c.hybrid_threshold, -1, 1, "correlation of predicted and real rewards on held-out episodes from which dreams are learned from");
+  o.number("hybrid.real-share", c.hybrid_real_share, 0.01, 1, "least share of real steps in what the controller learns from");
+  o.integer("hybrid.length", c.hybrid_length, 1, 1000000, "steps of a dream that branches from a real state");
+}
+
 void declare_system(Options& o, RunConfig& c) {
   o.heading("Ranks and data");
   o.integer("train.steps-per-epoch", c.steps_per_epoch, 1, 100000000, "environment steps collected per epoch (whole episodes)");
@@ -104,12 +149,20 @@ void declare(Options& options, RunConfig& config) {
   declare_main(options, config);
   declare_env(options, config);
   declare_agent(options, config);
+  declare_world(options, config);
   declare_system(options, config);
 }
 
 void check(const RunConfig& config) {
   if (config.graph.empty()) fail("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   if (config.target != "libtorch" && config.env_reward == "R4") fail("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", config.target);
+  const bool world = config.agent == "model-based" || config.agent == "hybrid";
+  if (config.dream_actors > 0 && !world) fail("--dream-actors {}: only the agents model-based and hybrid dream, not {}", config.dream_actors, config.agent);
+  if (config.encoder == "ppo" && config.encoder_from.empty()) fail("--encoder ppo: name the model-free run with --encoder-from RUN");
+  if (config.encoder != "ppo" && !config.encoder_from.empty()) fail("--encoder-from goes with --encoder ppo, not {}", config.encoder);
+  if (config.dream_penalty > 0 && config.wm_ensemble < 2) fail("--dream-penalty {}: needs --wm.ensemble of 2 or more", config.dream_penalty);
+  if (config.wm_lr_end > config.wm_lr) fail("--wm.lr-end {} is above --wm.lr {}", config.wm_lr_end, config.wm_lr);
+  if (!config.wm_store.empty() && config.wm_data != "store") fail("--wm-store goes with --wm-data store");
   if (config.name.find('/') != std::string::npos || config.name == "." || config.name == "..") fail("--name '{}' must be a plain folder name; use --runs for the place", config.name);
 }
 

@@ -49,6 +49,19 @@ struct RunConfig {
   int64_t ppo_epochs = 4, ppo_minibatch = 64;
   bool ppo_normalize_advantages = true;
 
+  // world model, dream, hybrid
+  std::string encoder = "random", encoder_from, reward_model = "joint", wm_data = "online", wm_store, dream_start = "initial";
+  double temperature = 1.0, dream_penalty = 0;
+  int64_t dream_actors = 0;
+  int64_t wm_hidden = 256, wm_mixtures = 8, wm_ensemble = 1, wm_passes = 1, wm_batch = 16, wm_sequence = 64, wm_store_steps = 1024;
+  double wm_share = 0.5, wm_lr = 1e-3, wm_lr_end = 1e-5, wm_max_grad_norm = 1, wm_holdout = 0.1;
+  double wm_reward_weight = 1, wm_terminal_weight = 1, wm_terminal_positive = 1, wm_mask_weight = 1, wm_count_weight = 1;
+  int64_t dream_batch = 256, dream_steps = 4096, dream_length = 0, dream_width = 128;
+  bool dream_scale_noise = true;
+  double hybrid_threshold = 0.5, hybrid_real_share = 0.3, hybrid_warmup = 0.1;
+  int64_t hybrid_length = 10;
+  int64_t evaluate_every = 10;
+
   // train
   int64_t steps_per_epoch = 512, envs_per_actor = 4, max_lag = 1, min_actors = 1, learners = 1;
   double actor_timeout_s = 120;

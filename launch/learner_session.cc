@@ -39,6 +39,7 @@ learner::MetricRow metric_row(const learner::EpochReport& e, const learner::Loop
                             {"episode_cost_best_us", e.cost_best_us},
                             {"epoch_episodes", e.episodes},
                             {"epoch_steps", e.steps},
+                            {"epoch_dream_steps", e.dream_steps},
                             {"dropped_episodes", e.dropped},
                             {"lost_episodes", e.lost},
                             {"weights_version", e.version},
@@ -107,7 +108,7 @@ void LearnerSession::prepare() {
   identity.rules_hash = rules_->hash();
   best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0, probe.matches().total(), rules_->size());
-  brain_ = make_brain(config_, spec_, device_);
+  brain_ = make_brain({config_, spec_, device_, probe.reset(0), folder_.rollouts()});
   if (!config_.resume.empty()) resume();
   store_costs();
   oracle_->publish();
@@ -202,6 +203,7 @@ learner::LoopHooks LearnerSession::hooks() {
 int LearnerSession::run(std::function<bool()> turn) {
   if (config_.store) {
     replay::StoreHeader header{spec_, static_cast<uint64_t>(config_.seed), config_.graph, kRevision, hex(rules_->hash()), config_.env_reward};
+    header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
     replay::WriterOptions options;
     options.episodes_per_part = config_.store_episodes_per_part;
     options.seconds_per_part = config_.store_seconds_per_part;
@@ -218,6 +220,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.min_actors = static_cast<int>(config_.min_actors);
   options.actor_timeout_s = config_.actor_timeout_s;
   options.spec_hash = spec_.hash();
+  if (config_.dream_actors > 0) dreams_on(config_, 0, mailbox_.size());  // are there enough ranks?
   options.turn = std::move(turn);
   options.should_stop = should_stop;
   comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }}};

@@ -19,8 +19,11 @@ std::string host_name() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
 }
 
-actors::ActorOptions actor_options(const RunConfig& config, uint64_t rules_hash) {
+actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
   actors::ActorOptions options;
+  options.dream = player.dreams;
+  options.step_together = player.dreams;
+  options.ready = player.ready;
   options.seed = static_cast<uint64_t>(config.seed);
   options.rules_hash = rules_hash;
   options.host = host_name();
@@ -85,13 +88,14 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   } else {
     prices.model = std::make_shared<cost::AnalyticCost>();
   }
-  const auto envs = make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor));
-  const auto policy = make_policy(config, envs->spec());
+  const bool dreams = dreams_on(config, comm.rank(), comm.size());
+  const auto player =
+      make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor)), dreams);
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) receive_costs(message, *prices.table);
   };
-  actors::ActorLoop loop(mailbox, *envs, *policy, actor_options(config, rules->hash()), std::move(handlers));
+  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()), std::move(handlers));
   loop.run(should_stop);
   return 0;
 }
@@ -102,11 +106,13 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   comm::Mailbox actor_box(*comms[1]);
   LearnerSession session(config, config_text, learner_box);
   session.prepare();
-  const auto envs = make_envs(config, session.model().graph, session.rules(), session.prices().model, session.device(), static_cast<int>(config.envs_per_actor));
-  const auto policy = make_policy(config, envs->spec());
+  const auto player = make_player(
+      config,
+      make_envs(config, session.model().graph, session.rules(), session.prices().model, session.device(), static_cast<int>(config.envs_per_actor)),
+      false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
-  actors::ActorLoop actor(actor_box, *envs, *policy, actor_options(config, session.rules()->hash()), std::move(handlers));
+  actors::ActorLoop actor(actor_box, *player.envs, *player.policy, actor_options(config, player, session.rules()->hash()), std::move(handlers));
   return session.run([&] { return actor.turn(); });
 }
 

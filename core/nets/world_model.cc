@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kMinDeviation = 1e-4;
 constexpr int64_t kRewardWidth = 128;
+constexpr double kNoOpEnds = 16;     // logit
+constexpr double kRarelyEnds = -6;   // logit of other ends, before training
 
 void bound(const char* name, double value, double low, double high) {
   if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
@@ -62,6 +64,7 @@ WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOpti
   reward_mean_ = register_buffer("reward_mean", torch::zeros({}));
   reward_deviation_ = register_buffer("reward_deviation", torch::ones({}));
   torch::NoGradGuard no_grad;
+  terminal_->bias.fill_(kRarelyEnds);
   b_ih_.slice(0, h, 2 * h).fill_(1.0);  // forget gate open (Gers et al. 2000)
 }
 
@@ -98,7 +101,8 @@ Prediction WorldModelImpl::heads(const Tensor& h, const WorldInput& input) {
   const auto parts = shaped(mixture_(h), {3, z, k});
   // The mean is what changes: most dimensions of the latent move little in one rewrite.
   p.z = {parts.select(-3, 0), parts.select(-3, 1) + input.z.unsqueeze(-1), floored_log_sigma(parts.select(-3, 2), options_.sigma_floor)};
-  p.terminal = terminal_(h).squeeze(-1);
+  // NO-OP ends an episode by contract (mdp::Action); the head has to learn only other ends.
+  p.terminal = terminal_(h).squeeze(-1) + kNoOpEnds * (input.xfer == spec_.xfers).to(h.scalar_type());
   p.present = present_(h) + stay_ * ((input.counts > 0).to(h.scalar_type()) * 2 - 1);
   p.log_count = count_(h) + input.counts.log1p();
   p.members = shaped(members_(h), {r, z}) + input.z.unsqueeze(-2);

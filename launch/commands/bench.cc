@@ -78,7 +78,7 @@ struct LearnerSpeed {
 };
 
 LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors::Policy& policy) {
-  Brain brain = make_brain(config, envs.spec(), exec::Device());
+  Brain brain = make_brain({config, envs.spec(), exec::Device(), {}, {}});
   policy.load(brain.algorithm->weights(), 0);
   Keep sink;
   actors::CollectorOptions options;
@@ -107,8 +107,9 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
   std::printf("%s: %zu nodes (%zu seen by the agent), %d rules, %zu legal rewrites at the start\n", name.c_str(), model.graph.size(), observation.node_op.size(), rules->size(),
               observation.loc_node.size());
   std::printf("  environment        %8.0f steps/s (match, apply, cost, observation; policy excluded)\n", environment_steps_per_s(env, seconds));
-  const auto policy = make_policy(config, env.spec());
-  policy->load(make_brain(config, env.spec(), exec::Device()).algorithm->weights(), 0);
+  auto player = make_player(config, make_envs(config, model.graph, rules, prices, exec::Device(), 1), false);
+  const auto& policy = player.policy;
+  policy->load(make_brain({config, env.spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
   for (int batch : {1, 8}) std::printf("  policy, batch %d    %8.2f ms an observation\n", batch, inference_ms(*policy, observation, batch, seconds / 2));
   const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
   const auto speed = learner_speed(config, *envs, *policy);

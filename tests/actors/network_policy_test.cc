@@ -10,11 +10,11 @@
 namespace rlgo::actors {
 namespace {
 
-nets::ActorCritic network(const mdp::ObservationSpec& spec, uint64_t seed) {
+nets::Agent network(const mdp::ObservationSpec& spec, uint64_t seed) {
   nets::AgentOptions options;
   options.rounds = 1;
   options.width = 8;
-  return nets::ActorCritic(spec, options, seed);
+  return nets::ActorCritic(spec, options, seed).ptr();
 }
 
 class Keep : public Sink {

@@ -19,11 +19,11 @@ std::unique_ptr<mdp::BatchEnv> paths() {
   return mdp::make_batch(std::move(envs));
 }
 
-nets::ActorCritic network() {
+nets::Agent network() {
   nets::AgentOptions options;
   options.rounds = 1;
   options.width = 8;
-  return nets::ActorCritic(test::PathToy(5).spec(), options, 3);
+  return nets::ActorCritic(test::PathToy(5).spec(), options, 3).ptr();
 }
 
 // Agent and actor in one process, as launch joins them.
@@ -42,7 +42,7 @@ struct Training {
   std::vector<std::unique_ptr<comm::Comm>> comms = comm::local_comms(2);
   comm::Mailbox learner_box{*comms[0]}, actor_box{*comms[1]};
   std::unique_ptr<mdp::BatchEnv> envs = paths();
-  PpoTrainer trainer{network().ptr(), PpoOptions{}};
+  PpoTrainer trainer{network(), PpoOptions{}};
   PpoAlgorithm algorithm{trainer, 1};
   actors::NetworkPolicy policy{network(), -1};
   actors::ActorLoop actor{actor_box, *envs, policy, {}};

@@ -56,7 +56,7 @@ TEST(PpoTrainer, DataThatLiesAboutItsPolicyIsAnError) {
 TEST(PpoTrainer, OverfitsOneEpisode) {
   auto agent = make_agent();
   PpoTrainer trainer(
-      agent,
+      agent.ptr(),
       {.learning_rate = 3e-3, .epochs = 100, .minibatch = 1000, .entropy = 0, .max_grad_norm = 0, .target_kl = 0});
   auto trajectories = data(agent, 60);
   std::erase_if(trajectories, [](const auto& t) { return t.steps.size() != 4; });

@@ -24,7 +24,7 @@ struct Lesson {
   Lesson(uint64_t s, PpoOptions options, double noop_bias = 0)
       : seed(s),
         agent(ToyType().spec(), nets::AgentOptions{.rounds = 1, .width = 32, .noop_bias = noop_bias}, s),
-        trainer(agent, options),
+        trainer(agent.ptr(), options),
         shuffle({s, 1}) {}
   // One round of collecting and learning.
   UpdateStats round(int64_t steps) {
