@@ -4,6 +4,7 @@
 
 #include "actors/evaluation.h"
 #include "core/base/error.h"
+#include "core/nets/actor_critic.h"
 #include "core/nets/weights.h"
 #include "tests/support/toy_env.h"
 

@@ -7,6 +7,8 @@
 #include "actors/actor_loop.h"
 #include "actors/evaluation.h"
 #include "actors/network_policy.h"
+#include "core/nets/actor_critic.h"
+#include "core/nets/weights.h"
 #include "learner/loop.h"
 #include "tests/support/toy_env.h"
 
