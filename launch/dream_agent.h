@@ -34,6 +34,7 @@ class DreamAgent : public learner::Algorithm {
   std::string weights() override { return dreamer_->pack(); }
   learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override;
 
+  void begin_at_start();  // dreams begin at the unmodified graph
   void store(learner::Checkpoint& checkpoint) const;
   void restore(const learner::Checkpoint& checkpoint);
 
@@ -47,7 +48,6 @@ class DreamAgent : public learner::Algorithm {
   void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report);
   void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
-  void begin_at_start();
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
   void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report);
   void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report);

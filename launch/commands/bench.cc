@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "actors/collector.h"
+#include "actors/dream_env.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
@@ -9,6 +10,7 @@
 #include "launch/brain.h"
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
+#include "launch/dream_agent.h"
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
@@ -95,6 +97,37 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   return speed;
 }
 
+// Dreamed steps, world model and controller together, and what one costs beside a real one.
+void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s, double seconds) {
+  config.agent = "model-based";
+  DreamAgent agent(config, real.spec(), torch::kCPU, initial, {});
+  agent.plan(config.epochs, 1.0, 1);
+  const auto weights = agent.weights();
+  for (const int batch : {1, 16, 256, 1024}) {
+    const auto dreamer = make_dreamer(config, real.spec(), torch::kCPU);
+    dreamer->unpack(weights);
+    auto options = dream_options(config);
+    options.batch = batch;
+    options.max_steps = 100;
+    actors::DreamEnv env(dreamer, options);
+    actors::DreamerPolicy policy(dreamer);
+    Keep sink;
+    actors::CollectorOptions how;
+    how.dream = how.step_together = true;
+    actors::Collector collector(env, policy, sink, how);
+    collector.round([] { return true; });
+    const auto first = collector.stats().steps;
+    const Stopwatch watch;
+    while (watch.seconds() < seconds / 2) {
+      collector.round([] { return true; });
+      sink.kept.clear();
+    }
+    const double per_s = static_cast<double>(collector.stats().steps - first) / watch.seconds();
+    std::printf("  dream, batch %-4d  %8.0f steps/s (world model and controller), %.3f ms a step; a real one (environment, encoder, policy) costs %.1f as much\n", batch, per_s,
+                1e3 / per_s, per_s / real_per_s);
+  }
+}
+
 void bench_graph(RunConfig config, const std::string& name, double seconds) {
   config.graph = name;
   const auto model = load_model(config, false);
@@ -115,6 +148,7 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
   const auto speed = learner_speed(config, *envs, *policy);
   std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n", speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
   std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s, static_cast<long long>(config.ppo_epochs));
+  bench_dream(config, *envs, observation, speed.collected_per_s, seconds);
   std::fflush(stdout);
 }
 

@@ -31,6 +31,7 @@ const Command& find_command(const std::string& name);
 
 int run_train(Context& context);
 int run_bench(Context& context);
+int run_evaluate(Context& context);
 int run_inspect(Context& context);
 int run_replay(Context& context);
 int run_optimise(Context& context);

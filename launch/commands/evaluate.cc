@@ -1,0 +1,150 @@
+// rlgo evaluate: a trained agent in the real environment, and what its world model expected.
+#include <cstdio>
+#include <limits>
+
+#include "actors/evaluation.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "launch/brain.h"
+#include "launch/commands/command.h"
+#include "launch/dream_agent.h"
+#include "launch/model.h"
+#include "launch/run_folder.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: rlgo evaluate --checkpoint RUN_FOLDER [options]\n"
+    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy in the real\n"
+    "environment, and, where it has a world model, sampled in the dream. Options below win over the run's.\n";
+
+struct EvaluateOptions {
+  std::string checkpoint, csv;
+  int64_t episodes = 20;
+};
+
+// One way of playing.
+struct Played {
+  std::string mode;
+  actors::EvaluationReport report;
+};
+
+// Weights of the agent as it would act at the end of its run; dreams begin at the unmodified graph.
+std::string final_weights(const RunConfig& config, const learner::Checkpoint& c, const BrainInput& input) {
+  if (latent_features(config) == 0) {
+    const auto brain = make_brain(input);
+    brain.restore(c);
+    return brain.algorithm->weights();
+  }
+  DreamAgent agent(config, input.spec, to_torch(input.device), input.initial, input.rollouts);
+  agent.restore(c);
+  agent.plan(config.epochs, 1.0, 1);
+  agent.begin_at_start();
+  return agent.weights();
+}
+
+std::string row(const RunConfig& config, const std::string& run, const Played& p) {
+  const auto& r = p.report;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, config.agent, config.seed, config.temperature, p.mode, r.episodes, r.total_reward.mean,
+                     r.total_reward.deviation, r.length.mean, p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
+                     p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.best_cost_us.min, r.lost);
+}
+
+constexpr const char* kHeader = "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,lost\n";
+
+void write_csv(const std::string& path, const std::string& rows) {
+  std::error_code error;
+  const std::string before = std::filesystem::exists(path, error) ? read_file(path) : kHeader;
+  if (!before.starts_with(kHeader)) fail("{}: not a table of rlgo evaluate (its first line differs); name another file", path);
+  atomic_write(path, before + rows);
+}
+
+void print(const Played& p, double initial_us) {
+  const auto& r = p.report;
+  std::printf("%-8s return %8.3f +- %.3f %%  length %5.1f", p.mode.c_str(), r.total_reward.mean, r.total_reward.deviation, r.length.mean);
+  if (p.mode != "dream") {
+    std::printf("  cost %.3f -> %.3f ms at the end, %.3f ms at best (%+.2f %%)", initial_us / 1e3, r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
+                100 * (r.best_cost_us.min - initial_us) / initial_us);
+  }
+  std::printf("  %lld episodes%s\n", static_cast<long long>(r.episodes), r.lost > 0 ? fmt::format(", {} lost", r.lost).c_str() : "");
+}
+
+}  // namespace
+
+int run_evaluate(Context& context) {
+  RunConfig config;
+  EvaluateOptions evaluate;
+  Options options;
+  options.heading("Evaluate");
+  options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
+  options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
+  options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
+  declare(options, config);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::printf("%s%s", kUsage, options.help().c_str());
+    return 0;
+  }
+  const auto positional = options.parse_command_line(context.arguments);
+  if (!positional.empty()) fail("evaluate: unexpected '{}'; options begin with --", positional[0]);
+  if (evaluate.checkpoint.empty()) fail("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
+  const RunFolder folder{evaluate.checkpoint};
+  options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  config.encoder_from.clear();  // the checkpoint has the encoder
+  if (config.encoder == "ppo") config.encoder = "random";
+  check(config);
+  if (config.agent == "random") fail("{}: the random agent has nothing to evaluate", folder.path.string());
+  const auto found = learner::latest(folder.checkpoints());
+  if (!found.checkpoint) fail("{}: no usable checkpoint", folder.checkpoints().string());
+
+  const auto device = exec::resolve_device("cpu");
+  const auto model = load_model(config, true);
+  const auto rules = load_rules(config);
+  auto prices = make_prices(config, device);
+  if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
+  auto envs = make_envs(config, model.graph, rules, prices.model, device, static_cast<int>(std::min(config.envs_per_actor, evaluate.episodes)));
+  const auto initial = envs->reset(0, 0);
+  const double initial_us = envs->initial_cost_us(0);
+  const BrainInput input{config, envs->spec(), device, initial, folder.rollouts()};
+  const auto weights = final_weights(config, *found.checkpoint, input);
+
+  actors::EvaluationOptions how;
+  how.seed = static_cast<uint64_t>(config.seed) + 0xE7A1;
+  how.episodes = evaluate.episodes;
+  how.should_stop = [] { return stop_signal() != 0; };
+  std::vector<Played> all;
+  {
+    const auto player = make_player(config, std::move(envs), false);
+    player.policy->load(weights, 0);
+    for (const bool greedy : {false, true}) {
+      how.greedy = greedy;
+      all.push_back({greedy ? "greedy" : "sampled", actors::evaluate(*player.envs, *player.policy, how)});
+    }
+  }
+  if (latent_features(config) > 0) {
+    RunConfig dreaming = config;
+    dreaming.hybrid_length = dreaming.env_max_steps;
+    dreaming.dream_length = 0;
+    dreaming.dream_batch = std::min(dreaming.dream_batch, evaluate.episodes);
+    const auto player = make_player(dreaming, make_envs(config, model.graph, rules, prices.model, device, 1), true);
+    player.policy->load(weights, 0);
+    how.greedy = false;
+    all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
+  }
+  std::printf("%s, agent %s, checkpoint %s, temperature %g; returns in percent of the initial cost (reward %s)\n", config.graph.c_str(), config.agent.c_str(),
+              found.path.string().c_str(), config.temperature, config.env_reward.c_str());
+  std::string rows;
+  for (const auto& p : all) {
+    print(p, initial_us);
+    rows += row(config, folder.path.filename().string(), p);
+  }
+  if (all.size() == 3)
+    std::printf("gap      %.3f %% (dream-predicted less real return, both sampled)\n", all[2].report.total_reward.mean - all[0].report.total_reward.mean);
+  if (!evaluate.csv.empty()) write_csv(evaluate.csv, rows);
+  return 0;
+}
+
+}  // namespace rlgo::launch

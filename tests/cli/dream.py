@@ -1,0 +1,69 @@
+"""Agents with a world model from the command line: phases, dreaming ranks, resume, evaluate."""
+import csv
+import math
+
+from _rlgo import QUICK, SMALL_NET, main, metrics, rlgo
+
+SMALL = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--wm.hidden", 16, "--wm.mixtures", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40,
+         "--dream.width", 16, "--train.steps-per-epoch", 30]
+
+
+def number(cell):
+    return float(cell) if cell else math.nan
+
+
+def phases_of_a_model_based_run(folder):
+    """random play, then dreams without a real step, evaluations in between and at the end; then evaluate"""
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--name", "a", cwd=folder)
+    rows = metrics(folder / "runs/a")
+    assert [int(number(r["phase"])) for r in rows] == [0, 0, 0, 0, 1, 1, 2, 2], [r["phase"] for r in rows]
+    assert rows[3]["steps"] == rows[5]["steps"], "a dream took real steps"
+    assert int(rows[7]["steps"]) > int(rows[5]["steps"])
+    assert all(number(r["dreamed_steps"]) >= 40 for r in rows[4:6])
+    assert math.isfinite(number(rows[7]["dream_return"])) and math.isfinite(number(rows[7]["real_return"]))
+    done = rlgo("evaluate", "--checkpoint", "runs/a", "--episodes", 3, "--csv", "e.csv", cwd=folder)
+    rlgo("evaluate", "--checkpoint", "runs/a", "--episodes", 3, "--temperature", 0.1, "--csv", "e.csv", cwd=folder)
+    table = list(csv.DictReader(open(folder / "e.csv")))
+    assert [r["mode"] for r in table] == ["sampled", "greedy", "dream"] * 2 and table[3]["temperature"] == "0.1", table
+    assert "gap" in done.stdout
+
+
+def a_resumed_run_is_the_whole_one(folder):
+    """4 epochs, then 4 more from the checkpoint: the same rows as 8 at once, world model and controller alike"""
+    options = [*SMALL, "--agent", "model-based", "--wm.share", 0.5, "--evaluate.every", 2, "--checkpoint.every", 1]
+    rlgo(*options, "--epochs", 8, "--name", "whole", cwd=folder)
+    rlgo(*options, "--epochs", 8, "--name", "parts", cwd=folder)
+    kept = sorted((folder / "runs/parts/checkpoints").glob("*.h5"))
+    for late in kept[-2:]:
+        late.unlink()
+    rlgo("--resume", "runs/parts", cwd=folder)
+    whole, parts = metrics(folder / "runs/whole"), metrics(folder / "runs/parts")
+    assert len(whole) == len(parts) == 8
+    for a, b in zip(whole, parts):
+        for name in ("steps", "episode_reward_mean", "wm_loss", "policy_loss", "dream_epoch_reward", "real_return"):
+            assert a[name] == b[name], (a["epoch"], name, a[name], b[name])
+
+
+def ranks_dream(folder):
+    """hybrid with one rank that dreams: dreams arrive and are not counted as real steps"""
+    rlgo(*SMALL, "--agent", "hybrid", "--epochs", 8, "--dream-actors", 1, "--hybrid.threshold", -1, "--hybrid.warmup", 0.2, "--name", "h", cwd=folder,
+         ranks=3)
+    rows = metrics(folder / "runs/h")
+    assert sum(int(r["epoch_dream_steps"]) for r in rows) > 0
+    assert sum(number(r["dreamed_steps"]) for r in rows) > 0
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream-actors", 1, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
+    assert sum(int(r["epoch_dream_steps"]) for r in metrics(folder / "runs/m")) >= 40
+
+
+def bad_requests(folder):
+    """one clear line each"""
+    for options, word in ((["--agent", "hybrid", "--dream-penalty", 1], "--wm.ensemble"), (["--agent", "random", "--dream-actors", 1], "dream"),
+                          (["--agent", "hybrid", "--encoder", "ppo"], "--encoder-from")):
+        done = rlgo(*SMALL, *options, "--epochs", 1, cwd=folder, status=1)
+        assert word in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+    done = rlgo("evaluate", "--checkpoint", "nowhere", cwd=folder, status=1)
+    assert "nowhere" in done.stderr
+
+
+if __name__ == "__main__":
+    main(phases_of_a_model_based_run, a_resumed_run_is_the_whole_one, ranks_dream, bad_requests)
