@@ -6,10 +6,10 @@
 #include "core/base/error.h"
 #include "core/nets/actor_critic.h"
 #include "launch/dream_agent.h"
+#include "launch/network.h"
 #include "learner/ppo/trainer.h"
 #include "learner/ppo_algorithm.h"
 #include "learner/torch_tensors.h"
-#include "launch/network.h"
 
 namespace rlgo::launch {
 namespace {

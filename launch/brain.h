@@ -7,12 +7,10 @@
 
 #include "actors/policy.h"
 #include "core/exec/device.h"
-#include "core/nets/weights.h"
 #include "core/mdp/mdp.h"
 #include "launch/config.h"
 #include "learner/algorithm.h"
 #include "learner/checkpoint.h"
-#include "learner/ppo/trainer.h"
 
 namespace rlgo::launch {
 
@@ -45,10 +43,5 @@ struct BrainInput {
   std::filesystem::path rollouts;  // the run's own store
 };
 Brain make_brain(const BrainInput& input);
-
-learner::PpoOptions ppo_options(const RunConfig& config);
-// PpoTrainer's state in a checkpoint.
-nets::NamedTensors trainer_state(const learner::Checkpoint& checkpoint);
-torch::Device to_torch(const exec::Device& device);
 
 }  // namespace rlgo::launch

@@ -8,7 +8,7 @@
 #include "actors/network_policy.h"
 #include "core/base/error.h"
 #include "core/nets/weights.h"
-#include "launch/brain.h"
+#include "launch/network.h"
 #include "learner/torch_tensors.h"
 #include "replay/sampler.h"
 

@@ -1,9 +1,13 @@
-// The agent's network as a run's options describe it. For files that use LibTorch.
+// The agent's network and trainer as a run's options describe them. For files that use LibTorch.
 #pragma once
 
+#include "core/exec/device.h"
 #include "core/mdp/mdp.h"
 #include "core/nets/actor_critic.h"
+#include "core/nets/weights.h"
 #include "launch/config.h"
+#include "learner/checkpoint.h"
+#include "learner/ppo/trainer.h"
 
 namespace rlgo::launch {
 
@@ -12,5 +16,10 @@ nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSp
 
 // Names of tensors in checkpoints start with it.
 constexpr const char* kNetworkPrefix = "network/";
+
+learner::PpoOptions ppo_options(const RunConfig& config);
+// PpoTrainer's state in a checkpoint.
+nets::NamedTensors trainer_state(const learner::Checkpoint& checkpoint);
+torch::Device to_torch(const exec::Device& device);
 
 }  // namespace rlgo::launch

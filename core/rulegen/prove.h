@@ -33,7 +33,6 @@ struct ProveOptions {
   bool certify = true;     // Z3 on the instances; without it nothing is proved, only derived
   bool check = true;       // exact check at random shapes; without it nothing is proved, only derived
   int check_instances = 12;
-  bool quantified = false;  // where the derivation fails: Z3 with the axioms as quantified formulas, shape-guarded
   uint64_t seed = 1;        // of the random shapes
 };
 

@@ -10,6 +10,7 @@
 #include "launch/commands/command.h"
 #include "launch/dream_agent.h"
 #include "launch/model.h"
+#include "launch/network.h"
 #include "launch/run_folder.h"
 #include "launch/session.h"
 #include "launch/signals.h"

@@ -156,7 +156,7 @@ int run_rules_verify(std::vector<std::string> arguments) {
   std::string axioms_file;
   int64_t threads = 2, max_rank = 4, instances = 12, seed = 1;
   std::vector<std::string> only;
-  bool write = false, quantified = false;
+  bool write = false;
   Options options;
   options.heading("Verify");
   options.text("axioms", axioms_file, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
@@ -166,7 +166,6 @@ int run_rules_verify(std::vector<std::string> arguments) {
   options.integer("instances", instances, 1, 100'000, "random places of application that are checked exactly");
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   options.flag("write", write, "write the proofs into the files ('proof proved AXIOM...', 'proof unproved')");
-  options.flag("quantified", quantified, "second route where the first fails: Z3 with quantified axioms");
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail("rules verify needs a file of rules");
@@ -177,7 +176,6 @@ int run_rules_verify(std::vector<std::string> arguments) {
   how.max_rank = static_cast<int>(max_rank);
   how.check_instances = static_cast<int>(instances);
   how.seed = static_cast<uint64_t>(seed);
-  how.quantified = quantified;
   Work work;
   for (const auto& file : *files) {
     for (auto& rule : rules::parse_rules(read_file(file), file)) {
