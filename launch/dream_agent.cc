@@ -152,9 +152,9 @@ learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t step
     dreamer_->may_dream = false;
     return plan;
   }
+  if (first_dream_epoch_ < 0) first_dream_epoch_ = epoch;
   const bool last = epoch + 1 >= config_.epochs;
-  const bool evaluate = last || dream_epochs_ % (config_.evaluate_every + 1) == config_.evaluate_every;
-  ++dream_epochs_;
+  const bool evaluate = last || (epoch - first_dream_epoch_) % (config_.evaluate_every + 1) == config_.evaluate_every;
   phase_ = evaluate ? Phase::evaluate : Phase::dream;
   dreamer_->act_at_random = false;
   dreamer_->may_dream = ranks_dream && !evaluate;
@@ -353,7 +353,7 @@ void DreamAgent::store(learner::Checkpoint& c) const {
   world_.store(c, "world/");
   learner::store_module(c, "network/", *dreamer_->agent);
   for (const auto& [name, tensor] : ppo_.state()) c.tensors["trainer/" + name] = learner::to_data(tensor);
-  c.counters["dream/epochs"] = dream_epochs_;
+  c.counters["dream/first_epoch"] = first_dream_epoch_;
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
   const std::pair<const char*, const torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
@@ -364,9 +364,9 @@ void DreamAgent::restore(const learner::Checkpoint& c) {
   world_.restore(c, "world/");
   learner::restore_module(c, "network/", *dreamer_->agent);
   ppo_.load_state(trainer_state(c));
-  const auto epochs = c.counters.find("dream/epochs");
-  if (epochs == c.counters.end()) fail("the checkpoint has no counter 'dream/epochs'");
-  dream_epochs_ = epochs->second;
+  const auto first = c.counters.find("dream/first_epoch");
+  if (first == c.counters.end()) fail("the checkpoint has no counter 'dream/first_epoch'");
+  first_dream_epoch_ = first->second;
   reward_correlation_ = c.numbers.at("dream/reward_correlation");
   auto& s = dreamer_->starts;
   const std::pair<const char*, torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};

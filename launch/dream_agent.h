@@ -59,7 +59,7 @@ class DreamAgent : public learner::Algorithm {
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
   Phase phase_ = Phase::collect;
-  int64_t dream_epochs_ = 0;         // model-based: epochs since the model was frozen
+  int64_t first_dream_epoch_ = -1;   // model-based: from which on the model is frozen; -1: not yet
   double reward_correlation_ = 0;    // running, on held-out episodes; hybrid's gate
   double real_return_ = 0, dream_return_ = 0;  // of the last comparison
   bool compared_ = false;

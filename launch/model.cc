@@ -33,7 +33,7 @@ LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
   options.keep_weights = with_weights;
   options.sample_open = true;
   auto model = onnx_io::import_model(config.graph, options);
-  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled};
+  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled, model.report.folded};
 }
 
 LoadedModel load_zoo(const RunConfig& config) {

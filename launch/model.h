@@ -19,6 +19,7 @@ struct LoadedModel {
   std::string about;                                  // a few lines for people
   std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": open in the written model too
   bool sampled = false;                               // the graph has sample sizes there
+  int folded = 0;                                     // operators that the import worked out
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.

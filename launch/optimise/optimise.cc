@@ -152,7 +152,7 @@ std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& gra
 }
 
 // The verdict of the final race, in words.
-void conclude(const OptimiseRequest& request, Story& story) {
+void conclude(const OptimiseRequest& request, const LoadedModel& model, Story& story) {
   const Attempt& best = story.best();
   const auto& race = story.end_to_end;
   if (!race.error.empty() || race.models.size() < 2 || !race.models[1].ok()) {
@@ -162,10 +162,14 @@ void conclude(const OptimiseRequest& request, Story& story) {
     story.verdict = "the models could not be measured: " + why;
   } else {
     story.margin = margin_of(race, 1);
-    story.improved = race.ratio[1] < 1 - story.margin;
+    // A model that nothing was done to is no faster, whatever a race of the two files says.
+    const bool touched = !best.trace.empty() || best.normalised.denormals > 0 || model.folded > 0;
+    story.improved = touched && race.ratio[1] < 1 - story.margin;
     const std::string change = fmt::format("{:+.2f} %", 100 * (race.ratio[1] - 1));
     if (story.improved)
       story.verdict = fmt::format("improved: {} of the latency under {}", change, story.target);
+    else if (!touched)
+      story.verdict = "nothing found: no rewrite makes it faster";
     else if (race.ratio[1] > 1 + story.margin)
       story.verdict = fmt::format("nothing found: the best rewritten model is slower ({})", change);
     else
@@ -257,7 +261,7 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
     const fs::path both[] = {original, story.best().file};
     story.end_to_end = track.race(both, rounds);
   }
-  conclude(request, story);
+  conclude(request, model, story);
   if (story.written) export_model(model, story.best().graph, request.out);
   clock.clear();
   story.took_s = clock.passed();
