@@ -26,6 +26,10 @@ constexpr std::array kCommands = {
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
     RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},
+    RulesCommand{"import", "FILE --out FILE.rules", "rules of TASO (text dump) in the language of rule files",
+                 run_rules_import},
+    RulesCommand{"cover", "FILE [--rules FILE]", "which rules of others are contained, derived, proved, refuted",
+                 run_rules_cover},
     RulesCommand{"soundness", "[--applications N] [--rules FILE]",
                  "apply rules at random places of random graphs, compare exactly", run_rules_soundness},
 };

@@ -38,5 +38,7 @@ int run_rules_check(std::vector<std::string> arguments);
 int run_rules_generate(std::vector<std::string> arguments);
 int run_rules_fires(std::vector<std::string> arguments);
 int run_rules_verify(std::vector<std::string> arguments);
+int run_rules_import(std::vector<std::string> arguments);
+int run_rules_cover(std::vector<std::string> arguments);
 
 }  // namespace rlgo::launch
