@@ -298,6 +298,7 @@ ForeignRule say(std::string name, std::string source, Pairs pairs) {
   ForeignRule rule;
   rule.name = std::move(name);
   rule.source = std::move(source);
+  rule.trivial = std::ranges::all_of(pairs, [](const auto& pair) { return pair.first == pair.second; });
   try {
     try {
       if (left_parts(pairs).size() > 1) throw NotOnLeft{"the parts of either side share no tensor"};

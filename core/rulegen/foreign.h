@@ -15,6 +15,7 @@ struct ForeignRule {
   // The left side reads a constant that no condition can ask for (an identity kernel), or falls into parts that share
   // no tensor: `text` is the rule from right to left, the same claim about values, but another rewrite.
   bool reversed = false;
+  bool trivial = false;  // both sides are one term: in TASO they differed in layout alone
 };
 
 // Lines "NUMBER <tab> COUNTS <tab> LEFT => RIGHT ; LEFT => RIGHT ..." (outputs in pairs) over terms

@@ -10,6 +10,7 @@ namespace rlgo::rulegen {
 struct ForeignTerm {
   std::string op;  // "i7" for a tensor, "matmul", "split_ax0[1]", ...
   std::vector<ForeignTerm> operands;
+  bool operator==(const ForeignTerm&) const = default;
   bool is_variable() const;
   bool is_constant() const { return op.starts_with("constant_"); }
 };

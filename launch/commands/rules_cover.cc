@@ -126,7 +126,8 @@ class CoverRun {
     const ForeignRule& foreign = foreign_[k];
     rulegen::CoverResult result;
     const auto rule = compiled(foreign, result.reason);
-    if (rule) result = rulegen::cover(*rule, known_, *axioms_, options_);
+    if (rule && foreign.trivial) result = {Cover::contained, "both sides are the same"};
+    if (rule && !foreign.trivial) result = rulegen::cover(*rule, known_, *axioms_, options_);
     const std::lock_guard lock(output_);
     std::printf("%-10s %s%s  %s\n", rulegen::name(result.cover), foreign.name.c_str(),
                 foreign.reversed ? " (from right to left)" : "", foreign.source.c_str());

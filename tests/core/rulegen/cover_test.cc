@@ -50,6 +50,8 @@ TEST(ReadTaso, PartsDirectionsAndWhatCannotBeSaid) {
   EXPECT_EQ(identity.text, "");
   EXPECT_EQ(identity.unsayable, "the left side is a tensor alone");
   EXPECT_TRUE(one("conv3x3_s1same_relu(i7, constant_iconv()) => relu(i7)").reversed);
+  EXPECT_TRUE(one("relu(transpose(i1)) => relu(transpose(i1))").trivial);
+  EXPECT_FALSE(identity.trivial);
   const auto both = one("matmul(i1, constant_imm()) => relu(matmul(i1, constant_imm()))");
   EXPECT_EQ(both.unsayable, "both sides read constants that no condition can ask for: constant_imm");
 }
