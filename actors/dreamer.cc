@@ -78,21 +78,34 @@ void Dreamer::unpack(std::string_view bytes) {
 DreamerPolicy::DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version)
     : dreamer_(std::move(dreamer)), controller_(std::make_unique<NetworkPolicy>(dreamer_->agent.ptr())), version_(version) {}
 
+// Episodes that began at random have no latents: they go on as they began, beside others that the controller plays.
 std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) {
-  if (dreamer_->act_at_random) return random_.act(observations, rngs);
-  for (const auto* o : observations) {
-    // An episode that began at random has no latents: it goes on as it began.
-    if (o->latent.empty()) return random_.act(observations, rngs);
+  std::vector<const mdp::Observation*> blind, seeing;
+  std::vector<Rng*> blind_rngs, seeing_rngs;
+  for (size_t i = 0; i < observations.size(); ++i) {
+    const bool latent = !observations[i]->latent.empty();
+    (latent ? seeing : blind).push_back(observations[i]);
+    (latent ? seeing_rngs : blind_rngs).push_back(rngs[i]);
   }
-  controller_->set_greedy(greedy());
-  return controller_->act(observations, rngs);
+  std::vector<Decision> by_chance, by_controller;
+  if (!blind.empty()) by_chance = random_.act(blind, blind_rngs);
+  if (!seeing.empty()) {
+    controller_->set_greedy(greedy());
+    by_controller = controller_->act(seeing, seeing_rngs);
+  }
+  std::vector<Decision> decisions;
+  size_t chance = 0, controller = 0;
+  for (const auto* o : observations) decisions.push_back(o->latent.empty() ? by_chance[chance++] : by_controller[controller++]);
+  return decisions;
 }
 
 std::vector<float> DreamerPolicy::value(std::span<const mdp::Observation* const> observations) {
+  std::vector<float> values;
   for (const auto* o : observations) {
-    if (o->latent.empty()) return random_.value(observations);
+    const mdp::Observation* const one[] = {o};
+    values.push_back((o->latent.empty() ? random_.value(one) : controller_->value(one)).at(0));
   }
-  return controller_->value(observations);
+  return values;
 }
 
 void DreamerPolicy::load(std::string_view weights, int64_t version) {

@@ -1,5 +1,6 @@
 #include "launch/config.h"
 
+#include <filesystem>
 #include <limits>
 
 #include "core/base/error.h"
@@ -159,6 +160,8 @@ void check(const RunConfig& config) {
   const bool world = config.agent == "model-based" || config.agent == "hybrid";
   if (config.dream_actors > 0 && !world) fail("--dream-actors {}: only the agents model-based and hybrid dream, not {}", config.dream_actors, config.agent);
   if (config.encoder == "ppo" && config.encoder_from.empty()) fail("--encoder ppo: name the model-free run with --encoder-from RUN");
+  if (config.encoder == "ppo" && !std::filesystem::is_directory(std::filesystem::path(config.encoder_from) / "checkpoints"))
+    fail("--encoder-from {}: is no run folder with checkpoints", config.encoder_from);
   if (config.encoder != "ppo" && !config.encoder_from.empty()) fail("--encoder-from goes with --encoder ppo, not {}", config.encoder);
   if (config.dream_penalty > 0 && config.wm_ensemble < 2) fail("--dream-penalty {}: needs --wm.ensemble of 2 or more", config.dream_penalty);
   if (config.wm_lr_end > config.wm_lr) fail("--wm.lr-end {} is above --wm.lr {}", config.wm_lr_end, config.wm_lr);

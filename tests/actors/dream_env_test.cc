@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "actors/collector.h"
 #include "actors/latent_env.h"
 #include "core/base/error.h"
@@ -115,6 +118,26 @@ TEST(Dreamer, GoesThroughBytes) {
   EXPECT_TRUE(torch::equal(a->agent->parameters()[0], b->agent->parameters()[0]));
   EXPECT_TRUE(torch::equal(a->starts.counts, b->starts.counts));
   EXPECT_THROW(b->unpack("nonsense"), Error);
+}
+
+// An episode that began at random goes on at random, whatever plays beside it, and does not touch the others.
+TEST(DreamerPolicy, EpisodesWithoutLatentsGoOnAtRandom) {
+  const auto d = make();
+  DreamerPolicy policy(d);
+  mdp::Observation seeing, blind;
+  seeing.counts = blind.counts = {2, 1, 0};
+  seeing.latent.assign(24, 0.3f);
+  Rng a({1}), b({2}), c({1}), e({2});
+  const mdp::Observation* const both[] = {&blind, &seeing};
+  Rng* const rngs[] = {&a, &b};
+  const auto together = policy.act(both, rngs);
+  const mdp::Observation* const alone[] = {&seeing};
+  Rng* const own[] = {&e};
+  EXPECT_EQ(together[1].log_prob_xfer, policy.act(alone, own)[0].log_prob_xfer);
+  const mdp::Observation* const first[] = {&blind};
+  Rng* const same[] = {&c};
+  EXPECT_EQ(together[0].action, RandomPolicy().act(first, same)[0].action);
+  EXPECT_FLOAT_EQ(together[0].log_prob_xfer, -std::log(3.0f));
 }
 
 // Real episodes carry the latents that the world model works out along the way; at random they carry none.
