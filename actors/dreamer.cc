@@ -24,15 +24,11 @@ Tensor get(ByteReader& in, int64_t rows, int64_t columns, torch::Device device) 
   return torch::tensor(values).reshape({rows, columns}).to(device);
 }
 
-nets::LatentAgent make_agent(const mdp::ObservationSpec& spec, const nets::LatentAgentOptions& options, uint64_t seed) {
-  return nets::LatentAgent(spec, options, seed);
-}
-
 }  // namespace
 
 Dreamer::Dreamer(const mdp::ObservationSpec& spec, const nets::WorldOptions& world_options,
                  const nets::LatentAgentOptions& agent_options, uint64_t seed, torch::Device device)
-    : world(spec, world_options, seed), agent(make_agent(world->spec(), agent_options, seed)) {
+    : world(spec, world_options, seed), agent(world->spec(), agent_options, seed) {
   world->to(device);
   agent->to(device);
 }

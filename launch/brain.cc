@@ -32,54 +32,21 @@ struct Ppo {
   learner::PpoAlgorithm algorithm;
 };
 
-class OwningPpo : public learner::Algorithm {
- public:
-  explicit OwningPpo(std::shared_ptr<Ppo> ppo) : ppo_(std::move(ppo)) {}
-  std::string weights() override { return ppo_->algorithm.weights(); }
-  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override {
-    return ppo_->algorithm.update(std::move(trajectories), context);
-  }
-
- private:
-  std::shared_ptr<Ppo> ppo_;
-};
-
 Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const exec::Device& device) {
   auto network = make_network(config, spec);
   network->to(to_torch(device));
   auto ppo = std::make_shared<Ppo>(std::move(network), ppo_options(config), static_cast<uint64_t>(config.seed));
   Brain brain;
-  brain.algorithm = std::make_unique<OwningPpo>(ppo);
-  brain.store = [ppo](learner::Checkpoint& c) {
-    learner::store_module(c, kNetworkPrefix, *ppo->trainer.agent());
-    for (const auto& [name, tensor] : ppo->trainer.state()) c.tensors[kTrainer + name] = learner::to_data(tensor);
-  };
-  brain.restore = [ppo](const learner::Checkpoint& c) {
-    learner::restore_module(c, kNetworkPrefix, *ppo->trainer.agent());
-    ppo->trainer.load_state(trainer_state(c));
-  };
+  brain.algorithm = {ppo, &ppo->algorithm};
+  brain.store = [ppo](learner::Checkpoint& c) { store(ppo->trainer, *ppo->trainer.agent(), c); };
+  brain.restore = [ppo](const learner::Checkpoint& c) { restore(ppo->trainer, *ppo->trainer.agent(), c); };
   return brain;
 }
 
-bool has_world_model(const RunConfig& config) { return config.agent == "model-based" || config.agent == "hybrid"; }
-
 Brain dream_brain(const BrainInput& in) {
   const auto agent = std::make_shared<DreamAgent>(in.config, in.spec, to_torch(in.device), in.initial, in.rollouts);
-  // The loop wants to own its algorithm; checkpoints need it too.
-  class Shared : public learner::Algorithm {
-   public:
-    explicit Shared(std::shared_ptr<DreamAgent> agent) : agent_(std::move(agent)) {}
-    learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override { return agent_->plan(epoch, progress, steps); }
-    std::string weights() override { return agent_->weights(); }
-    learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override {
-      return agent_->update(std::move(trajectories), context);
-    }
-
-   private:
-    std::shared_ptr<DreamAgent> agent_;
-  };
   Brain brain;
-  brain.algorithm = std::make_unique<Shared>(agent);
+  brain.algorithm = agent;
   brain.store = [agent](learner::Checkpoint& c) { agent->store(c); };
   brain.restore = [agent](const learner::Checkpoint& c) { agent->restore(c); };
   return brain;
@@ -113,13 +80,14 @@ torch::Device to_torch(const exec::Device& device) {
   return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device.index));
 }
 
-nets::NamedTensors trainer_state(const learner::Checkpoint& c) {
-  const std::string prefix = kTrainer;
-  nets::NamedTensors state;
-  for (const auto& [name, data] : c.tensors) {
-    if (name.starts_with(prefix)) state.emplace_back(name.substr(prefix.size()), learner::to_tensor(data));
-  }
-  return state;
+void store(const learner::PpoTrainer& trainer, const torch::nn::Module& network, learner::Checkpoint& c) {
+  learner::store_module(c, kNetworkPrefix, network);
+  for (const auto& [name, tensor] : trainer.state()) c.tensors[kTrainer + name] = learner::to_data(tensor);
+}
+
+void restore(learner::PpoTrainer& trainer, torch::nn::Module& network, const learner::Checkpoint& c) {
+  learner::restore_module(c, kNetworkPrefix, network);
+  trainer.load_state(learner::tensors_with(c, kTrainer));
 }
 
 int32_t latent_features(const RunConfig& config) {
@@ -161,7 +129,7 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
 Brain make_brain(const BrainInput& in) {
   const auto& config = in.config;
   if (config.agent == "random")
-    return {std::make_unique<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}};
+    return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}};
   if (config.agent == "model-free") return ppo_brain(config, in.spec, in.device);
   if (has_world_model(config)) return dream_brain(in);
   fail("unknown agent '{}'", config.agent);

@@ -31,7 +31,7 @@ int32_t latent_features(const RunConfig& config);
 
 // A learning algorithm with the means to put its whole state into a checkpoint and back.
 struct Brain {
-  std::unique_ptr<learner::Algorithm> algorithm;
+  std::shared_ptr<learner::Algorithm> algorithm;
   std::function<void(learner::Checkpoint&)> store;
   std::function<void(const learner::Checkpoint&)> restore;
 };

@@ -154,11 +154,12 @@ void declare(Options& options, RunConfig& config) {
   declare_system(options, config);
 }
 
+bool has_world_model(const RunConfig& config) { return config.agent == "model-based" || config.agent == "hybrid"; }
+
 void check(const RunConfig& config) {
   if (config.graph.empty()) fail("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   if (config.target != "libtorch" && config.env_reward == "R4") fail("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", config.target);
-  const bool world = config.agent == "model-based" || config.agent == "hybrid";
-  if (config.dream_actors > 0 && !world) fail("--dream-actors {}: only the agents model-based and hybrid dream, not {}", config.dream_actors, config.agent);
+  if (config.dream_actors > 0 && !has_world_model(config)) fail("--dream-actors {}: only the agents model-based and hybrid dream, not {}", config.dream_actors, config.agent);
   if (config.encoder == "ppo" && config.encoder_from.empty()) fail("--encoder ppo: name the model-free run with --encoder-from RUN");
   if (config.encoder == "ppo" && !std::filesystem::is_directory(std::filesystem::path(config.encoder_from) / "checkpoints"))
     fail("--encoder-from {}: is no run folder with checkpoints", config.encoder_from);

@@ -67,11 +67,8 @@ void adopt_encoder(const RunConfig& config, nets::WorldModel& world) {
   const std::filesystem::path folder = std::filesystem::path(config.encoder_from) / "checkpoints";
   const auto found = learner::latest(folder);
   if (!found.checkpoint) fail("--encoder-from {}: no usable checkpoint in {}", config.encoder_from, folder.string());
-  const std::string prefix = "network/encoder.";
-  nets::NamedTensors tensors;
-  for (const auto& [name, data] : found.checkpoint->tensors) {
-    if (name.starts_with(prefix)) tensors.emplace_back(name.substr(prefix.size()), learner::to_tensor(data));
-  }
+  const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
+  const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
   if (tensors.empty()) fail("--encoder-from {}: {} is not of a model-free agent", config.encoder_from, found.path.string());
   try {
     nets::load_named(*world->encoder(), tensors);
@@ -173,6 +170,14 @@ void DreamAgent::begin_at_start() {
   s.counts = torch::tensor(initial_.counts, torch::kFloat32).unsqueeze(0).to(world->device());
 }
 
+void DreamAgent::choose_starts(const std::vector<mdp::Trajectory>& real) {
+  if (config_.dream_start == "replayed") {
+    begin_at_replayed(real);
+  } else {
+    begin_at_start();
+  }
+}
+
 // States along real episodes, with the memory that led there.
 void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
   std::vector<const mdp::Trajectory*> some;
@@ -254,7 +259,8 @@ void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, con
 }
 
 void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report) {
-  double real_sum = 0, dream_sum = 0;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  double real_return = unknown, dream_return = unknown, real_sum = 0;
   int64_t count = 0;
   for (const auto& t : real) {
     if (t.weights_version != context.version) continue;
@@ -264,15 +270,13 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
   if (count > 0) {
     begin_at_start();
     const auto dreams = dream(0, static_cast<int>(config_.env_max_steps), context.version, static_cast<uint64_t>(config_.seed) + 0xC0, kComparedDreams);
-    for (const auto& t : dreams) dream_sum += total(t) / static_cast<double>(dreams.size());
-    real_return_ = real_sum / static_cast<double>(count);
-    dream_return_ = dream_sum;
-    compared_ = true;
+    dream_return = 0;
+    for (const auto& t : dreams) dream_return += total(t) / static_cast<double>(dreams.size());
+    real_return = real_sum / static_cast<double>(count);
   }
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  report.values.emplace_back("real_return", compared_ && count > 0 ? real_return_ : unknown);
-  report.values.emplace_back("dream_return", compared_ && count > 0 ? dream_return_ : unknown);
-  report.values.emplace_back("return_gap", compared_ && count > 0 ? dream_return_ - real_return_ : unknown);
+  report.values.emplace_back("real_return", real_return);
+  report.values.emplace_back("dream_return", dream_return);
+  report.values.emplace_back("return_gap", dream_return - real_return);
 }
 
 void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report) {
@@ -302,11 +306,7 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
   train_controller(std::move(lessons), context, 0xB1, report);
   report.values.emplace_back("dreamed_steps", static_cast<double>(dream_steps));
   train_world(real, context, context.progress, report);
-  if (config_.dream_start == "replayed") {
-    begin_at_replayed(real);
-  } else {
-    begin_at_start();
-  }
+  choose_starts(real);
 }
 
 learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) {
@@ -315,11 +315,7 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
   switch (phase_) {
     case Phase::collect:
       train_world(trajectories, context, context.progress / config_.wm_share, report);
-      if (config_.dream_start == "replayed") {
-        begin_at_replayed(trajectories);
-      } else {
-        begin_at_start();
-      }
+      choose_starts(trajectories);
       break;
     case Phase::dream: {
       if (config_.dream_actors == 0) {
@@ -351,8 +347,7 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
 
 void DreamAgent::store(learner::Checkpoint& c) const {
   world_.store(c, "world/");
-  learner::store_module(c, "network/", *dreamer_->agent);
-  for (const auto& [name, tensor] : ppo_.state()) c.tensors["trainer/" + name] = learner::to_data(tensor);
+  launch::store(ppo_, *dreamer_->agent, c);
   c.counters["dream/first_epoch"] = first_dream_epoch_;
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
@@ -362,8 +357,7 @@ void DreamAgent::store(learner::Checkpoint& c) const {
 
 void DreamAgent::restore(const learner::Checkpoint& c) {
   world_.restore(c, "world/");
-  learner::restore_module(c, "network/", *dreamer_->agent);
-  ppo_.load_state(trainer_state(c));
+  launch::restore(ppo_, *dreamer_->agent, c);
   const auto first = c.counters.find("dream/first_epoch");
   if (first == c.counters.end()) fail("the checkpoint has no counter 'dream/first_epoch'");
   first_dream_epoch_ = first->second;

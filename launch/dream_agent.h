@@ -40,14 +40,11 @@ class DreamAgent : public learner::Algorithm {
 
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
-  struct Returns {
-    double mean = 0;
-    int64_t episodes = 0;
-  };
   bool hybrid() const { return config_.agent == "hybrid"; }
   void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report);
   void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
+  void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
   void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report);
   void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report);
@@ -61,8 +58,6 @@ class DreamAgent : public learner::Algorithm {
   Phase phase_ = Phase::collect;
   int64_t first_dream_epoch_ = -1;   // model-based: from which on the model is frozen; -1: not yet
   double reward_correlation_ = 0;    // running, on held-out episodes; hybrid's gate
-  double real_return_ = 0, dream_return_ = 0;  // of the last comparison
-  bool compared_ = false;
 };
 
 }  // namespace rlgo::launch

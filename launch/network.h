@@ -4,7 +4,6 @@
 #include "core/exec/device.h"
 #include "core/mdp/mdp.h"
 #include "core/nets/actor_critic.h"
-#include "core/nets/weights.h"
 #include "launch/config.h"
 #include "learner/checkpoint.h"
 #include "learner/ppo/trainer.h"
@@ -18,8 +17,9 @@ nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSp
 constexpr const char* kNetworkPrefix = "network/";
 
 learner::PpoOptions ppo_options(const RunConfig& config);
-// PpoTrainer's state in a checkpoint.
-nets::NamedTensors trainer_state(const learner::Checkpoint& checkpoint);
+// The agent's network and its trainer's state, to a checkpoint and back.
+void store(const learner::PpoTrainer& trainer, const torch::nn::Module& network, learner::Checkpoint& checkpoint);
+void restore(learner::PpoTrainer& trainer, torch::nn::Module& network, const learner::Checkpoint& checkpoint);
 torch::Device to_torch(const exec::Device& device);
 
 }  // namespace rlgo::launch

@@ -4,6 +4,8 @@
 #include <torch/torch.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "learner/checkpoint.h"
 
@@ -13,6 +15,9 @@ namespace rlgo::learner {
 TensorData to_data(const torch::Tensor& tensor);
 // A new tensor on the CPU that owns its memory.
 torch::Tensor to_tensor(const TensorData& data);
+
+// The tensors whose names begin with `prefix`, without it.
+std::vector<std::pair<std::string, torch::Tensor>> tensors_with(const Checkpoint& checkpoint, const std::string& prefix);
 
 // Parameters and buffers of a module as "<prefix><name>", e.g. prefix "policy/".
 void store_module(Checkpoint& checkpoint, const std::string& prefix, const torch::nn::Module& module);

@@ -31,11 +31,16 @@ const Delta& Trial::settle() {
   return delta_;
 }
 
+// What the edit touched or made goes on the stack.
+void Trial::start_at_edit() {
+  stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
+  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);
+}
+
 // In the unedited graph nothing is dead: only what the edit touched or made can be, and what such nodes alone need.
 void Trial::remove_dead() {
   delta_.removed.clear();
-  stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
-  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);
+  start_at_edit();
   while (!stack_.empty()) {
     const NodeId id = stack_.back();
     stack_.pop_back();
@@ -52,8 +57,7 @@ void Trial::remove_dead() {
 }
 
 void Trial::settle_constants() {
-  stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
-  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);
+  start_at_edit();
   while (!stack_.empty()) {
     const NodeId id = stack_.back();
     stack_.pop_back();

@@ -19,6 +19,7 @@ class Trial {
   void undo();
 
  private:
+  void start_at_edit();
   void remove_dead();
   void settle_constants();
 

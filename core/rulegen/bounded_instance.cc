@@ -3,13 +3,13 @@
 
 #include "core/base/error.h"
 #include "core/rulegen/bounded_choice.h"
+#include "core/rules/instance_parts.h"
 #include "core/rules/value.h"
 
 namespace rlgo::rulegen {
 namespace {
 
 using graph::Value;
-using ops::AttrValue;
 using rules::LeftNode;
 using rules::Operand;
 
@@ -17,7 +17,7 @@ class Maker {
  public:
   Maker(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices)
       : rule_(rule), chooser_(bounds, choices), editor_("instance") {
-    for (const auto& guard : rule.guards) look(guard.expr);
+    for (const auto& guard : rule.guards) asked_.look(guard.expr);
   }
 
   std::optional<graph::Graph> run() {
@@ -35,19 +35,6 @@ class Maker {
   }
 
  private:
-  // Which tensors the conditions want constant, and which numbers they compare with.
-  void look(const rules::Expr& expr) {
-    using rules::Expr;
-    if (expr.kind == Expr::Kind::real) numbers_.push_back(expr.real);
-    if (expr.kind == Expr::Kind::integer) numbers_.push_back(static_cast<double>(expr.integer));
-    if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == rules::SlotKind::tensor) {
-      const auto which = static_cast<rules::TensorFn>(expr.function);
-      if (which == rules::TensorFn::constant) asked_constant_ |= 1u << expr.args[0].slot.index;
-      if (which == rules::TensorFn::value) asked_value_ |= 1u << expr.args[0].slot.index;
-    }
-    for (const auto& arg : expr.args) look(arg);
-  }
-
   bool make(int index) {
     if (nodes_[index] != graph::kNoNode) return true;
     const LeftNode& left = rule_.left[index];
@@ -72,7 +59,7 @@ class Maker {
       }
       inputs.push_back(values_[k]);
     }
-    bind_attributes(left, draft);
+    attributes_.bind(left, draft.attrs);
     const auto id = editor_.try_add(left.op, inputs, draft.attrs);
     if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
     nodes_[index] = *id;
@@ -80,18 +67,9 @@ class Maker {
   }
 
   void known_attributes(const LeftNode& left, NodeDraft& draft) {
-    for (const auto& [key, value] : left.fixed) draft.attrs.set(key, value);
+    attributes_.give(left, draft.attrs);
     for (const auto& test : left.tests) {
-      if (test.is_list) {
-        if (test.key == ops::Attr::sizes) draft.parts = test.items.size();
-      } else if (const auto held = attributes_.find(test.items[0].slot); held != attributes_.end()) {
-        draft.attrs.set(test.key, held->second);
-      }
-    }
-    if (const auto held = bundles_.find(left.bundle); left.bundle >= 0 && held != bundles_.end()) {
-      for (const auto& [key, value] : held->second.items()) {
-        if (std::ranges::find(left.mentioned, key) == left.mentioned.end()) draft.attrs.set(key, value);
-      }
+      if (test.is_list && test.key == ops::Attr::sizes) draft.parts = test.items.size();
     }
   }
 
@@ -130,8 +108,8 @@ class Maker {
       push(fill(number.kind == rules::Expr::Kind::integer ? static_cast<double>(number.integer) : number.real), draft);
     } else if (const auto held = tensors_.find(key); held != tensors_.end()) {
       push(held->second, draft);
-    } else if (operand.kind == Operand::Kind::tensor && (asked_value_ >> operand.index & 1u)) {
-      std::vector<double> numbers = numbers_;
+    } else if (operand.kind == Operand::Kind::tensor && (asked_.value >> operand.index & 1u)) {
+      std::vector<double> numbers = asked_.numbers;
       for (double n : {0.0, 1.0, 2.0, -0.5}) numbers.push_back(n);
       const auto chosen = static_cast<size_t>(chooser_.pick(static_cast<int64_t>(numbers.size())));
       push(tensors_[key] = fill(numbers[chosen]), draft);
@@ -149,41 +127,20 @@ class Maker {
   Value leaf(const SlotKey& key, const ops::TensorType& type) {
     const bool tensor = std::get<0>(key) == static_cast<int>(Operand::Kind::tensor);
     const std::string name = "v" + std::to_string(count_++);
-    if (tensor && (asked_constant_ >> std::get<1>(key) & 1u)) {
+    if (tensor && (asked_.constant >> std::get<1>(key) & 1u)) {
       return editor_.add_weight(name, graph::Blob::absent(type, static_cast<uint64_t>(count_)));
     }
     return editor_.add_input(name, type);
   }
 
-  void bind_attributes(const LeftNode& left, NodeDraft& draft) {
-    for (const auto& test : left.tests) {
-      const AttrValue value = *draft.attrs.find(test.key);
-      if (!test.is_list) {
-        attributes_[test.items[0].slot] = value;
-        continue;
-      }
-      auto list = std::get<ops::Ints>(value);
-      for (size_t k = 0; k < test.items.size() && k < list.size(); ++k) {
-        const auto& item = test.items[k];
-        if (item.slot < 0) list[k] = item.number;
-        if (item.slot >= 0 && attributes_.contains(item.slot)) list[k] = std::get<int64_t>(attributes_[item.slot]);
-        if (item.slot >= 0) attributes_[item.slot] = list[k];
-      }
-      draft.attrs.set(test.key, list);
-    }
-    if (left.bundle >= 0) bundles_.emplace(left.bundle, draft.attrs);
-  }
-
   const rules::CompiledRule& rule_;
   BoundedChooser chooser_;
   graph::Editor editor_;
-  std::vector<double> numbers_;
-  uint32_t asked_constant_ = 0, asked_value_ = 0;
+  rules::Asked asked_;
   std::vector<graph::NodeId> nodes_;
   std::map<SlotKey, Value> tensors_;
   std::map<int, int64_t> lengths_;  // of sequences
-  std::map<int, AttrValue> attributes_;
-  std::map<int, ops::Attrs> bundles_;
+  rules::BoundAttributes attributes_;
   std::vector<Value> values_;  // of the node in work
   std::vector<SlotKey> slots_;
   int count_ = 0;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <map>
 
 #include "core/base/error.h"
+#include "core/rules/instance_parts.h"
 #include "core/rules/matcher.h"
 #include "core/rules/propose.h"
 
@@ -13,28 +13,17 @@ namespace rlgo::rules {
 namespace {
 
 using graph::Value;
-using ops::AttrValue;
 
 class Maker {
  public:
   Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), propose_(rng), rng_(rng), editor_("instance") {
-    const std::function<void(const Expr&)> look = [&](const Expr& expr) {
-      if (expr.kind == Expr::Kind::real) numbers_.push_back(expr.real);
-      if (expr.kind == Expr::Kind::integer) numbers_.push_back(static_cast<double>(expr.integer));
-      if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == SlotKind::tensor) {
-        const auto which = static_cast<TensorFn>(expr.function);
-        if (which == TensorFn::constant) asked_constant_ |= 1u << expr.args[0].slot.index;
-        if (which == TensorFn::value) asked_value_ |= 1u << expr.args[0].slot.index;
-      }
-      std::ranges::for_each(expr.args, look);
-    };
-    for (const auto& guard : rule.guards) look(guard.expr);
-    const auto literals = numbers_;
+    for (const auto& guard : rule.guards) asked_.look(guard.expr);
+    const auto literals = asked_.numbers;
     for (const auto& node : rule.right) {
-      for (const auto& attr : node.attrs) look(attr.expr);
+      for (const auto& attr : node.attrs) asked_.look(attr.expr);
     }
-    std::ranges::for_each(rule.scalars, look);
-    numbers_ = literals;
+    for (const auto& scalar : rule.scalars) asked_.look(scalar);
+    asked_.numbers = literals;
   }
 
   std::optional<graph::Graph> run() {
@@ -70,7 +59,7 @@ class Maker {
       inputs.push_back(values_[k]);
     }
     bind_operands(left);
-    bind_attributes(left, draft);
+    attributes_.bind(left, draft.attrs);
     const auto id = editor_.try_add(left.op, inputs, draft.attrs);
     if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
     nodes_[index] = *id;
@@ -78,20 +67,9 @@ class Maker {
   }
 
   void known_attributes(const LeftNode& left, Draft& draft) {
-    for (const auto& [key, value] : left.fixed) draft.attrs.set(key, value);
+    attributes_.give(left, draft.attrs);
     for (const auto& test : left.tests) {
-      if (!test.is_list) {
-        if (const auto held = attributes_.find(test.items[0].slot); held != attributes_.end())
-          draft.attrs.set(test.key, held->second);
-        continue;
-      }
-      draft.wanted_lengths[test.key] = test.items.size();
-    }
-    if (left.bundle < 0) return;
-    const auto held = bundles_.find(left.bundle);
-    if (held == bundles_.end()) return;
-    for (const auto& [key, value] : held->second.items()) {
-      if (std::ranges::find(left.mentioned, key) == left.mentioned.end()) draft.attrs.set(key, value);
+      if (test.is_list) draft.wanted_lengths[test.key] = test.items.size();
     }
   }
 
@@ -140,9 +118,9 @@ class Maker {
       add_value(fill(number.kind == Expr::Kind::integer ? static_cast<double>(number.integer) : number.real), draft);
     } else if (held != tensors_.end()) {
       add_value(held->second, draft);
-    } else if (operand.kind == Operand::Kind::tensor && (asked_value_ >> operand.index & 1u) && rng_.below(8) != 0) {
-      const double number = numbers_.empty() || rng_.below(3) == 0 ? static_cast<double>(rng_.below(7)) - 2.0
-                                                                   : numbers_[rng_.below(numbers_.size())];
+    } else if (operand.kind == Operand::Kind::tensor && (asked_.value >> operand.index & 1u) && rng_.below(8) != 0) {
+      const double number = asked_.numbers.empty() || rng_.below(3) == 0 ? static_cast<double>(rng_.below(7)) - 2.0
+                                                                   : asked_.numbers[rng_.below(asked_.numbers.size())];
       const Value value = fill(number);
       tensors_[{static_cast<int>(operand.kind), operand.index, 0}] = value;
       add_value(value, draft);
@@ -179,7 +157,7 @@ class Maker {
                               : left.op == ops::Op::sqrt || left.op == ops::Op::log ||
                                     (left.op == ops::Op::div && place == 1) || (left.op == ops::Op::pow && place == 0);
     const Slot slot = slots_[place];
-    const bool asked = slot.kind == static_cast<int>(Operand::Kind::tensor) && (asked_constant_ >> slot.index & 1u);
+    const bool asked = slot.kind == static_cast<int>(Operand::Kind::tensor) && (asked_.constant >> slot.index & 1u);
     const bool parameter =
         place > 0 && (left.op == ops::Op::conv2d || left.op == ops::Op::batch_norm || left.op == ops::Op::layer_norm);
     const std::string name = "v" + std::to_string(count_++);
@@ -201,25 +179,6 @@ class Maker {
     }
   }
 
-  void bind_attributes(const LeftNode& left, Draft& draft) {
-    for (const auto& test : left.tests) {
-      const AttrValue value = *draft.attrs.find(test.key);
-      if (!test.is_list) {
-        attributes_[test.items[0].slot] = value;
-        continue;
-      }
-      auto list = std::get<ops::Ints>(value);
-      for (size_t k = 0; k < test.items.size() && k < list.size(); ++k) {
-        const auto& item = test.items[k];
-        if (item.slot < 0) list[k] = item.number;
-        if (item.slot >= 0 && attributes_.contains(item.slot)) list[k] = std::get<int64_t>(attributes_[item.slot]);
-        if (item.slot >= 0) attributes_[item.slot] = list[k];
-      }
-      draft.attrs.set(test.key, list);
-    }
-    if (left.bundle >= 0) bundles_.emplace(left.bundle, draft.attrs);
-  }
-
   struct Slot {
     int kind = -1, index = 0, element = 0;
     bool operator==(const Slot&) const = default;
@@ -228,13 +187,11 @@ class Maker {
   Proposer propose_;
   Rng& rng_;
   graph::Editor editor_;
-  std::vector<double> numbers_;  // literals of the conditions
-  uint32_t asked_constant_ = 0, asked_value_ = 0;
+  Asked asked_;  // numbers: literals of the conditions alone
   std::vector<graph::NodeId> nodes_;
   std::map<std::tuple<int, int, int>, Value> tensors_;  // (operand kind, index, element)
   std::map<int, int> lengths_;                          // of sequences
-  std::map<int, AttrValue> attributes_;
-  std::map<int, ops::Attrs> bundles_;
+  BoundAttributes attributes_;
   std::vector<Value> values_;  // of the node in work
   std::vector<Slot> slots_;
   int count_ = 0;

@@ -10,8 +10,8 @@ Tensor latent_loss(const nets::Mixture& mixture, const Tensor& target, const Ten
   return -masked_mean(nets::log_density(mixture, target).mean(-1), mask);
 }
 
-Tensor reward_loss(const Tensor& predicted, const Tensor& target, const Tensor& mask) {
-  return masked_mean((predicted - target.unsqueeze(-1)).square().mean(-1), mask);
+Tensor reward_loss(const Tensor& predicted, const Tensor& target, const Tensor& counts_for, const Tensor& mask) {
+  return masked_mean((predicted - target.unsqueeze(-1)).square(), counts_for * mask.unsqueeze(-1));
 }
 
 Tensor terminal_loss(const Tensor& logit, const Tensor& target, const Tensor& mask, double positive_weight) {

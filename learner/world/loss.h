@@ -14,8 +14,10 @@ torch::Tensor masked_mean(const torch::Tensor& x, const torch::Tensor& mask);
 
 // L_z = - mean_t 1/Z sum_i log sum_k pi_ik N(z_i; mu_ik, sigma_ik^2): nats per latent dimension. target [*, Z].
 torch::Tensor latent_loss(const nets::Mixture& mixture, const torch::Tensor& target, const torch::Tensor& mask);
-// L_r = mean_t 1/R sum_r (r_r - r)^2, standardised rewards. predicted [*, R], target [*].
-torch::Tensor reward_loss(const torch::Tensor& predicted, const torch::Tensor& target, const torch::Tensor& mask);
+// L_r = mean of (r_r - r)^2 over the steps and members r that count, standardised rewards. predicted [*, R], target [*],
+// counts_for [*, R] float (bootstrap weights, 0 or 1).
+torch::Tensor reward_loss(const torch::Tensor& predicted, const torch::Tensor& target, const torch::Tensor& counts_for,
+                          const torch::Tensor& mask);
 // L_d = mean_t BCE(d, target), the positive class weighted (Ha and Schmidhuber weigh it by 10). logit, target [*].
 torch::Tensor terminal_loss(const torch::Tensor& logit, const torch::Tensor& target, const torch::Tensor& mask,
                             double positive_weight);
@@ -24,7 +26,7 @@ torch::Tensor present_loss(const torch::Tensor& logit, const torch::Tensor& coun
 // L_c = mean over (t, x) with count > 0 of smooth L1 (Huber, delta 1) of log(1 + count). log_count, count [*, X].
 torch::Tensor count_loss(const torch::Tensor& log_count, const torch::Tensor& count, const torch::Tensor& mask);
 // Mean squared error of the ensemble's transition heads over the members that a step counts for. members [*, R, Z],
-// target [*, Z], counts_for [*, R] float (bootstrap weights, 0 or 1).
+// target [*, Z], counts_for as above.
 torch::Tensor members_loss(const torch::Tensor& members, const torch::Tensor& target, const torch::Tensor& counts_for,
                            const torch::Tensor& mask);
 

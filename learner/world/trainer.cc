@@ -18,7 +18,7 @@ using torch::Tensor;
 namespace {
 
 constexpr double kJointDecay = 0.9;     // of the statistics per batch, where the encoder moves
-constexpr int64_t kEncodeAtOnce = 256;  // graphs, without gradients
+constexpr size_t kEncodeAtOnce = 256;  // graphs, without gradients
 
 void bound(const char* name, double value, double low, double high) {
   if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
@@ -110,13 +110,19 @@ Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets
   if (seen.empty()) return out.reshape({end - begin, s.episodes, z});
   const auto index = torch::tensor(places, torch::kInt64).to(device);
   torch::AutoGradMode mode(gradients);
+  return out.index_copy(0, index, encode_all(seen, encoder, gradients)).reshape({end - begin, s.episodes, z});
+}
+
+// [observations, Z] raw latents.
+Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const {
+  torch::AutoGradMode mode(gradients);
   std::vector<Tensor> parts;
-  const auto group = gradients ? static_cast<int64_t>(seen.size()) : kEncodeAtOnce;
-  for (size_t at = 0; at < seen.size(); at += static_cast<size_t>(group)) {
-    const auto some = std::span(seen).subspan(at, std::min(static_cast<size_t>(group), seen.size() - at));
-    parts.push_back(encoder(nets::collate(some, model_->spec(), device)).global);
+  const size_t group = gradients ? seen.size() : kEncodeAtOnce;
+  for (size_t at = 0; at < seen.size(); at += group) {
+    const auto some = seen.subspan(at, std::min(group, seen.size() - at));
+    parts.push_back(encoder(nets::collate(some, model_->spec(), model_->device())).global);
   }
-  return out.index_copy(0, index, torch::cat(parts)).reshape({end - begin, s.episodes, z});
+  return torch::cat(parts);
 }
 
 // Statistics of latents and of their changes, over the real steps.
@@ -176,8 +182,7 @@ void WorldTrainer::learn_chunk(const Sequences& s, const Tensor& raw, int64_t be
     for (int64_t i = 0; i < coins.numel(); ++i) coins.data_ptr<float>()[i] = rng.uniform() < 0.5 ? 1.0f : 0.0f;
     counts_for = coins.to(device);
   }
-  const auto squared = (p.reward - reward_target.unsqueeze(-1)).square();
-  const auto reward = masked_mean(squared, counts_for * mask.unsqueeze(-1));
+  const auto reward = reward_loss(p.reward, reward_target, counts_for, mask);
   const auto terminal = terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
   const auto present = present_loss(p.present, next, mask);
   const auto count = count_loss(p.log_count, next, mask);
@@ -222,13 +227,7 @@ std::map<const mdp::Trajectory*, Tensor> WorldTrainer::encode_once(std::span<con
     for (const auto& step : e->steps) seen.push_back(&step.observation);
     seen.push_back(&e->last);
   }
-  torch::NoGradGuard no_grad;
-  std::vector<Tensor> parts;
-  for (size_t at = 0; at < seen.size(); at += kEncodeAtOnce) {
-    const auto some = std::span(seen).subspan(at, std::min<size_t>(kEncodeAtOnce, seen.size() - at));
-    parts.push_back(model_->encode(nets::collate(some, model_->spec(), model_->device())));
-  }
-  const auto all = torch::cat(parts);
+  const auto all = encode_all(seen, model_->encoder(), false);
   int64_t at = 0;
   for (const auto* e : episodes) {
     const auto length = static_cast<int64_t>(e->steps.size()) + 1;

@@ -81,6 +81,7 @@ class WorldTrainer {
  private:
   struct Latents;
   struct Sums;
+  torch::Tensor encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const;
   Latents latents(const Sequences& s, const torch::Tensor& raw, int64_t begin, int64_t end);
   std::map<const mdp::Trajectory*, torch::Tensor> encode_once(std::span<const mdp::Trajectory* const> episodes);
   void learn(std::span<const mdp::Trajectory* const> episodes, const std::map<const mdp::Trajectory*, torch::Tensor>& latents, bool first,

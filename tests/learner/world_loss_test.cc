@@ -24,7 +24,7 @@ TEST(WorldLoss, LatentByHand) {
 
 TEST(WorldLoss, RewardByHand) {
   const auto predicted = torch::tensor({{1.0f, 3.0f}, {0.0f, 0.0f}});
-  EXPECT_FLOAT_EQ(reward_loss(predicted, torch::tensor({2.0f, 5.0f}), torch::tensor({1.0f, 0.0f})).item<float>(), 1);
+  EXPECT_FLOAT_EQ(reward_loss(predicted, torch::tensor({2.0f, 5.0f}), torch::ones({2, 2}), torch::tensor({1.0f, 0.0f})).item<float>(), 1);
 }
 
 TEST(WorldLoss, TerminalWeighsEnds) {

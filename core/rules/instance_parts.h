@@ -1,0 +1,34 @@
+// What makers of instances of a rule share, whatever chooses the rest: random ones (instance.h) and bounded ones
+// (core/rulegen).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/ops/attrs.h"
+#include "core/rules/compiled.h"
+
+namespace rlgo::rules {
+
+// Which tensor variables expressions want constant or ask the value of (bit i: variable i), and the numbers in them.
+struct Asked {
+  std::vector<double> numbers;
+  uint32_t constant = 0, value = 0;
+  void look(const Expr& expr);
+};
+
+// Attributes that the nodes made so far have bound: by name, and as bundles.
+class BoundAttributes {
+ public:
+  // Sets what is known of a node's attributes: fixed ones, bound names, its bundle less what the node mentions.
+  void give(const LeftNode& left, ops::Attrs& attrs) const;
+  // Binds the names and the bundle of a node that is complete; elements of a list that are bound already win.
+  void bind(const LeftNode& left, ops::Attrs& attrs);
+
+ private:
+  std::map<int, ops::AttrValue> names_;
+  std::map<int, ops::Attrs> bundles_;
+};
+
+}  // namespace rlgo::rules
