@@ -1,6 +1,6 @@
 // Times of the parts of a search step over the size of the graph: target rlgo_bench_micro (Google Benchmark).
 //
-//   build/release/rlgo_bench_micro --benchmark_format=csv > micro.csv; results/micro_curve.py micro.csv micro.svg
+//   build/release/rlgo_bench_micro --benchmark_format=csv > micro.csv; results/analyse micro micro.csv --out micro.svg
 //
 // The argument of each benchmark is about the number of nodes; the label tells the exact one. Parts that must not grow
 // with it: match_update (but for putting matches in order), price. Parts that copy a graph and so must: apply, copy,

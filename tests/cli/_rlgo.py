@@ -88,11 +88,11 @@ def metrics(run):
 
 
 def stored(run):
-    """The episodes of a run's store, a row each, read by results/rollouts.py (h5py)."""
+    """The episodes of a run's store, a row each, read by results/rlgo_results (h5py)."""
     sys.path.insert(0, str(SOURCE / "results"))
-    import rollouts
+    import rlgo_results
 
-    return rollouts.load_episodes(run)
+    return rlgo_results.load(run, steps=False).episodes
 
 
 def rewrites(trace):

@@ -1,4 +1,4 @@
-"""h5py and results/rollouts.py read what the C++ writer wrote: every number is compared with what the writer had."""
+"""h5py and results/rlgo_results read what the C++ writer wrote: every number is compared with what the writer had."""
 import os
 import subprocess
 import sys
@@ -17,11 +17,11 @@ except ImportError as error:
 SOURCE = Path(os.environ.get("RLGO_SOURCE", Path(__file__).resolve().parents[2]))
 PROGRAM = Path(os.environ.get("RLGO_BINARY", SOURCE / "build/release/rlgo")).parent / "test_replay"
 sys.path.insert(0, str(SOURCE / "results"))
-import rollouts  # noqa: E402
+from rlgo_results import store as rollouts  # noqa: E402
 
 
 def check_episodes(root, expected):
-    episodes = rollouts.load_episodes(root)
+    episodes = rollouts.load(root).episodes
     assert len(episodes) == len(expected) == 7
     for (_, row), line in zip(episodes.iterrows(), expected):
         number, rank, version, terminal, best, total = (float(x) for x in line)
@@ -30,7 +30,7 @@ def check_episodes(root, expected):
 
 
 def check_steps(root, expected):
-    steps = rollouts.load_steps(root)
+    steps = rollouts.load(root).steps
     assert len(steps) == len(expected) == 21
     for (_, row), line in zip(steps.iterrows(), expected):
         assert row["step"] == int(line[1])
@@ -39,8 +39,8 @@ def check_steps(root, expected):
 
 
 def check_observations(root, expected):
-    episodes = rollouts.load_episodes(root)
-    parts = {path.name: rollouts.Part(path) for path in rollouts.part_paths(root)}
+    episodes = rollouts.load(root).episodes
+    parts = {str(path): rollouts.Part(path) for path in rollouts.part_paths(root)}
     assert len(expected) == 28
     for line in expected:
         place = episodes.iloc[int(line[0])]
@@ -56,11 +56,13 @@ def check_observations(root, expected):
 
 def check_program(root):
     out = root / "plot.png"
-    done = subprocess.run([sys.executable, SOURCE / "results/rollouts.py", root, "--plot", out], capture_output=True, text=True)
+    done = subprocess.run([SOURCE / "results/analyse", "episodes", root, "--out", out], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "episodes   7 (4 terminal, 3 truncated)" in done.stdout and "best cost  94 us, from 100 us" in done.stdout, done.stdout
+    found = dict(zip(*([cell.strip() for cell in line.split("|")] for line in done.stdout.splitlines()[2:6:2])))
+    assert (found["episodes"], found["terminal"], found["truncated"], found["steps"]) == ("7", "4", "3", "21"), found
+    assert (found["before, ms"], found["best, ms"]) == ("0.1", "0.094"), found
     assert out.read_bytes().startswith(b"\x89PNG")
-    done = subprocess.run([sys.executable, SOURCE / "results/rollouts.py", root / "none"], capture_output=True, text=True)
+    done = subprocess.run([SOURCE / "results/analyse", "episodes", root / "none"], capture_output=True, text=True)
     assert done.returncode == 1 and "no such file or folder" in done.stderr
 
 
@@ -70,7 +72,7 @@ def check_damage(root):
     first = rollouts.part_paths(root)[0]
     (folder / "part-000-000000.h5").write_bytes(b"a left-over that a merged part covers")
     (folder / "notes.h5").write_bytes(b"foreign")
-    assert len(rollouts.load_episodes(root)) == 7
+    assert len(rollouts.load(root).episodes) == 7
     with rollouts.Part(first) as part:
         chunk = part.file["nodes/features"].id.get_chunk_info(0)
         expected = part.file["nodes/features"][:]

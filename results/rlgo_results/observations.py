@@ -1,0 +1,37 @@
+"""How observations are stored: the one place that decodes them (replay/README.md has the format).
+
+A decoder is made for an open part; read(episode, step) gives the arrays of one observation:
+node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G], globals [g], counts [xfers], loc_node [locations].
+Locations 0 .. counts[x]-1 of xfer x are legal; loc_node is grouped by xfer in order.
+"""
+import numpy as np
+
+
+class Full:
+    """Coding "full", version 1: each observation whole."""
+
+    def __init__(self, file, step_offset):
+        self.file, self.step_offset = file, step_offset
+
+    def read(self, episode, step):
+        row = self.step_offset[episode] + step + episode
+        node_op, node_feat = self._ragged("node_offset", row, "nodes/op", "nodes/features")
+        edge_src, edge_dst, edge_feat = self._ragged("edge_offset", row, "edges/src", "edges/dst", "edges/features")
+        (loc_node,) = self._ragged("location_offset", row, "locations/node")
+        return {
+            "node_op": node_op, "node_feat": node_feat, "edge_src": edge_src, "edge_dst": edge_dst, "edge_feat": edge_feat,
+            "globals": self._rows("observations/globals", row, row + 1).reshape(-1),
+            "counts": self._rows("observations/counts", row, row + 1).reshape(-1), "loc_node": loc_node,
+        }  # fmt: skip
+
+    def _ragged(self, offsets, row, *names):
+        start, end = self.file[f"observations/{offsets}"][row : row + 2]
+        return [self._rows(name, start, end) for name in names]
+
+    def _rows(self, name, start, end):
+        if name in self.file:
+            return self.file[name][start:end]
+        return np.zeros((end - start, 0), dtype=np.int32 if name == "observations/counts" else np.float32)  # width 0: not stored
+
+
+DECODERS = {(1, "full"): Full}

@@ -1,0 +1,161 @@
+"""Models raced against one another in one process: rounds in random order, paired ratios. Needs onnxruntime; openvino where it is."""
+import importlib.util
+import os
+import platform
+import random
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+COLUMNS = ["graph", "system", "runtime", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "model", "commit", "machine"]
+
+
+def session_options(threads):
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    return options
+
+
+class Timed:
+    """Something that runs; time_us() is the time of one run, processor time where there is one thread."""
+
+    def __init__(self, run, threads):
+        self.run = run
+        # One thread: the time that this process ran, so that others on the machine do not count.
+        self.clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
+        self.batch = 1
+        self.once_us = min(self.time_us() for _ in range(3))
+        self.batch = max(1, min(1000, int(2000 / max(self.once_us, 1))))
+
+    def time_us(self):
+        begin = self.clock()
+        for _ in range(self.batch):
+            self.run()
+        return (self.clock() - begin) / 1000 / self.batch
+
+
+def in_onnxruntime(path, feeds, threads, rewriting=True):
+    import onnxruntime as ort
+
+    options = session_options(threads)
+    if not rewriting:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    for name, value in feeds.items():
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(value))
+    for value in session.get_outputs():
+        binding.bind_output(value.name)
+    return Timed(lambda: session.run_with_iobinding(binding), threads)
+
+
+def in_openvino(path, feeds, threads):
+    import openvino
+
+    model = openvino.Core().compile_model(str(path), "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"})
+    request = model.create_infer_request()
+    for name, value in feeds.items():
+        request.set_tensor(name, openvino.Tensor(value))
+    return Timed(request.infer, threads)
+
+
+def made_up_feeds(path, seed=0):
+    """Inputs for a model; dimensions that it leaves open are 1."""
+    import onnxruntime as ort
+
+    generator = np.random.default_rng(seed)
+    feeds = {}
+    for value in ort.InferenceSession(str(path), session_options(1), providers=["CPUExecutionProvider"]).get_inputs():
+        shape = [d if isinstance(d, int) and d > 0 else 1 for d in value.shape]
+        kind = {"tensor(float)": np.float32, "tensor(double)": np.float64}.get(value.type)
+        feeds[value.name] = generator.standard_normal(shape).astype(kind) if kind else np.zeros(shape, {"tensor(int32)": np.int32, "tensor(bool)": bool}.get(value.type, np.int64))
+    return feeds
+
+
+def race(timed, reference, rounds, budget_s, seed=0):
+    """{name: samples in us} of {name: Timed}, and of the reference once more as 'again'; a round runs all, in random order."""
+    timed = dict(timed)
+    round_s = sum(t.once_us * t.batch for t in timed.values()) / 1e6
+    count = max(7, min(rounds, int(budget_s / max(round_s, 1e-6))))
+    timed["again"] = timed[reference]
+    samples, order, shuffle = {name: [] for name in timed}, list(timed), random.Random(seed)
+    for _ in range(count):
+        shuffle.shuffle(order)
+        for name in order:
+            samples[name].append(timed[name].time_us())
+    return samples
+
+
+def rows_of(samples, reference):
+    """One row a system: median, median and quartiles of paired ratios against the reference, and its noise against itself."""
+    ratio = {name: np.array(values) / np.array(samples[reference]) for name, values in samples.items()}
+    noise = abs(statistics.median(ratio["again"]) - 1)
+    for name, values in samples.items():
+        if name != "again":
+            low, high = np.quantile(ratio["again"] if name == reference else ratio[name], [0.25, 0.75])
+            yield {"system": name, "median_us": statistics.median(values), "ratio": statistics.median(ratio[name]), "ratio_low": low, "ratio_high": high,
+                   "noise": noise, "rounds": len(values)}  # fmt: skip
+
+
+def chosen(results):
+    """{graph: {system: path}}: of each system the run whose model is the cheapest by its trace."""
+    best = {}
+    for result in results:
+        if result.model.is_file():
+            cost = result.trace["cost_us"].iloc[-1] if result.trace is not None and len(result.trace) else float("inf")
+            known = best.setdefault(result.graph, {}).get(result.system)
+            if known is None or cost < known[0]:
+                best[result.graph][result.system] = (cost, result.model)
+    return {graph: {system: path for system, (_, path) in systems.items()} for graph, systems in best.items()}
+
+
+def race_graph(graph, models, threads, rounds, budget_s):
+    """Rows of one graph. The unmodified model runs without and with ONNX Runtime's own rewriting, and under OpenVINO."""
+    unmodified = models["unmodified"]
+    feeds = made_up_feeds(unmodified)
+    timed = {"no rewriting": in_onnxruntime(unmodified, feeds, threads, rewriting=False), "ONNX Runtime": in_onnxruntime(unmodified, feeds, threads)}
+    runtime = {"no rewriting": "onnxruntime, no rewriting"}
+    if importlib.util.find_spec("openvino"):
+        timed["OpenVINO"], runtime["OpenVINO"] = in_openvino(unmodified, feeds, threads), "openvino"
+    for system, path in models.items():
+        if system != "unmodified":
+            timed[system] = in_onnxruntime(path, feeds, threads)
+    for row in rows_of(race(timed, "ONNX Runtime", rounds, budget_s), "ONNX Runtime"):
+        model = models.get(row["system"], unmodified)
+        yield {"graph": graph, "threads": threads, "runtime": runtime.get(row["system"], "onnxruntime"), "model": model.parent.name} | row
+
+
+def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
+    """Writes the table `out`, graph by graph; what is in it already is left as it is."""
+    out = Path(out)
+    done = set(pd.read_csv(out)["graph"]) if out.is_file() else set()
+    for graph, models in chosen(results).items():
+        if graph in done:
+            continue
+        if "unmodified" not in models:
+            say(f"{graph}: left out: no folder {graph}-unmodified with its best.onnx (rlgo replay --trace EMPTY --out; results/record.sh)")
+            continue
+        rows = [row | {"commit": commit(), "machine": machine()} for row in race_graph(graph, models, threads, rounds, budget_s)]
+        pd.DataFrame(rows)[COLUMNS].to_csv(out, mode="a", header=not out.is_file(), index=False, float_format="%.6g")
+        say(f"{graph}: " + ", ".join(f"{row['system']} {row['median_us'] / 1e3:.2f} ms" for row in rows))
+
+
+def commit():
+    run = subprocess.run(["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return run.stdout.strip() or "unknown"
+
+
+def machine():
+    model = platform.processor()
+    if Path("/proc/cpuinfo").is_file():
+        names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} cores"

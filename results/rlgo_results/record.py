@@ -1,0 +1,58 @@
+"""All figures and tables of a folder that results/record.sh made, with the commands that made them."""
+import contextlib
+import io
+import platform
+from datetime import date
+from pathlib import Path
+
+from . import race
+from .runs import find_runs
+
+# Name of the files, and the command; {} stands for the folder.
+COMMANDS = [
+    ("summary", ["summary", "{}"]),
+    ("fig-5.1-baselines", ["runtimes", "{}", "--figure", "5.1", "--race", "{}/race.csv"]),
+    ("fig-5.2-model-free", ["runtimes", "{}", "--figure", "5.2", "--race", "{}/race.csv"]),
+    ("fig-5.3-rewards", ["rewards", "{}"]),
+    ("fig-5.4-model-based", ["runtimes", "{}", "--figure", "5.4", "--race", "{}/race.csv"]),
+    ("fig-5.5-world-loss", ["world-loss", "{}", "--agent", "model-based"]),
+    ("fig-5.6-dream-reward", ["dream-reward", "{}"]),
+    ("fig-5.7-heatmap", ["heatmap", "{}", "--system", "model-based", "--system", "model-free", "--system", "taso"]),
+    ("table-5.1-temperature", ["temperature", "{}/temperature"]),
+    ("search-trace", ["search-trace", "{}/search-curve.csv"]),
+    ("cost", ["cost", "{}", "--graph", "squeezenet1_1"]),
+    ("agents", ["agents", "{}", "--graph", "squeezenet1_1"]),
+    ("memory", ["memory", "{}"]),
+    ("rewards-compared", ["compare", "{}/rewards", "--by", "env.reward"]),
+    ("reward-network", ["compare", "{}/reward-model", "--by", "reward-model"]),
+    ("options", ["options", "{}"]),
+]
+WITHOUT_PICTURE = {"summary", "agents", "compare", "options"}
+
+
+def record(folder, out, only, main):
+    """Runs COMMANDS (those named in `only`, else all) by `main`; writes pictures, tables, and out/README.md. Returns what failed."""
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    sections, failed = [], []
+    for name, command in COMMANDS:
+        if only and name not in only:
+            continue
+        arguments = [part.replace("{}", str(folder)) for part in command]
+        picture = [] if command[0] in WITHOUT_PICTURE else [f"{name}.png"]
+        files = [*picture, f"{name}.csv"]
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            status = main([*arguments, *(part for file in files for part in ("--out", str(out / file)))])
+        if status != 0:
+            failed.append(name)
+            continue
+        shown = " ".join(["results/analyse", *arguments, *(f"--out {file}" for file in files)])
+        sections.append(f"{text.getvalue().rstrip()}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
+        print(name, flush=True)
+    revisions = ", ".join(sorted({run.revision for run in find_runs([folder])}))
+    head = (f"# Figures and tables of a small real run\n\nMade by `results/record.sh {folder}` and `results/analyse all {folder} --out {out}` on {date.today()}; "
+            f"rlgo {revisions}, analysis at {race.commit()}; {race.machine()}, Python {platform.python_version()}.\n"
+            "Small: a few minutes of training in all, beside other work on the machine. docs/analysis.md says what each command does.\n")  # fmt: skip
+    (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")
+    return f"{out}/README.md" + (f"; failed: {', '.join(failed)}" if failed else "")
