@@ -17,8 +17,6 @@ import argparse
 import csv
 import os
 import pathlib
-import platform
-import random
 import statistics
 import subprocess
 import sys
@@ -32,6 +30,7 @@ import onnxruntime as ort
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
+from rlgo_results.race import commit, in_onnxruntime, machine, race, session_options  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine"]
 PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]
@@ -96,36 +95,6 @@ MAKERS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxoptimizer": by_on
 # ---- measurement ------------------------------------------------------------------------------------------------------
 
 
-def session_options(threads):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    return options
-
-
-class Runner:
-    def __init__(self, path, feeds, threads):
-        self.session = ort.InferenceSession(str(path), session_options(threads), providers=["CPUExecutionProvider"])
-        self.binding = self.session.io_binding()
-        for name, value in feeds.items():
-            self.binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(value))
-        for value in self.session.get_outputs():
-            self.binding.bind_output(value.name)
-        # One thread: the time that this process ran, so that others on the machine do not count.
-        self.clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
-        self.batch = 1
-        once_us = min(self.time_us() for _ in range(3))
-        self.batch = max(1, min(1000, int(2000 / max(once_us, 1))))
-        self.once_us = once_us
-
-    def time_us(self):
-        begin = self.clock()
-        for _ in range(self.batch):
-            self.session.run_with_iobinding(self.binding)
-        return (self.clock() - begin) / 1000 / self.batch
-
-
 def relative_error(path, feeds, expected):
     found = ort.InferenceSession(str(path), session_options(1), providers=["CPUExecutionProvider"]).run(None, feeds)
     worst = 0.0
@@ -136,20 +105,6 @@ def relative_error(path, feeds, expected):
         if a.size:
             worst = max(worst, float(np.nanmax(np.abs(a - b), initial=0) / max(np.nanmax(np.abs(a), initial=0), 1e-30)))
     return worst
-
-
-def race(variants, feeds, threads, blocks, budget_s, seed):
-    """{peer: samples in us}, the original also as 'again'; a round runs every variant once, in random order."""
-    runners = {peer: Runner(path, feeds, threads) for peer, path in variants.items()}
-    runners["again"] = Runner(variants["original"], feeds, threads)
-    round_s = sum(r.once_us * r.batch for r in runners.values()) / 1e6
-    rounds = max(7, min(blocks, int(budget_s / max(round_s, 1e-6))))
-    samples, order, shuffle = {peer: [] for peer in runners}, list(runners), random.Random(seed)
-    for _ in range(rounds):
-        shuffle.shuffle(order)
-        for peer in order:
-            samples[peer].append(runners[peer].time_us())
-    return samples
 
 
 def quantile(values, share):
@@ -184,7 +139,8 @@ def measure(group, name, source, folder, args):
         made[peer] = row
     rows = []
     for threads in args.threads:
-        samples = race(variants, feeds, threads, args.blocks, args.race_s, seed=len(name) + threads)
+        timed = {peer: in_onnxruntime(path, feeds, threads) for peer, path in [*variants.items(), ("again", source)]}
+        samples = race(timed, args.blocks, args.race_s, seed=len(name) + threads)
         ratios = {peer: [a / b for a, b in zip(samples[peer], samples["original"])] for peer in samples}
         for peer, row in made.items():
             line = base | row | {"peer": peer, "threads": threads}
@@ -256,18 +212,6 @@ def draw(table, peers, path):
 # ---- run --------------------------------------------------------------------------------------------------------------
 
 
-def git_commit():
-    run = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return run.stdout.strip() or "unknown"
-
-
-def machine():
-    for line in open("/proc/cpuinfo", encoding="utf-8"):
-        if line.startswith("model name"):
-            return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
-    return platform.processor()
-
-
 def missing_peers(peers):
     import importlib.util
 
@@ -301,7 +245,7 @@ def main():
     for peer in missing_peers(args.peers):
         print(f"{peer} is left out: pip install {peer}")
         args.peers.remove(peer)
-    args.commit, args.machine = git_commit(), machine()
+    args.commit, args.machine = commit(), machine()
     file = folder / "peers.csv"
     done = {row["model"] for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
     if not done:

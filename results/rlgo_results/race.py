@@ -80,12 +80,10 @@ def made_up_feeds(path, seed=0):
     return feeds
 
 
-def race(timed, reference, rounds, budget_s, seed=0):
-    """{name: samples in us} of {name: Timed}, and of the reference once more as 'again'; a round runs all, in random order."""
-    timed = dict(timed)
+def race(timed, rounds, budget_s, seed=0):
+    """{name: samples in us} of {name: Timed}; a round runs all, in random order."""
     round_s = sum(t.once_us * t.batch for t in timed.values()) / 1e6
     count = max(7, min(rounds, int(budget_s / max(round_s, 1e-6))))
-    timed["again"] = timed[reference]
     samples, order, shuffle = {name: [] for name in timed}, list(timed), random.Random(seed)
     for _ in range(count):
         shuffle.shuffle(order)
@@ -95,7 +93,8 @@ def race(timed, reference, rounds, budget_s, seed=0):
 
 
 def rows_of(samples, reference):
-    """One row a system: median, median and quartiles of paired ratios against the reference, and its noise against itself."""
+    """One row a system: median, median and quartiles of paired ratios against the reference; noise: the reference's other session
+    'again' against it."""
     ratio = {name: np.array(values) / np.array(samples[reference]) for name, values in samples.items()}
     noise = abs(statistics.median(ratio["again"]) - 1)
     for name, values in samples.items():
@@ -122,13 +121,14 @@ def race_graph(graph, models, threads, rounds, budget_s):
     unmodified = models["unmodified"]
     feeds = made_up_feeds(unmodified)
     timed = {"no rewriting": in_onnxruntime(unmodified, feeds, threads, rewriting=False), "ONNX Runtime": in_onnxruntime(unmodified, feeds, threads)}
+    timed["again"] = in_onnxruntime(unmodified, feeds, threads)
     runtime = {"no rewriting": "onnxruntime, no rewriting"}
     if importlib.util.find_spec("openvino"):
         timed["OpenVINO"], runtime["OpenVINO"] = in_openvino(unmodified, feeds, threads), "openvino"
     for system, path in models.items():
         if system != "unmodified":
             timed[system] = in_onnxruntime(path, feeds, threads)
-    for row in rows_of(race(timed, "ONNX Runtime", rounds, budget_s), "ONNX Runtime"):
+    for row in rows_of(race(timed, rounds, budget_s), "ONNX Runtime"):
         model = models.get(row["system"], unmodified)
         yield {"graph": graph, "threads": threads, "runtime": runtime.get(row["system"], "onnxruntime"), "model": model.parent.name} | row
 

@@ -54,7 +54,7 @@ def heatmap(columns, what, top=40):
     axis.set_xticks(range(len(shown.columns)), [key[0] for key in shown.columns], rotation=60, ha="right", rotation_mode="anchor")
     axis.set_yticks(range(len(shown)), shown.index, fontsize=7)
     for (row, column), value in np.ndenumerate(values):
-        if value > 0:
+        if value >= 0.05:
             dark = np.log1p(value) > 0.6 * np.log1p(values).max()
             axis.text(column, row, f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}", ha="center", va="center", fontsize=6.5,
                       color="white" if dark else "black")  # fmt: skip

@@ -39,8 +39,8 @@ def trace(path):
                 xs, ys = points[x].to_numpy(float), change.to_numpy()
                 if len(end):
                     xs, ys = np.append(xs, end[x].iloc[0]), np.append(ys, ys[-1])
-                axes[place, column].step(np.maximum(xs, 1 if x == "candidates" else 1e-4), ys, where="post", label=method,
-                                         color=COLOURS.get(method, "black"), linewidth=1.5)  # fmt: skip
+                axes[place, column].step(np.maximum(xs, 10 if x == "candidates" else 1e-3), ys, where="post", label=method,
+                                         color=COLOURS.get(method, "black"), linewidth=1.5, linestyle="--" if method == "greedy" else "-", zorder=3 if method == "greedy" else 2)  # fmt: skip
             rows.append({"graph": graph, "method": method, "seed": seed, "before, ms": before / 1e3, "best, ms": points["best_us"].iloc[-1] / 1e3,
                          "change, %": change.iloc[-1], "candidates to the best": points["candidates"].iloc[-1],
                          "candidates to 95 % of the gain": near["candidates"].iloc[0], "s to the best": points["seconds"].iloc[-1],

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from .plot import PERCENT, Result, change_percent, color, draw_over_seeds, legend, min_max, new_figure, over_seeds, seeds_text
+from .plot import PERCENT, Result, change_percent, color, draw_over_seeds, legend, min_max, new_figure, over_epochs, over_seeds, seeds_text
 
 
 def groups(runs, key=lambda run: (run.graph, run.agent)):
@@ -70,7 +70,7 @@ def rewards(runs, column="episode_reward_mean", raw=False):
     paint = colours(curves)
     for key, frame in curves.items():
         draw_over_seeds(axes[0, 0], frame, f"{label(key, curves)} ({seeds_text(found[key])})", paint[key])
-    axes[0, 0].set(xlabel="epoch", ylabel=f"{column}, %" if raw else "epoch reward, min-max normalised")
+    over_epochs(axes[0, 0], ylabel=f"{column}, %" if raw else "epoch reward, min-max normalised")
     legend(axes[0, 0])
     figure.suptitle("Reward in the real environment during training")
     notes = ["r' = (r - min) / (max - min); min and max over all epochs and seeds of a graph and agent, in percent of the unmodified graph's cost.",
@@ -97,8 +97,8 @@ def world_loss(runs):
                      "loss, first": curves[key]["mean"].iloc[0], "loss, last": curves[key]["mean"].iloc[-1]}
                     | {f"held-out {what}, last": last(name) for what, name in (("nll", "wm_nll"), ("nll of no change", "wm_nll_no_change"),
                        ("reward mse", "wm_reward_mse"), ("reward correlation", "wm_reward_correlation"), ("mask f1", "wm_mask_f1"))})  # fmt: skip
-    axes[0, 0].set(xlabel="epoch", ylabel="loss, nats per latent dimension", title="training: -log likelihood of the next latent")
-    axes[0, 1].set(xlabel="epoch", ylabel="nats per latent dimension", title="held-out episodes (dotted: \"nothing changes\")")
+    over_epochs(axes[0, 0], ylabel="loss, nats per latent dimension", title="training: -log likelihood of the next latent")
+    over_epochs(axes[0, 1], ylabel="nats per latent dimension", title="held-out episodes (dotted: \"nothing changes\")")
     legend(axes[0, 0])
     figure.suptitle("World models")
     notes = ["loss: negative log-likelihood of the next latent per dimension (wm_latent_loss); lines: mean over seeds, bands: lowest and highest.",
@@ -121,8 +121,8 @@ def dream_reward(runs):
             axes[0, 1].plot(compared["mean"], style, color=paint[key], marker=".")
     last = {name: [np.nanmean([run.column(name).dropna().iloc[-3:].mean() for run in found[key]]) for key in curves] for name in ("real_return", "dream_return")}
     table["real return"], table["dream return"] = last["real_return"], last["dream_return"]
-    axes[0, 0].set(xlabel="epoch", ylabel="epoch reward, min-max normalised", title="predicted by the world model")
-    axes[0, 1].set(xlabel="epoch", ylabel="return, % of the unmodified cost", title="the same policy: dream (dashed) and real (solid)")
+    over_epochs(axes[0, 0], ylabel="epoch reward, min-max normalised", title="predicted by the world model")
+    over_epochs(axes[0, 1], ylabel="return, % of the unmodified cost", title="the same policy: dream (dashed) and real (solid)")
     legend(axes[0, 0])
     figure.suptitle("Training in the dream")
     notes = ["r' = (r - min) / (max - min); min and max over all epochs and seeds of a graph; reward = predicted decrease of cost, % of the unmodified graph's.",
