@@ -33,7 +33,9 @@ LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
   options.keep_weights = with_weights;
   options.sample_open = true;
   auto model = onnx_io::import_model(config.graph, options);
-  return {std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled, model.report.folded};
+  LoadedModel loaded{std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled, model.report.folded, {}};
+  for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
+  return loaded;
 }
 
 LoadedModel load_zoo(const RunConfig& config) {
@@ -68,6 +70,14 @@ void check_rewritable(const LoadedModel& model, const std::string& name) {
   }
   if (model.open_dims.empty() || model.sampled) fail("{}: has no operator that rlgo can rewrite", name);
   fail("{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim NAME=VALUE", name, join(model.open_dims, ", "));
+}
+
+std::string normalisation_text(const onnx_io::ExportReport& report) {
+  std::vector<std::string> parts;
+  if (report.folded_operators > 0)
+    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators, report.folded_weights));
+  if (report.denormals > 0) parts.push_back(fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
+  return join(parts, ", ");
 }
 
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {

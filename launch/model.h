@@ -20,6 +20,7 @@ struct LoadedModel {
   std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": open in the written model too
   bool sampled = false;                               // the graph has sample sizes there
   int folded = 0;                                     // operators that the import worked out
+  std::vector<std::string> changes;                   // one line for each thing of the file that the graph does without
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
@@ -28,6 +29,8 @@ LoadedModel load_model(const RunConfig& config, bool with_weights);
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
+// What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for nothing.
+std::string normalisation_text(const onnx_io::ExportReport& report);
 // Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
 

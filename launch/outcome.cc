@@ -130,7 +130,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(), count_rules(best.trace().actions, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
   out += fmt::format("model           {}\n", in.folder.best_onnx().string());
-  if (written.denormals > 0) out += fmt::format("normalised      {} denormal numbers in {} weights set to zero\n", written.denormals, written.denormal_tensors);
+  if (const auto normalised = normalisation_text(written); !normalised.empty()) out += fmt::format("normalised      {}\n", normalised);
   atomic_write(in.folder.summary(), out);
   return out;
 }

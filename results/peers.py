@@ -236,6 +236,7 @@ def main():
     parser.add_argument("--race-s", type=float, default=5, help="time of a race, about; at least 7 rounds")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
+    parser.add_argument("--until-s", type=float, default=float("inf"), help="begins no further model after so many seconds; another call goes on")
     parser.add_argument("--report", metavar="FOLDER", help="only table and plot of what is there")
     args = parser.parse_args()
     if args.report:
@@ -251,11 +252,14 @@ def main():
     if not done:
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerow(COLUMNS)
-    models = chosen_models(args.models)
+    models, start = chosen_models(args.models), time.perf_counter()
     for number, (group, name, path) in enumerate(models, 1):
         if name in done:
             continue
         begin = time.perf_counter()
+        if begin - start > args.until_s:
+            print(f"{sum(m[1] not in done for m in models[number - 1:])} models are left: call again")
+            return 0
         try:
             with tempfile.TemporaryDirectory() as scratch:
                 rows = measure(group, name, path, scratch, args)

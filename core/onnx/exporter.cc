@@ -191,8 +191,22 @@ const std::string& Exporter::read(Value value) {
   }
   if (is_constant && written_weights_.insert(found->second).second) {
     write_weight(found->second, *folded_blob(value));
+    if (graph_.node(value.node).op() != Op::weight) count_folded(value.node);
   }
   return found->second;
+}
+
+// The operators on weights alone that this value was worked out from.
+void Exporter::count_folded(NodeId id) {
+  ++report_.folded_weights;
+  std::vector<NodeId> stack{id};
+  while (!stack.empty()) {
+    const NodeId next = stack.back();
+    stack.pop_back();
+    if (graph_.node(next).op() == Op::weight || !folded_operators_.insert(next).second) continue;
+    ++report_.folded_operators;
+    for (const Value& input : graph_.node(next).inputs) stack.push_back(input.node);
+  }
 }
 
 void Exporter::write_weight(const std::string& name, const graph::Blob& blob) {

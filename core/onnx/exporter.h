@@ -39,6 +39,7 @@ class Exporter {
   void trim_declarations();
 
   const std::string& read(graph::Value value);
+  void count_folded(graph::NodeId id);
   void write_weight(const std::string& name, const graph::Blob& blob);
   Names output_names(graph::NodeId id);
   const Origin* origin(graph::NodeId id) const;
@@ -57,6 +58,7 @@ class Exporter {
   std::map<graph::Value, std::string> names_;                   // values that have a name already
   std::unordered_map<std::string, std::shared_ptr<const graph::Blob>> pinned_;
   std::unordered_set<std::string> written_weights_;
+  std::unordered_set<graph::NodeId> folded_operators_;
   std::unordered_set<std::string> opaque_values_;  // made by opaque operators
 };
 

@@ -142,12 +142,33 @@ void Importer::fill_skeleton() {
   *skeleton_->model = std::move(model_);
 }
 
+// "12 worked out (Shape 8, Gather 4)", one part for each kind.
+std::string ImportReport::changes_summary() const {
+  constexpr std::pair<Change::Kind, const char*> kKinds[] = {
+      {Change::Kind::folded, "worked out"},
+      {Change::Kind::merged, "merged with equal ones"},
+      {Change::Kind::bypassed, "bypassed"},
+      {Change::Kind::unread, "removed, as no output needs them"}};
+  std::vector<std::string> parts;
+  for (const auto& [kind, what] : kKinds) {
+    std::map<std::string, int> counts;
+    int total = 0;
+    for (const auto& change : changes) {
+      if (change.kind != kind) continue;
+      ++counts[change.op];
+      ++total;
+    }
+    if (total > 0) parts.push_back(fmt::format("{} {} ({})", total, what, list_of(counts)));
+  }
+  return join(parts, ", ");
+}
+
 std::string ImportReport::summary() const {
   int kept = 0;
   for (const auto& [op, count] : opaque) kept += count;
   std::string text = fmt::format("{} operators can be rewritten, {} are kept as they are", known, kept);
   if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
-  if (folded > 0) text += fmt::format(", {} were worked out", folded);
+  if (!changes.empty()) text += "\nnormalised: " + changes_summary();
   if (sampled) {
     text += "\nopen dimensions stay open: " + join(unresolved_dims, "; ");
   } else if (!unresolved_dims.empty()) {

@@ -102,6 +102,7 @@ Model Importer::run() {
   fill_skeleton();
   auto graph = editor_.finish();
   RLGO_CHECK(graph.has_value());
+  note_unread(*graph);
   return {std::move(*graph), std::move(skeleton_), std::move(report_), std::move(samples_)};
 }
 
@@ -125,6 +126,8 @@ void Importer::add_initialisers() {
     const std::string name = tensor.name();
     const bool is_input = values_.contains(name);
     const auto type = tensor_type_of(tensor);
+    if (!is_input && !read_names_.contains(name) && !pinned_names_.contains(name))
+      report_.changes.push_back({Change::Kind::unread, "initialiser", name, {}});
     if (type.dtype == ops::DType::other) {
       if (pinned_names_.contains(name)) *skeleton_->model->mutable_graph()->add_initializer() = tensor;
       if (!is_input) add_tensor(tensor, name, true);
@@ -146,12 +149,20 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   std::optional<Constant> constant;
   if (is_small(type)) constant = constant_from_bytes(type, bytes);
   auto blob = graph::Blob::bytes(type, std::move(bytes));
+  types_.set(name, type);
+  set_sampled(name, type);
+  auto& alike = weights_[blob->content_hash()];
+  const auto same = std::ranges::find_if(alike, [&](graph::Value v) { return editor_.type(v) == type; });
+  if (same != alike.end()) {
+    values_[name] = *same;
+    report_.changes.push_back({Change::Kind::merged, "initialiser", name, editor_.node(same->node).info->name});
+    return *same;
+  }
   // Rules look at single numbers (x * 0.5): they stay, or matches would differ between processes.
   if (!options_.keep_weights && type.elements() != 1) blob = graph::Blob::absent(type, blob->content_hash());
   const auto value = editor_.add_weight(name, std::move(blob));
   if (constant) constants_[value.node] = std::move(*constant);
-  types_.set(name, type);
-  set_sampled(name, type);
+  alike.push_back(value);
   values_[name] = value;
   return value;
 }
@@ -200,7 +211,7 @@ void Importer::add_node(onnx::NodeProto& node) {
   const bool is_standard =
       node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
   const auto is_read = [&](const std::string& name) { return !name.empty() && read_names_.contains(name); };
-  if (std::ranges::none_of(node.output(), is_read)) return;
+  if (std::ranges::none_of(node.output(), is_read)) return note(Change::Kind::unread, node);
   if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
     const Call call = make_call(node);
@@ -208,6 +219,7 @@ void Importer::add_node(onnx::NodeProto& node) {
     if (add_folded(node, call)) return;
     if (add_known(node, call)) {
       ++report_.known;
+      note_known(node, call);
       keep_origin(node);
       return;
     }
@@ -235,8 +247,9 @@ bool Importer::add_constant(onnx::NodeProto& node) {
 bool Importer::add_folded(const onnx::NodeProto& node, const Call& call) {
   const auto result = evaluate(call);
   if (!result || !agree(call.output_types[0], result->type)) return false;
-  add_weight(node.output(0), result->type, to_bytes(*result));
   ++report_.folded;
+  note(Change::Kind::folded, node, ops::to_string(result->type));
+  add_weight(node.output(0), result->type, to_bytes(*result));
   return true;
 }
 
@@ -301,6 +314,7 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
   payload.clear_name();
   opaque->payload = payload.SerializeAsString();
   const auto id = editor_.add_opaque(node.name(), std::move(opaque), inputs, std::move(types));
+  note_made(node, id, false);
   int32_t port = 0;
   for (const auto& name : node.output()) {
     if (!name.empty()) values_[name] = {id, port++};

@@ -40,6 +40,11 @@ class Importer {
   void add_opaque(const onnx::NodeProto& node);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
 
+  void note(Change::Kind kind, const onnx::NodeProto& node, std::string detail = {});
+  void note_made(const onnx::NodeProto& node, graph::NodeId id, bool known);
+  void note_known(const onnx::NodeProto& node, const Call& call);
+  void note_unread(const graph::Graph& graph);
+
   void check_samples(const Sizes& open) const;
   void sample_open_dims();
   void step_shadows(const onnx::NodeProto& node, const Call& call);
@@ -68,6 +73,13 @@ class Importer {
   graph::Editor editor_;
   std::unordered_map<std::string, graph::Value> values_;
   std::unordered_map<graph::NodeId, Constant> constants_;
+  std::unordered_map<uint64_t, std::vector<graph::Value>> weights_;  // by content, to find equal ones
+  struct Made {
+    graph::NodeId id;
+    bool known;
+    Change unread;  // what to say of the operator if its node turns out unread
+  };
+  std::vector<Made> made_;
   std::shared_ptr<Skeleton> skeleton_;
   ImportReport report_;
 };

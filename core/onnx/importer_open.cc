@@ -40,9 +40,12 @@ std::optional<std::vector<graph::Node>> convert_alone(Call call, bool second, st
   return nodes;
 }
 
-// Padding that depends on the size of the image.
+// Padding that depends on the size of the image, where that is open.
 bool pads_by_size(const Call& call) {
   if (!call.s("auto_pad", "").starts_with("SAME")) return false;
+  const auto& x = call.input_types[0];
+  const auto& other = x.alternative_shape();
+  if (x.rank() > 2 && std::equal(x.shape.begin() + 2, x.shape.end(), other.begin() + 2)) return false;
   const auto strides = call.ints("strides");
   return strides && std::ranges::any_of(*strides, [](int64_t stride) { return stride != 1; });
 }

@@ -29,6 +29,22 @@ struct ImportOptions {
   bool keep_weights = true;
 };
 
+// Something of the file that the graph does without: constant folding, common subexpressions, dead code.
+struct Change {
+  enum class Kind : uint8_t {
+    folded,    // its value was worked out, and is a weight
+    merged,    // computes what `detail` computes, or holds the same numbers
+    bypassed,  // does nothing: what read it reads its input
+    unread,    // no output of the model needs it
+  };
+  Kind kind;
+  std::string op;      // "Add"; "initialiser"
+  std::string name;    // of the operator, else of its first output
+  std::string detail;  // folded: its type; merged: name of the other one
+};
+// "merged Add 'b': the same as 'a'".
+std::string to_text(const Change& change);
+
 // What became of the model's operators, for people.
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
@@ -38,7 +54,9 @@ struct ImportReport {
   std::vector<std::string> unresolved_dims;  // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims
   std::vector<std::string> default_inputs;   // weights that a caller may override (ir_version >= 4), hence no constants
   std::vector<std::string> notes;            // other things worth a line
+  std::vector<Change> changes;               // in the order in which they were found
   std::string summary() const;               // a few lines of text, without a final newline
+  std::string changes_summary() const;       // counts of changes by kind and operator; "" where there are none
 };
 
 // All of the model file that the graph does not hold. Made by import_model, read by export_model.
@@ -69,6 +87,8 @@ struct ExportOptions {
 struct ExportReport {
   int64_t denormals = 0;         // numbers set to zero
   int64_t denormal_tensors = 0;  // in so many weights
+  int64_t folded_operators = 0;  // that depend on weights alone, and so were worked out
+  int64_t folded_weights = 0;    // the weights that this made
 };
 
 // Reads a model. Operators that rlgo does not know, or whose types are not static, become opaque nodes. Throws Error

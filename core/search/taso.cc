@@ -60,9 +60,11 @@ class Backtracking {
       std::vector<std::vector<Step>> tried;
       for (const StatePtr& state : states) tried.push_back(choose_(*state));
       const auto children = session_.price(states, tried);
+      // As in TASO's code the bound is that of the best before these: with alpha 1 what improves on it is gone on with.
+      const double bound_us = session_.options().alpha * session_.best_us();
       for (size_t k = 0; k < states.size(); ++k) {
         held_bytes_ += states[k]->bytes();
-        for (const Child& child : children[k]) consider(states[k], child);
+        for (const Child& child : children[k]) consider(states[k], child, bound_us);
       }
       respect_memory();
       if (session_.options().expansions > 0 && taken_ >= session_.options().expansions) {
@@ -94,7 +96,7 @@ class Backtracking {
     return states;
   }
 
-  void consider(const StatePtr& from, const Child& child) {
+  void consider(const StatePtr& from, const Child& child, double bound_us) {
     if (!visited_.insert(child.hash).second) {
       ++session_.counters().duplicates;
       return;
@@ -105,8 +107,7 @@ class Backtracking {
       if (!built) return;
       session_.offer(*built);
     }
-    if (child.cost_us < session_.options().alpha * session_.best_us())
-      push({child.cost_us, number_++, from, child.step, std::move(built)});
+    if (child.cost_us < bound_us) push({child.cost_us, number_++, from, child.step, std::move(built)});
   }
 
   // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.

@@ -21,15 +21,17 @@ namespace {
 
 constexpr const char* kHelp =
     "usage: rlgo inspect PATH              a run folder, a folder of rollouts, one of its parts, an .onnx file, or a zoo graph's name\n"
+    "       rlgo inspect --changes MODEL   also each operator of an .onnx file that the import folds, merges or removes\n"
     "       rlgo inspect --report RUN      writes the run's report.html again\n"
     "       rlgo inspect --compact PATH    merges the parts of a folder of rollouts into fewer files first\n";
 
-std::string describe_model(const std::string& name) {
+std::string describe_model(const std::string& name, bool changes) {
   RunConfig config;
   config.graph = name;
   const auto model = load_model(config, false);
   const auto& graph = model.graph;
   std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(), graph.inputs().size(), graph.outputs().size());
+  for (const auto& change : changes ? model.changes : std::vector<std::string>()) out += fmt::format("  {}\n", change);
   for (auto id : graph.inputs()) out += fmt::format("  input  {} : {}\n", graph.node(id).info->name, ops::to_string(graph.type({id, 0})));
   for (const auto& o : graph.outputs()) out += fmt::format("  output {} : {}\n", o.name, ops::to_string(graph.type(o.value)));
   std::map<std::string, int> ops;
@@ -71,7 +73,8 @@ int run_inspect(Context& context) {
   }
   const bool report = !arguments.empty() && arguments[0] == "--report";
   const bool compact = !arguments.empty() && arguments[0] == "--compact";
-  if (compact || report) arguments.erase(arguments.begin());
+  const bool changes = !arguments.empty() && arguments[0] == "--changes";
+  if (compact || report || changes) arguments.erase(arguments.begin());
   if (arguments.size() != 1 || arguments[0].starts_with("-")) fail("inspect needs one path (rlgo inspect --help)");
   const fs::path path = arguments[0];
   if (compact) {
@@ -87,7 +90,7 @@ int run_inspect(Context& context) {
   if (fs::exists(RunFolder{path}.config())) {
     text = describe_run({path});
   } else if (!fs::exists(path) || path.extension() == ".onnx") {
-    text = describe_model(arguments[0]);
+    text = describe_model(arguments[0], changes);
   } else {
     const auto summary = replay::summarize(path);
     if (summary.parts == 0 && !summary.broken.empty()) fail("{}", summary.broken[0].reason);

@@ -160,6 +160,50 @@ def language(name, sequence=64):
     return make
 
 
+def gpt2_by_hand(layers=2, width=768, heads=12, sequence=64):
+    """GPT-2's decoder in plain PyTorch: transformers' own builds its mask in a way that the legacy exporter cannot trace."""
+
+    def make():
+        import torch
+        from torch import nn
+
+        torch.manual_seed(0)
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+                self.c_attn, self.c_proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+                self.c_fc, self.mlp_proj = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+                self.register_buffer("bias", torch.tril(torch.ones(1024, 1024, dtype=torch.bool)).view(1, 1, 1024, 1024))
+
+            def forward(self, x):
+                batch, length, _ = x.shape
+                q, k, v = (t.view(batch, length, heads, width // heads).transpose(1, 2) for t in self.c_attn(self.ln_1(x)).split(width, dim=2))
+                scores = q @ k.transpose(-1, -2) / (width // heads) ** 0.5
+                scores = torch.where(self.bias[:, :, :length, :length], scores, torch.tensor(-1e4))
+                x = x + self.c_proj((torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(batch, length, width))
+                h = self.c_fc(self.ln_2(x))
+                h = 0.5 * h * (1.0 + torch.tanh(0.7978845608028654 * (h + 0.044715 * torch.pow(h, 3.0))))
+                return x + self.mlp_proj(h)
+
+        class Decoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.wte, self.wpe = nn.Embedding(50257, width), nn.Embedding(1024, width)
+                self.h, self.ln_f = nn.ModuleList(Block() for _ in range(layers)), nn.LayerNorm(width)
+
+            def forward(self, input_ids):
+                x = self.wte(input_ids) + self.wpe(torch.arange(input_ids.shape[1]))
+                for block in self.h:
+                    x = block(x)
+                return self.ln_f(x)
+
+        return randomise(Decoder()), (torch.randint(0, 1000, (2, sequence)),), ["input_ids"], {"input_ids": {0: "batch", 1: "sequence"}}
+
+    return make
+
+
 def recurrent(kind):
     def make():
         import torch
@@ -201,10 +245,20 @@ TORCH = {
     "bert-14-open": (language("bert"), 14, "legacy", True),
     "bert-18-dynamo": (language("bert"), 18, "dynamo", False),
     "distilbert-17": (language("distilbert"), 17, "legacy", False),
-    "gpt2-16": (language("gpt2"), 16, "legacy", False),
+    "gpt2-14-open": (gpt2_by_hand(), 14, "legacy", True),
+    "gpt2-17": (gpt2_by_hand(), 17, "legacy", False),
     "gpt2-21-dynamo": (language("gpt2"), 21, "dynamo", False),
     "lstm-17": (recurrent("LSTM"), 17, "legacy", True),
     "gru-18": (recurrent("GRU"), 18, "legacy", False),
+    "mobilenet_v2-19": (vision("mobilenet_v2"), 19, "legacy", False),
+    "resnet50-22-dynamo": (vision("resnet50"), 22, "dynamo", False),
+    "efficientnet_b0-19-dynamo": (vision("efficientnet_b0"), 19, "dynamo", False),
+    "inception_v3-20-dynamo": (vision("inception_v3", 299, aux_logits=False, init_weights=False), 20, "dynamo", False),
+    "densenet121-18-dynamo": (vision("densenet121"), 18, "dynamo", False),
+    "swin_t-21-dynamo": (vision("swin_t"), 21, "dynamo", False),
+    "distilbert-19-dynamo": (language("distilbert"), 19, "dynamo", False),
+    "lstm-20-dynamo": (recurrent("LSTM"), 20, "dynamo", False),
+    "gru-22-dynamo": (recurrent("GRU"), 22, "dynamo", False),
 }
 
 

@@ -3,7 +3,8 @@
 A sample of what is in the cache by default (nothing is fetched; what is not there is named); RLGO_TEST_ALL=1 fetches
 and exports the whole corpus of _models.py, and takes about half an hour. As a program:
 
-  python3 wild.py [--all] [--optimise SECONDS] [--csv OUT.csv] [NAME ...]
+  python3 wild.py [--all] [--optimise SECONDS] [--target libtorch onnxruntime] [--csv OUT.csv] [NAME ...]
+  python3 wild.py --markdown OUT.csv
 
 prints a table: model, operators, the share that rlgo can rewrite, those kept as they are, largest relative error after
 import and export, and after optimisation.
@@ -31,6 +32,7 @@ LOOSER = {
     "ddddocr__common_old": (5e-2, "8-bit quantisation rounds differently after the last bit of a float differs"),
     "silero-vad__silero_vad_half": (2e-3, "16-bit floats"),
 }
+RUNTIMES = ["libtorch", "onnxruntime"]
 RLGO = pathlib.Path(os.environ.get("RLGO_BINARY") or pathlib.Path(__file__).parents[2] / "build" / "release" / "rlgo")
 
 
@@ -78,7 +80,7 @@ def declarations(model):
         return v.name, tensor.elem_type, tensor.HasField("shape"), [d.dim_param or (d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None) for d in tensor.shape.dim]
 
     graph = model.graph
-    return ([value(v) for v in graph.input], [(v.name, v.type.tensor_type.elem_type) for v in graph.output],
+    return ([value(v) for v in graph.input], [value(v) for v in graph.output],
             sorted((o.domain, o.version) for o in model.opset_import if o.domain != "ai.onnx"), model.ir_version, [(p.key, p.value) for p in model.metadata_props])
 
 
@@ -112,14 +114,15 @@ def round_trip(source, target, name):
     return run.returncode, (run.stdout + run.stderr).strip()
 
 
-def optimise(source, target, name, seconds):
+def optimise(source, target, name, seconds, runtime):
     sizes = [part for k, v in _models.SIZES.get(name, {}).items() if v > 1 for part in ("--size", f"{k}={v}")]
-    run = subprocess.run([RLGO, "optimise", source, "-o", target, "--force", "--seconds", str(seconds), "--cost", "analytic", "--target", "libtorch", "--prices", "", *sizes],
+    cost = ["--cost", "analytic", "--prices", ""] if runtime == "libtorch" else ["--target.python", sys.executable]
+    run = subprocess.run([RLGO, "optimise", source, "-o", target, "--force", "--seconds", str(seconds), "--target", runtime, *cost, *sizes],
                          capture_output=True, text=True, timeout=20 * seconds + 600)
     return run.returncode, (run.stdout + run.stderr).strip()
 
 
-def check(group, name, source, folder, seconds):
+def check(group, name, source, folder, seconds, runtimes):
     row = {"group": group, "model": name, "operators": len(onnx.load(source, load_external_data=False).graph.node)}
     target = pathlib.Path(folder) / "out.onnx"
     status, text = round_trip(source, target, name)
@@ -130,16 +133,38 @@ def check(group, name, source, folder, seconds):
     row["kept"] = (re.search(r"kept as they are \(([^)]*)\)", text) or [None, ""])[1]
     row["error"], complaint = agreement(name, source, target)
     row["result"] = complaint or "agrees"
-    if seconds and not complaint:
+    for runtime in runtimes if seconds and not complaint else ():
         target.unlink()
-        status, text = optimise(source, target, name, seconds)
-        if status not in (0, 3):
-            row["result"] = f"FAIL: optimise: {text[-300:]}"
-        elif target.exists():
-            row["optimised_error"], complaint = agreement(name, source, target)
-            row["optimised_operators"] = len(onnx.load(target, load_external_data=False).graph.node)
-            row["result"] = f"optimised: {complaint}" if complaint else "agrees"
+        status, text = optimise(source, target, name, seconds, runtime)
+        if status not in (0, 3) or not target.exists():
+            return row | {"result": f"FAIL: optimise for {runtime}: {text[-300:]}"}
+        error, complaint = agreement(name, source, target)
+        row |= {f"{runtime}_error": error, f"{runtime}_operators": len(onnx.load(target, load_external_data=False).graph.node)}
+        if complaint:
+            return row | {"result": f"FAIL: optimised for {runtime}: {complaint}"}
     return row
+
+
+def shown(error):
+    return "-" if error is None or error == "" else "0" if float(error) == 0 else f"{float(error):.0e}"
+
+
+def to_markdown(rows):
+    """The table of results/wild.md."""
+    lines = ["| model | operators | known, % | kept as they are | import and export | optimised, libtorch | optimised, onnxruntime | result |", "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        after = [f"{shown(row.get(r + '_error'))} ({row[r + '_operators']})" if row.get(r + "_operators") else "-" for r in RUNTIMES]
+        kept = re.sub(r"^(.{60}\S*) .*", r"\1 ...", row.get("kept") or "")
+        lines.append(f"| {row['model']} | {row['operators']} | {row.get('known_percent', '')} | {kept} | {shown(row.get('error'))} | {after[0]} | {after[1]} | {row['result']} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_csv(path, rows):
+    keys = ["group", "model", "operators", "known_percent", "kept", "error", *(f"{r}_{what}" for r in RUNTIMES for what in ("operators", "error")), "result"]
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, keys)
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def main():
@@ -147,8 +172,14 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all", action="store_true", default=bool(os.environ.get("RLGO_TEST_ALL")))
     parser.add_argument("--optimise", type=float, default=0, metavar="SECONDS")
-    parser.add_argument("--csv")
+    parser.add_argument("--target", nargs="+", default=["libtorch"], choices=RUNTIMES, help="optimise with costs by formula (libtorch), or with those of ONNX Runtime")
+    parser.add_argument("--csv", help="table of all models; those in it already are left out, so that a long run can go on")
+    parser.add_argument("--markdown", metavar="CSV", help="only print the table of that file")
     args = parser.parse_args()
+    if args.markdown:
+        with open(args.markdown, newline="", encoding="utf-8") as file:
+            print(to_markdown(list(csv.DictReader(file))), end="")
+        return 0
     models = _models.corpus(fetch=args.all)
     if args.names or not args.all:
         wanted = args.names or SAMPLE
@@ -157,18 +188,18 @@ def main():
             print(f"skipped, not in {_models.CACHE} (python3 tests/interop/_models.py fetches them): {', '.join(missing)}")
         models = [m for m in models if m[1] in wanted]
     rows = []
+    if args.csv and os.path.exists(args.csv):
+        with open(args.csv, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        models = [m for m in models if m[1] not in [r["model"] for r in rows]]
     with tempfile.TemporaryDirectory() as folder:
         for group, name, path in models:
-            row = check(group, name, path, folder, args.optimise)
+            row = check(group, name, path, folder, args.optimise, args.target)
             rows.append(row)
-            print(f"{name:52} {row['operators']:5} {row.get('known_percent', 0):4}% {row.get('error') or 0:.1e} {row.get('optimised_error') or 0:.1e} "
+            print(f"{name:52} {row['operators']:5} {row.get('known_percent', 0):4}% {shown(row.get('error'))} {' '.join(shown(row.get(r + '_error')) for r in args.target)} "
                   f"{row['result']}  [{row.get('kept', '')}]", flush=True)
-    if args.csv:
-        keys = ["group", "model", "operators", "known_percent", "kept", "error", "optimised_operators", "optimised_error", "result"]
-        with open(args.csv, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, keys)
-            writer.writeheader()
-            writer.writerows(rows)
+            if args.csv:
+                write_csv(args.csv, rows)
     failed = [r["model"] for r in rows if "FAIL" in r["result"] or "differ" in r["result"]]
     print(f"{len(rows)} models, {sum(r['result'] == 'agrees' for r in rows)} agree, {len(failed)} fail{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed or not rows else 0

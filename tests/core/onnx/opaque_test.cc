@@ -178,6 +178,39 @@ TEST(Shapes, ConstantOfShapeIsAFill) {
 constexpr const char* kOpen =
     "g (float[batch,3] x, float[3,4] w) => (float[batch,4] y) { m = MatMul(x, w) y = Relu(m) }";
 
+std::string changes_of(const Model& model) {
+  std::string text;
+  for (const auto& change : model.report.changes) text += to_text(change) + "\n";
+  return text;
+}
+
+TEST(Changes, EqualOperatorsAndWeightsAreMergedAndTold) {
+  const auto model = import_text(
+      "g (float[2] x) => (float[2] y) <float[2] u = {1, 2}, float[2] v = {1, 2}> { [first] a = Mul(x, u) "
+      "[second] b = Mul(x, v) y = Add(a, b) }");
+  EXPECT_EQ(changes_of(model), "merged initialiser 'v': the same as 'u'\nmerged Mul 'second': the same as 'first'\n");
+  EXPECT_EQ(op_types(export_proto(model)), "Mul Add");
+}
+
+TEST(Changes, WhatNoOutputNeedsIsRemovedAndTold) {
+  const auto model = import_text(
+      "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Relu(x) [deep] a = Exp(x) [kept] b = Selu(a) [last] "
+      "c = Add(b, x) }");
+  EXPECT_EQ(changes_of(model),
+            "removed initialiser 'w': no output needs it\nremoved Add 'last': no output needs it\n"
+            "removed Exp 'deep': no output needs it\nremoved Selu 'kept': no output needs it\n");
+  EXPECT_EQ(op_types(export_proto(model)), "Relu");
+}
+
+TEST(Changes, WhatIsWorkedOutOrDoesNothingIsTold) {
+  const auto model = import_text(
+      "g (float[2,3] x) => (float[6] y) { [n] s = Size(x) k = Constant<value = int64[1] {0}>() [v] u = "
+      "Unsqueeze(s, k) [i] z = Identity(x) y = Reshape(z, u) }");
+  EXPECT_EQ(changes_of(model),
+            "worked out Size 'n': i64[]\nworked out Unsqueeze 'v': i64[1]\nbypassed Identity 'i': does nothing\n");
+  EXPECT_EQ(model.report.changes_summary(), "2 worked out (Size 1, Unsqueeze 1), 1 bypassed (Identity 1)");
+}
+
 TEST(Dims, OpenOnesMakeOpaqueOperatorsAndAreReported) {
   const auto model = import_text(kOpen);
   EXPECT_EQ(model.report.known, 0);

@@ -63,6 +63,13 @@ TEST(OpenDims, PaddingThatDependsOnTheSizeIsOpaque) {
   EXPECT_EQ(conv(2), 0);
 }
 
+TEST(OpenDims, PaddingOfFixedImagesIsKnownUnderAnOpenBatch) {
+  const auto model = sampled(
+      "g (float[n,1,9,9] x, float[1,1,3,3] k) => (float[n,1,5,5] y) { y = Conv<auto_pad=\"SAME_UPPER\", "
+      "strides=[2,2]>(x, k) }");
+  EXPECT_EQ(model.report.known, 1);
+}
+
 TEST(OpenDims, ShapesThatAreReadStayComputed) {
   const auto model = sampled("g (float[batch,3] x) => (int64[2] y) { y = Shape(x) }");
   EXPECT_EQ(model.report.opaque.at("Shape"), 1);

@@ -231,6 +231,12 @@ TEST_F(SearchTest, TasoCountsExpansionsAsTasoDoes) {
   EXPECT_EQ(result.counters.candidates, 3 * 6);
 }
 
+TEST_F(SearchTest, TasoWithAlphaOneGoesOnFromImprovements) {
+  const Result result = run_on("taso", chain(6), {.alpha = 1.0});
+  EXPECT_EQ(result.trace.size(), 6u);  // all relus fused, and nothing that costs as much as the best is taken
+  EXPECT_EQ(result.reason, StopReason::finished);
+}
+
 TEST_F(SearchTest, ThreadsGiveTheSameEveryTime) {
   for (const std::string method : {"taso", "beam"}) {
     const Result one = run_on(method, chain(8), {.budget = 500, .threads = 1});
