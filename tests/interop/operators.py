@@ -162,7 +162,7 @@ def odd_rows():
     body = helper.make_graph([node("Add", "v,w", "v_out"), node("Identity", "go", "go_out")], "body",
                              [helper.make_tensor_value_info("n", I64, []), helper.make_tensor_value_info("go", BOOL, []), helper.make_tensor_value_info("v", F32, [2, 3])],
                              [helper.make_tensor_value_info("go_out", BOOL, []), helper.make_tensor_value_info("v_out", F32, [2, 3])])
-    yield row("Loop that captures outer names", [node("Relu", "x", "h"), helper.make_node("Loop", ["trips", "", "h"], ["z"], body=body), node("Neg", "z")], [2, 3], {"w": f(3), "trips": np.int64(3)}, keeps=["Loop"])
+    yield row("Loop that captures outer names", [node("Relu", "x", "h"), helper.make_node("Loop", ["trips", "", "h"], ["z"], body=body), node("Neg", "z")], [2, 3], {"w": f(3), "trips": np.int64(3)}, keeps=["Loop", "Neg"])
     yield row("an initialiser and an input as outputs", node("Add", "x,w"), [2, 3], {"w": f(2, 3)}, outputs=("y", "w", "x"))
     yield row("one value as two outputs", [node("Relu", "x", "y"), node("Identity", "y", "z")], [2, 3], outputs=("z", "y"))
     yield row("several outputs", [node("Relu", "x"), node("Exp", "y", "z")], [2, 3], outputs=("z", "y"))
