@@ -111,25 +111,28 @@ class Part:
 
     def episodes(self):
         """DataFrame: the datasets of /episodes, with the row in this part, steps and return (sum of rewards)."""
-        frame = self._frame("episodes", skip=("step_offset",))
-        for flag in FLAGS:
-            frame[flag] = frame[flag].astype(bool)
-        frame.insert(0, "row", np.arange(len(self)))
-        frame["steps"] = np.diff(self.step_offset)
-        # The sum over each episode as a difference of running sums; float64, as rewards are float32.
-        running = np.concatenate([[0.0], np.cumsum(self._array("steps/reward"), dtype=np.float64)])
-        frame["return"] = running[self.step_offset[1:]] - running[self.step_offset[:-1]]
-        return frame
+        return pd.DataFrame(self.episode_columns())
 
     def steps(self):
         """DataFrame: the datasets of /steps, with the rule's name, the episode's row in this part, and the step's number."""
-        frame = self._frame("steps")
-        names = np.array(self.rule_names + [""], dtype=object)  # -1, no rule, is the last one
-        frame["rule"] = names[frame["rule"]]
+        return pd.DataFrame(self.step_columns())
+
+    def episode_columns(self):
+        """As episodes(): {name: array}."""
+        columns = {"row": np.arange(len(self))} | {name: self._array(f"episodes/{name}") for name in self.file["episodes"] if name != "step_offset"}
+        for flag in FLAGS:
+            columns[flag] = columns[flag].astype(bool)
+        # The sum over each episode as a difference of running sums; float64, as rewards are float32.
+        running = np.concatenate([[0.0], np.cumsum(self._array("steps/reward"), dtype=np.float64)])
+        return columns | {"steps": np.diff(self.step_offset), "return": np.diff(running[self.step_offset])}
+
+    def step_columns(self):
+        """As steps(): {name: array}."""
         lengths = np.diff(self.step_offset)
-        frame.insert(0, "row", np.repeat(np.arange(len(self)), lengths))
-        frame.insert(1, "step", np.arange(len(frame)) - np.repeat(self.step_offset[:-1], lengths))
-        return frame
+        step = np.arange(self.step_offset[-1]) - np.repeat(self.step_offset[:-1], lengths)
+        columns = {"row": np.repeat(np.arange(len(self)), lengths), "step": step} | {name: self._array(f"steps/{name}") for name in self.file["steps"]}
+        names = np.array(self.rule_names + [""], dtype=object)  # -1, no rule, is the last one
+        return columns | {"rule": names[columns["rule"]]}
 
     def observation(self, episode, step):
         """Arrays of one observation: the one before `step` of the part's `episode`-th episode; step = steps: the final one."""
@@ -148,9 +151,6 @@ class Part:
             return self.file[name][:]
         except (KeyError, OSError) as error:
             raise Damaged(f"{self.path}: {name}: {error}") from error
-
-    def _frame(self, group, skip=()):
-        return pd.DataFrame({name: self._array(f"{group}/{name}") for name in self.file[group] if name not in skip})
 
 
 class Rollouts:
@@ -171,22 +171,24 @@ def load(paths, steps=True):
     """Rollouts of paths (parts, folders of parts, run folders); one path may be given as it is. steps=False: episodes alone, which
     is quick. Throws FileNotFoundError where nothing is there."""
     paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
-    frames, problems = {"episodes": [], "steps": []}, []
+    tables, problems, seen = {"episodes": [], "steps": []}, [], set()
     for path in paths:
         for file in _parts_now(path, problems):
+            if file.resolve() in seen:
+                continue
+            seen.add(file.resolve())
             try:
                 with Part(file) as part:
-                    read = {"episodes": part.episodes()} | ({"steps": part.steps()} if steps else {})
+                    read = {"episodes": part.episode_columns()} | ({"steps": part.step_columns()} if steps else {})
             except Damaged as error:
                 problems.append(str(error))
                 continue
-            for kind, frame in read.items():
-                frame.insert(0, "part", pd.Categorical.from_codes(np.zeros(len(frame), int), [str(file)]))
-                frames[kind].append(frame)
+            for kind, columns in read.items():
+                tables[kind].append((str(file), columns))
         problems += [f"{file}: being written, or left by a killed run: not read" for file in unfinished_parts(path)]
-    if not frames["episodes"]:
+    if not tables["episodes"]:
         raise FileNotFoundError("; ".join([f"{', '.join(map(str, paths))}: no rollout parts (part-*.h5)", *problems]))
-    return Rollouts(_concat(frames["episodes"]), _concat(frames["steps"]), problems)
+    return Rollouts(_frame(tables["episodes"]), _frame(tables["steps"]), problems)
 
 
 def _parts_now(path, problems):
@@ -199,14 +201,14 @@ def _parts_now(path, problems):
     return files
 
 
-def _concat(frames):
-    if not frames:
-        return pd.DataFrame()
-    parts = [frame["part"].cat.categories[0] for frame in frames]
-    codes = np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
-    whole = pd.concat([frame.drop(columns="part") for frame in frames], ignore_index=True)
-    whole.insert(0, "part", pd.Categorical.from_codes(codes, parts))
-    return whole
+def _frame(tables):
+    """A data frame of [(part, {name: array})], with the column `part` in front. A column that some parts do not have is missing there."""
+    lengths = [len(columns["row"]) for _, columns in tables]
+    names = dict.fromkeys(name for _, columns in tables for name in columns)
+    missing = [np.full(length, np.nan) for length in lengths]
+    frame = {name: np.concatenate([columns.get(name, gap) for (_, columns), gap in zip(tables, missing)]) for name in names}
+    parts = pd.Categorical.from_codes(np.repeat(np.arange(len(tables)), lengths), [part for part, _ in tables])
+    return pd.DataFrame({"part": parts} | frame)
 
 
 def _plain(value):

@@ -107,6 +107,9 @@ class Copies(unittest.TestCase):
         self.assertEqual(len(found.episodes), self.whole - 4)
         self.assertIn("its seal is missing", found.problems[0])
 
+    def test_paths_that_overlap(self):
+        self.assertEqual(len(load([self.run_folder, self.run_folder / "rollouts", self.first]).episodes), self.whole)
+
     def test_nothing_left(self):
         for part in part_paths(self.run_folder):
             part.write_bytes(b"")
