@@ -27,7 +27,18 @@ COMMANDS = [
     ("reward-network", ["compare", "{}/reward-model", "--by", "reward-model"]),
     ("options", ["options", "{}"]),
 ]
+MAX_ROWS = 40
 WITHOUT_PICTURE = {"summary", "agents", "compare", "options"}
+
+
+def shortened(text, csv_name):
+    """Without the rows of a table beyond MAX_ROWS."""
+    lines = text.rstrip().split("\n")
+    rows = [number for number, line in enumerate(lines) if line.startswith("|")]
+    if len(rows) <= MAX_ROWS + 2:
+        return "\n".join(lines)
+    cut = rows[MAX_ROWS + 2]
+    return "\n".join([*lines[:cut], "", f"{len(rows) - MAX_ROWS - 2} more rows in [{csv_name}]({csv_name}).", *lines[rows[-1] + 1 :]])
 
 
 def record(folder, out, only, main):
@@ -48,7 +59,7 @@ def record(folder, out, only, main):
             failed.append(name)
             continue
         shown = " ".join(["results/analyse", *arguments, *(f"--out {file}" for file in files)])
-        sections.append(f"{text.getvalue().rstrip()}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
+        sections.append(f"{shortened(text.getvalue(), name + '.csv')}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
         print(name, flush=True)
     revisions = ", ".join(sorted({run.revision for run in find_runs([folder])}))
     head = (f"# Figures and tables of a small real run\n\nMade by `results/record.sh {folder}` and `results/analyse all {folder} --out {out}` on {date.today()}; "

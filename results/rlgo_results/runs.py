@@ -85,7 +85,8 @@ class Run:
 
     @cached_property
     def metrics(self):
-        """metrics.csv, numbers throughout. A last line that is cut off (the run goes on, or was killed) is left out."""
+        """metrics.csv, numbers throughout. A last line that is cut off (the run goes on, or was killed) is left out; means over the
+        episodes of an epoch that had none are empty, where the file says 0."""
         text = self._text("metrics.csv")
         lines = text.split("\n")
         if lines and lines[-1]:
@@ -98,7 +99,10 @@ class Run:
         good = [row for row in rows[1:] if len(row) == len(rows[0])]
         if len(good) < len([row for row in rows[1:] if row]):
             self.problems.append(f"{self.path / 'metrics.csv'}: {len(rows) - 1 - len(good)} lines with another number of cells: left out")
-        return pd.DataFrame([[float(cell) if cell else math.nan for cell in row] for row in good], columns=rows[0])
+        frame = pd.DataFrame([[float(cell) if cell else math.nan for cell in row] for row in good], columns=rows[0])
+        if "epoch_episodes" in frame:
+            frame.loc[frame["epoch_episodes"] == 0, [name for name in frame if name.startswith("episode_")]] = math.nan
+        return frame
 
     def column(self, name):
         """Of the metrics; all-empty where the run has no such column."""

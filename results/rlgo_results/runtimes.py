@@ -74,12 +74,12 @@ def verdicts(results):
         return table
     for (graph, runtime), group in table.groupby(["graph", "runtime"], sort=False):
         before = group["before_us"].median()
-        rows.append({"graph": graph, "runtime": runtime, "system": "unmodified", "seeds": len(group), "before_us": before, "after_us": before, "ratio": 1.0,
+        rows.append({"graph": graph, "runtime": runtime, "system": "unmodified", "seeds": len(group), "before_us": before, "after_us": before, "reference_us": before, "ratio": 1.0,
                      "ratio_low": (group["before_us"] - group["before_spread_us"] / 2).median() / before,
                      "ratio_high": (group["before_us"] + group["before_spread_us"] / 2).median() / before, "noise": group["noise"].median()})  # fmt: skip
         for system, seeds in group.groupby("system", sort=False):
             rows.append({"graph": graph, "runtime": runtime, "system": system, "seeds": len(seeds), "before_us": seeds["before_us"].median(),
-                         "after_us": seeds["after_us"].median(), "ratio": seeds["ratio"].mean(), "ratio_low": seeds["ratio"].min(),
+                         "after_us": seeds["after_us"].median(), "reference_us": before, "ratio": seeds["ratio"].mean(), "ratio_low": seeds["ratio"].min(),
                          "ratio_high": seeds["ratio"].max(), "noise": seeds["noise"].median()})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -92,7 +92,7 @@ def raced(path):
         reference = group.loc[group["system"] == "ONNX Runtime", "median_us"].iloc[0]
         for _, row in group.iterrows():
             rows.append({"graph": graph, "runtime": f"race, {threads_text(threads)}", "system": row["system"], "seeds": 1,
-                         "before_us": reference, "after_us": row["median_us"], "ratio": row["ratio"], "ratio_low": row["ratio_low"],
+                         "before_us": reference, "after_us": row["median_us"], "reference_us": reference, "ratio": row["ratio"], "ratio_low": row["ratio_low"],
                          "ratio_high": row["ratio_high"], "noise": row["noise"]})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -111,7 +111,7 @@ def draw(axes, table, systems, graphs):
         rows = table[table["system"] == system].set_index("graph").reindex(graphs)
         at = np.arange(len(graphs)) + (index - (len(systems) - 1) / 2) * width
         colour = COLOURS.get(system, "#444444")
-        top.bar(at, rows["after_us"] / 1e3, width * 0.92, color=colour, label=system)
+        top.bar(at, rows["ratio"] * rows["reference_us"] / 1e3, width * 0.92, color=colour, label=system)
         share = 100 * rows["ratio"]
         errors = 100 * np.vstack([rows["ratio"] - rows["ratio_low"], rows["ratio_high"] - rows["ratio"]]).clip(min=0)
         bottom.bar(at, share - 100, width * 0.92, color=colour)
@@ -120,7 +120,7 @@ def draw(axes, table, systems, graphs):
     bottom.axhline(0, color="black", linewidth=0.8)
     bottom.set(ylabel="change against the\nunmodified model, %", xticks=range(len(graphs)))
     bottom.set_xticklabels(graphs, rotation=20, ha="right", rotation_mode="anchor")
-    legend(top, ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
+    legend(top, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
 
 
 def runtimes(results, races, figure):
@@ -147,6 +147,6 @@ def runtimes(results, races, figure):
                            "high, %": 100 * (out["ratio_high"] - 1), "noise, %": 100 * out["noise"],
                            "against taso, %": [100 * (r.ratio / taso.get((r.graph, r.runtime), np.nan) - 1) for r in out.itertuples()]})  # fmt: skip
     notes = [f"{PERCENT}; before: the unmodified model in the same measurement (median); after: median; the change is the mean of paired ratios, so it may differ "
-             "from that of the medians;",
+             "from that of the medians; bars in ms: the unmodified model's median with that change, because the machine's load differs between runs;",
              "LibTorch: low and high over seeds; race: quartiles of rounds; against taso = runtime / taso's - 1; noise: the unmodified model against itself."]  # fmt: skip
     return Result(f"Runtimes, {TITLES[figure]} (figure {figure})", result, notes, drawn), None
