@@ -1,4 +1,5 @@
 """The numbers behind the figures, by literal values."""
+import argparse
 import math
 import tempfile
 import unittest
@@ -6,11 +7,21 @@ from pathlib import Path
 
 import _tiny
 import pandas as pd
-from rlgo_results import plot, rulecount, runs, runtimes, searches, temperature, training
+from rlgo_results import cli, plot, record, rulecount, runs, runtimes, searches, temperature, training
 
 VERDICT = """graph           toy (9 nodes -> 8)
 end to end      11.630 ms (spread 0.5124 ms) -> 11.293 ms (spread 0.6049 ms): -2.90 %, 1.03x; LibTorch, cpu, 1 thread, 15 interleaved runs each, noise 0.27 %
 """
+
+
+class Docs(unittest.TestCase):
+    def test_every_command_is_documented(self):
+        parser = argparse.ArgumentParser()
+        commands = parser.add_subparsers()
+        cli.declare(commands)
+        text = (_tiny.SOURCE / "docs/analysis.md").read_text()
+        self.assertEqual([name for name in commands.choices if f"`{name}" not in text], [])
+        self.assertEqual({command[0] for _, command in record.COMMANDS} - set(commands.choices), set())
 
 
 class Plot(unittest.TestCase):
