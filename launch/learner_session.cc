@@ -52,7 +52,8 @@ learner::MetricRow metric_row(const learner::EpochReport& e, const learner::Loop
                             {"steps_per_s", e.steps_per_s},
                             {"actors", static_cast<int64_t>(e.actors)},
                             {"bytes_in", static_cast<int64_t>(e.bytes_in)},
-                            {"bytes_out", static_cast<int64_t>(e.bytes_out)}};
+                            {"bytes_out", static_cast<int64_t>(e.bytes_out)},
+                            {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps) : 0.0}};
   for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
   return row;
 }

@@ -77,6 +77,8 @@ void Loop::read_trajectory(const comm::Incoming& message) {
   if (options_.spec_hash != 0 && trajectory.spec_hash != options_.spec_hash)
     fail("a trajectory of actor {} has other observations than the learner expects", message.source);
   const auto steps = static_cast<int64_t>(trajectory.steps.size());
+  report_.trajectory_bytes += sizeof(comm::FrameHeader) + message.payload.size();
+  report_.trajectory_steps += steps;
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, trajectory.episode + 1);
   if (!trajectory.dream) {

@@ -1,28 +1,12 @@
 #include "replay/columns.h"
 
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/mdp/observation_code.h"
 
 namespace rlgo::replay {
 namespace {
-
-template <typename T>
-void extend(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-void append(Columns& c, const mdp::Observation& o) {
-  extend(c.node_op, o.node_op);
-  extend(c.node_feat, o.node_feat);
-  extend(c.edge_src, o.edge_src);
-  extend(c.edge_dst, o.edge_dst);
-  extend(c.edge_feat, o.edge_feat);
-  extend(c.globals, o.globals);
-  extend(c.counts, o.counts);
-  extend(c.loc_node, o.loc_node);
-  c.node_offset.push_back(static_cast<int64_t>(c.node_op.size()));
-  c.edge_offset.push_back(static_cast<int64_t>(c.edge_src.size()));
-  c.location_offset.push_back(static_cast<int64_t>(c.loc_node.size()));
-}
 
 void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
   c.rule.push_back(rules.index(info.rule));
@@ -33,34 +17,6 @@ void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
   c.launches.push_back(info.launches);
   c.step_us.push_back(info.step_us);
   c.measured_us.push_back(info.measured_us);
-}
-
-// Rows first .. last - 1 of a [rows, width] array.
-template <typename T>
-std::vector<T> rows(const std::vector<T>& from, uint64_t first, uint64_t last, uint64_t width = 1) {
-  if (first > last || last * width > from.size())
-    fail("rows {} to {} of {} values, {} each", first, last, from.size(), width);
-  return {from.begin() + static_cast<std::ptrdiff_t>(first * width),
-          from.begin() + static_cast<std::ptrdiff_t>(last * width)};
-}
-
-mdp::Observation observation(const Columns& c, uint64_t i, const mdp::ObservationSpec& spec) {
-  const auto width = [&](Width which) { return width_of(which, spec); };
-  const auto at = [&](const std::vector<int64_t>& offsets, uint64_t index) {
-    return static_cast<uint64_t>(offsets[index]);
-  };
-  mdp::Observation o;
-  const uint64_t node = at(c.node_offset, i), node_end = at(c.node_offset, i + 1);
-  const uint64_t edge = at(c.edge_offset, i), edge_end = at(c.edge_offset, i + 1);
-  o.node_op = rows(c.node_op, node, node_end);
-  o.node_feat = rows(c.node_feat, node, node_end, width(Width::node_features));
-  o.edge_src = rows(c.edge_src, edge, edge_end);
-  o.edge_dst = rows(c.edge_dst, edge, edge_end);
-  o.edge_feat = rows(c.edge_feat, edge, edge_end, width(Width::edge_features));
-  o.globals = rows(c.globals, i, i + 1, width(Width::globals));
-  o.counts = rows(c.counts, i, i + 1, width(Width::xfers));
-  o.loc_node = rows(c.loc_node, at(c.location_offset, i), at(c.location_offset, i + 1));
-  return o;
 }
 
 mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
@@ -97,7 +53,22 @@ const std::string& RuleNames::name(int32_t index) const {
   return names_[static_cast<size_t>(index)];
 }
 
-void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules) {
+void ObservationCoder::append(Columns& c, const mdp::Observation& o, int64_t step, const mdp::Observation* before) {
+  const bool anchor = step % kAnchorSteps == 0 || before == nullptr;
+  const int64_t base = row_ == 0 ? -1 : anchor ? 0 : row_ - 1;
+  ByteWriter out;
+  mdp::encode_observation(base < 0 ? nullptr : anchor ? &first_ : before, o, out);
+  if (row_ == 0) first_ = o;
+  ++row_;
+  c.nodes.push_back(static_cast<int32_t>(o.node_op.size()));
+  c.edges.push_back(static_cast<int32_t>(o.edge_src.size()));
+  c.locations.push_back(static_cast<int32_t>(o.loc_node.size()));
+  c.base.push_back(base);
+  c.code.insert(c.code.end(), out.bytes().begin(), out.bytes().end());
+  c.code_offset.push_back(static_cast<int64_t>(c.code.size()));
+}
+
+void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules, ObservationCoder& coder) {
   c.seed.push_back(t.seed);
   c.rank.push_back(t.rank);
   c.episode.push_back(t.episode);
@@ -109,6 +80,8 @@ void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules) {
   c.initial_cost_us.push_back(t.initial_cost_us);
   c.best_cost_us.push_back(t.best_cost_us);
   c.last_value_xfer.push_back(t.last_value_xfer);
+  int64_t number = 0;
+  const mdp::Observation* before = nullptr;
   for (const auto& s : t.steps) {
     c.xfer.push_back(s.action.xfer);
     c.location.push_back(s.action.location);
@@ -118,13 +91,13 @@ void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules) {
     c.value_xfer.push_back(s.value_xfer);
     c.value_location.push_back(s.value_location);
     append(c, s.info, rules);
-    append(c, s.observation);
+    coder.append(c, s.observation, number++, std::exchange(before, &s.observation));
   }
-  append(c, t.last);
+  coder.append(c, t.last, number, before);
   c.step_offset.push_back(static_cast<int64_t>(c.xfer.size()));
 }
 
-mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules, const mdp::ObservationSpec& spec) {
+mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules) {
   RLGO_CHECK_EQ(c.seed.size(), size_t{1});
   mdp::Trajectory t;
   t.seed = c.seed[0];
@@ -139,11 +112,7 @@ mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules, const md
   t.last_value_xfer = c.last_value_xfer[0];
   const size_t steps = c.xfer.size();
   t.steps.reserve(steps);
-  for (size_t i = 0; i < steps; ++i) {
-    t.steps.push_back(step(c, i, rules));
-    t.steps.back().observation = observation(c, i, spec);
-  }
-  t.last = observation(c, steps, spec);
+  for (size_t i = 0; i < steps; ++i) t.steps.push_back(step(c, i, rules));
   return t;
 }
 

@@ -25,9 +25,20 @@ class RuleNames {
   std::map<std::string, int32_t> indices_;
 };
 
+// Codes the observations of a part, one after the other. `row` counts them.
+class ObservationCoder {
+ public:
+  // Appends observation number `step` of an episode; `before` is the one before it, null for the first.
+  void append(Columns& columns, const mdp::Observation& observation, int64_t step, const mdp::Observation* before);
+
+ private:
+  int64_t row_ = 0;
+  mdp::Observation first_;  // of the part
+};
+
 // Appends an episode. The caller has checked its observations against the spec.
-void append(Columns& columns, const mdp::Trajectory& trajectory, RuleNames& rules);
-// The one episode that `columns` hold (S steps, S + 1 observations). Throws Error where offsets are out of order.
-mdp::Trajectory to_trajectory(const Columns& columns, const RuleNames& rules, const mdp::ObservationSpec& spec);
+void append(Columns& columns, const mdp::Trajectory& trajectory, RuleNames& rules, ObservationCoder& coder);
+// The one episode that `columns` hold (S steps), without its observations.
+mdp::Trajectory to_trajectory(const Columns& columns, const RuleNames& rules);
 
 }  // namespace rlgo::replay

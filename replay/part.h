@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ class PartWriter {
   int gzip_;
   h5::Writer file_;
   RuleNames rules_;
+  ObservationCoder coder_;
   Columns pending_;
-  int64_t totals_[6] = {};  // rows in file_, by Rows
+  int64_t totals_[kKindsOfRows] = {};  // rows in file_, by Rows
   int64_t episodes_ = 0;
   uint64_t raw_bytes_ = 0;
   bool first_spill_ = true;
@@ -64,12 +66,18 @@ class PartReader {
   const std::vector<std::string>& rule_names() const { return rules_.names(); }
 
  private:
+  // Facts of these steps.
   Columns slice(int64_t episode, int64_t first, int64_t count) const;
+  // Observations first .. first + count - 1 of an episode.
+  std::vector<mdp::Observation> observations(int64_t episode, int64_t first, int64_t count) const;
+  const mdp::Observation& first_observation() const;
+  mdp::Observation decode(int64_t row, std::string_view code, const mdp::Observation* base) const;
 
   h5::Reader file_;
   StoreHeader header_;
   RuleNames rules_;
   std::vector<int64_t> step_offset_;
+  mutable std::optional<mdp::Observation> first_;  // of the part, once it was asked for
 };
 
 }  // namespace rlgo::replay

@@ -1,27 +1,25 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/mdp/observation_code.h"
 #include "replay/part.h"
 
 namespace rlgo::replay {
 namespace {
 
 // Each kind of rows must have one length in all its datasets.
-void check_shapes(const h5::Reader& file, const mdp::ObservationSpec& spec) {
-  int64_t lengths[6] = {-1, -1, -1, -1, -1, -1};
+void check_shapes(const h5::Reader& file) {
+  int64_t lengths[kKindsOfRows] = {-1, -1, -1, -1};
   Columns columns;
   for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
     const std::string name(column.name);
-    const uint64_t width = width_of(column.width, spec);
-    if (column.width != Width::none && width == 0) return;
     const h5::Info about = file.info(name);
     if (about.type != h5::type_of<T>()) {
       fail("{}: '{}': holds {}, not {}", file.path().string(), name, h5::name(about.type), h5::name(h5::type_of<T>()));
     }
-    const bool fits = about.shape.size() == (width == 0 ? 1u : 2u) && (width == 0 || about.shape[1] == width) &&
-                      about.shape[0] >= (column.offsets ? 1u : 0u);
-    if (!fits) fail("{}: '{}': its shape does not fit the schema", file.path().string(), name);
+    if (about.shape.size() != 1 || about.shape[0] < (column.offsets ? 1u : 0u))
+      fail("{}: '{}': its shape does not fit the schema", file.path().string(), name);
     const auto rows = static_cast<int64_t>(about.shape[0]) - (column.offsets ? 1 : 0);
     auto& length = lengths[static_cast<size_t>(column.rows)];
     if (length >= 0 && length != rows)
@@ -41,9 +39,8 @@ void rebase(std::vector<int64_t>& offsets, int64_t rows, const std::string& plac
 }
 
 template <typename T>
-void read_rows(const h5::Reader& file, const std::string& name, uint64_t width, int64_t first, int64_t count,
-               std::vector<T>& out) {
-  out.resize(static_cast<uint64_t>(count) * std::max<uint64_t>(width, 1));
+void read_rows(const h5::Reader& file, const std::string& name, int64_t first, int64_t count, std::vector<T>& out) {
+  out.resize(static_cast<uint64_t>(count));
   file.rows(name, h5::type_of<T>(), static_cast<uint64_t>(first), static_cast<uint64_t>(count), out.data());
 }
 
@@ -51,7 +48,7 @@ void read_rows(const h5::Reader& file, const std::string& name, uint64_t width, 
 
 PartReader::PartReader(const std::filesystem::path& path, bool sealed_already)
     : file_(path, kPartKind, sealed_already), header_(read_header(file_)), rules_(file_.strings("rule_names")) {
-  check_shapes(file_, header_.spec);
+  check_shapes(file_);
   step_offset_ = file_.all<int64_t>("episodes/step_offset");
   const auto steps = static_cast<int64_t>(file_.info("steps/xfer").shape[0]);
   if (step_offset_.front() != 0 || step_offset_.back() != steps) fail("{}: step offsets out of order", path.string());
@@ -65,27 +62,72 @@ int64_t PartReader::steps(int64_t episode) const {
 
 Columns PartReader::slice(int64_t episode, int64_t first, int64_t count) const {
   const int64_t step = step_offset_[static_cast<size_t>(episode)] + first;
-  int64_t start[6] = {episode, step, step + episode, 0, 0, 0};
-  int64_t length[6] = {1, count, count + 1, 0, 0, 0};
   Columns c;
-  const auto offsets = [&](std::vector<int64_t>& values, const std::string& name, const std::string& data, Rows into) {
-    read_rows(file_, name, 0, start[2], length[2] + 1, values);
-    const auto rows = static_cast<int64_t>(file_.info(data).shape[0]);
-    start[static_cast<size_t>(into)] = values.front();
-    length[static_cast<size_t>(into)] = values.back() - values.front();
-    rebase(values, rows, path().string() + ": " + name);
+  const auto read = [&](auto& values, const ColumnInfo& column) {
+    if (column.offsets) return;
+    const bool of_step = column.rows == Rows::steps;
+    read_rows(file_, std::string(column.name), of_step ? step : episode, of_step ? count : 1, values);
   };
-  offsets(c.node_offset, "observations/node_offset", "nodes/op", Rows::nodes);
-  offsets(c.edge_offset, "observations/edge_offset", "edges/src", Rows::edges);
-  offsets(c.location_offset, "observations/location_offset", "locations/node", Rows::locations);
-  c.step_offset = {0, count};
-  for_each_column(c, [&](auto& values, const ColumnInfo& column) {
-    const uint64_t width = width_of(column.width, header_.spec);
-    if (column.offsets || (column.width != Width::none && width == 0)) return;
-    const auto rows = static_cast<size_t>(column.rows);
-    read_rows(file_, std::string(column.name), width, start[rows], length[rows], values);
-  });
+  for_each_episode_column(c, read);
+  for_each_step_column(c, read);
   return c;
+}
+
+mdp::Observation PartReader::decode(int64_t row, std::string_view code, const mdp::Observation* base) const {
+  try {
+    ByteReader in(code);
+    auto observation = mdp::decode_observation(base, in);
+    if (!in.done()) fail("bytes left over after its code");
+    mdp::check(observation, header_.spec);
+    return observation;
+  } catch (const Error& error) {
+    throw error.in(fmt::format("{}: observation {}", path().string(), row));
+  }
+}
+
+const mdp::Observation& PartReader::first_observation() const {
+  if (!first_) {
+    std::vector<int64_t> base, offset;
+    read_rows(file_, "observations/base", 0, 1, base);
+    read_rows(file_, "observations/code_offset", 0, 2, offset);
+    rebase(offset, static_cast<int64_t>(file_.info("observations/code").shape[0]),
+           path().string() + ": observations/code_offset");
+    if (base[0] != -1) fail("{}: observations/base: the first one is {}, not -1", path().string(), base[0]);
+    std::string code(static_cast<size_t>(offset[1]), '\0');
+    file_.rows("observations/code", h5::Type::u8, 0, code.size(), code.data());
+    first_ = decode(0, code, nullptr);
+  }
+  return *first_;
+}
+
+std::vector<mdp::Observation> PartReader::observations(int64_t episode, int64_t first, int64_t count) const {
+  // Rows of the episode, up to the last one that is wanted.
+  const int64_t start = step_offset_[static_cast<size_t>(episode)] + episode, end = first + count;
+  std::vector<int64_t> base, offset;
+  read_rows(file_, "observations/base", start, end, base);
+  int64_t from = first;
+  while (from > 0 && base[static_cast<size_t>(from)] == start + from - 1) --from;
+  read_rows(file_, "observations/code_offset", start + from, end - from + 1, offset);
+  const int64_t origin = offset.front();
+  rebase(offset, static_cast<int64_t>(file_.info("observations/code").shape[0]),
+         path().string() + ": observations/code_offset");
+  std::string code(static_cast<size_t>(offset.back()), '\0');
+  file_.rows("observations/code", h5::Type::u8, static_cast<uint64_t>(origin), code.size(), code.data());
+  std::vector<mdp::Observation> wanted;
+  mdp::Observation before;
+  for (int64_t i = from; i < end; ++i) {
+    const int64_t row = start + i, of = base[static_cast<size_t>(i)];
+    const auto at = static_cast<size_t>(offset[static_cast<size_t>(i - from)]),
+               next = static_cast<size_t>(offset[static_cast<size_t>(i - from) + 1]);
+    const bool follows = i > from && of == row - 1;
+    if (of != -1 && !follows && (of != 0 || row == 0))
+      fail("{}: observations/base: {} in row {}", path().string(), of, row);
+    const auto* seen = of == -1 ? nullptr : follows ? &before : &first_observation();
+    auto observation = decode(row, std::string_view(code).substr(at, next - at), seen);
+    if (i >= first) wanted.push_back(observation);
+    before = std::move(observation);
+  }
+  return wanted;
 }
 
 mdp::Trajectory PartReader::read(int64_t episode) const { return read(episode, 0, steps(episode)); }
@@ -95,17 +137,19 @@ mdp::Trajectory PartReader::read(int64_t episode, int64_t first, int64_t count) 
   if (first < 0 || count < 0 || first > available || count > available - first) {
     fail("{}: steps {} to {} of an episode of {}", path().string(), first, first + count, available);
   }
-  const Columns columns = slice(episode, first, count);
   mdp::Trajectory t;
   try {
-    t = to_trajectory(columns, rules_, header_.spec);
+    t = to_trajectory(slice(episode, first, count), rules_);
   } catch (const Error& error) {
     throw error.in(fmt::format("{}: episode {}", path().string(), episode));
   }
+  auto seen = observations(episode, first, count + 1);
+  for (size_t i = 0; i < t.steps.size(); ++i) t.steps[i].observation = std::move(seen[i]);
+  t.last = std::move(seen.back());
   if (first + count < available) {
     t.terminal = false;
     std::vector<float> value;
-    read_rows(file_, "steps/value_xfer", 0, step_offset_[static_cast<size_t>(episode)] + first + count, 1, value);
+    read_rows(file_, "steps/value_xfer", step_offset_[static_cast<size_t>(episode)] + first + count, 1, value);
     t.last_value_xfer = value[0];
   }
   return t;
@@ -115,7 +159,7 @@ Columns PartReader::facts() const {
   Columns c;
   const auto read = [&](auto& values, const ColumnInfo& column) {
     const auto rows = column.rows == Rows::steps ? steps() : episodes() + (column.offsets ? 1 : 0);
-    read_rows(file_, std::string(column.name), 0, 0, rows, values);
+    read_rows(file_, std::string(column.name), 0, rows, values);
   };
   for_each_episode_column(c, read);
   for_each_step_column(c, read);

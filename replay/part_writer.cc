@@ -29,39 +29,28 @@ void PartWriter::add(const mdp::Trajectory& trajectory) {
   };
   for (size_t i = 0; i < t.steps.size(); ++i) check(t.steps[i].observation, i);
   check(t.last, t.steps.size());
-  append(pending_, t, rules_);
+  append(pending_, t, rules_, coder_);
   ++episodes_;
   if (pending_.size_bytes() > kSpillBytes) spill();
 }
 
 void PartWriter::spill() {
-  int64_t new_rows[6] = {static_cast<int64_t>(pending_.seed.size()),
-                         static_cast<int64_t>(pending_.xfer.size()),
-                         static_cast<int64_t>(pending_.node_offset.size()) - 1,
-                         static_cast<int64_t>(pending_.node_op.size()),
-                         static_cast<int64_t>(pending_.edge_src.size()),
-                         static_cast<int64_t>(pending_.loc_node.size())};
+  const int64_t new_rows[kKindsOfRows] = {
+      static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.xfer.size()),
+      static_cast<int64_t>(pending_.base.size()), static_cast<int64_t>(pending_.code.size())};
   const auto rebase = [&](std::vector<int64_t>& offsets, Rows into) {
     for (auto& offset : offsets) offset += totals_[static_cast<size_t>(into)];
     if (!first_spill_) offsets.erase(offsets.begin());
   };
   raw_bytes_ += pending_.size_bytes();
   rebase(pending_.step_offset, Rows::steps);
-  rebase(pending_.node_offset, Rows::nodes);
-  rebase(pending_.edge_offset, Rows::edges);
-  rebase(pending_.location_offset, Rows::locations);
+  rebase(pending_.code_offset, Rows::code);
   for_each_column(pending_, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
-    const uint64_t width = width_of(column.width, header_.spec);
-    if (column.width != Width::none && width == 0) return;  // a spec without such features has no such dataset
-    const uint64_t rows = values.size() / (width == 0 ? 1 : width);
-    // One observation repeats most rows of the one before: a copy that deflate finds sooner in bytes left in their
-    // order.
-    const bool drifts = column.offsets || column.rows == Rows::episodes || column.rows == Rows::steps;
-    const h5::Filters filters{.gzip = gzip_, .shuffle = drifts};
-    file_.append(std::string(column.name), h5::type_of<T>(), width, rows, values.data(), filters);
+    const h5::Filters filters{.gzip = gzip_, .shuffle = column.rows != Rows::code};
+    file_.append(std::string(column.name), h5::type_of<T>(), 0, values.size(), values.data(), filters);
   });
-  for (size_t i = 0; i < 6; ++i) totals_[i] += new_rows[i];
+  for (size_t i = 0; i < kKindsOfRows; ++i) totals_[i] += new_rows[i];
   pending_ = Columns();
   first_spill_ = false;
 }

@@ -13,49 +13,13 @@ std::string_view symbol(Rows rows) {
       return "S";
     case Rows::observations:
       return "O";
-    case Rows::nodes:
-      return "N";
-    case Rows::edges:
-      return "E";
-    case Rows::locations:
-      return "L";
+    case Rows::code:
+      return "B";
   }
   fail("no rows {}", static_cast<int>(rows));
 }
 
-std::string_view symbol(Width width) {
-  switch (width) {
-    case Width::none:
-      return "";
-    case Width::node_features:
-      return ", node_features";
-    case Width::edge_features:
-      return ", edge_features";
-    case Width::globals:
-      return ", global_features";
-    case Width::xfers:
-      return ", xfers";
-  }
-  fail("no width {}", static_cast<int>(width));
-}
-
 }  // namespace
-
-uint64_t width_of(Width width, const mdp::ObservationSpec& spec) {
-  switch (width) {
-    case Width::none:
-      return 0;
-    case Width::node_features:
-      return static_cast<uint64_t>(spec.node_features);
-    case Width::edge_features:
-      return static_cast<uint64_t>(spec.edge_features);
-    case Width::globals:
-      return static_cast<uint64_t>(spec.global_features);
-    case Width::xfers:
-      return static_cast<uint64_t>(spec.xfers);
-  }
-  fail("no width {}", static_cast<int>(width));
-}
 
 uint64_t Columns::size_bytes() const {
   uint64_t sum = 0;
@@ -69,8 +33,8 @@ std::string schema_markdown() {
   for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
     text +=
-        fmt::format("| `{}` | {} | [{}{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()),
-                    symbol(column.rows), column.offsets ? "+1" : "", symbol(column.width), column.unit, column.meaning);
+        fmt::format("| `{}` | {} | [{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()), symbol(column.rows),
+                    column.offsets ? "+1" : "", column.unit, column.meaning);
   });
   return text;
 }
@@ -103,7 +67,8 @@ StoreHeader read_header(const h5::Reader& file) {
   if (const auto format = file.attribute_text("format"); format != kFormat)
     fail("{}: format '{}', not '{}'", path, format, kFormat);
   if (const auto version = file.attribute_int("version"); version != kVersion) {
-    fail("{}: version {} of the rollout format; this program reads version {}", path, version, kVersion);
+    fail("{}: version {} of the rollout format; this program reads version {}{}", path, version, kVersion,
+         version == 1 ? "; results/rlgo_results reads both" : "");
   }
   if (const auto coding = file.attribute_text("coding"); coding != kCoding) {
     fail("{}: observations are coded as '{}'; this program reads '{}'", path, coding, kCoding);

@@ -1,5 +1,6 @@
 // The rollout store's table of datasets: the one place that says what a part file holds. Writer, reader, checks and the
-// table in README.md all follow it. Ragged arrays are data + offsets: rows offset[i] .. offset[i+1] - 1 belong to i.
+// table in docs/store.md all follow it. Ragged arrays are data + offsets: rows offset[i] .. offset[i+1] - 1 belong to
+// i.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,11 @@
 namespace rlgo::replay {
 
 constexpr std::string_view kFormat = "rlgo-rollouts";
-constexpr int64_t kVersion = 1;  // raised by any change of a dataset's meaning; readers refuse other versions
-constexpr std::string_view kCoding = "full";  // how observations are stored; later versions may store differences
+constexpr int64_t kVersion = 2;  // raised by any change of a dataset's meaning; readers refuse other versions
+constexpr std::string_view kCoding = "difference";  // how observations are stored: core/mdp/observation_code.h
+// Steps of an episode after which an observation is coded against the part's first one, not against the one before: so
+// reading one observation never takes more than this many others.
+constexpr int64_t kAnchorSteps = 32;
 
 // What all episodes of a part share; attributes of its root group.
 struct StoreHeader {
@@ -31,21 +35,17 @@ void write_header(h5::Writer& file, const StoreHeader& header);
 // Throws Error where the file is of another format or version, or its spec does not match its hash.
 StoreHeader read_header(const h5::Reader& file);
 
-// What the rows of a dataset are. P episodes, S steps, O = S + P observations, and their N nodes, E edges, L locations.
-enum class Rows : uint8_t { episodes, steps, observations, nodes, edges, locations };
-// Number of columns: none for 1-D datasets, else that of the spec.
-enum class Width : uint8_t { none, node_features, edge_features, globals, xfers };
+// What the rows of a dataset are. P episodes, S steps, O = S + P observations, B bytes of their code.
+enum class Rows : uint8_t { episodes, steps, observations, code };
+constexpr size_t kKindsOfRows = 4;
 
 struct ColumnInfo {
   std::string_view name;
   Rows rows;
   bool offsets;  // one row more than `rows` has: offsets into another dimension
-  Width width;
   std::string_view unit;
   std::string_view meaning;
 };
-
-uint64_t width_of(Width width, const mdp::ObservationSpec& spec);  // 0 for none
 
 // The datasets in memory, for any run of consecutive episodes; offsets start at 0.
 struct Columns {
@@ -60,9 +60,9 @@ struct Columns {
   std::vector<float> reward, log_prob_xfer, log_prob_location, value_xfer, value_location;
   std::vector<double> cost_us, flops, bytes, peak_bytes, launches, step_us, measured_us;
 
-  std::vector<int64_t> node_offset = {0}, edge_offset = {0}, location_offset = {0};
-  std::vector<int32_t> counts, node_op, edge_src, edge_dst, loc_node;
-  std::vector<float> globals, node_feat, edge_feat;
+  std::vector<int32_t> nodes, edges, locations;
+  std::vector<int64_t> base, code_offset = {0};
+  std::vector<uint8_t> code;
 
   uint64_t size_bytes() const;
 };
@@ -70,9 +70,8 @@ struct Columns {
 // THE table, in three pieces. Each calls visit(vector, ColumnInfo) for its datasets.
 template <typename AnyColumns, typename Visit>
 void for_each_episode_column(AnyColumns& c, Visit&& visit) {
-  using enum Width;
   const auto episode = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
-    visit(v, ColumnInfo{name, Rows::episodes, false, none, unit, meaning});
+    visit(v, ColumnInfo{name, Rows::episodes, false, unit, meaning});
   };
   episode(c.seed, "episodes/seed", "",
           "seed of the run; (seed, rank, episode) names an episode and lets it be stepped again");
@@ -87,14 +86,14 @@ void for_each_episode_column(AnyColumns& c, Visit&& visit) {
   episode(c.best_cost_us, "episodes/best_cost_us", "us", "lowest cost over the episode");
   episode(c.last_value_xfer, "episodes/last_value_xfer", "reward", "value of the last observation; 0 when terminal");
   visit(c.step_offset,
-        ColumnInfo{"episodes/step_offset", Rows::episodes, true, none, "steps",
+        ColumnInfo{"episodes/step_offset", Rows::episodes, true, "steps",
                    "steps of episode e; its observations are rows step_offset[e] + e to step_offset[e+1] + e"});
 }
 
 template <typename AnyColumns, typename Visit>
 void for_each_step_column(AnyColumns& c, Visit&& visit) {
   const auto step = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
-    visit(v, ColumnInfo{name, Rows::steps, false, Width::none, unit, meaning});
+    visit(v, ColumnInfo{name, Rows::steps, false, unit, meaning});
   };
   step(c.xfer, "steps/xfer", "", "action: index of the rule; xfers = NO-OP");
   step(c.location, "steps/location", "", "action: the rule's match, below the observation's counts[xfer]; 0 for NO-OP");
@@ -116,26 +115,19 @@ void for_each_step_column(AnyColumns& c, Visit&& visit) {
 
 template <typename AnyColumns, typename Visit>
 void for_each_observation_column(AnyColumns& c, Visit&& visit) {
-  using enum Width;
-  const auto table = [&](auto& v, std::string_view name, Rows rows, Width width, std::string_view meaning) {
-    visit(v, ColumnInfo{name, rows, false, width, "", meaning});
+  const auto observation = [&](auto& v, std::string_view name, bool offsets, std::string_view unit,
+                               std::string_view meaning) {
+    visit(v, ColumnInfo{name, Rows::observations, offsets, unit, meaning});
   };
-  const auto offsets = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
-    visit(v, ColumnInfo{name, Rows::observations, true, none, unit, meaning});
-  };
-  offsets(c.node_offset, "observations/node_offset", "nodes", "nodes of each observation");
-  offsets(c.edge_offset, "observations/edge_offset", "edges", "edges of each observation");
-  offsets(c.location_offset, "observations/location_offset", "locations",
-          "locations of each observation, grouped by xfer in order");
-  table(c.counts, "observations/counts", Rows::observations, xfers,
-        "masks: locations 0 .. counts-1 of each xfer are legal, NO-OP always");
-  table(c.globals, "observations/globals", Rows::observations, Width::globals, "global features");
-  table(c.node_op, "nodes/op", Rows::nodes, none, "operator id");
-  table(c.node_feat, "nodes/features", Rows::nodes, node_features, "node features");
-  table(c.edge_src, "edges/src", Rows::edges, none, "producing node, counted within the observation");
-  table(c.edge_dst, "edges/dst", Rows::edges, none, "reading node, counted within the observation");
-  table(c.edge_feat, "edges/features", Rows::edges, edge_features, "edge features");
-  table(c.loc_node, "locations/node", Rows::locations, none, "matched root node, counted within the observation");
+  observation(c.nodes, "observations/nodes", false, "", "nodes of the observation");
+  observation(c.edges, "observations/edges", false, "", "its edges");
+  observation(c.locations, "observations/locations", false, "",
+              "its legal locations, of all xfers; NO-OP is always legal too");
+  observation(c.base, "observations/base", false, "",
+              "row of the observation that it is coded against, always an earlier one; -1: none");
+  observation(c.code_offset, "observations/code_offset", true, "B", "bytes of each observation's code");
+  visit(c.code, ColumnInfo{"observations/code", Rows::code, false, "",
+                           "codes of the observations, one after the other; docs/store.md"});
 }
 
 // All of it, in the order of the table.
@@ -146,7 +138,7 @@ void for_each_column(AnyColumns& c, Visit&& visit) {
   for_each_observation_column(c, visit);
 }
 
-// The table as Markdown, as README.md has it.
+// The table as Markdown, as docs/store.md has it.
 std::string schema_markdown();
 
 }  // namespace rlgo::replay

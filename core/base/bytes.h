@@ -32,6 +32,18 @@ class ByteWriter {
   template <typename T>
   void put_vector(const std::vector<T>& values) { put_span(std::span<const T>(values)); }
   void put_string(std::string_view text) { put_span(std::span<const char>(text.data(), text.size())); }
+  // 7 bits a byte, low ones first, the top bit set on all but the last: 1 byte below 128, at most 10.
+  void put_varint(uint64_t value) {
+    while (value >= 0x80) {
+      bytes_.push_back(static_cast<char>(value | 0x80));
+      value >>= 7;
+    }
+    bytes_.push_back(static_cast<char>(value));
+  }
+  // 0, -1, 1, -2, 2, ... as the varints 0, 1, 2, 3, 4, ...
+  void put_signed_varint(int64_t value) {
+    put_varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+  }
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 
@@ -61,9 +73,31 @@ class ByteReader {
     if (count > 0) std::memcpy(values.data(), take(count * sizeof(T)).data(), count * sizeof(T));
     return values;
   }
+  // `count` floats that no count precedes.
+  std::vector<float> get_floats(uint64_t count) {
+    if (count > rest_.size() / sizeof(float)) fail("truncated data: {} floats announced, {} bytes left", count, rest_.size());
+    std::vector<float> values(count);
+    if (count > 0) std::memcpy(values.data(), take(count * sizeof(float)).data(), count * sizeof(float));
+    return values;
+  }
   std::string get_string() {
     const auto count = get<uint64_t>();
     return std::string(take(count));
+  }
+  // Throws Error where a varint is longer than 64 bits too.
+  uint64_t get_varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = get<uint8_t>();
+      if (shift == 63 && byte > 1) break;
+      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail("malformed data: a number of more than 64 bits");
+  }
+  int64_t get_signed_varint() {
+    const uint64_t value = get_varint();
+    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
   }
   bool done() const { return rest_.empty(); }
 

@@ -8,6 +8,7 @@
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "launch/brain.h"
+#include "launch/commands/bench_scale.h"
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
 #include "launch/dream_agent.h"
@@ -155,6 +156,10 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
 }  // namespace
 
 int run_bench(Context& context) {
+  if (!context.arguments.empty() && context.arguments[0] == "scale") {
+    context.arguments.erase(context.arguments.begin());
+    return run_bench_scale(context);
+  }
   RunConfig config;
   BenchOptions bench;
   Options options;
@@ -164,7 +169,7 @@ int run_bench(Context& context) {
   options.integer("bench.variants", bench.variants, 0, 1000, "with --target: randomly rewritten graphs whose prices are checked too");
   declare(options, config);
   if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("usage: rlgo bench [options]\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
+    std::printf("usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
     return 0;
   }
   const auto positional = options.parse_command_line(context.arguments);

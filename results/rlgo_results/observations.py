@@ -1,10 +1,12 @@
-"""How observations are stored: the one place that decodes them (replay/README.md has the format).
+"""How observations are stored: the one place that decodes them (docs/store.md has the format).
 
 A decoder is made for an open part; read(episode, step) gives the arrays of one observation:
 node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G], globals [g], counts [xfers], loc_node [locations].
 Locations 0 .. counts[x]-1 of xfer x are legal; loc_node is grouped by xfer in order.
 """
 import numpy as np
+
+from .observation_code import decode
 
 
 class Full:
@@ -34,4 +36,37 @@ class Full:
         return np.zeros((end - start, 0), dtype=np.int32 if name == "observations/counts" else np.float32)  # width 0: not stored
 
 
-DECODERS = {(1, "full"): Full}
+class Difference:
+    """Coding "difference", version 2: each observation as its differences from an earlier one."""
+
+    HELD = 64  # observations that are kept; one takes some tens of others at most, mostly the one before
+
+    def __init__(self, file, step_offset):
+        self.file, self.step_offset = file, step_offset
+        self.base, self.offset = file["observations/base"][:], file["observations/code_offset"][:]
+        self.held = {}  # by row
+
+    def read(self, episode, step):
+        seen = self._row(int(self.step_offset[episode] + step + episode))
+        return {name: np.array(values) for name, values in seen.items()}
+
+    def _row(self, row):
+        rows = []
+        while row >= 0 and row not in self.held:
+            rows.append(row)
+            if self.base[row] >= row:
+                raise OSError(f"observations/base is {self.base[row]} in row {row}")
+            row = int(self.base[row])
+        seen = self.held.get(row)
+        for row in reversed(rows):
+            code = self.file["observations/code"][self.offset[row] : self.offset[row + 1]]
+            try:
+                seen = self.held[row] = decode(code.tobytes(), seen)
+            except ValueError as error:
+                raise OSError(f"row {row}: {error}") from error
+        for old in [row for row in self.held if row > 0][: -self.HELD]:  # many refer to row 0
+            del self.held[old]
+        return seen
+
+
+DECODERS = {(1, "full"): Full, (2, "difference"): Difference}

@@ -1,4 +1,4 @@
-"""The rollout store (schema: replay/README.md) as data frames, while it is being written or after a crash.
+"""The rollout store (schema: docs/store.md) as data frames, while it is being written or after a crash.
 
 Parts are written whole and renamed, so every part in the folder is complete unless the disk or a copy damaged it. What cannot be
 read is left out and named in `problems`; `.tmp-` files are a part that is being written, or one that a killed run left behind.

@@ -130,6 +130,9 @@ TEST(SerialLoop, CountsAddUp) {
     EXPECT_EQ(report.dropped, 0);
     EXPECT_EQ(report.actors, 1);
     EXPECT_GT(report.bytes_in, 1000u);
+    EXPECT_GT(report.trajectory_bytes, 100u);
+    EXPECT_LT(report.trajectory_bytes, report.bytes_in);
+    EXPECT_GE(report.trajectory_steps, report.steps);
     EXPECT_GT(report.bytes_out, 48u);
     EXPECT_LE(report.cost_best_us, 100);
     EXPECT_THAT(report.update.values, testing::ElementsAre(testing::Pair("updates", static_cast<double>(i + 1))));

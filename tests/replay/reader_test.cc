@@ -128,10 +128,12 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
     }
     file.save(folder / "p.h5", kPartKind);
   };
-  write(2, false);
+  write(1, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
-              ThrowsMessage<Error>(HasSubstr("version 2 of the rollout format; this program reads version 1")));
-  write(1, true);
+              ThrowsMessage<Error>(HasSubstr("version 1 of the rollout format; this program reads version 2; results/rlgo_results reads both")));
+  write(3, false);
+  EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("version 3 of the rollout format; this program reads version 2")));
+  write(2, true);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
 }
 

@@ -74,15 +74,15 @@ def check_damage(root):
     (folder / "notes.h5").write_bytes(b"foreign")
     assert len(rollouts.load(root).episodes) == 7
     with rollouts.Part(first) as part:
-        chunk = part.file["nodes/features"].id.get_chunk_info(0)
-        expected = part.file["nodes/features"][:]
+        chunk = part.file["observations/code"].id.get_chunk_info(0)
+        expected = part.file["observations/code"][:]
     assert len(expected) > 0
     data = bytearray(first.read_bytes())
     data[chunk.byte_offset + chunk.size // 2] ^= 16
     first.write_bytes(data)
     try:
         with rollouts.Part(first) as part:
-            part.file["nodes/features"][:]
+            part.file["observations/code"][:]
     except OSError:
         return
     raise AssertionError("a damaged chunk was read without an error")

@@ -150,17 +150,17 @@ TEST(Compact, StopsAtABrokenPartAndRemovesNothing) {
   EXPECT_THROW(compact(folder, 0), Error);
 }
 
-TEST(Schema, ReadmeHasTheTable) {
-  const std::string readme = read_file("replay/README.md");
+TEST(Schema, DocumentationHasTheTable) {
+  const std::string page = read_file("docs/store.md");
   const std::string begin = "<!-- schema: begin -->\n";
-  const auto from = readme.find(begin);
-  const auto to = readme.find("<!-- schema: end -->");
+  const auto from = page.find(begin);
+  const auto to = page.find("<!-- schema: end -->");
   ASSERT_NE(from, std::string::npos);
   ASSERT_NE(to, std::string::npos);
-  const std::string table = readme.substr(from + begin.size(), to - from - begin.size());
+  const std::string table = page.substr(from + begin.size(), to - from - begin.size());
   if (std::getenv("RLGO_UPDATE_DOCS") != nullptr) {
-    atomic_write("replay/README.md", readme.substr(0, from + begin.size()) + schema_markdown() + readme.substr(to));
-    GTEST_SKIP() << "replay/README.md updated";
+    atomic_write("docs/store.md", page.substr(0, from + begin.size()) + schema_markdown() + page.substr(to));
+    GTEST_SKIP() << "docs/store.md updated";
   }
   EXPECT_EQ(table, schema_markdown()) << "update it: RLGO_UPDATE_DOCS=1 test_replay --gtest_filter=Schema.*";
 }
@@ -176,7 +176,7 @@ TEST(Schema, EveryDatasetIsInTheFileWithTheTypeOfTheTable) {
     EXPECT_EQ(file.info(std::string(column.name)).type, h5::type_of<T>()) << column.name;
     ++count;
   });
-  EXPECT_EQ(count, 38);
+  EXPECT_EQ(count, 33);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ class Copies(unittest.TestCase):
 
     def test_damaged_observations_cost_observations_alone(self):
         with Part(self.first) as part:
-            name = next(name for name in ("nodes/features", "observations/counts") if name in part.file and part.file[name].chunks)
+            name = next(name for name in ("observations/code", "nodes/features", "observations/counts") if name in part.file and part.file[name].chunks)
         self.flip(self.first, name)
         found = load(self.run_folder)
         self.assertEqual((len(found.episodes), found.problems), (self.whole, []))

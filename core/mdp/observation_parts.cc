@@ -1,0 +1,70 @@
+#include "core/mdp/observation_parts.h"
+
+#include <algorithm>
+
+namespace rlgo::mdp {
+namespace {
+
+bool inside(const std::vector<int32_t>& values, size_t limit) {
+  uint32_t highest = 0;
+  for (const int32_t value : values) highest = std::max(highest, static_cast<uint32_t>(value));
+  return values.empty() || highest < limit;
+}
+
+// Width of `rows` rows that hold `values` values; false where they do not divide.
+bool width_of(size_t values, size_t rows, size_t* width) {
+  *width = rows == 0 ? 0 : values / rows;
+  return *width * rows == values && *width <= kMaxWidth;
+}
+
+}  // namespace
+
+bool in_order(const Observation& o, Sizes* sizes) {
+  sizes->nodes = o.node_op.size();
+  sizes->edges = o.edge_src.size();
+  sizes->globals = o.globals.size();
+  sizes->xfers = o.counts.size();
+  if (sizes->nodes > kMaxNodes || sizes->edges > kMaxEdges || o.loc_node.size() > kMaxLocations ||
+      sizes->xfers > kMaxNodes || sizes->globals > kMaxWidth || o.edge_dst.size() != sizes->edges)
+    return false;
+  if (!width_of(o.node_feat.size(), sizes->nodes, &sizes->node_width) ||
+      !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width))
+    return false;
+  if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes) ||
+      !std::is_sorted(o.edge_dst.begin(), o.edge_dst.end()))
+    return false;
+  if (sizes->nodes == 0) return o.loc_node.empty() && std::ranges::all_of(o.counts, [](int32_t c) { return c >= 0; });
+  uint64_t locations = 0;
+  for (const int32_t count : o.counts) {
+    if (count < 0) return false;
+    locations += static_cast<uint64_t>(count);
+  }
+  return locations == o.loc_node.size();
+}
+
+std::vector<int32_t> first_edges(const Observation& o, size_t nodes) {
+  std::vector<int32_t> first(nodes + 1, static_cast<int32_t>(o.edge_dst.size()));
+  size_t node = 0;
+  for (size_t e = 0; e < o.edge_dst.size(); ++e) {
+    for (; node <= static_cast<size_t>(o.edge_dst[e]); ++node) first[node] = static_cast<int32_t>(e);
+  }
+  return first;
+}
+
+Values::Values(size_t rows) : slots_(std::bit_ceil(2 * rows + 2)) {}
+
+uint32_t Values::number(float value, bool* added) {
+  const uint32_t key = bits(value);
+  const size_t mask = slots_.size() - 1;
+  for (size_t at = (key * 0x9E3779B1u) >> 7 & mask;; at = (at + 1) & mask) {
+    auto& [held, number] = slots_[at];
+    *added = number == 0;
+    if (*added) {
+      held = key;
+      number = ++count_;
+    }
+    if (held == key) return number - 1;
+  }
+}
+
+}  // namespace rlgo::mdp

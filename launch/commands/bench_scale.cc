@@ -1,0 +1,389 @@
+#include "launch/commands/bench_scale.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "actors/collector.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/cost/analytic.h"
+#include "core/cost/decorators.h"
+#include "core/measure/child.h"
+#include "launch/brain.h"
+#include "launch/model.h"
+#include "launch/process_use.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "learner/metrics.h"
+#include "replay/summary.h"
+
+namespace rlgo::launch {
+namespace fs = std::filesystem;
+namespace {
+
+struct ScaleOptions {
+  std::vector<std::string> ranks = {"1", "2", "4", "8", "16", "32"};
+  double seconds = 10;
+  int64_t steps_per_actor = 512;
+  std::string csv;
+  std::string launcher = "mpirun --oversubscribe --bind-to none";
+};
+
+// Steps/s of one process on its own, without messages.
+struct Bare {
+  double env_per_s = 0;   // the environment alone: reset() and step()
+  double loop_per_s = 0;  // with the agent's policy
+};
+
+struct Row {
+  int actors = 0;
+  Bare bare;
+  double steps_per_s = 0;
+  double waiting_share = 0;
+  double lag_min = 0, lag_mean = 0, lag_max = 0;
+  double message_bytes = 0, store_bytes = 0;  // a step
+  double resident_mib = 0, private_mib = 0;   // of an actor: the largest
+  double learner_mib = 0;                     // resident
+  double actor_cpu = 0, learner_cpu = 0;      // cores, while all play
+  double idle_cpu = 0;                        // cores, of an actor that waits: the largest
+};
+
+class Nowhere : public actors::Sink {
+ public:
+  void on_trajectory(mdp::Trajectory) override {}
+  void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
+};
+
+// A folder that goes with the object.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "rlgo-scale-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) fail("cannot make a folder in {}", fs::temp_directory_path().string());
+    path = pattern;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  fs::path path;
+};
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
+  const auto rules = load_rules(config);
+  const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
+  const auto play = [&](std::unique_ptr<mdp::BatchEnv> real, actors::Policy* policy) {
+    Nowhere sink;
+    actors::Collector collector(*real, *policy, sink, {.seed = 1});
+    collector.round([] { return true; });  // first touch
+    const auto before = collector.stats();
+    const Stopwatch watch;
+    while (watch.seconds() < seconds / 2) collector.round([] { return true; });
+    const auto after = collector.stats();
+    const auto steps = static_cast<double>(after.steps - before.steps);
+    return Bare{steps / (after.env_s - before.env_s), steps / watch.seconds()};
+  };
+  const auto envs = [&] {
+    return make_envs(config, graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
+  };
+  actors::RandomPolicy random;
+  Bare bare = play(envs(), &random);
+  if (config.agent == "random") return bare;
+  auto player = make_player(config, envs(), false);
+  player.policy->load(make_brain({config, player.envs->spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
+  bare.loop_per_s = play(std::move(player.envs), player.policy.get()).loop_per_s;
+  return bare;
+}
+
+// metrics.csv as it is now: the columns and rows of numbers.
+struct Metrics {
+  explicit Metrics(const fs::path& path) {
+    std::error_code error;
+    if (!fs::exists(path, error)) return;
+    const auto lines = split(read_file(path), '\n');
+    columns = learner::parse_csv_line(lines[0]);
+    for (size_t i = 1; i + 1 < lines.size(); ++i) {
+      const auto cells = learner::parse_csv_line(lines[i]);
+      if (cells.size() == columns.size()) rows.push_back(cells);
+    }
+  }
+  double at(size_t row, const std::string& column) const {
+    for (size_t c = 0; c < columns.size(); ++c) {
+      if (columns[c] == column) return std::strtod(rows[row][c].c_str(), nullptr);
+    }
+    fail("metrics.csv has no column {}", column);
+  }
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// A run under mpirun in a folder of its own, ended by force: what it leaves is thrown away.
+class Job {
+ public:
+  Job(const RunConfig& config, const std::string& program, int actors, const ScaleOptions& scale) {
+    Options options;
+    RunConfig run = config;
+    run.steps_per_epoch = scale.steps_per_actor * actors;
+    run.epochs = 1'000'000'000;
+    run.runs = scratch_.path.string();
+    run.name = "run";
+    declare(options, run);
+    atomic_write(scratch_.path / "run.cfg", options.dump({"config", "resume"}));
+    // One thread a rank, as launch/run.sh has it; and who runs this as root means it.
+    std::vector<std::string> command = {"env",
+                                        "OMP_NUM_THREADS=1",
+                                        "OMPI_MCA_mpi_yield_when_idle=1",
+                                        "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                        "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
+    for (const auto& word : split(scale.launcher, ' ')) {
+      if (!word.empty()) command.push_back(word);
+    }
+    for (const std::string& word : {std::string("-np"), fmt::format("{}", actors + 1), program, std::string("train"),
+                                    std::string("--config"), (scratch_.path / "run.cfg").string()})
+      command.push_back(word);
+    child_ = std::make_unique<measure::Child>(command, scratch_.path / "errors");
+  }
+  ~Job() {
+    resume_learner();
+    for (const auto& [rank, use] : ranks(false)) ::kill(use.pid, SIGKILL);
+    child_->kill();
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  fs::path folder() const { return scratch_.path / "run"; }
+  std::map<int, ProcessUse> ranks(bool memory) const { return ranks_of(scratch_.path.string(), memory); }
+  Metrics metrics() const { return Metrics(folder() / "metrics.csv"); }
+
+  // Waits for the first epoch in which all actors were there; its row.
+  size_t wait_for(int actors, double timeout_s) {
+    const Stopwatch watch;
+    while (watch.seconds() < timeout_s) {
+      check();
+      const Metrics now = metrics();
+      for (size_t row = 0; row < now.rows.size(); ++row) {
+        if (now.at(row, "actors") >= actors) return row;
+      }
+      sleep_s(0.2);
+    }
+    fail("bench scale: after {:.0f} s the {} actors were not all at work", timeout_s, actors);
+  }
+  void wait(double seconds) {
+    const Stopwatch watch;
+    while (watch.seconds() < seconds) {
+      check();
+      sleep_s(std::min(0.2, seconds));
+    }
+  }
+  void stop_learner() {
+    learner_ = ranks(false)[0].pid;
+    if (learner_ <= 0) fail("bench scale: the learner's process is gone");
+    ::kill(learner_, SIGSTOP);
+  }
+
+ private:
+  void resume_learner() {
+    if (learner_ > 0) ::kill(learner_, SIGCONT);
+    learner_ = 0;
+  }
+  // Throws where the run has ended or somebody wants an end.
+  void check() {
+    if (stop_signal() != 0) fail("bench scale: interrupted");
+    const std::string end = child_->wait_end(0);
+    if (end != "still running") fail("bench scale: the run ended ({}):\n{}", end, read_file(scratch_.path / "errors"));
+  }
+
+  Scratch scratch_;
+  std::unique_ptr<measure::Child> child_;
+  int learner_ = 0;  // pid, while it is stopped
+};
+
+// Cores that each rank used between two looks.
+std::map<int, double> cores(const std::map<int, ProcessUse>& before, const std::map<int, ProcessUse>& after,
+                            double seconds) {
+  std::map<int, double> used;
+  for (const auto& [rank, use] : after) {
+    if (const auto found = before.find(rank); found != before.end())
+      used[rank] = (use.cpu_s - found->second.cpu_s) / seconds;
+  }
+  return used;
+}
+
+// The learner is held, so that the actors use up their permission and then wait: what the busiest one takes then.
+double idle_cores(Job& job) {
+  constexpr double kWindow_s = 3;
+  job.stop_learner();
+  double busiest = 0, before = 0;
+  for (int window = 0; window < 10; ++window) {
+    const auto first = job.ranks(false);
+    const Stopwatch watch;
+    job.wait(kWindow_s);
+    before = busiest;
+    busiest = 0;
+    for (const auto& [rank, used] : cores(first, job.ranks(false), watch.seconds())) {
+      if (rank > 0) busiest = std::max(busiest, used);
+    }
+    if (window > 0 && busiest < 0.25 && std::abs(busiest - before) <= 0.01 + busiest / 4) break;  // all wait
+  }
+  return busiest;
+}
+
+void read_metrics(const Metrics& metrics, size_t first, Row& row) {
+  const size_t last = metrics.rows.size() - 1;
+  double epoch_s = 0, bytes_steps = 0, lag_rows = 0;
+  row.lag_min = INFINITY;
+  for (size_t i = first + 1; i <= last; ++i) {
+    const double spent = metrics.at(i, "seconds") - metrics.at(i - 1, "seconds"), steps = metrics.at(i, "epoch_steps");
+    epoch_s += spent;
+    row.waiting_share += metrics.at(i, "waiting_share") * spent;
+    row.message_bytes += metrics.at(i, "bytes_per_transition") * steps;
+    bytes_steps += steps;
+    row.lag_min = std::min(row.lag_min, metrics.at(i, "lag_min"));
+    row.lag_max = std::max(row.lag_max, metrics.at(i, "lag_max"));
+    row.lag_mean += metrics.at(i, "lag_mean");
+    lag_rows += 1;
+  }
+  row.steps_per_s = (metrics.at(last, "steps") - metrics.at(first, "steps")) / epoch_s;
+  row.waiting_share /= epoch_s;
+  row.message_bytes /= bytes_steps;
+  row.lag_mean /= lag_rows;
+}
+
+Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std::string& program, int actors,
+                   const ScaleOptions& scale) {
+  Row row;
+  row.actors = actors;
+  row.bare = measure_bare(config, graph, scale.seconds / 2);
+  Job job(config, program, actors, scale);
+  const size_t first = job.wait_for(actors, 120 + 10.0 * actors);
+  const auto before = job.ranks(false);
+  const Stopwatch watch;
+  do job.wait(1);
+  while (watch.seconds() < scale.seconds || job.metrics().rows.size() < first + 4);
+  const auto after = job.ranks(true);
+  for (const auto& [rank, used] : cores(before, after, watch.seconds())) {
+    if (rank == 0) row.learner_cpu = used;
+    if (rank > 0) row.actor_cpu += used / actors;
+  }
+  read_metrics(job.metrics(), first, row);
+  constexpr double kMiB = 1 << 20;
+  for (const auto& [rank, use] : after) {
+    if (rank == 0) row.learner_mib = static_cast<double>(use.resident_bytes) / kMiB;
+    if (rank == 0) continue;
+    row.resident_mib = std::max(row.resident_mib, static_cast<double>(use.resident_bytes) / kMiB);
+    row.private_mib = std::max(row.private_mib, static_cast<double>(use.private_bytes) / kMiB);
+  }
+  if (config.store_rollouts) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
+  row.idle_cpu = idle_cores(job);
+  return row;
+}
+
+constexpr const char* kCsvHead =
+    "graph,agent,actors,cores,env_per_s,loop_per_s,steps_per_s,steps_per_s_per_actor,of_env,of_loop,efficiency,cores_"
+    "allow,"
+    "waiting_share,lag_min,lag_mean,lag_max,message_bytes,store_bytes,actor_resident_mib,actor_private_mib,learner_"
+    "resident_mib,"
+    "actor_cpu,learner_cpu,idle_cpu\n";
+
+// rate(N) / (N rate(1)), beside what the cores allow for the actors: min(N, cores) / N.
+std::string csv_row(const RunConfig& config, const Row& r, const Row& one, unsigned cores) {
+  const double each = r.steps_per_s / r.actors, allowed = std::min<double>(r.actors, cores) / r.actors;
+  return fmt::format(
+      "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{},{:.4f},{},{:.1f},{:.1f},{:.1f},{:."
+      "1f},{:.1f},{:.4f},{:.4f},{:.4f}\n",
+      config.graph, config.agent, r.actors, cores, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each,
+      each / r.bare.env_per_s, each / r.bare.loop_per_s, each / (one.steps_per_s / one.actors), allowed,
+      r.waiting_share, r.lag_min, r.lag_mean, r.lag_max, r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib,
+      r.learner_mib, r.actor_cpu, r.learner_cpu, r.idle_cpu);
+}
+
+void print_row(const Row& r, const Row& one, unsigned cores) {
+  const double each = r.steps_per_s / r.actors;
+  std::printf(
+      "%6d %9.0f %9.0f %9.0f %9.0f %6.1f %% %6.1f %% %6.1f %% %6.1f %% %6.1f %% %4.0f/%.2f/%.0f %7.0f %7.0f %7.0f "
+      "%7.0f %7.1f %%\n",
+      r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each, 100 * each / r.bare.env_per_s,
+      100 * each / r.bare.loop_per_s, 100 * each / (one.steps_per_s / one.actors),
+      100 * std::min<double>(r.actors, cores) / r.actors, 100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max,
+      r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib, 100 * r.idle_cpu);
+  std::fflush(stdout);
+}
+
+int read_count(const std::string& text) {
+  size_t used = 0;
+  int value = 0;
+  try {
+    value = std::stoi(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || value < 1 || value > 4096) fail("--ranks: '{}' is no number of actors in [1..4096]", text);
+  return value;
+}
+
+}  // namespace
+
+int run_bench_scale(Context& context) {
+  RunConfig config;
+  config.agent = "random";
+  config.cost = "analytic";
+  ScaleOptions scale;
+  Options options;
+  options.heading("Bench scale");
+  options.texts("ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learner is one more");
+  options.number("scale.seconds", scale.seconds, 1, 3600,
+                 "how long each run is watched once all its actors are at work, s");
+  options.integer("scale.steps-per-actor", scale.steps_per_actor, 1, 1'000'000,
+                  "--train.steps-per-epoch is this times the number of actors");
+  options.text("scale.csv", scale.csv, "write the numbers to this file, too");
+  options.text("scale.launcher", scale.launcher, "what starts the ranks; -np is added");
+  declare(options, config);
+  if (!context.arguments.empty() && context.arguments[0] == "--help") {
+    std::printf(
+        "usage: rlgo bench scale [--ranks 1,2,4] [--agent random | model-free | ...] [options]\nHow a run grows with "
+        "its actors: each number of them in a run of its own under mpirun, beside the environment\nwithout messages "
+        "(docs/scale.md).\n%s",
+        options.help().c_str());
+    return 0;
+  }
+  const auto positional = options.parse_command_line(context.arguments);
+  if (!positional.empty()) fail("bench scale: unexpected '{}'", positional[0]);
+  std::vector<int> counts;
+  for (const auto& text : scale.ranks) counts.push_back(read_count(text));
+  const auto model = load_model(config, false);
+  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  std::printf(
+      "%s, agent %s, %u cores; %g s each; steps/s: the bare environment, with the policy, in the run, per actor; per "
+      "actor of the bare environment, of\nenvironment and policy, of one actor's in its run, of which the cores allow; "
+      "learner's waiting share; lag min/mean/max; bytes a step in messages\nand in the store; MiB of an actor, "
+      "resident and private; CPU of a waiting actor\n"
+      "actors       env env+policy      run per actor   of env  of both    of one    allow  waiting         lag     "
+      "msg   store     RSS private     idle\n",
+      config.graph.c_str(), config.agent.c_str(), cores, scale.seconds);
+  std::string csv = kCsvHead;
+  std::optional<Row> one;
+  for (const int actors : counts) {
+    const Row row = measure_actors(config, model.graph, program, actors, scale);
+    if (!one) one = row;
+    print_row(row, *one, cores);
+    csv += csv_row(config, row, *one, cores);
+    if (!scale.csv.empty()) atomic_write(scale.csv, csv);
+  }
+  return 0;
+}
+
+}  // namespace rlgo::launch
