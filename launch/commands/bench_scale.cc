@@ -1,10 +1,10 @@
 #include "launch/commands/bench_scale.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -286,7 +286,7 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
     row.resident_mib = std::max(row.resident_mib, static_cast<double>(use.resident_bytes) / kMiB);
     row.private_mib = std::max(row.private_mib, static_cast<double>(use.private_bytes) / kMiB);
   }
-  if (config.store_rollouts) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
+  if (config.store) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
   row.idle_cpu = idle_cores(job);
   return row;
 }
