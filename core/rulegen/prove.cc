@@ -104,7 +104,7 @@ class Prover {
       return false;
     }
     const SaturationLimits limits{options_.max_iterations, options_.max_terms};
-    const bool derived = Saturation(axioms_, graph_, world, limits).run(goals_);
+    const bool derived = Saturation(axioms_, graph_, world, limits).run(goals_, likely_);
     proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
     if (!derived) {
       proof.reason = fmt::format("no derivation found ({} terms, {} instances of axioms){}", graph_.size(),
@@ -130,12 +130,25 @@ class Prover {
       }
     }
     for (int32_t instance : core) {
-      used_.insert(
-          instance < 0
-              ? "commutativity"
-              : axioms_.axioms()[static_cast<size_t>(graph_.instances()[static_cast<size_t>(instance)].axiom)].name);
+      if (instance < 0) {
+        used_.insert("commutativity");
+        continue;
+      }
+      const auto& axiom =
+          axioms_.axioms()[static_cast<size_t>(graph_.instances()[static_cast<size_t>(instance)].axiom)];
+      used_.insert(axiom.name);
+      helpful(axiom.family);
     }
     return true;
+  }
+
+  // Axioms of this family are tried first in the cases to come.
+  void helpful(const std::string& family) {
+    if (!families_.insert(family).second) return;
+    for (size_t k = 0; k < axioms_.axioms().size(); ++k) {
+      if (axioms_.axioms()[k].family == family) likely_.push_back(static_cast<int32_t>(k));
+    }
+    std::ranges::sort(likely_);
   }
 
   // Shapes of the variables in the case at hand.
@@ -166,7 +179,8 @@ class Prover {
   Binding binding_;
   Choices choices_;
   Goals goals_;
-  std::set<std::string> used_;
+  std::set<std::string> used_, families_;
+  std::vector<int32_t> likely_;
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
   double build_ms_ = 0;

@@ -160,8 +160,9 @@ std::optional<Lin> Evaluator::combine(char op, Lin a, Lin b, bool* none) {
     case '<':
     case '>': {
       const Truth order = facts_.at_least(lins().sub(a, b), 0);
-      if (order == Truth::unknown) return std::nullopt;
-      return (order == Truth::yes) == (op == '<') ? b : a;
+      if (order == Truth::yes) return op == '<' ? b : a;
+      if (order == Truth::no || facts_.at_least(lins().sub(b, a), 0) == Truth::yes) return op == '<' ? a : b;
+      return std::nullopt;
     }
     default: {
       const Lin divisor = facts_.canon(b);
@@ -196,6 +197,10 @@ Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
   }
   const auto x = as_real(a), y = as_real(b);
   if (!x || !y || op == '%') return {};
+  if (op == '<' || op == '>') {
+    const Truth order = real_order(s_.world, {*x, *y, false});
+    if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == '<') ? *y : *x);
+  }
   const auto out = pool_.real_op(op, *x, *y);
   return out ? Value::real(*out) : Value();
 }
@@ -209,14 +214,11 @@ Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
   }
   const bool swap = op == "<" || op == "<=";
   const bool strict = op == "<" || op == ">";
-  const Value &big = swap ? b : a, &small = swap ? a : b;  // big >= small, or big > small
+  const Value &big = swap ? b : a, &small = swap ? a : b;
   if (big.kind == Kind::extent && small.kind == Kind::extent)
     return Value::of(facts_.at_least(lins().sub(big.id, small.id), strict ? 1 : 0));
   const auto x = as_real(big), y = as_real(small);
-  if (!x || !y) return {};
-  const auto p = pool_.real_value(*x), q = pool_.real_value(*y);
-  if (!p || !q) return Value::open();
-  return Value::of(strict ? *p > *q : *p >= *q);
+  return x && y ? Value::of(real_order(s_.world, {*x, *y, strict})) : Value();
 }
 
 Value Evaluator::root(const Value& a) {

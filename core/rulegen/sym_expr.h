@@ -59,6 +59,8 @@ struct Scope {
 
 Value evaluate(const rules::Expr& expr, const Scope& scope);
 Truth equal(World& world, const Value& a, const Value& b);
+// Whether big >= small (big > small where strict), of real numbers.
+Truth real_order(World& world, const Facts::Order& order);
 // Makes two values equal; throws Impossible. What cannot be expressed is left out: assuming less is sound.
 void assume_equal(World& world, const Value& a, const Value& b);
 // Throws Impossible where it certainly does not hold.

@@ -3,6 +3,9 @@
 #include "core/base/hash.h"
 
 namespace rlgo::rulegen::sym {
+namespace {
+constexpr int kSomeTerms = 600;  // of an e-graph while only some of the axioms are tried
+}  // namespace
 
 bool Saturation::reached(const Goals& goals) const {
   for (const auto& [a, b] : goals) {
@@ -11,12 +14,18 @@ bool Saturation::reached(const Goals& goals) const {
   return true;
 }
 
-bool Saturation::run(const Goals& goals) {
+bool Saturation::run(const Goals& goals, const std::vector<int32_t>& likely) {
   seeds();
-  for (int k = 0; k < limits_.iterations && !reached(goals); ++k) {
+  const SaturationLimits some{limits_.iterations, std::min(limits_.terms, kSomeTerms)};
+  if (!likely.empty() && run_with(goals, likely, some)) return true;
+  return run_with(goals, plain_, some) || run_with(goals, all_, limits_);
+}
+
+bool Saturation::run_with(const Goals& goals, const std::vector<int32_t>& axioms, const SaturationLimits& limits) {
+  for (int k = 0; k < limits.iterations && !reached(goals); ++k) {
     const auto before = graph_.instances().size();
     const int32_t terms = graph_.size();
-    if (round(goals)) break;
+    if (round(goals, axioms, limits.terms)) break;
     seeds();
     if (graph_.instances().size() == before && graph_.size() == terms) break;
   }
@@ -55,23 +64,24 @@ uint64_t Saturation::key(int32_t axiom, const Binding& b) const {
 }
 
 // Finds all matches first, then applies them. True where the goals are reached or a limit is.
-bool Saturation::round(const Goals& goals) {
+bool Saturation::round(const Goals& goals, const std::vector<int32_t>& axioms, int terms) {
   std::vector<std::pair<int32_t, Binding>> found;
-  for (size_t k = 0; k < axioms_.axioms().size(); ++k) {
-    const auto& rule = axioms_.axioms()[k].rule;
+  for (const int32_t k : axioms) {
+    const auto& axiom = axioms_.axioms()[static_cast<size_t>(k)];
+    const auto& rule = axiom.rule;
+    if ((axiom.operators & ~graph_.operators()) != 0) continue;
     const auto roots = graph_.of_op(static_cast<int>(rule.left[0].op));
     if (roots.empty()) continue;
     AxiomMatcher matcher(rule, graph_, w_);
     for (TermId root : roots) {
       if (graph_.node(root).duplicate) continue;
       matcher.at(root, [&](const Binding& binding) {
-        if (tried_.insert(key(static_cast<int32_t>(k), binding)).second)
-          found.emplace_back(static_cast<int32_t>(k), binding);
+        if (tried_.insert(key(k, binding)).second) found.emplace_back(k, binding);
       });
     }
   }
   for (auto& [axiom, binding] : found) {
-    if (graph_.size() > limits_.terms) return true;
+    if (graph_.size() > terms) return true;
     const auto before = graph_.instances().size();
     apply_axiom(axioms_.axioms()[static_cast<size_t>(axiom)].rule, axiom, graph_, w_, std::move(binding));
     if (graph_.instances().size() != before && reached(goals)) return true;
