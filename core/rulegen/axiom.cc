@@ -56,7 +56,9 @@ Axiom axiom_of(rules::RuleText text, std::string name, bool reversed) {
   const auto tagged = [&](const char* tag) {
     return std::ranges::find(axiom.rule.text.tags, tag) != axiom.rule.text.tags.end();
   };
-  const bool smaller = axiom.rule.right.size() <= axiom.rule.left.size() && !tagged("two-way");
+  constexpr size_t kMore = 3;  // operators that the right side of a plain axiom may have more than the left one
+  const bool smaller = axiom.rule.right.size() <= axiom.rule.left.size() + kMore && !tagged("two-way") &&
+                       axiom.name.find("associate") == std::string::npos;
   axiom.plain = !reversed && (tagged("definition") || smaller);
   axiom.family = family_of(axiom.name);
   for (const auto& node : axiom.rule.left) axiom.operators |= uint64_t{1} << (static_cast<int>(node.op) % 64);

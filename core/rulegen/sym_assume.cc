@@ -1,5 +1,6 @@
 // Bindings, choices, and conditions of a rule as assumptions.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/rulegen/sym_expr.h"
@@ -69,6 +70,18 @@ Truth real_order(World& world, const Facts::Order& order) {
   return follows(world, {order.small, order.big, !order.strict}) ? Truth::no : Truth::unknown;
 }
 
+int32_t extreme_product(World& world, int32_t a, int32_t b) {
+  for (const auto& [number, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const auto value = world.pool.real_value(number);
+    if (!value || world.pool.real_value(other)) continue;
+    if (*value == 0) return number;
+    if (!std::isinf(*value)) continue;
+    if (follows(world, {other, world.pool.real(0), true})) return number;
+    if (follows(world, {world.pool.real(0), other, true})) return world.pool.real(-*value);
+  }
+  return -1;
+}
+
 Truth equal(World& world, const Value& a, const Value& b) {
   Facts& facts = world.logic.facts;
   if (a.kind == Kind::open || b.kind == Kind::open) return Truth::unknown;
@@ -90,6 +103,11 @@ Truth equal(World& world, const Value& a, const Value& b) {
   const auto x = real_of(world, a), y = real_of(world, b);
   if (!x || !y) return Truth::no;
   if (*x == *y) return Truth::yes;
+  const auto never_zero = [&](int32_t a, int32_t b) {
+    const auto zero = world.pool.real_value(b);
+    return zero && *zero == 0 && (world.pool.inverse(a) >= 0 || world.pool.at_least_one(a));
+  };
+  if (never_zero(*x, *y) || never_zero(*y, *x)) return Truth::no;
   if (facts.real_different(*x, *y) || follows(world, {*x, *y, true}) || follows(world, {*y, *x, true}))
     return Truth::no;
   return world.pool.real_value(*x) && world.pool.real_value(*y) ? Truth::no : Truth::unknown;

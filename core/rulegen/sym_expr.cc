@@ -1,7 +1,6 @@
 #include "core/rulegen/sym_expr.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -197,6 +196,7 @@ Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
   }
   const auto x = as_real(a), y = as_real(b);
   if (!x || !y || op == '%') return {};
+  if (const int32_t made = op == '*' ? extreme_product(s_.world, *x, *y) : -1; made >= 0) return Value::real(made);
   if (op == '<' || op == '>') {
     const Truth order = real_order(s_.world, {*x, *y, false});
     if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == '<') ? *y : *x);
@@ -212,8 +212,7 @@ Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
     const Truth t = sym::equal(s_.world, a, b);
     return Value::of(op == "==" ? t : negated(t));
   }
-  const bool swap = op == "<" || op == "<=";
-  const bool strict = op == "<" || op == ">";
+  const bool swap = op[0] == '<', strict = op.size() == 1;
   const Value &big = swap ? b : a, &small = swap ? a : b;
   if (big.kind == Kind::extent && small.kind == Kind::extent)
     return Value::of(facts_.at_least(lins().sub(big.id, small.id), strict ? 1 : 0));
@@ -223,7 +222,7 @@ Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
 
 Value Evaluator::root(const Value& a) {
   const auto x = as_real(a);
-  if (a.kind == Kind::open || !x) return a.kind == Kind::open ? Value::open() : Value();
+  if (!x) return a.kind == Kind::open ? Value::open() : Value();
   const auto out = pool_.real_op('s', *x, *x);
   return out ? Value::real(*out) : Value();
 }

@@ -3,9 +3,6 @@
 #include "core/base/hash.h"
 
 namespace rlgo::rulegen::sym {
-namespace {
-constexpr int kSomeTerms = 600;  // of an e-graph while only some of the axioms are tried
-}  // namespace
 
 bool Saturation::reached(const Goals& goals) const {
   for (const auto& [a, b] : goals) {
@@ -14,18 +11,12 @@ bool Saturation::reached(const Goals& goals) const {
   return true;
 }
 
-bool Saturation::run(const Goals& goals, const std::vector<int32_t>& likely) {
+bool Saturation::run(const Goals& goals, const std::vector<int32_t>& axioms) {
   seeds();
-  const SaturationLimits some{limits_.iterations, std::min(limits_.terms, kSomeTerms)};
-  if (!likely.empty() && run_with(goals, likely, some)) return true;
-  return run_with(goals, plain_, some) || run_with(goals, all_, limits_);
-}
-
-bool Saturation::run_with(const Goals& goals, const std::vector<int32_t>& axioms, const SaturationLimits& limits) {
-  for (int k = 0; k < limits.iterations && !reached(goals); ++k) {
+  for (int k = 0; k < limits_.iterations && !reached(goals); ++k) {
     const auto before = graph_.instances().size();
     const int32_t terms = graph_.size();
-    if (round(goals, axioms, limits.terms)) break;
+    if (round(goals, axioms)) break;
     seeds();
     if (graph_.instances().size() == before && graph_.size() == terms) break;
   }
@@ -64,7 +55,7 @@ uint64_t Saturation::key(int32_t axiom, const Binding& b) const {
 }
 
 // Finds all matches first, then applies them. True where the goals are reached or a limit is.
-bool Saturation::round(const Goals& goals, const std::vector<int32_t>& axioms, int terms) {
+bool Saturation::round(const Goals& goals, const std::vector<int32_t>& axioms) {
   std::vector<std::pair<int32_t, Binding>> found;
   for (const int32_t k : axioms) {
     const auto& axiom = axioms_.axioms()[static_cast<size_t>(k)];
@@ -81,7 +72,7 @@ bool Saturation::round(const Goals& goals, const std::vector<int32_t>& axioms, i
     }
   }
   for (auto& [axiom, binding] : found) {
-    if (graph_.size() > terms) return true;
+    if (graph_.size() > limits_.terms) return true;
     const auto before = graph_.instances().size();
     apply_axiom(axioms_.axioms()[static_cast<size_t>(axiom)].rule, axiom, graph_, w_, std::move(binding));
     if (graph_.instances().size() != before && reached(goals)) return true;
