@@ -28,11 +28,12 @@ std::string with_word(const std::string& text, const std::string& name, const st
 
 bool starts_rule(const std::string& line) { return line.starts_with("rule ") || line.starts_with("# each "); }
 
-// A two-way axiom from right to left.
-rules::RuleText reversed(const rules::RuleText& text) {
-  rules::RuleText out = text;
-  out.name += "-reversed";
-  std::swap(out.left, out.right);
+std::string family_of(const std::string& name) {
+  std::string out;
+  for (const auto& word : split(name, '-')) {
+    const auto op = ops::op_from_name(word);
+    out += (out.empty() ? "" : "-") + (op && ops::spec(*op).elementwise ? std::string("F") : std::string(word));
+  }
   return out;
 }
 
@@ -48,6 +49,29 @@ void check_one_term(const rules::CompiledRule& rule) {
   if (reached.size() != rule.left.size())
     fail("{}:{}: axiom '{}': the left side must be one term (all nodes below the first)", rule.text.file,
          rule.text.line, rule.text.name);
+}
+
+Axiom axiom_of(rules::RuleText text, std::string name, bool reversed) {
+  Axiom axiom{rules::compile(std::move(text)), std::move(name), reversed, "", false, 0};
+  const auto tagged = [&](const char* tag) {
+    return std::ranges::find(axiom.rule.text.tags, tag) != axiom.rule.text.tags.end();
+  };
+  constexpr size_t kMore = 3;  // operators that the right side of a plain axiom may have more than the left one
+  const bool smaller = axiom.rule.right.size() <= axiom.rule.left.size() + kMore && !tagged("two-way") &&
+                       axiom.name.find("associate") == std::string::npos;
+  axiom.plain = !reversed && (tagged("definition") || smaller);
+  axiom.family = family_of(axiom.name);
+  for (const auto& node : axiom.rule.left) axiom.operators |= uint64_t{1} << (static_cast<int>(node.op) % 64);
+  check_one_term(axiom.rule);
+  return axiom;
+}
+
+// A two-way axiom from right to left.
+rules::RuleText reversed(const rules::RuleText& text) {
+  rules::RuleText out = text;
+  out.name += "-reversed";
+  std::swap(out.left, out.right);
+  return out;
 }
 
 }  // namespace
@@ -85,14 +109,8 @@ std::shared_ptr<const AxiomSet> AxiomSet::parse(std::string_view text, const std
     if (!names.insert(rule.name).second) fail("{}:{}: axiom '{}' is there twice", file_name, rule.line, rule.name);
     const std::string name = rule.name;
     const bool two_way = std::ranges::find(rule.tags, "two-way") != rule.tags.end();
-    if (two_way) {
-      auto backwards = rules::compile(reversed(rule));
-      check_one_term(backwards);
-      set->axioms_.push_back({std::move(backwards), name, true});
-    }
-    auto forwards = rules::compile(std::move(rule));
-    check_one_term(forwards);
-    set->axioms_.push_back({std::move(forwards), name, false});
+    if (two_way) set->axioms_.push_back(axiom_of(reversed(rule), name, true));
+    set->axioms_.push_back(axiom_of(std::move(rule), name, false));
   }
   return set;
 }

@@ -20,6 +20,9 @@ struct Axiom {
   rules::CompiledRule rule;
   std::string name;  // as written in the file; both directions have one name
   bool reversed = false;
+  std::string family;      // the name with F for each operator on single elements: relu-split is F-split
+  bool plain = false;      // says what an operator is, or goes one way to what is not much larger
+  uint64_t operators = 0;  // bit k: operator k (mod 64) stands on the left side
 };
 
 class AxiomSet {

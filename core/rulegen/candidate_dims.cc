@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/rng.h"
@@ -24,6 +25,19 @@ int Segments::product(int a, int b) {
   node.factors = {a, b};
   return add(node);
 }
+int Segments::window(int of, const OpConfig& config, int axis) {
+  const int pads = config.pads[axis] + config.pads[axis + 2];
+  if (config.strides[axis] == 1 && pads == config.kernel[axis] - 1) return of;
+  of = find(of);
+  const std::array<int, 3> how{config.kernel[axis], config.strides[axis], pads};
+  for (int k = 0; k < static_cast<int>(nodes_.size()); ++k) {
+    if (nodes_[k].window_of >= 0 && find(nodes_[k].window_of) == of && nodes_[k].window == how) return find(k);
+  }
+  Node node{.length = windows(length(of), how)};
+  node.window_of = of;
+  node.window = how;
+  return add(node);
+}
 int Segments::find(int node) const {
   while (nodes_[node].same >= 0) node = nodes_[node].same;
   return node;
@@ -32,7 +46,7 @@ int Segments::find(int node) const {
 bool Segments::cut(int node, int at, int* first, int* second) {
   node = find(node);
   const int length = nodes_[node].length;
-  if (at <= 0 || at >= length || nodes_[node].fixed || nodes_[node].factors[0] >= 0) return false;
+  if (at <= 0 || at >= length || !is_open(node)) return false;
   if (nodes_[node].parts[0] < 0) {
     const int left = free(at), right = free(length - at);
     nodes_[node].parts = {left, right};
@@ -62,13 +76,21 @@ bool Segments::unify(int a, int b) {
   if (nodes_[a].parts[0] >= 0) {  // b may be whole
     const auto [left, right] = nodes_[a].parts;
     if (nodes_[b].parts[0] < 0) {
-      if (nodes_[b].fixed || nodes_[b].factors[0] >= 0) return false;
+      if (!is_open(b)) return false;
       nodes_[b].same = a;
       return true;
     }
     int first = -1, second = -1;
     if (!cut(b, length(left), &first, &second) || !unify(left, first) || !unify(right, second)) return false;
     if (find(a) != find(b)) nodes_[find(b)].same = find(a);
+    return true;
+  }
+  if (nodes_[a].window_of < 0) std::swap(a, b);
+  if (nodes_[a].window_of >= 0) {
+    if (!is_open(b) && (nodes_[b].window != nodes_[a].window || nodes_[b].window_of < 0 ||
+                        !unify(nodes_[a].window_of, nodes_[b].window_of)))
+      return false;
+    nodes_[b].same = a;
     return true;
   }
   if (nodes_[a].factors[0] < 0) std::swap(a, b);
@@ -135,6 +157,10 @@ class Typer {
       case Op::transpose:
         for (size_t d = 0; d < in[0].size(); ++d) out[0][d] = in[0][config.perm[d]];
         return true;
+      case Op::max_pool:
+      case Op::avg_pool:
+        for (int d : {0, 1}) out[0][d + 2] = s_.window(in[0][d + 2], config, d);
+        return true;
       case Op::pad:
         for (int d : {2, 3}) out[0][d] = s_.fixed(s_.length(in[0][d]) + 2);
         return true;
@@ -183,7 +209,8 @@ class Typer {
 
   // With groups, channels and kernels are that many equal parts.
   bool conv(const OpConfig& config, const DimList& x, const DimList& w, DimList& out) {
-    out = {x[0], w[0], x[2], x[3]};
+    out = {x[0], w[0], s_.window(x[2], config, 0), s_.window(x[3], config, 1)};
+    if (config.depthwise) return s_.unify(x[1], w[0]);
     if (config.group == 1) return s_.unify(x[1], w[1]);
     int rest = x[1], kernels = w[0], first = -1;
     const int share = s_.length(w[0]) / config.group;
@@ -204,11 +231,16 @@ class Typer {
 // Different lengths for all free segments.
 std::map<int, int> draw_lengths(const SymbolicPair& symbols, Rng& rng) {
   std::vector<int> pool{2, 3, 4, 5, 6, 7, 8, 9};
+  constexpr int kRoom = 4;  // more, where windows slide
   std::map<int, int> lengths;
+  std::set<int> slid_over;
   const auto visit = [&](auto&& self, int node) -> void {
     for (int leaf : symbols.segments.leaves(node)) {
       if (symbols.segments.is_product(leaf)) {
         for (int factor : symbols.segments.factors(leaf)) self(self, factor);
+      } else if (symbols.segments.window_of(leaf) >= 0) {
+        for (int below : symbols.segments.leaves(symbols.segments.window_of(leaf))) slid_over.insert(below);
+        self(self, symbols.segments.window_of(leaf));
       } else if (symbols.segments.is_fixed(leaf)) {
         lengths[leaf] = symbols.segments.length(leaf);
       } else if (!lengths.contains(leaf)) {
@@ -224,6 +256,9 @@ std::map<int, int> draw_lengths(const SymbolicPair& symbols, Rng& rng) {
       for (int node : dims) visit(visit, node);
     }
   }
+  for (int leaf : slid_over) {
+    if (const auto held = lengths.find(leaf); held != lengths.end()) held->second += kRoom;
+  }
   return lengths;
 }
 
@@ -231,6 +266,10 @@ int length_of(const Segments& segments, const std::map<int, int>& lengths, int n
   int sum = 0;
   for (int leaf : segments.leaves(node)) {
     const auto [a, b] = segments.factors(leaf);
+    if (segments.window_of(leaf) >= 0) {
+      sum += Segments::windows(length_of(segments, lengths, segments.window_of(leaf)), segments.window_shape(leaf));
+      continue;
+    }
     sum += segments.is_product(leaf) ? length_of(segments, lengths, a) * length_of(segments, lengths, b)
                                      : lengths.at(leaf);
   }
@@ -254,7 +293,7 @@ std::vector<uint64_t> results(const Family& family, const Sketch& sketch, const 
     const int constant = family.variables[v].constant;
     for (size_t i = 0; i < data[v].size(); ++i) {
       data[v][i] = constant < 0 ? random_tiny(hash_combine(seed, v), i, seed % 4 == 3 ? 230 : 128)
-                                : Tiny{static_cast<uint64_t>(constant), double(constant)};
+                                : constant_element(constant, shapes[v], static_cast<int>(i));
     }
   }
   size_t at = family.variables.size();
@@ -276,13 +315,20 @@ std::vector<uint64_t> results(const Family& family, const Sketch& sketch, const 
 }  // namespace
 
 std::optional<SymbolicPair> symbolic_pair(const Family& family, const Candidate& pair) {
+  constexpr std::string_view kernels = "wgim";
   SymbolicPair symbols;
   for (const auto& variable : family.variables) {
     DimList dims;
     for (size_t d = 0; d < variable.shape.size(); ++d) {
-      const bool kernel = d >= 2 && (variable.role == 'w' || variable.role == 'g');
+      const bool kernel = d >= 2 && kernels.find(variable.role) != std::string_view::npos;
       const int extent = static_cast<int>(variable.shape[d]);
-      dims.push_back(kernel ? symbols.segments.fixed(extent) : symbols.segments.free(extent));
+      if (variable.constant == kIdentity && d == 1) {
+        dims.push_back(dims[0]);
+      } else if (kernel || (variable.constant == kMean && d == 1)) {
+        dims.push_back(symbols.segments.fixed(extent));
+      } else {
+        dims.push_back(symbols.segments.free(extent));
+      }
     }
     symbols.source.push_back(dims);
   }

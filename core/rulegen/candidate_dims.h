@@ -16,6 +16,12 @@ class Segments {
   int fixed(int length);
   int joined(int a, int b);
   int product(int a, int b);
+  // How many windows fit along an axis of an image of extent `of`; where that is `of` at any extent, `of`.
+  int window(int of, const OpConfig& config, int axis);
+  // how: extent of the window, stride, both pads.
+  static int windows(int extent, const std::array<int, 3>& how) {
+    return extent + how[2] < how[0] ? 0 : (extent + how[2] - how[0]) / how[1] + 1;
+  }
   // Both false where the extents cannot be cut or equal in general.
   bool cut(int node, int at, int* first, int* second);
   bool unify(int a, int b);
@@ -25,6 +31,8 @@ class Segments {
   bool is_fixed(int leaf) const { return nodes_[leaf].fixed; }
   bool is_product(int leaf) const { return nodes_[leaf].factors[0] >= 0; }
   std::array<int, 2> factors(int leaf) const { return nodes_[leaf].factors; }
+  int window_of(int leaf) const { return nodes_[leaf].window_of; }  // -1: counts no windows
+  const std::array<int, 3>& window_shape(int leaf) const { return nodes_[leaf].window; }
 
  private:
   struct Node {
@@ -33,7 +41,12 @@ class Segments {
     std::array<int, 2> parts{-1, -1};
     std::array<int, 2> factors{-1, -1};
     bool fixed = false;
+    int window_of = -1;
+    std::array<int, 3> window{};
   };
+  bool is_open(int node) const {
+    return !nodes_[node].fixed && nodes_[node].factors[0] < 0 && nodes_[node].window_of < 0;
+  }
   int find(int node) const;
   int add(const Node& node);
   std::vector<Node> nodes_;

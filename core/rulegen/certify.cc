@@ -3,15 +3,57 @@
 #include <z3++.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <unordered_map>
 
 #include "core/base/error.h"
 
 namespace rlgo::rulegen::sym {
 
+namespace {
+
+struct Answer {
+  bool entailed = false;
+  std::vector<int32_t> core;  // places in the list of instances; -1: commutativity
+};
+
+// A query up to the names of operators and terms: equal keys are one problem of uninterpreted functions.
+class Key {
+ public:
+  explicit Key(const EGraph& graph) : graph_(graph) {}
+  void pair(TermId a, TermId b) {
+    const int32_t x = term(a), y = term(b);
+    text_.insert(text_.end(), {-1, x, y});
+  }
+  void part() { text_.push_back(-2); }
+  const std::vector<int32_t>& text() const { return text_; }
+
+ private:
+  int32_t term(TermId t) {
+    if (const auto held = terms_.find(t); held != terms_.end()) return held->second;
+    const Node& node = graph_.node(t);
+    std::vector<int32_t> kids;
+    for (TermId kid : node.kids) kids.push_back(term(kid));
+    const auto function = functions_.try_emplace({node.op, node.params, static_cast<int32_t>(kids.size())},
+                                                 static_cast<int32_t>(functions_.size()));
+    text_.insert(text_.end(),
+                 {-3, function.first->second, EGraph::commutative(node.op) ? 1 : 0, static_cast<int32_t>(kids.size())});
+    text_.insert(text_.end(), kids.begin(), kids.end());
+    return terms_.emplace(t, static_cast<int32_t>(terms_.size())).first->second;
+  }
+  const EGraph& graph_;
+  std::vector<int32_t> text_;
+  std::unordered_map<TermId, int32_t> terms_;
+  std::map<std::array<int32_t, 3>, int32_t> functions_;
+};
+
+}  // namespace
+
 struct Certifier::Impl {
   z3::context context;
   z3::sort tensor = context.uninterpreted_sort("T");
+  std::map<std::vector<int32_t>, Answer> answers;
 };
 
 Certifier::Certifier() : impl_(std::make_unique<Impl>()) {}
@@ -25,10 +67,7 @@ class Query {
   Query(z3::context& context, const z3::sort& tensor, const EGraph& graph)
       : c_(context), tensor_(tensor), graph_(graph), solver_(context, z3::solver::simple()), goals_(context) {}
 
-  void assume(int32_t instance) {
-    const auto& held = graph_.instances()[static_cast<size_t>(instance)];
-    track(instance, term(held.left) == term(held.right));
-  }
+  void assume(int32_t place, const Instance& held) { track(place, term(held.left) == term(held.right)); }
   void refute(TermId a, TermId b) { goals_.push_back(term(a) != term(b)); }
   bool contradiction(std::vector<int32_t>& core) {
     solver_.add(z3::mk_or(goals_));
@@ -87,14 +126,28 @@ bool Certifier::entails(const EGraph& graph, const std::vector<int32_t>& instanc
                         const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core) {
   core.clear();
   if (std::ranges::all_of(goals, [](const auto& pair) { return pair.first == pair.second; })) return true;
-  try {
-    Query query(impl_->context, impl_->tensor, graph);
-    for (int32_t instance : instances) query.assume(instance);
-    for (const auto& [a, b] : goals) query.refute(a, b);
-    return query.contradiction(core);
-  } catch (const z3::exception& e) {
-    fail("Z3: {}", e.msg());
+  const auto& held = graph.instances();
+  Key key(graph);
+  for (int32_t instance : instances)
+    key.pair(held[static_cast<size_t>(instance)].left, held[static_cast<size_t>(instance)].right);
+  key.part();
+  for (const auto& [a, b] : goals) key.pair(a, b);
+  auto known = impl_->answers.find(key.text());
+  if (known == impl_->answers.end()) {
+    Answer answer;
+    try {
+      Query query(impl_->context, impl_->tensor, graph);
+      for (size_t k = 0; k < instances.size(); ++k)
+        query.assume(static_cast<int32_t>(k), held[static_cast<size_t>(instances[k])]);
+      for (const auto& [a, b] : goals) query.refute(a, b);
+      answer.entailed = query.contradiction(answer.core);
+    } catch (const z3::exception& e) {
+      fail("Z3: {}", e.msg());
+    }
+    known = impl_->answers.emplace(key.text(), std::move(answer)).first;
   }
+  for (int32_t place : known->second.core) core.push_back(place < 0 ? -1 : instances[static_cast<size_t>(place)]);
+  return known->second.entailed;
 }
 
 }  // namespace rlgo::rulegen::sym

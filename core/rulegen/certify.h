@@ -16,6 +16,7 @@ class Certifier {
   ~Certifier();
   Certifier(Certifier&&) noexcept;
 
+  // Queries that are equal up to the names of operators and terms are asked once.
   // Whether the numbered instances (and commutativity where an operator is commutative) entail that all pairs are
   // equal. `core`: those instances that Z3 needed; -1: commutativity.
   bool entails(const EGraph& graph, const std::vector<int32_t>& instances,

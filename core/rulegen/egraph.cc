@@ -13,7 +13,21 @@ size_t EGraph::SignatureHash::operator()(const Signature& s) const {
   return h;
 }
 
-void EGraph::clear() { *this = EGraph(); }
+// Keeps the memory: a proof goes through thousands of small graphs.
+void EGraph::clear() {
+  nodes_.clear();
+  parent_.clear();
+  members_.clear();
+  readers_.clear();
+  links_.clear();
+  exact_.clear();
+  canonical_.clear();
+  for (auto& [op, terms] : of_op_) terms.clear();
+  instances_.clear();
+  pending_.clear();
+  refused_ = 0;
+  operators_ = 0;
+}
 
 TermId EGraph::find(TermId t) const {
   while (parent_[static_cast<size_t>(t)] != t) {
@@ -48,6 +62,7 @@ TermId EGraph::add(int op, int32_t params, const Kids& kids, const Kids& outs) {
   for (TermId kid : kids) readers_[static_cast<size_t>(find(kid))].push_back(t);
   const auto [canonical, fresh] = canonical_.try_emplace(signature(t), t);
   if (fresh) {
+    operators_ |= uint64_t{1} << (op % 64);
     of_op_[op].push_back(t);
   } else {
     nodes_.back().duplicate = true;

@@ -50,6 +50,7 @@ class EGraph {
   const Node& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
   std::span<const TermId> members(TermId t) const { return members_[static_cast<size_t>(find(t))]; }
   std::span<const TermId> of_op(int op) const;
+  uint64_t operators() const { return operators_; }  // bit op % 64 is set where there is such a term
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   const std::vector<Instance>& instances() const { return instances_; }
   int64_t refused() const { return refused_; }
@@ -87,6 +88,7 @@ class EGraph {
   std::vector<Instance> instances_;
   std::vector<std::pair<TermId, TermId>> pending_;  // congruent terms
   int64_t refused_ = 0;
+  uint64_t operators_ = 0;
 };
 
 }  // namespace rlgo::rulegen::sym

@@ -14,9 +14,15 @@ namespace rlgo::rulegen {
 struct Variable {
   std::string name;
   ops::Shape shape;
-  char role = 'x';    // x data, w weights, g weights of a grouped convolution, v vector, s scalar, z constant
-  int constant = -1;  // 0, 1: a tensor of zeros or ones; -1: free
+  char role = 'x';    // kRoles
+  int constant = -1;  // 0, 1: a tensor of zeros or ones; kIdentity, kMean; -1: free
 };
+constexpr int kIdentity = 2;  // 1 where the first two indices are equal: identity matrix, identity kernel of 1x1
+constexpr int kMean = 3;      // all elements are 1 by the size of one kernel: convolving with it is average pooling
+// Roles: x data, w weights, g weights of a grouped convolution, v vector, s scalar, z constant that stands for data,
+// i identity, m averaging kernel.
+constexpr std::string_view kRoles = "xwgvszim";
+Tiny constant_element(int constant, const TinyShape& shape, int index);
 
 struct Family {
   std::string name;
@@ -29,9 +35,10 @@ struct Family {
   std::vector<std::vector<uint8_t>> permutations;
 };
 
-// Families: "2d" (matrices), "4d" (convolutions, pools), "transformer" (batched products, normalisations), each whole
-// or with the listed operators only: "4d:conv2d,relu,concat". Several are separated by '+' for generate(); this takes
-// one. Throws Error with the nearest name.
+// Families: "2d" (matrices), "4d" (convolutions, pools), "transformer" (batched products, normalisations),
+// "2d-constant" (ones, the identity), "4d-constant" (identity kernels, averaging kernels), "4d-window" (strides,
+// paddings), each whole or with the listed operators only: "4d:conv2d,relu,concat". Several are separated by '+' for
+// generate(); this takes one. Throws Error with the nearest name.
 Family make_family(std::string_view text);
 std::vector<std::string> family_names();
 

@@ -8,14 +8,14 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr std::string_view kRoles = "xwgvsz";
+constexpr int kRoleCount = static_cast<int>(kRoles.size());
 int role_index(char role) { return static_cast<int>(kRoles.find(role)); }
 
 // Contents of the free variables are streams of their own; those of constants are what they say.
 void fill(const Variable& variable, uint64_t stream, const TinyShape& shape, Tiny* out) {
   for (int i = 0; i < shape.elements(); ++i) {
     out[i] = variable.constant < 0 ? random_tiny(stream, static_cast<uint64_t>(i))
-                                   : Tiny{static_cast<uint64_t>(variable.constant), double(variable.constant)};
+                                   : constant_element(variable.constant, shape, i);
   }
 }
 
@@ -33,9 +33,9 @@ GraphState::GraphState(const Family& family)
     table.fill(nullptr);
     for (const auto& signature : config.signatures) {
       int index = 0;
-      for (int k = 0; k < config.arity; ++k) index = index * 6 + role_index(signature[k]);
+      for (int k = 0; k < config.arity; ++k) index = index * kRoleCount + role_index(signature[k]);
       table[index] = signature.c_str() + config.arity + 1;
-      if (config.commutative) table[role_index(signature[1]) * 6 + role_index(signature[0])] = table[index];
+      if (config.commutative) table[role_index(signature[1]) * kRoleCount + role_index(signature[0])] = table[index];
     }
   }
   for (int v = 0; v < variables_; ++v) {
@@ -91,7 +91,8 @@ const GraphState::TypedStep& GraphState::type(const Step& step) {
 
 const char* GraphState::roles(const Step& step) const {
   int index = 0;
-  for (int k = 0; k < family_.configs[step.config].arity; ++k) index = index * 6 + role_index(role_[step.operands[k]]);
+  for (int k = 0; k < family_.configs[step.config].arity; ++k)
+    index = index * kRoleCount + role_index(role_[step.operands[k]]);
   return role_table_[step.config][index];
 }
 

@@ -77,7 +77,7 @@ class GraphState {
   const Family& family_;
   const int variables_, permutations_;
   std::vector<int> before_;  // by variable: the one of its kind that is used first, -1
-  std::vector<std::array<const char*, 216>> role_table_;
+  std::vector<std::array<const char*, kRoles.size() * kRoles.size() * kRoles.size()>> role_table_;
   std::vector<ops::Shape> shapes_;
   std::unordered_map<uint64_t, TypedStep> types_;
   int tensors_ = 0;

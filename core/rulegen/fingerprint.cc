@@ -119,7 +119,7 @@ void matmul(std::span<const TinyView> in, const TinyShape& shape, Act act, Tiny*
 void conv2d(const OpConfig& config, std::span<const TinyView> in, const TinyShape& shape, Tiny* out) {
   const TinyShape &x = in[0].shape, &w = in[1].shape;
   const int height = x.dim[2], width = x.dim[3], kh = w.dim[2], kw = w.dim[3], channels = w.dim[1];
-  const int per_group = shape.dim[1] / config.group;
+  const int per_group = shape.dim[1] / (config.depthwise ? x.dim[1] : config.group);
   for_each_index(shape, [&](int flat, const std::array<int, 4>& at) {
     const int first = at[1] / per_group * channels;
     const int top = at[2] * config.strides[0] - config.pads[0], left = at[3] * config.strides[1] - config.pads[1];

@@ -55,6 +55,7 @@ struct OpConfig {
   std::array<int, 2> kernel{1, 1}, strides{1, 1};
   std::array<int, 4> pads{};  // top, left, bottom, right
   bool count_pads = false;
+  bool depthwise = false;  // conv2d: as many groups as channels
   std::vector<int> perm;
 };
 

@@ -8,9 +8,11 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/rulegen/check.h"
+#include "core/rulegen/generate_settled.h"
 #include "core/rulegen/lift.h"
 #include "core/rulegen/prove.h"
 
@@ -23,14 +25,10 @@ struct Numbered {
 };
 
 // One text that is to be proved, and what came of it.
-struct Task {
+struct Task : Settled {
   Candidate pair;
   std::string activation;
-  bool sayable = false;
-  std::string text;    // proved
-  std::string likely;  // not proved, not refuted: the special form
-  std::string why;
-  std::vector<std::string> axioms;
+  bool done = false;
 };
 
 class FamilyRun {
@@ -57,6 +55,14 @@ class FamilyRun {
   }
 
  private:
+  std::filesystem::path state_file(const std::string& ending) const {
+    if (options_.state.empty()) return {};
+    std::string file = report_.family;
+    std::ranges::replace(file, ':', '-');
+    std::ranges::replace(file, ',', '-');
+    return options_.state / (file + ending);
+  }
+
   bool tell(const std::string& text) {
     if (options_.progress && !options_.progress(report_.family + ": " + text)) stopped_ = true;
     return !stopped_;
@@ -67,12 +73,7 @@ class FamilyRun {
     how.max_ops = options_.max_ops;
     how.threads = options_.threads;
     how.memory_bytes = options_.memory_bytes;
-    if (!options_.state.empty()) {
-      std::string file = report_.family;
-      std::ranges::replace(file, ':', '-');
-      std::ranges::replace(file, ',', '-');
-      how.state = options_.state / (file + ".state");
-    }
+    how.state = state_file(".state");
     how.progress = [&](const EnumerationProgress& p) {
       return tell(fmt::format("{} operators, {} {}/{}, {} found", p.level, p.phase, p.done, p.total, p.found));
     };
@@ -191,6 +192,9 @@ class FamilyRun {
   void prove_all(const std::vector<Candidate>& kept) {
     auto tasks = tasks_of(kept);
     report_.directed = tasks.size();
+    SettledFile settled(state_file(".proofs"));
+    uint64_t axioms = 0;
+    for (const auto& axiom : options_.axioms->axioms()) axioms = hash_combine(axioms, axiom.rule.hash);
     std::atomic<size_t> next{0};
     std::mutex mutex;
     size_t done = 0;
@@ -198,7 +202,19 @@ class FamilyRun {
     const auto work = [&] {
       for (size_t k = next++; k < tasks.size() && !stopped_; k = next++) {
         try {
-          settle(tasks[k]);
+          Task& task = tasks[k];
+          const uint64_t key = hash_combine(
+              axioms, hash_string(fmt::format("{}|{}|{}|{}", report_.family, to_text(family_, task.pair.source),
+                                              to_text(family_, task.pair.target), task.activation)));
+          if (const auto known = settled.find(key)) {
+            static_cast<Settled&>(task) = *known;
+            const std::scoped_lock lock(mutex);
+            ++report_.proofs_resumed;
+          } else {
+            settle(task);
+            settled.add(key, task);
+          }
+          task.done = true;
         } catch (...) {
           const std::scoped_lock lock(mutex);
           thrown = std::current_exception();
@@ -213,7 +229,9 @@ class FamilyRun {
     work();
     for (auto& thread : others) thread.join();
     if (thrown) std::rethrow_exception(thrown);
-    for (auto& task : tasks) accept(task);
+    for (auto& task : tasks) {
+      if (task.done) accept(task);
+    }
   }
 
   void settle(Task& task) const {
@@ -260,6 +278,7 @@ class FamilyRun {
     ProveOptions how;
     how.certify = how.check = false;
     how.max_cases = 2000;
+    how.max_terms = 2500;
     const auto proof = prove(rule->rule(0), *options_.axioms, how);
     if (!proof.derived()) task.likely = text, task.why = proof.reason;
     return proof.derived();
@@ -321,31 +340,6 @@ class FamilyRun {
 
 }  // namespace
 
-namespace {
-
-// A rule that a later, more general one of the same operators says too.
-void drop_narrower(GenerateReport& report) {
-  std::vector<bool> dropped(report.rules.size(), false);
-  const auto plain = [](const GeneratedRule& rule) {
-    const auto digits = rule.name.find_last_not_of("0123456789");
-    return digits + 1 < rule.name.size() && rule.name[digits] == '-' ? rule.name.substr(0, digits) : rule.name;
-  };
-  for (size_t k = 0; k < report.rules.size(); ++k) {
-    for (size_t other = k + 1; other < report.rules.size() && !dropped[k]; ++other) {
-      dropped[k] = plain(report.rules[other]) == plain(report.rules[k]) &&
-                   says_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
-    }
-    if (!dropped[k]) continue;
-    for (auto& family : report.families) {
-      if (family.family == report.rules[k].family) ++family.repeated;
-    }
-  }
-  size_t at = 0;
-  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
-}
-
-}  // namespace
-
 GenerateReport generate(const GenerateOptions& options) {
   RLGO_CHECK(!options.prove || options.axioms);
   GenerateReport report;
@@ -354,34 +348,6 @@ GenerateReport generate(const GenerateOptions& options) {
   }
   drop_narrower(report);
   return report;
-}
-
-std::string to_text(const GenerateReport& report) {
-  std::string text;
-  for (const auto& f : report.families) {
-    uint64_t generated = 0, distinct = 0, redundant = 0;
-    for (const auto& level : f.levels) {
-      generated += level.generated, distinct += level.distinct, redundant += level.redundant;
-    }
-    text += fmt::format("{}, up to {} operators a side{}\n", f.family, f.levels.size() - 1,
-                        f.stopped.empty() ? "" : ": " + f.stopped);
-    text += fmt::format("  generated {}, distinct {}, redundant {}, fingerprints {}; {:.1f} s, tables {}\n", generated,
-                        distinct, redundant, f.counts.fingerprints, f.enumerate_s, human_bytes(double(f.table_bytes)));
-    text += fmt::format("  candidates {}: {} pairs, {} of one graph with itself, {} identities; {:.1f} s\n",
-                        f.counts.pairs + f.counts.selves + f.counts.identities, f.counts.pairs, f.counts.selves,
-                        f.counts.identities, f.prune_s);
-    text += "  pruned:";
-    for (int k = 1; k < kFates; ++k) {
-      const auto count = f.fates[k] + (k == static_cast<int>(Fate::instance) ? f.special : 0);
-      text += fmt::format("{} {} {}", k == 1 ? "" : ",", name(static_cast<Fate>(k)), count);
-    }
-    text += fmt::format("; kept {}\n", f.fates[0] - f.special);
-    text += fmt::format(
-        "  directed rules {}: proved {} ({} repeated once lifted, {} known already), unproved {}, the language cannot "
-        "say {}; {:.1f} s\n",
-        f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
-  }
-  return text;
 }
 
 }  // namespace rlgo::rulegen

@@ -21,7 +21,7 @@ struct GenerateOptions {
   int lift_ops = 0;        // candidates of more operators a side are counted, not lifted; 0: all are lifted
   int threads = 1;
   uint64_t memory_bytes = uint64_t{4} << 30;  // of the tables
-  std::filesystem::path state;                // folder for the state of each family's enumeration; "" for none
+  std::filesystem::path state;                // folder for what is done of each family, taken up again; "" for none
   bool derive = true;                         // drop what two applications of kept rules say, where no dearer
   bool prove = true;
   std::vector<std::string> activations{"gelu"};  // what is written for the activation that stands for all
@@ -41,7 +41,8 @@ struct FamilyReport {
   uint64_t unsayable = 0, proved = 0, unproved = 0, repeated = 0, known = 0;
   double enumerate_s = 0, prune_s = 0, prove_s = 0;
   uint64_t table_bytes = 0;
-  int resumed = 0;
+  int resumed = 0;              // levels of the enumeration
+  uint64_t proofs_resumed = 0;  // texts whose fate was known
   std::string stopped;
 };
 
@@ -62,6 +63,9 @@ struct GenerateReport {
 
 // Does not depend on the number of threads.
 GenerateReport generate(const GenerateOptions& options);
+
+// Drops rules that a later, more general one of the same operators says too.
+void drop_narrower(GenerateReport& report);
 
 // Lines for people: counts, times, memory of every family.
 std::string to_text(const GenerateReport& report);

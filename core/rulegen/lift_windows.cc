@@ -1,5 +1,7 @@
 #include "core/rulegen/lift_windows.h"
 
+#include <map>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -13,33 +15,50 @@ std::string list_text(std::span<const int> values) {
 
 WindowText::WindowText(const Family& family, const Candidate& pair, const LiftStyle& style)
     : family_(family), style_(style) {
+  std::map<std::pair<ops::Op, bool>, const OpConfig*> first;  // by operator, and whether the kernel is one place
+  bool depthwise = false, pools = false;
   for (int side : {0, 1}) {
     for (const auto& step : (side == 0 ? pair.source : pair.target).steps) {
       const auto& config = family_.configs[step.config];
       if (config.op == ops::Op::pad) (side == 0 ? enlarges_left_ : enlarges_right_) = true;
-      if (config.op != ops::Op::conv2d) continue;
+      const bool pool = config.op == ops::Op::max_pool || config.op == ops::Op::avg_pool;
+      pools |= pool;
+      depthwise |= config.depthwise;
+      if (config.op != ops::Op::conv2d && !pool) continue;
+      const auto [held, fresh] = first.try_emplace({config.op, config.kernel[0] == 1}, &config);
+      mixed_ |= held->second->strides != config.strides || held->second->kernel != config.kernel ||
+                held->second->pads != config.pads;
+      if (pool) continue;
       acts_ |= config.act == Act::none ? 1 : 2;
       groups_ |= config.group == 1 ? 1 : 2;
       kernels_ |= config.kernel[0] == 1 ? 1 : 2;
       if (side == 0) kernels_left_ |= config.kernel[0] == 1 ? 1 : 2;
     }
   }
+  mixed_ |= depthwise && pools;
 }
 
-std::string WindowText::conv(int side, const Step& step, const OpConfig& config,
+std::string WindowText::conv(int side, const Step& step, const OpConfig& config, const std::string& channels,
                              std::vector<std::string>& guards) const {
   std::vector<std::string> parts;
-  const bool plain = style_.windows == 3;
+  const bool plain = style_.windows == 3 || mixed_;
   const bool point = config.kernel[0] == 1 && kernels_ == 3 && !enlarges() && style_.windows >= 2;
+  const int w = step.operands[1];
+  const bool variable = side == 0 && w < static_cast<int>(family_.variables.size());
+  const std::string kernel = variable ? family_.variables[w].name : "";
   if (acts_ == 3 || style_.windows >= 1) parts.push_back(config.act == Act::none ? "act=none" : "act=relu");
-  if (groups_ == 3 || style_.windows >= 2) parts.push_back(fmt::format("group={}", config.group));
+  if (config.depthwise) {
+    parts.push_back("group=" + (side == 0 ? std::string("?g") : channels));
+    if (variable) guards.push_back(fmt::format("dim(?{}, 1) == 1 and dim(?{}, 0) == ?g", kernel, kernel));
+  } else if (groups_ == 3 || style_.windows >= 2) {
+    parts.push_back(fmt::format("group={}", config.group));
+  }
   if (plain || point) {
-    parts.push_back("strides=[1, 1] dilations=[1, 1] pads=" + list_text(config.pads));
-    if (side == 0 && step.operands[1] < family_.variables.size()) {
-      const std::string& w = family_.variables[step.operands[1]].name;
+    parts.push_back(
+        fmt::format("strides={} dilations=[1, 1] pads={}", list_text(config.strides), list_text(config.pads)));
+    if (variable)
       guards.push_back(
-          fmt::format("dim(?{}, 2) == {} and dim(?{}, 3) == {}", w, config.kernel[0], w, config.kernel[1]));
-    }
+          fmt::format("dim(?{}, 2) == {} and dim(?{}, 3) == {}", kernel, config.kernel[0], kernel, config.kernel[1]));
   } else if (enlarges()) {
     parts.push_back("dilations=[1, 1] pads=" + window_pads(config, guards) + " ..?A");
   } else {
@@ -70,11 +89,38 @@ std::string WindowText::enlarge(int side) const {
 std::string WindowText::pool(const OpConfig& config) const {
   const bool maximum = config.op == ops::Op::max_pool;
   const std::string extra = maximum ? "dilations=[1, 1]" : fmt::format("count_include_pad={}", int{config.count_pads});
-  if (style_.windows == 3) {
-    return "kernel=[3, 3] strides=[1, 1] pads=[1, 1, 1, 1] ceil_mode=0 " + extra;
-  }
+  if (style_.windows == 3 || mixed_)
+    return fmt::format("kernel={} strides={} pads={} ceil_mode=0 {}", list_text(config.kernel),
+                       list_text(config.strides), list_text(config.pads), extra);
   const std::string bundle = maximum ? "..?P" : "..?Q";
   return style_.windows == 0 ? bundle : extra + (style_.windows == 2 ? " ceil_mode=0 " : " ") + bundle;
+}
+
+std::string constant_text(int constant, std::span<const std::string> extents, const std::string& type) {
+  const std::string all = join(std::vector<std::string>(extents.begin(), extents.end()), ", ");
+  if (constant == kIdentity) {
+    return fmt::format(
+        "(reshape (slice (reshape (pad (fill shape=[{0}, 1] value=1.0 {1}) pads=[0, 0, 0, {0}]) shape=[{0} * ({0} + "
+        "1)]) axes=[0] starts=[0] ends=[{0} * {0}]) shape=[{2}])",
+        extents[0], type, all);
+  }
+  const std::string value =
+      constant == kMean ? fmt::format("1.0 / ({} * {})", extents[2], extents[3]) : fmt::format("{}.0", constant);
+  return fmt::format("(fill shape=[{}] value={} {})", all, value, type);
+}
+
+void add_rank_demands(const Family& family, std::span<const int> free, int ranks, std::vector<std::string>& guards) {
+  std::map<size_t, std::string> first;
+  for (int v : free) {
+    const auto& variable = family.variables[v];
+    const size_t rank = variable.shape.size();
+    if (variable.role == 's' || ranks == 2) {
+      guards.push_back(fmt::format("rank(?{}) == {}", variable.name, rank));
+    } else if (ranks == 1) {
+      const auto [held, fresh] = first.try_emplace(rank, variable.name);
+      if (!fresh) guards.push_back(fmt::format("rank(?{}) == rank(?{})", held->second, variable.name));
+    }
+  }
 }
 
 void add_shape_demands(const Family& family, const SymbolicPair& symbols, std::span<const int> free, bool extents,

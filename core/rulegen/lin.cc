@@ -65,7 +65,7 @@ bool graded_less(const Monomial& a, const Monomial& b) {
   return a.size() != b.size() ? a.size() < b.size() : monomial_less(a, b);
 }
 
-LinPool::LinPool() { number(0); }
+LinPool::LinPool() : slots_(1024, -1), small_(64, -1) { number(0); }
 
 Lin LinPool::intern(Sum sum) {
   std::ranges::sort(sum, monomial_less, &Summand::atoms);
@@ -78,26 +78,63 @@ Lin LinPool::intern(Sum sum) {
     }
   }
   std::erase_if(merged, [](const Summand& item) { return item.factor == 0; });
-  auto& bucket = by_hash_[hash_of(merged)];
-  for (Lin held : bucket) {
-    if (same(sums_[static_cast<size_t>(held)], merged)) return held;
+  return intern_sorted(std::move(merged));
+}
+
+Lin LinPool::intern_sorted(Sum sum) {
+  const uint64_t hash = hash_of(sum);
+  const size_t mask = slots_.size() - 1;
+  size_t at = hash & mask;
+  for (; slots_[at] >= 0; at = (at + 1) & mask) {
+    const auto held = static_cast<size_t>(slots_[at]);
+    if (hashes_[held] == hash && same(sums_[held], sum)) return slots_[at];
   }
-  sums_.push_back(std::move(merged));
-  bucket.push_back(static_cast<Lin>(sums_.size()) - 1);
-  return bucket.back();
+  const auto made = static_cast<Lin>(sums_.size());
+  slots_[at] = made;
+  sums_.push_back(std::move(sum));
+  hashes_.push_back(hash);
+  if (sums_.size() * 2 > slots_.size()) grow();
+  return made;
+}
+
+void LinPool::grow() {
+  slots_.assign(slots_.size() * 2, -1);
+  const size_t mask = slots_.size() - 1;
+  for (size_t k = 0; k < hashes_.size(); ++k) {
+    size_t at = hashes_[k] & mask;
+    while (slots_[at] >= 0) at = (at + 1) & mask;
+    slots_[at] = static_cast<Lin>(k);
+  }
 }
 
 int32_t LinPool::intern_atom(Atom atom) {
   const std::string kind(1, static_cast<char>('0' + static_cast<int>(atom.kind)));
   const auto [place, is_new] = atom_of_.try_emplace({kind + atom.name, atom.args}, static_cast<int32_t>(atoms_.size()));
-  if (is_new) atoms_.push_back(std::move(atom));
+  if (is_new) {
+    atoms_.push_back(std::move(atom));
+    of_atom_.push_back(-1);
+  }
   return place->second;
 }
 
-Lin LinPool::of_atom(int32_t index) { return intern({{Monomial{index}, 1}}); }
-Lin LinPool::number(int64_t value) { return intern({{Monomial{}, value}}); }
+Lin LinPool::of_atom(int32_t index) {
+  if (of_atom_[static_cast<size_t>(index)] < 0) {
+    const Lin made = intern_sorted({{Monomial{index}, 1}});
+    of_atom_[static_cast<size_t>(index)] = made;
+  }
+  return of_atom_[static_cast<size_t>(index)];
+}
+Lin LinPool::number(int64_t value) {
+  const bool small = value >= 0 && value < static_cast<int64_t>(small_.size());
+  if (small && small_[static_cast<size_t>(value)] >= 0) return small_[static_cast<size_t>(value)];
+  const Lin made = value == 0 ? intern_sorted({}) : intern_sorted({{Monomial{}, value}});
+  if (small) small_[static_cast<size_t>(value)] = made;
+  return made;
+}
 Lin LinPool::symbol(const std::string& name, int64_t least) {
-  return of_atom(intern_atom({Atom::Kind::symbol, name, {}, least}));
+  const auto [place, is_new] = symbol_of_.try_emplace(name, -1);
+  if (is_new) place->second = of_atom(intern_atom({Atom::Kind::symbol, name, {}, least}));
+  return place->second;
 }
 Lin LinPool::joint(std::vector<Lin> members) {
   return of_atom(intern_atom({Atom::Kind::joint, "", std::move(members), 0}));
@@ -117,18 +154,39 @@ int32_t LinPool::as_atom(Lin a) const {
   return terms.size() == 1 && terms[0].factor == 1 && terms[0].atoms.size() == 1 ? terms[0].atoms[0] : -1;
 }
 
+// a + sign * b
+Lin LinPool::combined(Lin a, Lin b, int64_t sign) {
+  const Sum &x = sum(a), &y = sum(b);
+  Sum out;
+  out.reserve(x.size() + y.size());
+  size_t i = 0, j = 0;
+  while (i < x.size() || j < y.size()) {
+    if (j == y.size() || (i < x.size() && monomial_less(x[i].atoms, y[j].atoms))) {
+      out.push_back(x[i++]);
+    } else if (i == x.size() || monomial_less(y[j].atoms, x[i].atoms)) {
+      out.push_back({y[j].atoms, checked_mul(y[j].factor, sign)});
+      ++j;
+    } else {
+      const int64_t factor = checked_add(x[i].factor, checked_mul(y[j].factor, sign));
+      if (factor != 0) out.push_back({x[i].atoms, factor});
+      ++i, ++j;
+    }
+  }
+  return intern_sorted(std::move(out));
+}
+
 Lin LinPool::add(Lin a, Lin b) {
-  Sum out = sum(a);
-  out.insert(out.end(), sum(b).begin(), sum(b).end());
-  return intern(std::move(out));
+  if (sum(a).empty()) return b;
+  return sum(b).empty() ? a : combined(a, b, 1);
 }
 Lin LinPool::sub(Lin a, Lin b) {
   if (a == b) return number(0);
-  Sum out = sum(a);
-  for (const auto& item : sum(b)) out.push_back({item.atoms, checked_mul(item.factor, -1)});
-  return intern(std::move(out));
+  return sum(b).empty() ? a : combined(a, b, -1);
 }
 Lin LinPool::mul(Lin a, Lin b) {
+  const auto p = value(a), q = value(b);
+  if ((p && *p == 1) || (q && *q == 0)) return b;
+  if ((q && *q == 1) || (p && *p == 0)) return a;
   Sum out;
   for (const auto& x : sum(a)) {
     for (const auto& y : sum(b)) out.push_back({product(x.atoms, y.atoms), checked_mul(x.factor, y.factor)});

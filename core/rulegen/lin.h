@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -54,6 +55,7 @@ class LinPool {
   Lin opaque(const std::string& name, std::vector<Lin> args, int64_t least);
 
   std::optional<int64_t> value(Lin a) const;  // where it is a number
+  // References stay valid for the pool's life.
   const Sum& sum(Lin a) const { return sums_[static_cast<size_t>(a)]; }
   const Atom& atom(int32_t index) const { return atoms_[static_cast<size_t>(index)]; }
   // The atom that this is, or -1.
@@ -65,11 +67,18 @@ class LinPool {
 
  private:
   int32_t intern_atom(Atom atom);
+  Lin intern_sorted(Sum sum);  // sorted, no monomial twice, no factor 0
+  Lin combined(Lin a, Lin b, int64_t sign);
+  void grow();
   std::optional<Sum> exact_quotient(Sum rest, const Sum& divisor) const;
 
-  std::vector<Sum> sums_;
-  std::unordered_map<uint64_t, std::vector<Lin>> by_hash_;
-  std::vector<Atom> atoms_;
+  std::deque<Sum> sums_;
+  std::vector<uint64_t> hashes_;  // of sums_
+  std::vector<Lin> slots_;        // open addressing by hash; -1: free
+  std::deque<Atom> atoms_;
+  std::vector<Lin> of_atom_;  // -1: not made yet
+  std::vector<Lin> small_;    // numbers 0, 1, ..
+  std::unordered_map<std::string, Lin> symbol_of_;
   std::map<std::pair<std::string, std::vector<Lin>>, int32_t> atom_of_;
 };
 

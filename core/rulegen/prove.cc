@@ -20,7 +20,12 @@ constexpr int kMaxPasses = 40;  // until assumptions add nothing new
 class Prover {
  public:
   Prover(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options)
-      : rule_(rule), axioms_(axioms), options_(options), facts_(pool_.lins), binding_(rule) {}
+      : rule_(rule), axioms_(axioms), options_(options), facts_(pool_.lins), binding_(rule) {
+    for (size_t k = 0; k < axioms.axioms().size(); ++k) {
+      all_.push_back(static_cast<int32_t>(k));
+      if (axioms.axioms()[k].plain) plain_.push_back(static_cast<int32_t>(k));
+    }
+  }
 
   Proof run() {
     Proof proof;
@@ -28,7 +33,7 @@ class Prover {
       do {
         if (++attempts_ > 50 * options_.max_cases) throw Untranslatable("too many combinations of ranks and lists");
         facts_.clear();
-        if (!build()) continue;
+        if (!build() || is_covered()) continue;
         if (++proof.cases > options_.max_cases) throw Untranslatable("too many cases");
         if (!one_case(proof)) return proof;
       } while (choices_.advance());
@@ -62,6 +67,29 @@ class Prover {
       if (!facts_.take_changed()) return true;
     }
     throw Untranslatable("the conditions on extents do not settle");
+  }
+
+  // Whether a number on the left has a shape and is not larger than the other operand: then the left side is equal to
+  // that with a scalar in its place (axioms G-fill-shape), the right side cannot see it (it has no name), and that case
+  // demands less. So it is proved with that one.
+  bool is_covered() {
+    using ops::Op;
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      const auto& left = rule_.left[k];
+      const bool two = left.op == Op::add || left.op == Op::mul || left.op == Op::max || left.op == Op::min ||
+                       left.op == Op::sub || left.op == Op::div;
+      if (left.operands.size() != 2 || !two) continue;
+      const Node& node = graph_.node(binding_.nodes[k]);
+      for (size_t place = 0; place < 2; ++place) {
+        if (left.operands[place].kind != rules::Operand::Kind::scalar) continue;
+        const Node &number = graph_.node(node.kids[place]), &other = graph_.node(node.kids[1 - place]);
+        if (pool_.shape_of(number.outs[0]).empty() || node.outs[0] != other.outs[0]) continue;
+        const bool first = place == 0 && (left.op == Op::sub || left.op == Op::div);
+        used_.insert(fmt::format("{}-fill-shape{}", ops::name(left.op), first ? "-first" : ""));
+        return true;
+      }
+    }
+    return false;
   }
 
   bool sides() {
@@ -103,8 +131,7 @@ class Prover {
       proof.reason = "cannot see that the shapes are equal" + case_text();
       return false;
     }
-    const SaturationLimits limits{options_.max_iterations, options_.max_terms};
-    const bool derived = Saturation(axioms_, graph_, world, limits).run(goals_);
+    const bool derived = derive(world);
     proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
     if (!derived) {
       proof.reason = fmt::format("no derivation found ({} terms, {} instances of axioms){}", graph_.size(),
@@ -115,6 +142,31 @@ class Prover {
     const bool certified = certify(proof);
     proof.certify_ms += watch.us() / 1000;
     return certified;
+  }
+
+  // Several ways, each from the beginning: what one of them makes in vain is in the way of the others.
+  bool derive(World& world) {
+    constexpr int kLikelyTerms = 800, kUsualTerms = 2500;
+    const auto attempt = [&](const std::vector<int32_t>& axioms, int terms) {
+      if (axioms.empty()) return false;
+      if (tried_) rebuild();
+      tried_ = true;
+      const SaturationLimits limits{options_.max_iterations, std::min(terms, options_.max_terms)};
+      return Saturation(axioms_, graph_, world, limits).run(goals_, axioms);
+    };
+    tried_ = false;
+    if (attempt(likely_, kLikelyTerms) || attempt(all_, kUsualTerms)) return true;
+    return options_.max_terms > kUsualTerms &&
+           (attempt(plain_, options_.max_terms) || attempt(all_, options_.max_terms));
+  }
+
+  // The two sides again, nothing derived.
+  void rebuild() {
+    graph_.clear();
+    binding_ = Binding(rule_);
+    goals_.clear();
+    RLGO_CHECK(sides());
+    facts_.take_changed();
   }
 
   bool certify(Proof& proof) {
@@ -130,12 +182,25 @@ class Prover {
       }
     }
     for (int32_t instance : core) {
-      used_.insert(
-          instance < 0
-              ? "commutativity"
-              : axioms_.axioms()[static_cast<size_t>(graph_.instances()[static_cast<size_t>(instance)].axiom)].name);
+      if (instance < 0) {
+        used_.insert("commutativity");
+        continue;
+      }
+      const auto& axiom =
+          axioms_.axioms()[static_cast<size_t>(graph_.instances()[static_cast<size_t>(instance)].axiom)];
+      used_.insert(axiom.name);
+      helpful(axiom.family);
     }
     return true;
+  }
+
+  // Axioms of this family are tried first in the cases to come.
+  void helpful(const std::string& family) {
+    if (!families_.insert(family).second) return;
+    for (size_t k = 0; k < axioms_.axioms().size(); ++k) {
+      if (axioms_.axioms()[k].family == family) likely_.push_back(static_cast<int32_t>(k));
+    }
+    std::ranges::sort(likely_);
   }
 
   // Shapes of the variables in the case at hand.
@@ -166,7 +231,9 @@ class Prover {
   Binding binding_;
   Choices choices_;
   Goals goals_;
-  std::set<std::string> used_;
+  std::set<std::string> used_, families_;
+  std::vector<int32_t> likely_, all_, plain_;  // numbers of axioms
+  bool tried_ = false;                         // to derive this case
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
   double build_ms_ = 0;

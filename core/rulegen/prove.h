@@ -29,7 +29,7 @@ struct ProveOptions {
   int max_sequence = 3;    // elements of ?xs..., parts of a split
   int max_cases = 20000;   // more: unknown
   int max_iterations = 8;  // of the e-graph, per case
-  int max_terms = 2500;    // of the e-graph, per case
+  int max_terms = 6000;    // of the e-graph, per case
   bool certify = true;     // Z3 on the instances; without it nothing is proved, only derived
   bool check = true;       // exact check at random shapes; without it nothing is proved, only derived
   int check_instances = 12;

@@ -17,22 +17,24 @@ void Facts::clear() {
   nonnegative_.clear();
   bounds_.clear();
   reals_.clear();
+  orders_.clear();
+  real_different_.clear();
   compatible_.clear();
   different_.clear();
   absorbs_.clear();
-  canon_.clear();
+  forget_canon();
   changed_ = false;
 }
 
 void Facts::learnt() {
   changed_ = true;
-  canon_.clear();
+  forget_canon();
 }
 
 bool Facts::take_changed() { return std::exchange(changed_, false); }
 
 bool Facts::refresh() {
-  canon_.clear();
+  forget_canon();
   const auto zeros = std::exchange(zeros_, {});
   bool consistent = true;
   for (const auto& zero : zeros) consistent = consistent && solve(without_common_factor(canon(zero.whole)));
@@ -52,7 +54,7 @@ bool Facts::refresh() {
     absorbing.emplace(fresh, substituted(small));
   }
   absorbs_ = absorbing;
-  canon_.clear();
+  forget_canon();
   return consistent;
 }
 
@@ -88,14 +90,30 @@ Lin Facts::joint(std::span<const Lin> extents) {
   return all.size() == 1 ? all[0] : pool_.joint(std::move(all));
 }
 
+// Whether substituted() leaves it as it is.
+bool Facts::is_stable(Lin a) {
+  for (const auto& item : pool_.sum(a)) {
+    for (int32_t index : item.atoms) {
+      const Atom& atom = pool_.atom(index);
+      if (atom.kind == Atom::Kind::symbol) {
+        if (solved_.contains(index)) return false;
+        continue;
+      }
+      if (!std::ranges::all_of(atom.args, [&](Lin arg) { return canon(arg) == arg; })) return false;
+      if (atom.kind == Atom::Kind::joint && joint(atom.args) != pool_.of_atom(index)) return false;
+    }
+  }
+  return true;
+}
+
 // Symbols replaced by what they are; broadcast extents and quotients made anew.
 Lin Facts::substituted(Lin a) {
-  const Sum terms = pool_.sum(a);
+  if (is_stable(a)) return a;
   Lin out = pool_.number(0);
-  for (const auto& item : terms) {
+  for (const auto& item : pool_.sum(a)) {
     Lin piece = pool_.number(item.factor);
     for (int32_t index : item.atoms) {
-      const Atom atom = pool_.atom(index);
+      const Atom& atom = pool_.atom(index);
       Lin made = pool_.of_atom(index);
       if (const auto held = solved_.find(index); held != solved_.end()) made = substituted(held->second);
       std::vector<Lin> args;
@@ -115,32 +133,35 @@ Lin Facts::substituted(Lin a) {
   return out;
 }
 
+bool Facts::reduce_once(Lin& a) {
+  for (const auto& zero : zeros_) {
+    if (zero.lead.empty()) continue;
+    for (const auto& item : pool_.sum(a)) {
+      Monomial rest;
+      if (!divides(zero.lead, item.atoms, &rest)) continue;
+      const Lin old_piece = pool_.intern({item});
+      const Lin new_piece = pool_.mul(zero.rest, pool_.intern({{rest, item.factor}}));
+      a = pool_.add(pool_.sub(a, old_piece), new_piece);
+      return true;
+    }
+  }
+  return false;
+}
+
 // Summands that contain the lead of an equation are replaced. The order is graded, so this ends.
 Lin Facts::reduced(Lin a) {
-  for (int round = 0; round < 32; ++round) {
-    bool done = true;
-    for (const auto& zero : zeros_) {
-      if (zero.lead.empty()) continue;
-      const Sum terms = pool_.sum(a);
-      for (const auto& item : terms) {
-        Monomial rest;
-        if (!divides(zero.lead, item.atoms, &rest)) continue;
-        const Lin old_piece = pool_.intern({item});
-        const Lin new_piece = pool_.mul(zero.rest, pool_.intern({{rest, item.factor}}));
-        a = pool_.add(pool_.sub(a, old_piece), new_piece);
-        done = false;
-        break;
-      }
-    }
-    if (done) break;
+  for (int round = 0; round < 200 && reduce_once(a); ++round) {
   }
   return a;
 }
 
 Lin Facts::canon(Lin a) {
-  if (const auto held = canon_.find(a); held != canon_.end()) return held->second;
+  const auto place = static_cast<size_t>(a);
+  if (place < canon_.size() && canon_[place].first == generation_) return canon_[place].second;
+  const uint32_t generation = generation_;
   const Lin out = reduced(substituted(a));
-  canon_[a] = out;
+  if (canon_.size() <= place) canon_.resize(2 * place + 64);
+  canon_[place] = {generation, out};
   return out;
 }
 
@@ -163,7 +184,7 @@ void Facts::note_nonnegative(Lin p) {
 }
 
 std::optional<int64_t> Facts::atom_bound(int32_t index, int depth) {
-  const Atom atom = pool_.atom(index);
+  const Atom& atom = pool_.atom(index);
   const auto held = bounds_.find(index);
   const auto noted = held == bounds_.end() ? std::nullopt : std::optional(held->second);
   if (atom.kind == Atom::Kind::symbol || atom.kind == Atom::Kind::opaque)
@@ -196,7 +217,7 @@ std::optional<int64_t> Facts::summand_bound(const Summand& item, int depth) {
 
 // Nothing where some summand is not bounded below.
 std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
-  const Sum terms = pool_.sum(p);
+  const Sum& terms = pool_.sum(p);
   __extension__ __int128 total = 0;
   for (const auto& item : terms) {
     const auto bound = summand_bound(item, depth);
@@ -210,7 +231,7 @@ bool Facts::nonnegative(Lin p, int depth) {
   if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
   if (depth == 0) return false;
   Sum open;  // summands without a bound: a known fact must take them away
-  for (const auto& item : Sum(pool_.sum(p))) {
+  for (const auto& item : pool_.sum(p)) {
     if (!summand_bound(item, 1)) open.push_back(item);
   }
   for (Lin fact : nonnegative_) {

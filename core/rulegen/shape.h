@@ -4,7 +4,6 @@
 
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "core/rulegen/lin.h"
 
@@ -39,6 +38,16 @@ class Facts {
   // A real number without a value is another one.
   void assume_real(int32_t symbol, int32_t real);
   int32_t real(int32_t symbol) const;
+  // Real numbers: big >= small, or big > small where strict.
+  struct Order {
+    int32_t big = 0, small = 0;
+    bool strict = false;
+    auto operator<=>(const Order&) const = default;
+  };
+  void assume_order(const Order& order);
+  const std::set<Order>& orders() const { return orders_; }
+  void assume_real_different(int32_t a, int32_t b);
+  bool real_different(int32_t a, int32_t b) const;
 
   // Normal form: equal extents that are known to be equal get equal numbers wherever the method reaches.
   Lin canon(Lin a);
@@ -70,6 +79,8 @@ class Facts {
   std::optional<int64_t> atom_bound(int32_t atom, int depth);
   Lin reduced(Lin a);
   Lin substituted(Lin a);
+  bool is_stable(Lin a);
+  bool reduce_once(Lin& a);
   void learnt();
 
   LinPool& pool_;
@@ -80,7 +91,12 @@ class Facts {
   std::set<std::pair<Lin, Lin>> compatible_, different_;  // smaller first
   std::set<std::pair<std::vector<Lin>, Lin>> absorbs_;    // sorted members absorb one extent
   std::map<int32_t, int32_t> reals_;
-  std::unordered_map<Lin, Lin> canon_;  // memory of canon()
+  std::set<Order> orders_;
+  std::set<std::pair<int32_t, int32_t>> real_different_;  // smaller first
+  void forget_canon() { ++generation_; }
+  std::vector<std::pair<uint32_t, Lin>>
+      canon_;  // memory of canon(), by extent; counts where the generation is this one
+  uint32_t generation_ = 1;
   bool changed_ = false;
 };
 

@@ -14,7 +14,7 @@ std::pair<Lin, Lin> ordered(Lin a, Lin b) { return a < b ? std::pair(a, b) : std
 
 // Divided by the whole number and by the positive atoms that all summands share.
 Lin Facts::without_common_factor(Lin p) {
-  const Sum terms = pool_.sum(p);
+  const Sum& terms = pool_.sum(p);
   if (terms.empty()) return p;
   int64_t divisor = 0;
   for (const auto& item : terms) divisor = std::gcd(divisor, item.factor);
@@ -57,7 +57,7 @@ bool Facts::solve(Lin zero) {
 
 // monomial = 1: every factor is 1.
 bool Facts::solve_product(Lin zero, bool* handled) {
-  const Sum terms = pool_.sum(zero);
+  const Sum& terms = pool_.sum(zero);
   if (terms.size() != 2) return true;
   const auto& constant = terms[0].atoms.empty() ? terms[0] : terms[1];
   const auto& product = terms[0].atoms.empty() ? terms[1] : terms[0];
@@ -75,10 +75,10 @@ bool Facts::solve_product(Lin zero, bool* handled) {
 
 // broadcast(..) = one of its members, 1, or a number.
 bool Facts::solve_joint(Lin zero) {
-  const Sum terms = pool_.sum(zero);
+  const Sum& terms = pool_.sum(zero);
   for (const auto& item : terms) {
     if (item.atoms.size() != 1 || std::abs(item.factor) != 1) continue;
-    const Atom atom = pool_.atom(item.atoms[0]);
+    const Atom& atom = pool_.atom(item.atoms[0]);
     if (atom.kind != Atom::Kind::joint) continue;
     const Lin self = pool_.of_atom(item.atoms[0]);
     const Lin other = canon(item.factor > 0 ? pool_.sub(self, zero) : pool_.add(self, zero));
@@ -99,7 +99,7 @@ bool Facts::solve_joint(Lin zero) {
 
 // A symbol that stands alone, with factor 1 or -1, and nowhere else, is what the rest says. The youngest is taken.
 bool Facts::solve_symbol(Lin zero) {
-  const Sum terms = pool_.sum(zero);
+  const Sum& terms = pool_.sum(zero);
   int best = -1;
   for (size_t k = 0; k < terms.size(); ++k) {
     const auto& item = terms[k];
@@ -115,7 +115,7 @@ bool Facts::solve_symbol(Lin zero) {
   Lin value = pool_.sub(pool_.intern({item}), zero);
   if (item.factor < 0) value = pool_.sub(pool_.number(0), value);
   solved_[item.atoms[0]] = value;
-  canon_.clear();
+  forget_canon();
   const int64_t least = pool_.atom(item.atoms[0]).least;
   if (at_least(value, least) == Truth::unknown) note_nonnegative(canon(pool_.sub(value, pool_.number(least))));
   return true;
@@ -126,7 +126,7 @@ bool Facts::add_zero(Lin zero) {
   if (std::ranges::any_of(zeros_, [&](const Zero& z) { return z.whole == zero; })) return true;
   Zero made;
   made.whole = zero;
-  const Sum terms = pool_.sum(zero);
+  const Sum& terms = pool_.sum(zero);
   const auto top = std::ranges::max_element(terms, graded_less, &Summand::atoms);
   if (std::abs(top->factor) == 1) {
     made.lead = top->atoms;
@@ -171,6 +171,15 @@ void Facts::assume_different(Lin a, Lin b) {
 void Facts::assume_real(int32_t symbol, int32_t real) {
   if (reals_.emplace(symbol, real).second) learnt();
 }
+
+void Facts::assume_order(const Order& order) {
+  if (orders_.insert(order).second) learnt();
+}
+
+void Facts::assume_real_different(int32_t a, int32_t b) {
+  if (real_different_.insert(ordered(a, b)).second) learnt();
+}
+bool Facts::real_different(int32_t a, int32_t b) const { return real_different_.contains(ordered(a, b)); }
 
 int32_t Facts::real(int32_t symbol) const {
   const auto held = reals_.find(symbol);

@@ -1,5 +1,6 @@
 // Bindings, choices, and conditions of a rule as assumptions.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/rulegen/sym_expr.h"
@@ -11,6 +12,11 @@ using rules::Expr;
 
 void demand(bool consistent) {
   if (!consistent) throw Impossible();
+}
+
+std::optional<int32_t> real_of(World& world, const Value& v) {
+  if (v.kind == Kind::real) return v.id;
+  return v.kind == Kind::extent ? std::optional(world.pool.real_of(v.id)) : std::nullopt;
 }
 }  // namespace
 
@@ -42,6 +48,40 @@ bool Choices::advance() {
   return true;
 }
 
+namespace {
+bool follows(const World& world, const Facts::Order& wanted) {
+  const auto& pool = world.pool;
+  const auto& orders = world.logic.facts.orders();
+  if (!wanted.strict && wanted.big == wanted.small) return true;
+  const auto p = pool.real_value(wanted.big), q = pool.real_value(wanted.small);
+  if (p && q) return wanted.strict ? *p > *q : *p >= *q;
+  return std::ranges::any_of(orders, [&](const Facts::Order& known) {
+    const auto r = pool.real_value(known.big), s = pool.real_value(known.small);
+    const bool enough = known.strict || !wanted.strict;
+    if (known.big == wanted.big)
+      return known.small == wanted.small ? enough : q && s && (*s > *q || (*s == *q && enough));
+    return known.small == wanted.small && p && r && (*r < *p || (*r == *p && enough));
+  });
+}
+}  // namespace
+
+Truth real_order(World& world, const Facts::Order& order) {
+  if (follows(world, order)) return Truth::yes;
+  return follows(world, {order.small, order.big, !order.strict}) ? Truth::no : Truth::unknown;
+}
+
+int32_t extreme_product(World& world, int32_t a, int32_t b) {
+  for (const auto& [number, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const auto value = world.pool.real_value(number);
+    if (!value || world.pool.real_value(other)) continue;
+    if (*value == 0) return number;
+    if (!std::isinf(*value)) continue;
+    if (follows(world, {other, world.pool.real(0), true})) return number;
+    if (follows(world, {world.pool.real(0), other, true})) return world.pool.real(-*value);
+  }
+  return -1;
+}
+
 Truth equal(World& world, const Value& a, const Value& b) {
   Facts& facts = world.logic.facts;
   if (a.kind == Kind::open || b.kind == Kind::open) return Truth::unknown;
@@ -56,17 +96,20 @@ Truth equal(World& world, const Value& a, const Value& b) {
     return all;
   }
   if (a.kind == Kind::word && b.kind == Kind::word) return a.id == b.id ? Truth::yes : Truth::no;
-  const auto real = [&](const Value& v) -> std::optional<int32_t> {
-    if (v.kind == Kind::real) return v.id;
-    return v.kind == Kind::extent ? std::optional(world.pool.real_of(v.id)) : std::nullopt;
-  };
   if (a.kind == Kind::truth && b.kind == Kind::truth) {
     if (a.truth == Truth::unknown || b.truth == Truth::unknown) return Truth::unknown;
     return a.truth == b.truth ? Truth::yes : Truth::no;
   }
-  const auto x = real(a), y = real(b);
+  const auto x = real_of(world, a), y = real_of(world, b);
   if (!x || !y) return Truth::no;
   if (*x == *y) return Truth::yes;
+  const auto never_zero = [&](int32_t a, int32_t b) {
+    const auto zero = world.pool.real_value(b);
+    return zero && *zero == 0 && (world.pool.inverse(a) >= 0 || world.pool.at_least_one(a));
+  };
+  if (never_zero(*x, *y) || never_zero(*y, *x)) return Truth::no;
+  if (facts.real_different(*x, *y) || follows(world, {*x, *y, true}) || follows(world, {*y, *x, true}))
+    return Truth::no;
   return world.pool.real_value(*x) && world.pool.real_value(*y) ? Truth::no : Truth::unknown;
 }
 
@@ -84,6 +127,33 @@ void assume_equal(World& world, const Value& a, const Value& b) {
   if (other.kind == Kind::real) facts.assume_real(symbol.id, other.id);
   if (other.kind == Kind::extent) facts.assume_real(symbol.id, world.pool.real_of(other.id));
 }
+
+namespace {
+
+// A comparison of real numbers.
+void assume_order(World& world, const Value& a, const Value& b, const std::string& name, bool wanted) {
+  const auto x = real_of(world, a), y = real_of(world, b);
+  if (!x || !y) return;
+  const bool first_big = (name[0] == '>') == wanted;
+  const Facts::Order order{first_big ? *x : *y, first_big ? *y : *x, (name.size() == 1) == wanted};
+  demand(real_order(world, order) != Truth::no);
+  world.logic.facts.assume_order(order);
+}
+
+// near(v * p, t): v = t / p, where v is a number that nothing is known of. False: not of that form.
+bool assume_factor(const std::vector<Expr>& args, const Scope& scope) {
+  World& world = scope.world;
+  if (args[0].kind != Expr::Kind::call || args[0].text != "*") return false;
+  const Value v = evaluate(args[0].args[0], scope);
+  if (v.kind != Kind::real || world.pool.real_value(v.id)) return false;
+  const auto p = real_of(world, evaluate(args[0].args[1], scope)), t = real_of(world, evaluate(args[1], scope));
+  const auto factor = p && t ? world.pool.real_op('/', *t, *p) : std::nullopt;
+  if (!factor) return false;
+  if (*factor != v.id) world.logic.facts.assume_real(v.id, *factor);
+  return true;
+}
+
+}  // namespace
 
 void assume(const Expr& condition, bool wanted, const Scope& scope) {
   World& world = scope.world;
@@ -108,6 +178,7 @@ void assume(const Expr& condition, bool wanted, const Scope& scope) {
       if (a.kind == Kind::extent && b.kind == Kind::extent)
         return demand(world.logic.divides(a.id, b.id, &quotient) != Fit::misfit);
     }
+    if (name == "near" && wanted && assume_factor(args, scope)) return;
     if (name == (wanted ? "==" : "!=") || (name == "near" && wanted)) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none);
@@ -123,11 +194,14 @@ void assume(const Expr& condition, bool wanted, const Scope& scope) {
         const Lin room = first_big ? lins.sub(a.id, b.id) : lins.sub(b.id, a.id);
         return demand(world.logic.facts.assume_at_least(room, strict ? 1 : 0));
       }
+      assume_order(world, a, b, name, wanted);
     }
     if (name == (wanted ? "!=" : "==")) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none && equal(world, a, b) != Truth::yes);
       if (a.kind == Kind::extent && b.kind == Kind::extent) world.logic.facts.assume_different(a.id, b.id);
+      const auto x = real_of(world, a), y = real_of(world, b);
+      if (x && y && (a.kind == Kind::real || b.kind == Kind::real)) world.logic.facts.assume_real_different(*x, *y);
       return;
     }
   }

@@ -1,7 +1,6 @@
 #include "core/rulegen/sym_expr.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -160,8 +159,9 @@ std::optional<Lin> Evaluator::combine(char op, Lin a, Lin b, bool* none) {
     case '<':
     case '>': {
       const Truth order = facts_.at_least(lins().sub(a, b), 0);
-      if (order == Truth::unknown) return std::nullopt;
-      return (order == Truth::yes) == (op == '<') ? b : a;
+      if (order == Truth::yes) return op == '<' ? b : a;
+      if (order == Truth::no || facts_.at_least(lins().sub(b, a), 0) == Truth::yes) return op == '<' ? a : b;
+      return std::nullopt;
     }
     default: {
       const Lin divisor = facts_.canon(b);
@@ -196,6 +196,11 @@ Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
   }
   const auto x = as_real(a), y = as_real(b);
   if (!x || !y || op == '%') return {};
+  if (const int32_t made = op == '*' ? extreme_product(s_.world, *x, *y) : -1; made >= 0) return Value::real(made);
+  if (op == '<' || op == '>') {
+    const Truth order = real_order(s_.world, {*x, *y, false});
+    if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == '<') ? *y : *x);
+  }
   const auto out = pool_.real_op(op, *x, *y);
   return out ? Value::real(*out) : Value();
 }
@@ -207,21 +212,17 @@ Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
     const Truth t = sym::equal(s_.world, a, b);
     return Value::of(op == "==" ? t : negated(t));
   }
-  const bool swap = op == "<" || op == "<=";
-  const bool strict = op == "<" || op == ">";
-  const Value &big = swap ? b : a, &small = swap ? a : b;  // big >= small, or big > small
+  const bool swap = op[0] == '<', strict = op.size() == 1;
+  const Value &big = swap ? b : a, &small = swap ? a : b;
   if (big.kind == Kind::extent && small.kind == Kind::extent)
     return Value::of(facts_.at_least(lins().sub(big.id, small.id), strict ? 1 : 0));
   const auto x = as_real(big), y = as_real(small);
-  if (!x || !y) return {};
-  const auto p = pool_.real_value(*x), q = pool_.real_value(*y);
-  if (!p || !q) return Value::open();
-  return Value::of(strict ? *p > *q : *p >= *q);
+  return x && y ? Value::of(real_order(s_.world, {*x, *y, strict})) : Value();
 }
 
 Value Evaluator::root(const Value& a) {
   const auto x = as_real(a);
-  if (a.kind == Kind::open || !x) return a.kind == Kind::open ? Value::open() : Value();
+  if (!x) return a.kind == Kind::open ? Value::open() : Value();
   const auto out = pool_.real_op('s', *x, *x);
   return out ? Value::real(*out) : Value();
 }

@@ -59,6 +59,10 @@ struct Scope {
 
 Value evaluate(const rules::Expr& expr, const Scope& scope);
 Truth equal(World& world, const Value& a, const Value& b);
+// Whether big >= small (big > small where strict), of real numbers.
+Truth real_order(World& world, const Facts::Order& order);
+// The product of two real numbers where one is 0, or one is infinite and the other's sign is known; else -1.
+int32_t extreme_product(World& world, int32_t a, int32_t b);
 // Makes two values equal; throws Impossible. What cannot be expressed is left out: assuming less is sound.
 void assume_equal(World& world, const Value& a, const Value& b);
 // Throws Impossible where it certainly does not hold.

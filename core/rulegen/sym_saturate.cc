@@ -11,12 +11,12 @@ bool Saturation::reached(const Goals& goals) const {
   return true;
 }
 
-bool Saturation::run(const Goals& goals) {
+bool Saturation::run(const Goals& goals, const std::vector<int32_t>& axioms) {
   seeds();
   for (int k = 0; k < limits_.iterations && !reached(goals); ++k) {
     const auto before = graph_.instances().size();
     const int32_t terms = graph_.size();
-    if (round(goals)) break;
+    if (round(goals, axioms)) break;
     seeds();
     if (graph_.instances().size() == before && graph_.size() == terms) break;
   }
@@ -55,18 +55,19 @@ uint64_t Saturation::key(int32_t axiom, const Binding& b) const {
 }
 
 // Finds all matches first, then applies them. True where the goals are reached or a limit is.
-bool Saturation::round(const Goals& goals) {
+bool Saturation::round(const Goals& goals, const std::vector<int32_t>& axioms) {
   std::vector<std::pair<int32_t, Binding>> found;
-  for (size_t k = 0; k < axioms_.axioms().size(); ++k) {
-    const auto& rule = axioms_.axioms()[k].rule;
+  for (const int32_t k : axioms) {
+    const auto& axiom = axioms_.axioms()[static_cast<size_t>(k)];
+    const auto& rule = axiom.rule;
+    if ((axiom.operators & ~graph_.operators()) != 0) continue;
     const auto roots = graph_.of_op(static_cast<int>(rule.left[0].op));
     if (roots.empty()) continue;
     AxiomMatcher matcher(rule, graph_, w_);
     for (TermId root : roots) {
       if (graph_.node(root).duplicate) continue;
       matcher.at(root, [&](const Binding& binding) {
-        if (tried_.insert(key(static_cast<int32_t>(k), binding)).second)
-          found.emplace_back(static_cast<int32_t>(k), binding);
+        if (tried_.insert(key(k, binding)).second) found.emplace_back(k, binding);
       });
     }
   }

@@ -17,12 +17,12 @@ class Saturation {
  public:
   Saturation(const AxiomSet& axioms, EGraph& graph, World& world, const SaturationLimits& limits)
       : axioms_(axioms), graph_(graph), w_(world), limits_(limits) {}
-  // Whether all pairs are equal.
-  bool run(const Goals& goals);
+  // Whether all pairs are equal by the axioms of these numbers. Once.
+  bool run(const Goals& goals, const std::vector<int32_t>& axioms);
 
  private:
   bool reached(const Goals& goals) const;
-  bool round(const Goals& goals);
+  bool round(const Goals& goals, const std::vector<int32_t>& axioms);
   void seeds();
   uint64_t key(int32_t axiom, const Binding& binding) const;
 

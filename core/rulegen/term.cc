@@ -55,7 +55,21 @@ int32_t Pool::real(double value) {
 int32_t Pool::real_symbol(const std::string& name) { return real_by_name("?" + name, std::nullopt); }
 int32_t Pool::real_of(Lin a) {
   const auto number = lins.value(a);
-  return number ? real(static_cast<double>(*number)) : real_by_name(fmt::format("<{}>", a), std::nullopt);
+  if (number) return real(static_cast<double>(*number));
+  const int32_t made = real_by_name(fmt::format("<{}>", a), std::nullopt);
+  lin_of_[made] = a;
+  return made;
+}
+
+bool Pool::at_least_one(int32_t real) const {
+  const auto held = lin_of_.find(real);
+  if (held == lin_of_.end()) return false;
+  const Sum& terms = lins.sum(held->second);
+  return std::ranges::all_of(terms, [&](const Summand& item) {
+    return item.factor >= 1 && std::ranges::all_of(item.atoms, [&](int32_t atom) {
+             return lins.atom(atom).kind == Atom::Kind::symbol && lins.atom(atom).least >= 1;
+           });
+  });
 }
 std::optional<double> Pool::real_value(int32_t real) const { return reals_[static_cast<size_t>(real)].second; }
 
@@ -81,10 +95,18 @@ std::optional<int32_t> Pool::real_op(char op, int32_t a, int32_t b) {
         return real(std::sqrt(*x));
     }
   }
+  if (op == '/' && x && *x == 1 && inverse(b) >= 0) return inverse(b);
   if ((op == '+' || op == '*') && b < a) std::swap(a, b);
-  return real_by_name(
+  const int32_t made = real_by_name(
       fmt::format("({} {} {})", reals_[static_cast<size_t>(a)].first, op, reals_[static_cast<size_t>(b)].first),
       std::nullopt);
+  if (op == '/' && x && *x == 1) inverse_[made] = b;
+  return made;
+}
+
+int32_t Pool::inverse(int32_t real) const {
+  const auto held = inverse_.find(real);
+  return held == inverse_.end() ? -1 : held->second;
 }
 
 int32_t Pool::shape(const Shape& shape) {

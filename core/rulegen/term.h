@@ -49,6 +49,10 @@ class Pool {
   std::optional<int32_t> real_op(char op, int32_t a, int32_t b);
   int32_t real_of(Lin a);
   std::optional<double> real_value(int32_t real) const;
+  // 1 / x, where `real` is x as 1 divided by something; -1 otherwise.
+  int32_t inverse(int32_t real) const;
+  // Whether it was made of a product of extents, each of which is 1 at least.
+  bool at_least_one(int32_t real) const;
 
   int32_t shape(const Shape& shape);
   const Shape& shape_of(int32_t id) const { return shapes_[static_cast<size_t>(id)]; }
@@ -63,6 +67,8 @@ class Pool {
   std::unordered_map<std::string, int32_t> word_of_;
   std::vector<std::pair<std::string, std::optional<double>>> reals_;
   std::unordered_map<std::string, int32_t> real_of_;
+  std::unordered_map<int32_t, int32_t> inverse_;
+  std::unordered_map<int32_t, Lin> lin_of_;
   std::vector<Shape> shapes_;
   std::map<Shape, int32_t> shape_of_;
   std::vector<Params> params_;

@@ -193,6 +193,7 @@ CompiledRule Compiler::run() {
   right_side();
   find_cycle_risk(rule_);
   rule_.hash = hash_string(body_text(text_));
+  rule_.of_constants = std::ranges::find(text_.tags, "constants") != text_.tags.end();
   rule_.text = std::move(text_);
   return std::move(rule_);
 }

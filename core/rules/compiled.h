@@ -108,6 +108,7 @@ class CompiledRule {
   std::vector<Slot> variables;              // tensors and sequences in the order of their first use: Match::variables
   std::vector<std::vector<Step>> programs;  // one per left node, which is its anchor
   int32_t before_first = -1, before_second = -1;
+  bool of_constants = false;  // tag `constants`: also replaces what depends on weights alone (axioms)
   // A new value reads something that need not stand before all roots: cycles are possible.
   bool may_cycle = false;
   // Tensors, sequences, left nodes that every root depends on anyway.

@@ -185,7 +185,7 @@ bool Matcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
   const Node& node = graph_.node(id);
   const LeftNode& left = rule_.left[pattern];
-  if (node.op() != left.op || (left.replaced && node.constant)) return false;
+  if (node.op() != left.op || (left.replaced && node.constant && !rule_.of_constants)) return false;
   if (!pins_.empty() && pins_[pattern] != id) return false;
   for (size_t k = 0; k < rule_.left.size(); ++k) {
     if ((binding_.masks.nodes >> k & 1u) && binding_.nodes[k] == id) return false;

@@ -38,14 +38,16 @@ std::string file_text(const rulegen::GenerateReport& report, const std::vector<s
 struct Flags {
   std::string out, unproved, explain, axioms;
   std::vector<std::string> known;
-  int64_t max_ops = 3, lift_ops = 0, threads = 2, memory_mib = 4096;
+  int64_t max_ops = 3, lift_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
   bool all_known = false, count_only = false;
 };
 
 void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
   options.heading("Generate");
-  options.text("ops", how.ops,
-               "sets of operators, '+' between: 2d, 4d, transformer; only some of one: 4d:conv2d,relu,concat");
+  options.text(
+      "ops", how.ops,
+      "sets of operators, '+' between: 2d, 4d, transformer, 2d-constant, 4d-constant, 4d-window; only some of one: "
+      "4d:conv2d,relu,concat");
   options.integer("max-ops", flags.max_ops, 1, 5, "operators of each side");
   options.integer("lift-ops", flags.lift_ops, 0, 5, "candidates with more a side are counted, not proved; 0: no bound");
   options.text("out", flags.out, "file for the proved rules");
@@ -53,6 +55,8 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
                "file for what is equal at all tested shapes but not proved (missing axioms)");
   options.text("explain", flags.explain, "file for all pruned pairs and why they were pruned; - for standard output");
   options.integer("threads", flags.threads, 1, 256, "threads; the result does not depend on their number");
+  options.integer("seconds", flags.seconds, 0, kNoLimit,
+                  "stop then, with what there is; --resume goes on; 0: no bound");
   options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
   options.texts("activations", how.activations, "written for the activation that stands for all of them");
   options.texts("known", flags.known,
@@ -63,7 +67,7 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
 }
 
 void declare_resume(Options& options, std::string& folder) {
-  options.text("resume", folder, "folder that keeps the levels that are done, and takes them up again");
+  options.text("resume", folder, "folder that keeps levels and proofs that are done, and takes them up again");
 }
 
 }  // namespace
@@ -116,7 +120,7 @@ int run_rules_generate(std::vector<std::string> arguments) {
   StatusLine status(true, isatty(STDERR_FILENO) != 0);
   how.progress = [&](const std::string& line) {
     status.show(line);
-    return stop_signal() == 0;
+    return stop_signal() == 0 && (flags.seconds == 0 || watch.seconds() < static_cast<double>(flags.seconds));
   };
   const auto report = rulegen::generate(how);
   status.clear();

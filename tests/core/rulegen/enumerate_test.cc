@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -40,6 +41,14 @@ TEST(Enumerate, CountsOfSmallSets) {
   EXPECT_EQ(run("4d:conv2d,concat", 2).levels[2].graphs.size(), 349u);
   EXPECT_EQ(run("transformer:softmax,transpose", 3).levels[3].graphs.size(), 67u);
   EXPECT_EQ(run("2d", 2).levels[2].distinct, 933u);
+}
+
+TEST(Enumerate, ConstantsAndMovingWindows) {
+  const auto all = run("2d-constant:matmul,add", 1);
+  EXPECT_EQ(all.levels[1].redundant, 5u);  // x eye, eye x, x 0, 0 x, x + 0
+  EXPECT_EQ(constant_element(kMean, tiny_shape({2, 1, 3, 3}), 5).real, 1.0 / 9);
+  EXPECT_EQ(constant_element(kIdentity, tiny_shape({3, 3}), 4).field, 1u);
+  EXPECT_EQ(constant_element(kIdentity, tiny_shape({2, 2, 1, 1}), 1).field, 0u);
 }
 
 TEST(Enumerate, OneTermForEachClassOfRenamings) {
@@ -165,8 +174,11 @@ TEST_P(TinyEvaluator, AgreesWithTheDefinition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, TinyEvaluator, testing::ValuesIn(family_names()),
-                         [](const auto& param_info) { return "Set" + param_info.param; });
+INSTANTIATE_TEST_SUITE_P(Families, TinyEvaluator, testing::ValuesIn(family_names()), [](const auto& param_info) {
+  std::string name = "Set" + param_info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace rlgo::rulegen

@@ -56,6 +56,48 @@ TEST(Generate, ConvolutionsOfOneInputMerge) {
   })) << all_text(report);
 }
 
+TEST(Generate, FactorsMayBeOneMore) {
+  const auto report = run("2d-constant:mul,add", 2);
+  EXPECT_TRUE(std::ranges::any_of(report.rules, [](const auto& rule) {
+    return rule.name.starts_with("g-add-mul-to-mul-add") && rule.text.find(" 1)") != std::string::npos;
+  })) << all_text(report);
+}
+
+TEST(Generate, IdentityIsWrittenWhereTheRightSideReadsIt) {
+  const auto report = run("2d-constant:matmul,add", 2);
+  EXPECT_TRUE(has(report, "(slice (reshape (pad (fill shape=[")) << all_text(report);
+  for (const auto& rule : report.rules) EXPECT_EQ(rule.rule->rule(0).left[0].op == ops::Op::fill, false) << rule.text;
+}
+
+TEST(Generate, MeansAreDepthwiseConvolutions) {
+  const auto report = run("4d-constant:conv2d,avg_pool", 1);
+  EXPECT_TRUE(has(report, "value=1.0 / (3 * 3)")) << all_text(report);
+}
+
+TEST(Generate, WindowsThatMoveKeepTheirStrides) {
+  const auto report = run("4d-window:conv2d,concat", 2);
+  EXPECT_TRUE(has(report, "concat")) << all_text(report);
+  for (const auto& rule : report.rules) {
+    EXPECT_NE(check_rule(*rules::RuleSet::parse(rule.text, "generated"), 0, {}).verdict, Verdict::different)
+        << rule.text;
+  }
+}
+
+TEST(Generate, ProofsAreTakenUpAgain) {
+  GenerateOptions options;
+  options.ops = "2d:relu,concat";
+  options.max_ops = 2;
+  options.axioms = AxiomSet::load("configs/rules/axioms.rules");
+  options.state = std::filesystem::temp_directory_path() / "rlgo_generate_proofs";
+  std::filesystem::remove_all(options.state);
+  std::filesystem::create_directories(options.state);
+  const auto first = generate(options), second = generate(options);
+  EXPECT_EQ(first.families[0].proofs_resumed, 0u);
+  EXPECT_EQ(second.families[0].proofs_resumed, second.families[0].directed);
+  EXPECT_EQ(all_text(first), all_text(second));
+  std::filesystem::remove_all(options.state);
+}
+
 TEST(Generate, RulesAreProvedAndNothingFalseIsAmongThem) {
   const auto report = run("2d:matmul,relu,transpose,concat", 2);
   ASSERT_GE(report.rules.size(), 6u);
