@@ -239,6 +239,10 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   if (store_) store_->close();
   checkpoint(result.state);
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);
+  if (result.reason == learner::StopReason::too_few_actors || (result.reason == learner::StopReason::interrupted && restart_wanted())) {
+    log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
+    return kRestartStatus;  // the end may be seconds away: no measurements
+  }
   Interactions done;
   done.steps = result.state.steps;
   done.episodes = result.state.episodes;
@@ -255,7 +259,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     log_.warn("no report.html: {}", e.what());
   }
   std::printf("%s", summary.c_str());
-  return result.reason == learner::StopReason::too_few_actors ? kTooFewActorsStatus : 0;
+  return 0;
 }
 
 }  // namespace rlgo::launch

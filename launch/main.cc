@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/comm/comm.h"
 #include "launch/commands/command.h"
+#include "launch/roles.h"
 #include "launch/signals.h"
 
 namespace {
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
     status = 1;
   }
   std::fflush(nullptr);
-  if (comm) comm->close(status == 0 ? 30.0 : 1.0, status);
+  // After an error the others are not worth waiting for; where too few actors were left, some will not come.
+  if (comm) comm->close(status == 0 ? 30.0 : status == rlgo::launch::kRestartStatus ? 5.0 : 1.0, status);
   return status;
 }
