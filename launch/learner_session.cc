@@ -221,10 +221,12 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.min_actors = static_cast<int>(config_.min_actors);
   options.actor_timeout_s = config_.actor_timeout_s;
   options.spec_hash = spec_.hash();
+  options.reproducible = config_.reproducible;
   if (config_.dream_actors > 0) dreams_on(config_, 0, mailbox_.size());  // are there enough ranks?
   options.turn = std::move(turn);
   options.should_stop = should_stop;
-  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }}};
+  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
+                             {comm::Tag::stats, [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
 
   progress_.phase("training");
   progress_.start(state_.epoch);
@@ -236,6 +238,7 @@ int LearnerSession::run(std::function<bool()> turn) {
 
 int LearnerSession::finish(const learner::LoopResult& result) {
   line_.clear();
+  lost_actors_ = result.any_lost || !result.all_said_goodbye;
   if (store_) store_->close();
   checkpoint(result.state);
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);

@@ -144,7 +144,7 @@ def main():
     judging.add_argument("samples")
     judging.add_argument("--figure")
     judging.add_argument("--max-mib-per-hour", type=float, default=8.0)
-    judging.add_argument("--max-growth-mib", type=float, default=2.0)
+    judging.add_argument("--max-growth-mib", type=float, default=4.0)
     given = parser.parse_args()
     if given.command == "watch":
         watch(given.job, given.out, given.every)
