@@ -71,7 +71,7 @@ def in_a_part(folder):
 
 def in_a_job(folder):
     """SIGKILL of rank 0 of a job: the launch script goes on from the last checkpoint by itself"""
-    process = job(*NET[:-2], *ENDLESS, "--name", "r", cwd=folder, ranks=3)
+    process = job(*NET, "--epochs", 1000000, "--name", "r", cwd=folder, ranks=3)
     run = folder / "runs/r"
     wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
     os.kill(ranks_of(process)[0], signal.SIGKILL)
