@@ -49,6 +49,7 @@ void Collector::start(int index) {
   try {
     slot->observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
     trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
+    check_seen(slot->observation, trajectory.initial_cost_us);
   } catch (const std::exception& error) {
     lose(index, error.what());
   }
@@ -104,6 +105,12 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
                             result.reward));
     return;
   }
+  try {
+    check_seen(result.observation, result.info.cost_us);
+  } catch (const Error& error) {
+    lose(index, fmt::format("after action ({}, {}): {}", decision.action.xfer, decision.action.location, error.what()));
+    return;
+  }
   auto& slot = slots_[static_cast<size_t>(index)];
   mdp::Trajectory& trajectory = slot->trajectory;
   trajectory.best_cost_us = std::min(trajectory.best_cost_us, result.info.cost_us);
@@ -135,6 +142,11 @@ void Collector::finish(int index, bool terminal, bool truncated) {
   ++stats_.episodes;
   lost_in_a_row_ = 0;
   sink_.on_trajectory(std::move(trajectory));
+}
+
+void Collector::check_seen(const mdp::Observation& observation, double cost_us) const {
+  if (!std::isfinite(cost_us)) fail("the cost is {}", cost_us);
+  if (!options_.dream) mdp::check(observation, envs_.spec());
 }
 
 void Collector::lose(int index, const std::string& what) {

@@ -85,6 +85,8 @@ class Collector {
   void finish_step(int index, const Decision& decision, mdp::StepResult result);
   void finish(int index, bool terminal, bool truncated);
   void lose(int index, const std::string& what);
+  // Nonsense of an environment must not reach the learner. Throws Error.
+  void check_seen(const mdp::Observation& observation, double cost_us) const;
 
   mdp::BatchEnv& envs_;
   Policy& policy_;

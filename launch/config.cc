@@ -123,6 +123,7 @@ void declare_system(Options& o, RunConfig& c) {
   o.integer("train.max-lag", c.max_lag, 0, 1000, "versions that the weights behind a trajectory may be old");
   o.integer("train.min-actors", c.min_actors, 1, 100000, "fewer living actors than this end the run (with a checkpoint)");
   o.number("train.actor-timeout", c.actor_timeout_s, 1, 1e6, "an actor silent for longer is given up, s");
+  o.flag("train.reproducible", c.reproducible, "learn from each actor's episodes in a fixed order, whoever was faster: same seed and ranks, same weights (with --cost analytic)");
   o.integer("learners", c.learners, 1, 1, "learner ranks");
 
   o.heading("Measured costs");
@@ -160,6 +161,7 @@ void check(const RunConfig& config) {
   if (config.graph.empty()) fail("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   if (config.target != "libtorch" && config.env_reward == "R4") fail("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", config.target);
   if (config.dream_actors > 0 && !has_world_model(config)) fail("--dream-actors {}: only the agents model-based and hybrid dream, not {}", config.dream_actors, config.agent);
+  if (config.reproducible && config.dream_actors > 0) fail("--train.reproducible: ranks that dream (--dream-actors) send what they have whenever it is ready");
   if (config.encoder == "ppo" && config.encoder_from.empty()) fail("--encoder ppo: name the model-free run with --encoder-from RUN");
   if (config.encoder == "ppo" && !std::filesystem::is_directory(std::filesystem::path(config.encoder_from) / "checkpoints"))
     fail("--encoder-from {}: is no run folder with checkpoints", config.encoder_from);

@@ -65,6 +65,7 @@ struct RunConfig {
   // train
   int64_t steps_per_epoch = 512, envs_per_actor = 4, max_lag = 1, min_actors = 1, learners = 1;
   double actor_timeout_s = 120;
+  bool reproducible = false;
 
   // cost
   int64_t cost_warmup = 2, cost_repeats = 9, cost_threads = 1;

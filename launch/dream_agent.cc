@@ -235,6 +235,9 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
     const auto version = static_cast<uint64_t>(context.version);
     const std::filesystem::path place = config_.wm_store.empty() ? rollouts_ : std::filesystem::path(config_.wm_store);
     replay::Sampler sampler(place, Rng({static_cast<uint64_t>(config_.seed), version, 0x5A3}), true);
+    for (const auto& part : sampler.broken()) {
+      if (broken_parts_.insert(part.path.string()).second) report.notes.push_back(fmt::format("left out: {}", part.reason));
+    }
     for (int64_t steps = 0; sampler.episodes() > 0 && steps < config_.wm_store_steps;) {
       stored.push_back(sampler.episode());
       steps += static_cast<int64_t>(stored.back().steps.size());

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "actors/dream_env.h"
@@ -58,6 +60,7 @@ class DreamAgent : public learner::Algorithm {
   Phase phase_ = Phase::collect;
   int64_t first_dream_epoch_ = -1;   // model-based: from which on the model is frozen; -1: not yet
   double reward_correlation_ = 0;    // running, on held-out episodes; hybrid's gate
+  std::set<std::string> broken_parts_;  // of the store, told already
 };
 
 }  // namespace rlgo::launch

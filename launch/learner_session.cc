@@ -221,10 +221,12 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.min_actors = static_cast<int>(config_.min_actors);
   options.actor_timeout_s = config_.actor_timeout_s;
   options.spec_hash = spec_.hash();
+  options.reproducible = config_.reproducible;
   if (config_.dream_actors > 0) dreams_on(config_, 0, mailbox_.size());  // are there enough ranks?
   options.turn = std::move(turn);
   options.should_stop = should_stop;
-  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }}};
+  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
+                             {comm::Tag::stats, [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
 
   progress_.phase("training");
   progress_.start(state_.epoch);
@@ -236,9 +238,14 @@ int LearnerSession::run(std::function<bool()> turn) {
 
 int LearnerSession::finish(const learner::LoopResult& result) {
   line_.clear();
+  lost_actors_ = result.any_lost || !result.all_said_goodbye;
   if (store_) store_->close();
   checkpoint(result.state);
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);
+  if (result.reason == learner::StopReason::too_few_actors || (result.reason == learner::StopReason::interrupted && restart_wanted())) {
+    log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
+    return kRestartStatus;  // the end may be seconds away: no measurements
+  }
   Interactions done;
   done.steps = result.state.steps;
   done.episodes = result.state.episodes;
@@ -255,7 +262,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     log_.warn("no report.html: {}", e.what());
   }
   std::printf("%s", summary.c_str());
-  return result.reason == learner::StopReason::too_few_actors ? kTooFewActorsStatus : 0;
+  return 0;
 }
 
 }  // namespace rlgo::launch

@@ -32,6 +32,9 @@ class LearnerSession {
   // Trains, then concludes; returns the exit status. `turn`: see learner::LoopOptions, for one process.
   int run(std::function<bool()> turn = {});
 
+  // After run(): whether actors died or hang. They will not take part in the end of the job.
+  bool lost_actors() const { return lost_actors_; }
+
   const LoadedModel& model() const { return model_; }
   const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
   const Prices& prices() const { return prices_; }
@@ -65,6 +68,7 @@ class LearnerSession {
   learner::LoopState state_;
   std::unique_ptr<replay::RolloutWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;
+  bool lost_actors_ = false;
   Stopwatch watch_;
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/comm/comm.h"
 #include "launch/commands/command.h"
+#include "launch/roles.h"
 #include "launch/signals.h"
 
 namespace {
@@ -61,6 +62,13 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   return command.run(context);
 }
 
+// How long the others are waited for at the end. Actors are done long before rank 0, which measures what was found.
+// After an error nobody is worth waiting for.
+double patience_s(const rlgo::comm::Comm& comm, int status) {
+  if (status == 0) return comm.rank() == 0 ? 30 : 24 * 3600;
+  return status == rlgo::launch::kRestartStatus ? 5 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,6 +86,6 @@ int main(int argc, char** argv) {
     status = 1;
   }
   std::fflush(nullptr);
-  if (comm) comm->close(status == 0 ? 30.0 : 1.0, status);
+  if (comm) comm->close(patience_s(*comm, status), status);
   return status;
 }

@@ -65,7 +65,9 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
   try {
     LearnerSession session(config, config_text, mailbox);
     session.prepare();
-    return session.run();
+    const int status = session.run();
+    if (session.lost_actors()) comm.close(2, status);  // some will not come
+    return status;
   } catch (...) {
     stop_actors(mailbox);
     throw;
@@ -96,7 +98,14 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     if (prices.table) receive_costs(message, *prices.table);
   };
   actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()), std::move(handlers));
-  loop.run(should_stop);
+  try {
+    loop.run(should_stop);
+  } catch (const std::exception& e) {
+    mailbox.send(0, comm::Tag::stats, e.what());
+    mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));
+    mailbox.flush(2);
+    throw;
+  }
   return 0;
 }
 

@@ -9,8 +9,9 @@
 
 namespace rlgo::launch {
 
-// Exit status where too few actors were left: the run can be resumed (sysexits' EX_TEMPFAIL).
-constexpr int kTooFewActorsStatus = 75;
+// Exit status of a run that stored its state and wants to be started again with --resume: too few actors were left, or
+// a batch system asked for the machine (sysexits' EX_TEMPFAIL).
+constexpr int kRestartStatus = 75;
 
 // A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed too,
 // as it does where all read the same bad options; it alone tells then.

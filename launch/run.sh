@@ -5,10 +5,12 @@
 #
 #   --np N        ranks to start: one learner, the rest actors, unless options say otherwise. Default: the cores, at
 #                 least 2; 1 for every subcommand but train. One rank alone runs without MPI.
-#   --restarts N  how often a run whose learner crashed (was killed by a signal) goes on from its last checkpoint (2)
+#   --restarts N  how often a run goes on from its last checkpoint after the learner crashed (was killed by a signal) or
+#                 too few actors were left (2)
 #   --help        this text; "launch/run.sh train --help" shows rlgo's own
 #
-# The exit status is the learner's. Ctrl-C (or SIGTERM) lets it store its state first; once more ends at once.
+# The exit status is the learner's: 0, 1 after an error, 75 where the state is stored and --resume shall go on. Ctrl-C ends
+# the run with what it has found; SIGTERM and SIGUSR1 only store its state (75). Once more ends at once. docs/clusters.md.
 # Set-up and build take seconds when nothing changed. Environment:
 #   RLGO_CACHE       folder for what is costly to make (default: ~/.cache/rlgo)
 #   RLGO_BUILD_JOBS  compilers at once (default: the cores, fewer where memory is short)
@@ -63,32 +65,5 @@ if [ "$ranks" = 1 ]; then
   exec "$program" "${arguments[@]}"
 fi
 
-runs=runs
-resuming=
-for ((i = 0; i < ${#arguments[@]}; ++i)); do
-  case ${arguments[i]} in
-    --runs) runs=${arguments[i + 1]:-} ;;
-    --runs=*) runs=${arguments[i]#--runs=} ;;
-    --resume | --resume=*) resuming=yes ;;
-  esac
-done
-while :; do
-  run_job "$ranks" "$program" "${arguments[@]}"
-  # 129 and more: the learner was killed by a signal. Where nobody asked it to end, it goes on from its checkpoint.
-  if [ "$job_status" -le 128 ] || [ -n "$job_stopped" ] || [ "$restarts" = 0 ]; then
-    break
-  fi
-  folder=$(newest_run "$job_folder/start" "$runs")
-  if [ -z "$folder" ]; then
-    say "the learner died (status $job_status) before its first checkpoint"
-    break
-  fi
-  say "the learner died (status $job_status); going on from $folder ($restarts restarts left)"
-  restarts=$((restarts - 1))
-  if [ -z "$resuming" ]; then
-    arguments+=(--resume "$folder")
-    resuming=yes
-  fi
-  rm -rf "$job_folder"
-done
+run_restarting "$restarts" "$ranks" "$program" "${arguments[@]}"
 exit "$job_status"

@@ -10,8 +10,10 @@ namespace {
 volatile std::sig_atomic_t received = 0;
 
 void on_signal(int number) {
-  if (received != 0) ::_exit(128 + number);
-  received = number;
+  // Batch systems warn by SIGUSR1 some time before their SIGTERM: the first clean end goes on.
+  const bool warning = received == SIGUSR1 || number == SIGUSR1;
+  if (received != 0 && !warning) ::_exit(128 + number);
+  if (received == 0 || number != SIGUSR1) received = number;
 }
 
 }  // namespace
@@ -25,5 +27,7 @@ void install_signal_handlers() {
 }
 
 int stop_signal() { return received; }
+
+bool restart_wanted() { return received == SIGTERM || received == SIGUSR1; }
 
 }  // namespace rlgo::launch

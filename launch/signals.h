@@ -1,4 +1,6 @@
-// SIGINT, SIGTERM and SIGUSR1 (which mpirun passes on to all ranks) ask for a clean end; a second one ends at once.
+// SIGINT, SIGTERM and SIGUSR1 (which mpirun passes on to all ranks) ask for a clean end; a second SIGINT or SIGTERM ends
+// at once. SIGINT is a person who has seen enough: what a run found so far is its result. SIGTERM and SIGUSR1 are a
+// batch system that takes the machine away: a run stores its state and asks to be started again (docs/clusters.md).
 #pragma once
 
 namespace rlgo::launch {
@@ -7,5 +9,7 @@ namespace rlgo::launch {
 void install_signal_handlers();
 // The number of the signal that asked for the end, 0 for none.
 int stop_signal();
+// Whether that signal was a batch system's.
+bool restart_wanted();
 
 }  // namespace rlgo::launch

@@ -3,6 +3,7 @@
 #
 #   launch/test.sh [ctest's options]      e.g. launch/test.sh -L core/graph   (-L label, -R name, -j jobs)
 #
+# Tests with the label nightly take long: they run where they are asked for (-L nightly; launch/scripts/nightly.sh).
 # Environment: RLGO_CACHE, RLGO_BUILD_JOBS, RLGO_PRESET as for launch/run.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/common.sh"
@@ -15,4 +16,8 @@ preset=${RLGO_PRESET:-release}
 "$RLGO_ROOT/launch/scripts/setup.sh"
 build_rlgo "$preset"
 mpi_environment
+case " $* " in
+  *nightly*) ;;
+  *) set -- -LE nightly "$@" ;;
+esac
 exec ctest --test-dir "$RLGO_ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null

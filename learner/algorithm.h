@@ -14,6 +14,7 @@ namespace rlgo::learner {
 // What an update did, for people: named numbers ("policy_loss", 0.12), the same names in the same order each time.
 struct UpdateReport {
   std::vector<std::pair<std::string, double>> values;
+  std::vector<std::string> notes;  // for the log
 };
 
 // What the next epoch is for, before its data is collected.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
@@ -76,7 +77,7 @@ LoopResult Loop::run() {
   while (state_.epoch < options_.epochs && collect()) train();
   stop();
   state_.seconds = seconds();
-  return {reason_, state_, roster_.living().empty()};
+  return {reason_, state_, roster_.living().empty(), roster_.any_lost()};
 }
 
 bool Loop::collect() {
@@ -89,7 +90,7 @@ bool Loop::collect() {
       service();
     }
     if (enough()) break;
-    if (roster_.all_exhausted(state_.version, quota_steps_)) {
+    if (all_exhausted()) {
       grant_more();
     } else if (!came && !options_.turn) {
       mailbox_.wait(20);
@@ -124,6 +125,11 @@ bool Loop::left_without_us() {
 }
 
 void Loop::train() {
+  if (options_.reproducible) {
+    std::sort(buffer_.begin(), buffer_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.rank, a.episode) < std::tie(b.rank, b.episode);
+    });
+  }
   std::vector<int64_t> lags;
   for (const auto& trajectory : buffer_) lags.push_back(lag_of(trajectory));
   describe(buffer_, lags, &report_);
@@ -133,6 +139,7 @@ void Loop::train() {
   // What arrives meanwhile is kept in a fresh buffer.
   report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress(), [this] { service(); }});
   report_.update_s = watch.seconds();
+  for (const auto& note : report_.update.notes) say(note);
   state_.version += 1;
   state_.epoch += 1;
   begin_version();
@@ -153,8 +160,14 @@ void Loop::train() {
   if (hooks_.on_epoch) hooks_.on_epoch(report, state_);
 }
 
+bool Loop::all_exhausted() const {
+  if (!options_.reproducible) return roster_.all_exhausted(state_.version, quota_steps_, options_.quiet_s);
+  return !roster_.any_expected() && roster_.all_exhausted(state_.version, quota_steps_, std::numeric_limits<double>::infinity());
+}
+
 bool Loop::enough() const {
   if (buffered_steps_ < plan_.real_steps) return false;
+  if (options_.reproducible && !options_.turn && !all_exhausted()) return false;
   return !plan_.wait_for_dreams || buffered_dream_steps_ >= plan_.dream_steps || roster_.dreamers(roster_.living()).empty();
 }
 
@@ -167,7 +180,7 @@ double Loop::progress() const {
 void Loop::begin_version() {
   plan_ = algorithm_.plan(state_.epoch, progress(), options_.steps_per_epoch);
   weights_ = algorithm_.weights();
-  const int64_t ahead = options_.turn ? 0 : options_.max_lag;
+  const int64_t ahead = options_.turn || options_.reproducible ? 0 : options_.max_lag;
   share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), roster_.hoped_for());
   publish(roster_.living());
 }

@@ -23,7 +23,11 @@ struct LoopOptions {
   int64_t max_lag = 1;            // weights versions; older trajectories are stored but not learned from
   int min_actors = 1;             // with fewer living actors the loop ends
   double actor_timeout_s = 120;   // silence after which an actor is thought dead
+  double quiet_s = 5;             // silence after which the others are not kept waiting for an actor
   double heartbeat_s = 1;         // to the actors
+  // Each epoch learns from what every actor played with its weights (max_lag does not count), in the order of ranks and
+  // episodes: the weights then depend on seed and number of actors alone, not on who was faster. Costs waiting.
+  bool reproducible = false;
   double drain_s = 20;            // at the end, for the actors' last messages
   uint64_t spec_hash = 0;         // of the observations that the algorithm was built for; other actors are an Error
   // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch
@@ -80,6 +84,7 @@ struct LoopResult {
   StopReason reason = StopReason::epochs;
   LoopState state;
   bool all_said_goodbye = false;  // every actor that was alive
+  bool any_lost = false;          // an actor that was lost has not come back
 };
 
 // Ranks 1 .. size-1 of the mailbox are the actors. Everything is sent point to point, nothing blocks, so a dead actor
@@ -105,6 +110,7 @@ class Loop {
   // Waits for an epoch's data. False where the loop must end (reason_).
   bool collect();
   bool enough() const;
+  bool all_exhausted() const;
   double progress() const;
   bool must_end();
   void train();

@@ -25,13 +25,15 @@ std::vector<int> Roster::lose_silent(double timeout_s) {
   return lost;
 }
 
-bool Roster::all_exhausted(int64_t version, int64_t quota_steps) const {
-  const auto ranks = real_ones(living());
-  for (int rank : ranks) {
+bool Roster::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const {
+  bool any = false;
+  for (int rank : real_ones(living())) {
+    if (actor(rank).since_heard.seconds() > quiet_s) continue;
     const comm::Heartbeat& beat = actor(rank).beat;
     if (beat.version != version || beat.quota_steps != quota_steps || beat.quota_left > 0) return false;
+    any = true;
   }
-  return !ranks.empty();
+  return any;
 }
 
 std::vector<int> Roster::real_ones(const std::vector<int>& ranks) const {

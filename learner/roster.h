@@ -42,10 +42,13 @@ class Roster {
   std::vector<int> dreamers(const std::vector<int>& ranks) const;
   // Living or expected actors on real environments; one that has not said hello yet counts as such.
   int hoped_for() const { return static_cast<int>(real_ones(living()).size() + in(State::expected).size()); }
-  // Whether every living actor on a real environment has told that it used up this permission. False where none lives.
-  bool all_exhausted(int64_t version, int64_t quota_steps) const;
+  // Whether every living actor on a real environment has told that it used up this permission. One that was silent for
+  // longer than `quiet_s` is not waited for (it may hang). False where no other is left.
+  bool all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const;
   const Actor& actor(int rank) const { return actors_.at(static_cast<size_t>(rank)); }
   bool any_gone() const { return !in(State::gone).empty(); }
+  bool any_expected() const { return !in(State::expected).empty(); }
+  bool any_lost() const { return !in(State::lost).empty(); }
 
  private:
   Actor& at(int rank) { return actors_.at(static_cast<size_t>(rank)); }

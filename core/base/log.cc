@@ -39,7 +39,7 @@ Log::Log(const LogOptions& options) {
   logger_ = std::make_shared<spdlog::logger>("rlgo", sinks.begin(), sinks.end());
   logger_->set_pattern(fmt::format("%T.%e [{}] %l: %v", options.rank));
   logger_->set_level(spdlog::level::info);
-  logger_->flush_on(spdlog::level::warn);
+  logger_->flush_on(spdlog::level::info);  // lines are few, and a killed run must leave them
 }
 
 void Log::write(LogLevel level, std::string_view text) const {

@@ -117,6 +117,8 @@ class MpiComm : public Comm {
     if (closed_) return true;
     closed_ = true;
     const bool all = barrier(max_s);
+    // This actor failed, alone: the others go on without it, as if it had been killed.
+    if (!all && rank_ != 0 && status != 0) std::_Exit(status);
     {
       const Watchdog watchdog(max_s + (rank_ == 0 ? 1 : 4), status);
       MPI_Finalize();

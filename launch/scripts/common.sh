@@ -11,7 +11,7 @@ die() {
 }
 
 # The comment at a script's head, as its help.
-script_help() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$1"; }
+script_help() { sed -n '2,/^set -/{/^set -/d;/^#SBATCH/d;s/^# \{0,1\}//;p}' "$1"; }
 
 # Jobs to build with: the cores, but at most one for each 2.5 GiB of free memory (files with LibTorch take 2 GiB).
 build_jobs() {

@@ -1,12 +1,15 @@
 # shellcheck shell=bash
-# Read by launch/run.sh (source, after common.sh): one MPI job from start to end.
+# Read by launch/run.sh and batch.sh (source, after common.sh): one MPI job from start to end.
 #
-#   run_job RANKS PROGRAM ARGUMENTS...    sets job_status, the exit status of rank 0
+#   run_job RANKS PROGRAM ARGUMENTS...                   sets job_status, the exit status of rank 0
+#   run_restarting RESTARTS RANKS PROGRAM ARGUMENTS...   the same; goes on from the last checkpoint after a crash
 #
 # - A rank that dies does not take the others with it (--enable-recovery); the learner on rank 0 decides what to do.
 # - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow.
-# - INT or TERM: rank 0 is asked once, by TERM, to end cleanly (it stores a checkpoint and tells the others) and has
-#   RLGO_STOP_S seconds (60) for it. A second one ends the job at once. job_stopped tells that it happened.
+# - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and tells the
+#   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
+#   after a USR1, which batch systems send as a warning. job_stopped tells which it was.
+# - RLGO_MPIRUN_OPTIONS: more options for mpirun (hosts, network), separated by spaces.
 
 job_mpirun=
 job_folder=
@@ -27,14 +30,14 @@ job_outlasts() {
 
 job_stop() {
   local signal=$1 rank0
-  if [ -n "$job_stopped" ]; then
+  if [ -n "$job_stopped" ] && [ "$job_stopped" != USR1 ]; then
     say "ending at once"
     kill -TERM "$job_mpirun" 2>/dev/null
     return
   fi
   job_stopped=$signal
   rank0=$(job_rank0)
-  if [ -z "$rank0" ] || ! kill -TERM "$rank0" 2>/dev/null; then
+  if [ -z "$rank0" ] || ! kill -s "$signal" "$rank0" 2>/dev/null; then
     kill -TERM "$job_mpirun" 2>/dev/null
     return
   fi
@@ -49,15 +52,18 @@ run_job() {
   trap 'rm -rf "$job_folder"' EXIT
   touch "$job_folder/start"
   job_status=
+  job_stopped=
   export RLGO_JOB_FOLDER=$job_folder RLGO_JOB_PID=$$
-  trap 'job_stop 2' INT
-  trap 'job_stop 15' TERM
+  trap 'job_stop INT' INT
+  trap 'job_stop TERM' TERM
+  trap 'job_stop USR1' USR1
   # A session of its own: the terminal's Ctrl-C must not reach mpirun, which would kill the ranks after a second.
-  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery \
+  # shellcheck disable=SC2086  # several words
+  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery ${RLGO_MPIRUN_OPTIONS:-} \
     "$RLGO_ROOT/launch/scripts/rank.sh" "$@" </dev/null &
   job_mpirun=$!
   (
-    trap - INT TERM
+    trap - INT TERM USR1
     while kill -0 "$job_mpirun" && [ ! -f "$job_folder/status" ]; do sleep 1; done
     if job_outlasts "${RLGO_GRACE_S:-20}"; then kill -TERM "$job_mpirun"; fi
   ) 2>/dev/null &
@@ -68,13 +74,46 @@ run_job() {
     answer=0
     wait "$job_mpirun" || answer=$?
   done
-  trap - INT TERM
+  trap - INT TERM USR1
   kill "$watcher" 2>/dev/null || true
   job_status=$(cat "$job_folder/status" 2>/dev/null || true)
   if [ -z "$job_status" ]; then  # rank 0 did not come to an end of its own
     job_status=$((answer > 0 ? answer : 1))
-    [ -z "$job_stopped" ] || job_status=$((128 + job_stopped))
+    [ -z "$job_stopped" ] || job_status=$((128 + $(kill -l "$job_stopped")))
   fi
+}
+
+# Status 75 (too few actors are left) and those of a learner that a signal killed (129 and more) ask for another start,
+# where nobody has asked the run to end.
+run_restarting() {
+  local restarts=$1 ranks=$2 program=$3 runs=runs resuming='' folder i
+  shift 3
+  local arguments=("$@")
+  for ((i = 0; i < ${#arguments[@]}; ++i)); do
+    case ${arguments[i]} in
+      --runs) runs=${arguments[i + 1]:-} ;;
+      --runs=*) runs=${arguments[i]#--runs=} ;;
+      --resume | --resume=*) resuming=yes ;;
+    esac
+  done
+  while :; do
+    run_job "$ranks" "$program" "${arguments[@]}"
+    if { [ "$job_status" -le 128 ] && [ "$job_status" != 75 ]; } || [ -n "$job_stopped" ] || [ "$restarts" = 0 ]; then
+      return
+    fi
+    if [ -z "$resuming" ]; then
+      folder=$(newest_run "$job_folder/start" "$runs")
+      if [ -z "$folder" ]; then
+        say "the learner ended (status $job_status) before its first checkpoint"
+        return
+      fi
+      arguments+=(--resume "$folder")
+      resuming=yes
+    fi
+    say "the learner ended (status $job_status); going on from its last checkpoint ($restarts restarts left)"
+    restarts=$((restarts - 1))
+    rm -rf "$job_folder"
+  done
 }
 
 # newest_run MARKER RUNS: the run folder in the folder RUNS that got a checkpoint last, if that was after MARKER was made.

@@ -9,7 +9,7 @@ fi
 
 # mpirun's signals reach the program too (one process group): this shell only waits for what the program makes of them.
 trap : HUP INT TERM USR1 USR2
-"$@" <&0 &
+env --default-signal=INT "$@" <&0 &  # a shell's background processes do not hear INT
 child=$!
 echo "$child" >"$RLGO_JOB_FOLDER/pid"
 

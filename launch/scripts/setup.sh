@@ -7,6 +7,7 @@
 #                           CUDA 13 toolkit is found
 #   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
 #
+# With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge, iproute2. They skip without.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
@@ -17,6 +18,7 @@ PACKAGES=(
   openmpi-bin libopenmpi-dev libhdf5-dev libz3-dev libboost-program-options-dev
   libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler libprotobuf-dev libspdlog-dev nlohmann-json3-dev graphviz
 )
+[ -z "${RLGO_SETUP_SLURM:-}" ] || PACKAGES+=(slurm-wlm munge iproute2)
 ONNX_VERSION=1.19.1
 ONNX_OPTIONS=(
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON

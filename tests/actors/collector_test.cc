@@ -130,6 +130,48 @@ TEST(Collector, AnExceptionCostsOneEpisode) {
   EXPECT_NE(keep.lost[1].what.find("boom at step 6"), std::string::npos);
 }
 
+// Has a number that is none in step 3 of every second episode.
+class NanEnv : public test::EndlessToy {
+ public:
+  explicit NanEnv(char where) : EndlessToy(8), where_(where) {}
+  mdp::Observation reset(uint64_t key) override {
+    steps_ = 0;
+    ++episodes_;
+    return EndlessToy::reset(key);
+  }
+  mdp::StepResult step(mdp::Action action) override {
+    auto result = EndlessToy::step(action);
+    if (++steps_ != 3 || episodes_ % 2 == 0) return result;
+    if (where_ == 'r') result.reward = std::nanf("");
+    if (where_ == 'o') result.observation.node_feat[0] = INFINITY;
+    if (where_ == 'c') result.info.cost_us = std::nan("");
+    return result;
+  }
+
+ private:
+  char where_;
+  int steps_ = 0, episodes_ = 0;
+};
+
+TEST(Collector, NumbersThatAreNoneCostTheirEpisode) {
+  class Onward : public RandomPolicy {  // never stops
+    std::vector<Decision> act(std::span<const mdp::Observation* const> o, std::span<Rng* const>) override {
+      return std::vector<Decision>(o.size());
+    }
+  } onward;
+  for (const auto& [where, what] : {std::pair{'r', "reward"}, {'o', "node_feat[0] is inf"}, {'c', "cost is nan"}}) {
+    std::vector<std::unique_ptr<mdp::Env>> list;
+    list.push_back(std::make_unique<NanEnv>(where));
+    const auto envs = mdp::make_batch(std::move(list));
+    Keep keep;
+    Collector collector(*envs, onward, keep, {});
+    while (keep.trajectories.size() < 3) collector.round([] { return true; });
+    ASSERT_EQ(keep.lost.size(), 3u);
+    EXPECT_NE(keep.lost[0].what.find(what), std::string::npos) << keep.lost[0].what;
+    for (const auto& t : keep.trajectories) EXPECT_EQ(t.steps.size(), 8u);
+  }
+}
+
 TEST(Collector, SteppedTogetherAllAreLost) {
   std::vector<std::unique_ptr<mdp::Env>> list;
   list.push_back(std::make_unique<test::EndlessToy>(16));

@@ -95,6 +95,21 @@ def stored(run):
     return rlgo_results.load(run, steps=False).episodes
 
 
+def state(run):
+    """Everything in the last checkpoint, as bytes, but for the options as text and the time that was spent."""
+    import h5py
+
+    path = max((run / "checkpoints").glob("checkpoint-*.h5"))
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    del found["texts/config"]
+    names = [name.decode() for name in found["numbers/name"]]
+    found["numbers/value"][names.index("seconds")] = 0
+    assert any(name.startswith("tensors/") for name in found) or "tensor_names" in found
+    return {name: value.tobytes() if hasattr(value, "tobytes") else value for name, value in found.items()}
+
+
 def rewrites(trace):
     """(rule, location) of each line of a trace file."""
     lines = [line.split("\t") for line in Path(trace).read_text().splitlines() if "\t" in line and not line.startswith("#")]

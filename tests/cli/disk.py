@@ -4,7 +4,7 @@ import subprocess
 
 import h5py
 import onnx
-from _rlgo import RANDOM, main, rlgo, skip
+from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics, rlgo, skip
 
 
 class SmallDisk:
@@ -59,10 +59,28 @@ def in_the_store(folder):
     fails_clearly(folder, 400, ["--graph", "toy_residual", "--epochs", 1000, "--store.episodes-per-part", 8])
 
 
+def in_a_checkpoint(folder):
+    """no room for another checkpoint: the last one is whole, and the run goes on from it where there is room again"""
+    options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 8, "--train.steps-per-epoch", 40, "--store.rollouts", "false", "--outcome.polish", "false"]
+    with SmallDisk(folder, 700) as disk:
+        done = rlgo(*options, "--checkpoint.every", 1, "--checkpoint.keep", 100, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=120)
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]
+        assert "checkpoints/checkpoint-" in line and "space" in line.lower(), line
+        print(f"  {line.replace(str(folder), 'FOLDER')[:200]}")
+        whole_or_absent(disk / "r")
+        kept = len(list((disk / "r/checkpoints").glob("checkpoint-*.h5")))
+        assert 1 <= kept < 8, kept
+        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
+        again = rlgo("--resume", disk / "r", "--epochs", 8, cwd=folder, timeout=120)
+        assert f"checkpoint-{kept:08}.h5: {kept} epochs" in again.stderr, again.stderr
+        complete(disk / "r")
+        assert [int(row["epoch"]) for row in metrics(disk / "r")] == list(range(1, 9))
+
+
 def in_the_model(folder):
     """there is room for all but the model"""
     fails_clearly(folder, 1500, ["--graph", "squeezenet1_1", "--epochs", 1, "--train.steps-per-epoch", 10])
 
 
 if __name__ == "__main__":
-    main(at_the_start, in_the_store, in_the_model)
+    main(at_the_start, in_the_store, in_a_checkpoint, in_the_model)

@@ -1,7 +1,7 @@
 """--resume goes on as if the run had never stopped (one process: everything depends on the seed alone)."""
 import shutil
 
-from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, main, metrics, rewrites, rlgo, stored
+from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, main, metrics, rewrites, rlgo, state, stored
 
 # Times, and what was sent (a resumed run greets its actor again).
 NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition"}
@@ -29,6 +29,11 @@ def four_or_two_and_two(folder, options):
     assert rewrites(folder / "runs/whole/best.trace"), "nothing was rewritten"
     same = [stored(folder / "runs" / name)[["rank", "episode", "steps", "return", "best_cost_us"]].sort_values(["rank", "episode"]) for name in ("whole", "halves")]
     assert same[0].to_numpy().tolist() == same[1].to_numpy().tolist(), "the stores hold other episodes"
+    a, b = state(folder / "runs/whole"), state(folder / "runs/halves")
+    assert a.keys() == b.keys()
+    differing = [name for name in a if a[name] != b[name]]
+    assert not differing, f"not the same bit for bit: {differing}"
+    print(f"  {len(a)} datasets of the last checkpoints are the same bit for bit")
 
 
 def random_agent(folder):

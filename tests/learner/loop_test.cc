@@ -40,6 +40,7 @@ class Counter : public Algorithm {
   std::string weights() override { return std::to_string(updates); }
   UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override {
     for (const auto& t : trajectories) steps += static_cast<int64_t>(t.steps.size());
+    for (const auto& t : trajectories) names.emplace_back(t.weights_version, t.rank, t.episode);
     context.between();
     EXPECT_EQ(context.version, updates);
     EXPECT_LT(context.progress, 1);
@@ -48,6 +49,7 @@ class Counter : public Algorithm {
   }
   int updates = 0;
   int64_t steps = 0;
+  std::vector<std::tuple<int64_t, int32_t, int64_t>> names;  // version, rank, episode
 };
 
 // Random, but with versions: checks that weights and version belong together.
@@ -357,16 +359,22 @@ TEST(Roster, LivesOfAnActor) {
   Roster roster(3);
   EXPECT_EQ(roster.hoped_for(), 2);
   EXPECT_TRUE(roster.living().empty());
-  EXPECT_FALSE(roster.all_exhausted(0, 0));
+  EXPECT_FALSE(roster.all_exhausted(0, 0, 60));
   EXPECT_TRUE(roster.heard(2));
   EXPECT_FALSE(roster.heard(2));
   EXPECT_EQ(roster.living(), std::vector<int>{2});
   roster.beat(2, {.version = 3, .quota_steps = 10, .quota_left = 0});
-  EXPECT_TRUE(roster.all_exhausted(3, 10));
-  EXPECT_FALSE(roster.all_exhausted(3, 20));
-  EXPECT_FALSE(roster.all_exhausted(4, 10));
+  EXPECT_TRUE(roster.all_exhausted(3, 10, 60));
+  EXPECT_FALSE(roster.all_exhausted(3, 20, 60));
+  EXPECT_FALSE(roster.all_exhausted(4, 10, 60));
+  EXPECT_FALSE(roster.all_exhausted(3, 10, -1));  // nobody but quiet ones
+  EXPECT_TRUE(roster.heard(1));
+  EXPECT_FALSE(roster.all_exhausted(3, 10, 60));
+  EXPECT_FALSE(roster.any_expected());
+  EXPECT_FALSE(roster.any_lost());
   EXPECT_EQ(roster.lose_silent(-1), (std::vector<int>{1, 2}));
   EXPECT_EQ(roster.hoped_for(), 0);
+  EXPECT_TRUE(roster.any_lost());
   EXPECT_TRUE(roster.heard(1));  // it comes back
   roster.said_goodbye(1);
   EXPECT_FALSE(roster.heard(1));
@@ -430,6 +438,28 @@ TEST(Loop, WithoutLagEveryEpochIsOnPolicy) {
   const auto result = run.run();
   EXPECT_EQ(result.state.epoch, 5);
   for (const auto& report : run.diary.epochs) EXPECT_EQ(report.lag_max, 0);
+}
+
+TEST(Loop, NobodyWaitsLongForASilentActor) {
+  Threads run(4);
+  run.options.max_lag = 0;  // two thirds of an epoch's steps are all that the others may play at first
+  run.options.quiet_s = 2;
+  const auto result = run.run(3);
+  EXPECT_EQ(result.state.epoch, 5);  // without a loss: the actor's timeout is two minutes
+  EXPECT_FALSE(result.any_lost);
+  EXPECT_EQ(run.diary.epochs.back().actors, 3);
+}
+
+TEST(Loop, ReproducibleRunsLearnFromTheSameEpisodesInTheSameOrder) {
+  const auto play = [] {
+    Threads run(4);
+    run.options.reproducible = true;
+    run.run();
+    return run.algorithm.names;
+  };
+  const auto once = play();
+  EXPECT_GT(once.size(), 5u * 20);  // episodes of at most 10 steps
+  EXPECT_EQ(once, play());
 }
 
 TEST(Loop, GoesOnWithoutASilentActor) {

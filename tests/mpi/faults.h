@@ -1,4 +1,4 @@
-// Runs in which a rank dies or hangs: not GoogleTest cases, since they need a job of their own (faults.sh).
+// Runs in which a rank or its environment fails: not GoogleTest cases, since they need a job of their own (faults.sh).
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace rlgo::test {
 
-// "killed": the last rank kills itself while it plays. "hung": it stops answering for ever. Rank 0 learns on without
-// it. Returns the exit status.
+// What the last rank does after a while: "killed" kills itself, "hung" stops answering for ever, "hangs" has an
+// environment whose step never ends, "throws" one that throws now and then, "nan" one that returns numbers that are
+// none. Rank 0 learns on, without the rank or without the episodes. Returns the exit status.
 int play_fault(comm::Comm& comm, const std::string& fault);
 
 }  // namespace rlgo::test

@@ -46,9 +46,44 @@ run_job 2 bash -c "$(with_rank '
   else
     until [ -e $over ]; do sleep 0.1; done
   fi')"
-expect "a clean end after TERM" "3 15" "$job_status $job_stopped"
+expect "a clean end after TERM" "3 TERM" "$job_status $job_stopped"
 [ -e "$over" ] || die "the learner was not asked"
 rm -rf "$job_folder" "$over"
+
+# INT reaches a learner although background processes of a shell do not hear it; USR1 and then TERM is one request.
+for signals in INT 'USR1 TERM'; do
+  (
+    sleep 3
+    for signal in $signals; do
+      kill -s "$signal" $$
+      sleep 1
+    done
+  ) &
+  export signals
+  run_job 1 bash -c 'heard=; for s in INT USR1 TERM; do trap "heard=\"\${heard}$s \"" $s; done
+    for i in $(seq 70); do sleep 0.1; done
+    [ "$heard" = "$signals " ] && exit 4
+    echo "heard: $heard"
+    exit 1'
+  expect "the learner hears $signals" "4 ${signals#* }" "$job_status ${job_stopped#* }"
+  wait
+  rm -rf "$job_folder"
+done
+
+# run_restarting: a learner that crashes or asks for it (75) is started again with --resume, others are not.
+work=$(mktemp -d)
+export work
+again='echo "$*" >>$work/starts; mkdir -p $work/runs/a/checkpoints; touch $work/runs/a/checkpoints/c.h5'
+run_restarting 3 1 bash -c "$again; "'[ $(wc -l <$work/starts) -lt 3 ] || exit 6
+  [ $(wc -l <$work/starts) != 1 ] || exit 75
+  kill -KILL $$' learner --runs "$work/runs"
+expect "restarts until it ends" 6 "$job_status"
+expect "the first start" "--runs $work/runs" "$(sed -n 1p "$work/starts")"
+expect "the third start" "--runs $work/runs --resume $work/runs/a" "$(sed -n 3p "$work/starts")"
+rm -rf "$job_folder" "$work/starts"
+run_restarting 1 1 bash -c "$again; exit 75" learner --runs "$work/runs"
+expect "no restart is left" "75 2" "$job_status $(wc -l <"$work/starts")"
+rm -rf "$job_folder" "$work"
 
 # newest_run: the folder with a checkpoint newer than the marker.
 work=$(mktemp -d)

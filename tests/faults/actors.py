@@ -1,0 +1,87 @@
+"""SIGKILL and SIGSTOP of an actor at random, in a real run: it goes on, keeps what was finished, and says what was lost."""
+import os
+import re
+import signal
+
+from _faults import ENDLESS, chooser, end, epochs, episodes_of, job, log_of, ranks_of, wait_until
+from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics
+
+TIMEOUT = ["--train.actor-timeout", 4]
+
+
+def begun(folder, *options, ranks=4):
+    """A job with `ranks` ranks that has done some epochs: its process, run folder, processes of the ranks."""
+    process = job("--graph", "toy_conv", *options, *ENDLESS, *TIMEOUT, "--name", "r", cwd=folder, ranks=ranks)
+    run = folder / "runs/r"
+    wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
+    found = ranks_of(process)
+    assert sorted(found) == list(range(ranks)), found
+    return process, run, found
+
+
+def killed(folder):
+    """SIGKILL of a random actor: the run goes on with the rest"""
+    process, run, found = begun(folder, *QUICK, *SMALL_NET, "--store.seconds-per-part", 0.2)
+    wait_until("parts of the store", lambda: len(list(run.glob("rollouts/part-*.h5"))) >= 3, process=process)
+    victim = chooser().choice(sorted(found)[1:])
+    before = episodes_of(run, victim)
+    os.kill(found[victim], signal.SIGKILL)
+    wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
+    done = epochs(run)
+    wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+    end(process)
+    complete(run)
+    rows = metrics(run)
+    assert int(rows[-1]["actors"]) == 2 and int(rows[-1]["lost_episodes"]) == 0
+    kept = episodes_of(run, victim)
+    assert before and before <= kept, "finished episodes of the dead actor are gone"
+    assert kept == set(range(max(kept) + 1)), "its episodes have gaps"
+    assert "2 actors remain" in log_of(run)
+    print(f"  actor {victim}: {len(kept)} episodes kept, {len(rows)} epochs")
+
+
+def stopped(folder, lag=1):
+    """SIGSTOP of a random actor: the others go on, it is dropped, and is back after SIGCONT"""
+    process, run, found = begun(folder, *RANDOM, "--train.max-lag", lag, "--store.seconds-per-part", 0.2)
+    victim = chooser().choice(sorted(found)[1:])
+    os.kill(found[victim], signal.SIGSTOP)
+    done = epochs(run)
+    wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
+    assert epochs(run) >= done + 2, f"{epochs(run) - done} epochs in the {TIMEOUT[1]} s until the actor was given up"
+    done, before = epochs(run), episodes_of(run, victim)
+    wait_until("ten more epochs", lambda: epochs(run) >= done + 10, process=process)
+    assert episodes_of(run, victim) == before and int(metrics(run)[-1]["actors"]) == 2
+    os.kill(found[victim], signal.SIGCONT)
+    wait_until("it is back", lambda: f"actor {victim} is back" in log_of(run), process=process)
+    wait_until("its new episodes are stored", lambda: len(episodes_of(run, victim)) > len(before) + 5, process=process)
+    end(process)
+    complete(run)
+    rows = metrics(run)
+    assert int(rows[-1]["actors"]) == 3
+    assert max(int(row["lag_max"]) for row in rows) <= lag, "learned from what the actor had played long ago"
+    kept = episodes_of(run, victim)
+    assert before <= kept and kept == set(range(max(kept) + 1))
+    print(f"  actor {victim}: {len(before)} episodes before, {len(kept)} in the end, {len(rows)} epochs")
+
+
+def stopped_without_lag(folder):
+    """the same where each epoch needs all actors: nobody waits for the silent one until its timeout"""
+    stopped(folder, lag=0)
+
+
+def too_few(folder):
+    """below --train.min-actors: state stored, started again by itself, and 75 where no restart is left"""
+    process = job("--graph", "toy_conv", *RANDOM, *ENDLESS, *TIMEOUT, "--train.min-actors", 2, "--name", "r", cwd=folder, ranks=3, RLGO_RESTARTS="1")
+    run = folder / "runs/r"
+    for start in (1, 2):
+        wait_until(f"epochs of start {start}", lambda: len(ranks_of(process)) == 3 and epochs(run) >= 3 * start, process=process)
+        os.kill(ranks_of(process)[2], signal.SIGKILL)
+        if start == 1:
+            wait_until("the second start", lambda: log_of(run).count("resumed from") == 1, process=process)
+    assert process.wait(timeout=90) == 75, (folder / "output.txt").read_text()
+    assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, epochs(run) + 1))
+    assert len(re.findall("too few actors", log_of(run))) == 2
+
+
+if __name__ == "__main__":
+    main(killed, stopped, stopped_without_lag, too_few)

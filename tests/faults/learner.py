@@ -1,0 +1,102 @@
+"""SIGKILL of the learner: in the middle of a checkpoint, of a part of the store, and of a job that then restarts itself."""
+import os
+import re
+import signal
+import subprocess
+
+from _faults import ENDLESS, end, environment, epochs, job, kill_in_call, log_of, metrics, ranks_of, stored, wait_until
+from _rlgo import BINARY, QUICK, RANDOM, SMALL_NET, complete, main, rlgo
+
+NET = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--train.steps-per-epoch", 40, "--checkpoint.every", 1, "--store.episodes-per-part", 4]
+
+
+def die_in(folder, library, call, path, count):
+    """Runs until the process kills itself within that call."""
+    command = [BINARY, *map(str, NET), "--epochs", "50", "--name", "r"]
+    kill = {"LD_PRELOAD": str(library), "KILL_CALL": call, "KILL_PATH": path, "KILL_COUNT": str(count)}
+    done = subprocess.run(command, cwd=folder, env={**environment(), **kill}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == -signal.SIGKILL, f"{call} {path}: status {done.returncode}\n{done.stderr[-2000:]}"
+
+
+def temporaries(run):
+    return [path.name for path in run.rglob("*.tmp-*")]
+
+
+def in_a_checkpoint(folder):
+    """before half, all, and the name of the fourth checkpoint is on disk: the third one serves; after the rename the fourth"""
+    library = kill_in_call(folder)
+    for call, newest in (("write", 3), ("fsync", 3), ("rename", 3), ("renamed", 4)):
+        place = folder / call
+        place.mkdir()
+        path = ".h5.tmp-" if call in ("write", "fsync") else ".h5"
+        die_in(place, library, call, f"checkpoints/checkpoint-00000004{path}", 1)
+        run = place / "runs/r"
+        names = sorted(path.name for path in run.glob("checkpoints/checkpoint-*.h5"))
+        assert names[-1] == f"checkpoint-{newest:08}.h5", names
+        assert bool(temporaries(run)) == (newest == 3), temporaries(run)
+        episodes = set(stored(run)[["rank", "episode"]].itertuples(index=False, name=None))
+        assert len(episodes) >= 4
+        done = rlgo("--resume", "runs/r", "--epochs", 6, cwd=place)
+        assert f"checkpoint-{newest:08}.h5: {newest} epochs" in done.stderr and "is refused" not in done.stderr, done.stderr
+        complete(run)
+        assert not temporaries(run)
+        assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, 7))
+        after = stored(run)
+        assert episodes <= set(after[["rank", "episode"]].itertuples(index=False, name=None)), "stored episodes are gone"
+        print(f"  {call}: went on from checkpoint {newest}")
+
+
+def in_a_part(folder):
+    """the third part of the store likewise: two or three parts are whole, no other file has a part's name"""
+    library = kill_in_call(folder)
+    for call, parts in (("write", 2), ("fsync", 2), ("rename", 2), ("renamed", 3)):
+        place = folder / call
+        place.mkdir()
+        path = ".h5.tmp-" if call in ("write", "fsync") else ".h5"
+        die_in(place, library, call, f"rollouts/part-000-000002{path}", 1)
+        run = place / "runs/r"
+        assert len(list(run.glob("rollouts/part-*.h5"))) == parts
+        before = stored(run)
+        assert len(before) == 4 * parts
+        assert re.search(rf"^episodes +{len(before)} ", rlgo("inspect", run, cwd=place).stdout, re.M)
+        if not list(run.glob("checkpoints/checkpoint-*.h5")):
+            print(f"  {call}: {len(before)} episodes were safe; no checkpoint yet")
+            continue
+        rlgo("--resume", "runs/r", "--epochs", 6, cwd=place)
+        complete(run)
+        after = stored(run)
+        assert set(before["episode"]) <= set(after["episode"]) and not temporaries(run)
+        print(f"  {call}: {len(before)} episodes were safe, {len(after)} in the end")
+
+
+def in_a_job(folder):
+    """SIGKILL of rank 0 of a job: the launch script goes on from the last checkpoint by itself"""
+    process = job(*NET, "--epochs", 1000000, "--name", "r", cwd=folder, ranks=3)
+    run = folder / "runs/r"
+    wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
+    os.kill(ranks_of(process)[0], signal.SIGKILL)
+    wait_until("the second start", lambda: log_of(run).count("resumed from") == 1, process=process)
+    done = epochs(run)
+    wait_until("more epochs", lambda: epochs(run) >= done + 3, process=process)
+    end(process)
+    complete(run)
+    assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, epochs(run) + 1))
+    assert "status 137" in (folder / "output.txt").read_text()
+
+
+def before_a_checkpoint(folder):
+    """SIGKILL before the first checkpoint: started again, the run is set aside and begins anew"""
+    options = ["--graph", "toy_conv", *RANDOM, "--name", "r"]
+    process = job(*options, *ENDLESS, "--checkpoint.every", 1000000, cwd=folder, ranks=2, RLGO_RESTARTS="0")
+    run = folder / "runs/r"
+    wait_until("an epoch", lambda: epochs(run) >= 1, process=process)
+    os.kill(ranks_of(process)[0], signal.SIGKILL)
+    assert process.wait(timeout=60) == 137
+    again = job(*options, "--epochs", 2, "--train.steps-per-epoch", 60, cwd=folder, ranks=2)
+    assert again.wait(timeout=120) == 0, (folder / "output.txt").read_text()
+    complete(run)
+    assert (folder / "runs/r.void-1/metrics.csv").exists() and epochs(run) == 2
+
+
+if __name__ == "__main__":
+    main(in_a_checkpoint, in_a_part, in_a_job, before_a_checkpoint)

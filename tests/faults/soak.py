@@ -1,0 +1,51 @@
+"""Memory of a run under watch: a short soak is flat, and the judge tells a rank that leaks (results/soak.py)."""
+import random
+import subprocess
+import sys
+
+from _faults import BINARY, SOURCE, environment
+from _rlgo import main
+
+sys.path.insert(0, str(SOURCE / "results"))
+import soak  # noqa: E402
+
+
+def series(mib_per_s, seconds=60, noise=0.2):
+    random.seed(1)
+    start = [(0.0, 60.0), (1.0, 65.0), (2.0, 69.0)]  # the warm-up does not count
+    return start + [(t, 70 + mib_per_s * t + random.uniform(0, noise)) for t in range(3, seconds)]
+
+
+def judge(_):
+    """a rank that grows by a quarter of a MiB a second leaks; noise, a warm-up and one jump do not; few samples are no proof"""
+    flat = {"max_mib_per_hour": 8, "max_growth_mib": 4}
+    lines, verdict = soak.judge({0: series(0), 1: series(0.25)}, **flat)
+    assert not verdict and "flat" in lines[0] and "LEAKS" in lines[1], lines
+    assert soak.judge({0: series(0), 1: series(0, noise=3)}, **flat)[1]
+    jump = [(t, m + (6 if t > 50 else 0)) for t, m in series(0)]
+    assert soak.judge({0: jump}, **flat)[1]
+    assert not soak.judge({0: series(0)[:12]}, **flat)[1]
+    assert not soak.judge({}, **flat)[1]
+    hour = [(float(t), 70 + 12 / 3600 * t) for t in range(0, 3600, 10)]  # 12 MiB an hour, in an hour
+    assert not soak.judge({0: hour}, **flat)[1]
+    assert soak.judge({0: [(t, 70 + (m - 70) / 4) for t, m in hour]}, **flat)[1]
+
+
+def short(folder):
+    """eight ranks for 45 s: samples of all of them, and no rank grows"""
+    for seconds in (45, 180):  # longer where the machine is so busy that there are too few samples
+        environ = {**environment(), "RLGO_PROGRAM": BINARY, "SECONDS_LONG": str(seconds), "EVERY": "0.5", "RLGO_PYTHON": sys.executable}
+        out = folder / f"soak-{seconds}"
+        done = subprocess.run([SOURCE / "launch/scripts/soak.sh", out], cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        if "at least 10 are needed" not in done.stdout:
+            break
+    print("  " + done.stdout.replace("\n", "\n  ").rstrip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = soak.read(out / "memory.csv")
+    assert sorted(found) == list(range(8)) and all(len(points) >= 15 for points in found.values())
+    assert all(20 < points[-1][1] < 1000 for points in found.values()), "private memory in MiB"
+    assert (out / "memory.svg").stat().st_size > 5000
+
+
+if __name__ == "__main__":
+    main(judge, short)
