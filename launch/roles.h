@@ -6,18 +6,19 @@
 
 #include "core/comm/comm.h"
 #include "launch/config.h"
+#include "launch/learners.h"
 
 namespace rlgo::launch {
 
-// Exit status where too few actors were left: the run can be resumed (sysexits' EX_TEMPFAIL).
-constexpr int kTooFewActorsStatus = 75;
+// Exit status where too few actors were left, or a learner died: the run can be resumed (sysexits' EX_TEMPFAIL).
+constexpr int kResumeStatus = 75;
 
 // A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed too,
 // as it does where all read the same bad options; it alone tells then.
 bool stopped_too(comm::Comm& comm);
 // Rank 0 of several: learns, prices, stores. Returns the exit status.
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm);
-// The other ranks.
+// The actors' ranks.
 int run_actor(const RunConfig& config, comm::Comm& comm);
 // One process: learner and actor in turn.
 int run_alone(RunConfig& config, const std::string& config_text);
