@@ -4,6 +4,7 @@
 #include "actors/latent_env.h"
 #include "actors/network_policy.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/nets/actor_critic.h"
 #include "launch/dream_agent.h"
 #include "launch/network.h"
@@ -40,6 +41,7 @@ Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const
   brain.algorithm = {ppo, &ppo->algorithm};
   brain.store = [ppo](learner::Checkpoint& c) { store(ppo->trainer, *ppo->trainer.agent(), c); };
   brain.restore = [ppo](const learner::Checkpoint& c) { restore(ppo->trainer, *ppo->trainer.agent(), c); };
+  brain.join = [ppo](std::shared_ptr<learner::LearnerGroup> group) { ppo->algorithm.set_group(std::move(group)); };
   return brain;
 }
 
@@ -49,6 +51,7 @@ Brain dream_brain(const BrainInput& in) {
   brain.algorithm = agent;
   brain.store = [agent](learner::Checkpoint& c) { agent->store(c); };
   brain.restore = [agent](const learner::Checkpoint& c) { agent->restore(c); };
+  brain.join = [agent](std::shared_ptr<learner::LearnerGroup> group) { agent->set_group(std::move(group)); };
   return brain;
 }
 
@@ -96,9 +99,6 @@ int32_t latent_features(const RunConfig& config) {
 
 bool dreams_on(const RunConfig& config, int rank, int ranks) {
   if (config.dream_actors == 0) return false;
-  const int64_t actors = ranks - 1;
-  if (config.dream_actors >= actors)
-    fail("--dream-actors {}: of {} actor ranks at least one must step the real environment", config.dream_actors, actors);
   return rank >= ranks - config.dream_actors;
 }
 
@@ -129,10 +129,18 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
 Brain make_brain(const BrainInput& in) {
   const auto& config = in.config;
   if (config.agent == "random")
-    return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}};
+    return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}, [](const std::shared_ptr<learner::LearnerGroup>&) {}};
   if (config.agent == "model-free") return ppo_brain(config, in.spec, in.device);
   if (has_world_model(config)) return dream_brain(in);
   fail("unknown agent '{}'", config.agent);
+}
+
+uint64_t digest(const Brain& brain) {
+  learner::Checkpoint c;
+  brain.store(c);
+  std::erase_if(c.tensors, [](const auto& item) { return item.first.starts_with(kStartsPrefix); });
+  const std::string bytes = encode(c);
+  return hash_bytes(bytes.data(), bytes.size());
 }
 
 }  // namespace rlgo::launch

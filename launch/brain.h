@@ -11,6 +11,7 @@
 #include "launch/config.h"
 #include "learner/algorithm.h"
 #include "learner/checkpoint.h"
+#include "learner/group.h"
 
 namespace rlgo::launch {
 
@@ -23,7 +24,7 @@ struct Player {
 };
 // `real`: real environments. `dreams`: this rank is to dream (see dreams_on).
 Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams);
-// Whether a rank dreams: the last --dream-actors of `ranks`. Throws Error where no rank would be left for the real thing.
+// Whether a rank dreams: the last --dream-actors of `ranks`.
 bool dreams_on(const RunConfig& config, int rank, int ranks);
 
 // Latent features that the agent adds to observations: 0 without a world model.
@@ -34,6 +35,7 @@ struct Brain {
   std::shared_ptr<learner::Algorithm> algorithm;
   std::function<void(learner::Checkpoint&)> store;
   std::function<void(const learner::Checkpoint&)> restore;
+  std::function<void(std::shared_ptr<learner::LearnerGroup>)> join;  // who learns along
 };
 struct BrainInput {
   const RunConfig& config;
@@ -43,5 +45,7 @@ struct BrainInput {
   std::filesystem::path rollouts;  // the run's own store
 };
 Brain make_brain(const BrainInput& input);
+// Of everything that all learners of a run have in common.
+uint64_t digest(const Brain& brain);
 
 }  // namespace rlgo::launch

@@ -1,5 +1,6 @@
 #include "launch/config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -124,7 +125,7 @@ void declare_system(Options& o, RunConfig& c) {
   o.integer("train.min-actors", c.min_actors, 1, 100000, "fewer living actors than this end the run (with a checkpoint)");
   o.number("train.actor-timeout", c.actor_timeout_s, 1, 1e6, "an actor silent for longer is given up, s");
   o.flag("train.reproducible", c.reproducible, "learn from each actor's episodes in a fixed order, whoever was faster: same seed and ranks, same weights (with --cost analytic)");
-  o.integer("learners", c.learners, 1, 1, "learner ranks");
+  o.integer("learners", c.learners, 1, 100000, "learner ranks: ranks 0 to LEARNERS-1 train together, the others act");
 
   o.heading("Measured costs");
   o.integer("cost.warmup", c.cost_warmup, 0, 1000, "runs before timing");
@@ -169,7 +170,17 @@ void check(const RunConfig& config) {
   if (config.dream_penalty > 0 && config.wm_ensemble < 2) fail("--dream-penalty {}: needs --wm.ensemble of 2 or more", config.dream_penalty);
   if (config.wm_lr_end > config.wm_lr) fail("--wm.lr-end {} is above --wm.lr {}", config.wm_lr_end, config.wm_lr);
   if (!config.wm_store.empty() && config.wm_data != "store") fail("--wm-store goes with --wm-data store");
+  if (config.learners > 1 && config.agent == "random") fail("--learners {}: the random agent does not learn", config.learners);
   if (config.name.find('/') != std::string::npos || config.name == "." || config.name == "..") fail("--name '{}' must be a plain folder name; use --runs for the place", config.name);
+}
+
+void check_ranks(const RunConfig& config, int ranks) {
+  const int64_t learners = config.learners;
+  if (learners > 1 && ranks == 1) fail("--learners {}: one process learns alone; start more with mpirun -np N (launch/run.sh --np N)", learners);
+  if (learners > 1 && learners >= ranks) fail("--learners {}: of {} ranks at least one must act; use at most {} learners", learners, ranks, ranks - 1);
+  const int64_t actors = std::max<int64_t>(ranks - learners, 1);
+  if (config.dream_actors >= actors && config.dream_actors > 0)
+    fail("--dream-actors {}: of {} actor ranks at least one must step the real environment", config.dream_actors, actors);
 }
 
 env::EnvOptions env_options(const RunConfig& config) {

@@ -88,6 +88,8 @@ struct RunConfig {
 void declare(Options& options, RunConfig& config);
 // Checks what single options cannot (a graph is named, learners fit, ...). Throws Error.
 void check(const RunConfig& config);
+// What depends on the number of ranks. Throws Error.
+void check_ranks(const RunConfig& config, int ranks);
 // Whether the agent learns a world model.
 bool has_world_model(const RunConfig& config);
 env::EnvOptions env_options(const RunConfig& config);

@@ -159,6 +159,18 @@ learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t step
   return {0, ranks_dream ? config_.dream_steps : 0, ranks_dream};
 }
 
+void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
+  group_ = std::move(group);
+  world_.set_group(group_);
+  ppo_.set_group(group_);
+}
+
+// This learner's part of so many steps.
+int64_t DreamAgent::own_part(int64_t total) const {
+  const int64_t learners = group_->size(), place = group_->place();
+  return total * (place + 1) / learners - total * place / learners;
+}
+
 void DreamAgent::begin_at_start() {
   torch::NoGradGuard no_grad;
   auto& world = dreamer_->world;
@@ -212,13 +224,14 @@ void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
 std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes) {
   auto options = dream_options(config_);
   options.max_steps = max_steps;
+  if (group_->size() > 1 && episodes == 0) options.batch = std::max(1, options.batch / group_->size());
   if (episodes > 0) options.batch = static_cast<int>(std::min<int64_t>(options.batch, episodes));
   actors::DreamEnv env(dreamer_, options);
   actors::NetworkPolicy policy(dreamer_->agent.ptr(), version);
   Keep sink;
   actors::CollectorOptions collecting;
   collecting.seed = key;
-  collecting.rank = -2;  // keeps these episodes apart from all others
+  collecting.rank = -2 - group_->place();  // keeps these episodes apart from all others
   collecting.dream = true;
   collecting.step_together = true;
   actors::Collector collector(env, policy, sink, collecting);
@@ -231,7 +244,7 @@ std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int
 void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report) {
   std::vector<mdp::Trajectory> stored;
   auto chosen = pointers(real);
-  if (config_.wm_data == "store") {
+  if (config_.wm_data == "store" && is_head()) {
     const auto version = static_cast<uint64_t>(context.version);
     const std::filesystem::path place = config_.wm_store.empty() ? rollouts_ : std::filesystem::path(config_.wm_store);
     replay::Sampler sampler(place, Rng({static_cast<uint64_t>(config_.seed), version, 0x5A3}), true);
@@ -242,6 +255,9 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
       stored.push_back(sampler.episode());
       steps += static_cast<int64_t>(stored.back().steps.size());
     }
+  }
+  if (config_.wm_data == "store") {
+    stored = hand_out(std::move(stored));
     for (const auto& t : stored) chosen.push_back(&t);
   }
   Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), 0x30D});
@@ -266,6 +282,7 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
   double real_return = unknown, dream_return = unknown, real_sum = 0;
   int64_t count = 0;
   for (const auto& t : real) {
+    if (t.dream) continue;
     if (t.weights_version != context.version) continue;
     real_sum += total(t);
     ++count;
@@ -282,11 +299,18 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
   report.values.emplace_back("return_gap", dream_return - real_return);
 }
 
+// What is held out stays with the head, which measures.
+std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
+  const auto places = learner::balanced(trajectories, group_->size(),
+                                        [this](const auto& t) { return !t.dream && learner::is_held_out(t, config_.wm_holdout); });
+  return group_->scatter(std::move(trajectories), places);
+}
+
 void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report) {
-  std::vector<mdp::Trajectory> real, dreams;
-  for (auto& t : trajectories) (t.dream ? dreams : real).push_back(std::move(t));
   const bool compare = context.version % std::max<int64_t>(config_.evaluate_every, 1) == 0;
-  compare_returns(compare ? real : std::vector<mdp::Trajectory>{}, context, report);
+  compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
+  std::vector<mdp::Trajectory> real, dreams;
+  for (auto& t : hand_out(std::move(trajectories))) (t.dream ? dreams : real).push_back(std::move(t));
   std::vector<mdp::Trajectory> lessons;
   int64_t real_steps = 0, dream_steps = 0;
   for (const auto& t : real) {
@@ -298,7 +322,7 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
   const auto room = static_cast<int64_t>(static_cast<double>(real_steps) * (1 - config_.hybrid_real_share) / config_.hybrid_real_share);
   if (dreamer_->may_dream && config_.dream_actors == 0 && room > 0) {
     begin_at_replayed(real);
-    dreams = dream(std::min(room, config_.dream_steps), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+    dreams = dream(std::min(room, own_part(config_.dream_steps)), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
   }
   for (auto& t : dreams) {
     if (dream_steps + static_cast<int64_t>(t.steps.size()) > room) break;
@@ -307,7 +331,9 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
   }
   if (real_steps > 0) ppo_.set_weights_version(context.version);
   train_controller(std::move(lessons), context, 0xB1, report);
-  report.values.emplace_back("dreamed_steps", static_cast<double>(dream_steps));
+  double dreamed = static_cast<double>(dream_steps);
+  group_->sum({&dreamed, 1});
+  report.values.emplace_back("dreamed_steps", dreamed);
   train_world(real, context, context.progress, report);
   choose_starts(real);
 }
@@ -317,23 +343,26 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
     case Phase::collect:
+      trajectories = hand_out(std::move(trajectories));
       train_world(trajectories, context, context.progress / config_.wm_share, report);
       choose_starts(trajectories);
       break;
     case Phase::dream: {
       if (config_.dream_actors == 0) {
-        trajectories = dream(config_.dream_steps, dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+        trajectories = dream(own_part(config_.dream_steps), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
       } else {
         std::erase_if(trajectories, [](const auto& t) { return !t.dream; });
+        trajectories = hand_out(std::move(trajectories));
       }
-      double sum = 0;
-      int64_t steps = 0;
+      double sums[] = {0, 0, 0};  // reward, steps, dreams
       for (const auto& t : trajectories) {
-        sum += total(t) / static_cast<double>(trajectories.size());
-        steps += static_cast<int64_t>(t.steps.size());
+        sums[0] += total(t);
+        sums[1] += static_cast<double>(t.steps.size());
+        sums[2] += 1;
       }
-      report.values.emplace_back("dream_epoch_reward", sum);
-      report.values.emplace_back("dreamed_steps", static_cast<double>(steps));
+      group_->sum(sums);
+      report.values.emplace_back("dream_epoch_reward", sums[2] > 0 ? sums[0] / sums[2] : 0.0);
+      report.values.emplace_back("dreamed_steps", sums[1]);
       ppo_.set_weights_version(context.version);
       train_controller(std::move(trajectories), context, 0xD0, report);
       break;
@@ -355,7 +384,7 @@ void DreamAgent::store(learner::Checkpoint& c) const {
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
   const std::pair<const char*, const torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
-  for (const auto& [name, tensor] : starts) c.tensors[std::string("starts/") + name] = learner::to_data(*tensor);
+  for (const auto& [name, tensor] : starts) c.tensors[std::string(kStartsPrefix) + name] = learner::to_data(*tensor);
 }
 
 void DreamAgent::restore(const learner::Checkpoint& c) {
@@ -368,7 +397,7 @@ void DreamAgent::restore(const learner::Checkpoint& c) {
   auto& s = dreamer_->starts;
   const std::pair<const char*, torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) {
-    const auto found = c.tensors.find(std::string("starts/") + name);
+    const auto found = c.tensors.find(std::string(kStartsPrefix) + name);
     if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);
     *tensor = learner::to_tensor(found->second).to(dreamer_->world->device());
   }

@@ -16,6 +16,7 @@
 #include "actors/dreamer.h"
 #include "launch/config.h"
 #include "learner/algorithm.h"
+#include "learner/group.h"
 #include "learner/checkpoint.h"
 #include "learner/ppo/trainer.h"
 #include "learner/world/trainer.h"
@@ -25,6 +26,9 @@ namespace rlgo::launch {
 // Networks of a dreamer by the options; the encoder of a model-free run is read where --encoder ppo asks for it.
 std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device);
 actors::DreamOptions dream_options(const RunConfig& config);
+
+// Names of tensors in checkpoints: where dreams begin. Each learner has its own.
+constexpr const char* kStartsPrefix = "starts/";
 
 class DreamAgent : public learner::Algorithm {
  public:
@@ -36,6 +40,9 @@ class DreamAgent : public learner::Algorithm {
   std::string weights() override { return dreamer_->pack(); }
   learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override;
 
+  // Who learns along. The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams
+  // its part of the dreams, from starts of its own.
+  void set_group(std::shared_ptr<learner::LearnerGroup> group);
   void begin_at_start();  // dreams begin at the unmodified graph
   void store(learner::Checkpoint& checkpoint) const;
   void restore(const learner::Checkpoint& checkpoint);
@@ -46,6 +53,9 @@ class DreamAgent : public learner::Algorithm {
   void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report);
   void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
+  bool is_head() const { return group_->place() == 0; }
+  int64_t own_part(int64_t total) const;
+  std::vector<mdp::Trajectory> hand_out(std::vector<mdp::Trajectory> trajectories) const;
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
   void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report);
@@ -55,6 +65,7 @@ class DreamAgent : public learner::Algorithm {
   std::shared_ptr<actors::Dreamer> dreamer_;
   learner::WorldTrainer world_;
   learner::PpoTrainer ppo_;
+  std::shared_ptr<learner::LearnerGroup> group_ = std::make_shared<learner::LearnerGroup>();
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
   Phase phase_ = Phase::collect;

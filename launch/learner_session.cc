@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/exec/device_tools.h"
 #include "launch/outcome.h"
 #include "launch/report/run_report.h"
 #include "launch/revision.h"
@@ -18,15 +20,17 @@ namespace {
 
 bool should_stop() { return stop_signal() != 0; }
 
-std::vector<int> actor_ranks(const comm::Mailbox& mailbox) {
+std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   std::vector<int> ranks;
-  for (int rank = 1; rank < mailbox.size(); ++rank) ranks.push_back(rank);
+  for (int rank = static_cast<int>(learners); rank < mailbox.size(); ++rank) ranks.push_back(rank);
   return ranks;
 }
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
-learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best) {
+constexpr double kMegabyte = 1 << 20;
+
+learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best, const MemoryPeak& memory) {
   learner::MetricRow row = {{"epoch", e.epoch},
                             {"seconds", state.seconds},
                             {"steps", state.steps},
@@ -53,7 +57,9 @@ learner::MetricRow metric_row(const learner::EpochReport& e, const learner::Loop
                             {"actors", static_cast<int64_t>(e.actors)},
                             {"bytes_in", static_cast<int64_t>(e.bytes_in)},
                             {"bytes_out", static_cast<int64_t>(e.bytes_out)},
-                            {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps) : 0.0}};
+                            {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps) : 0.0},
+                            {"host_memory_mb", memory.host_bytes / kMegabyte},
+                            {"device_memory_mb", memory.device_bytes / kMegabyte}};
   for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
   return row;
 }
@@ -72,9 +78,10 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   check_rewritable(model_, config.graph);
   open_folder(config_text);
   log_.info("{}", model_.about);
+  const auto actors = actor_ranks(mailbox_, config.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
-            mailbox_.size() == 2 ? "one actor" : fmt::format("{} actors", mailbox_.size() - 1));
-  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actor_ranks(mailbox_), prices_.groups);
+            actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
+  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
 void LearnerSession::open_folder(const std::string& config_text) {
@@ -109,8 +116,17 @@ void LearnerSession::prepare() {
   identity.rules_hash = rules_->hash();
   best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0, probe.matches().total(), rules_->size());
-  brain_ = make_brain({config_, spec_, device_, probe.reset(0), folder_.rollouts()});
+  const auto initial = probe.reset(0);
+  LearnerDevices devices{{device_}, false, {}};
+  if (config_.learners > 1) devices = meet_learners(config_, mailbox_);
+  learner_device_ = devices.devices[0];
+  exec::tune(learner_device_);
+  brain_ = make_brain({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume();
+  if (config_.learners > 1) {
+    head_ = lead_learners(config_, mailbox_, devices, spec_, initial, brain_);
+    log_.info("{}", launch::describe(head_->group(), devices));
+  }
   store_costs();
   oracle_->publish();
 }
@@ -170,8 +186,19 @@ void LearnerSession::store_costs() const {
   if (prices_.table) prices_.table->save(folder_.costs());
 }
 
+// The largest of all learners.
+MemoryPeak LearnerSession::memory() const {
+  auto peak = memory_peak(learner_device_);
+  if (!head_) return peak;
+  for (const auto& report : head_->reports()) {
+    peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);
+    peak.device_bytes = std::max(peak.device_bytes, report.device_bytes);
+  }
+  return peak;
+}
+
 void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
-  metrics_->write(metric_row(report, state, *best_));
+  metrics_->write(metric_row(report, state, *best_, memory()));
   progress_.epoch_done(report.epoch);
   progress_.show(true);
   if (report.epoch % config_.checkpoint_every == 0) checkpoint(state);
@@ -192,6 +219,7 @@ learner::LoopHooks LearnerSession::hooks() {
   hooks.service = [this] {
     if (store_) store_->tick(watch_.seconds());
     oracle_->publish();
+    if (head_) head_->tend();
     progress_.show();
   };
   hooks.say = [this](const std::string& text) {
@@ -222,7 +250,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.actor_timeout_s = config_.actor_timeout_s;
   options.spec_hash = spec_.hash();
   options.reproducible = config_.reproducible;
-  if (config_.dream_actors > 0) dreams_on(config_, 0, mailbox_.size());  // are there enough ranks?
+  options.learners = static_cast<int>(config_.learners);
   options.turn = std::move(turn);
   options.should_stop = should_stop;
   comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
@@ -232,7 +260,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   progress_.start(state_.epoch);
   progress_.costs(best_->initial_us(), best_->best_us());
   progress_.show(true);
-  learner::Loop loop(mailbox_, *brain_.algorithm, options, hooks(), handlers, state_);
+  learner::Loop loop(mailbox_, head_ ? *head_ : *brain_.algorithm, options, hooks(), handlers, state_);
   return finish(loop.run());
 }
 
@@ -240,6 +268,11 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   line_.clear();
   lost_actors_ = result.any_lost || !result.all_said_goodbye;
   if (store_) store_->close();
+  if (head_) {
+    head_->stop(learner::name(result.reason));
+    for (size_t place = 0; place < head_->reports().size(); ++place)
+      log_.info("learner {}: checksum of the weights {:016x}", place, head_->reports()[place].digest);
+  }
   checkpoint(result.state);
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);
   if (result.reason == learner::StopReason::too_few_actors || (result.reason == learner::StopReason::interrupted && restart_wanted())) {

@@ -11,6 +11,8 @@
 #include "launch/best.h"
 #include "launch/brain.h"
 #include "launch/config.h"
+#include "launch/learners.h"
+#include "launch/memory.h"
 #include "launch/model.h"
 #include "launch/oracle.h"
 #include "launch/progress.h"
@@ -48,6 +50,7 @@ class LearnerSession {
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
   void store_costs() const;
+  MemoryPeak memory() const;
   int finish(const learner::LoopResult& result);
 
   RunConfig& config_;
@@ -65,6 +68,8 @@ class LearnerSession {
   std::unique_ptr<BestGraph> best_;
   std::unique_ptr<CostOracle> oracle_;
   Brain brain_;
+  exec::Device learner_device_;
+  std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn
   learner::LoopState state_;
   std::unique_ptr<replay::RolloutWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/comm/comm.h"
 #include "launch/commands/command.h"
+#include "launch/revision.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
 
@@ -30,7 +31,7 @@ std::string usage() {
       "usage: rlgo [command] [options]          one process\n"
       "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n\ncommands:\n";
   for (const Command& c : rlgo::launch::commands()) text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
-  return text + "\nrlgo COMMAND --help tells a command's options.\n";
+  return text + "\nrlgo --version tells which rlgo this is; rlgo COMMAND --help tells a command's options.\n";
 }
 
 int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
@@ -40,6 +41,10 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   std::string name = "train";
   if (!context.arguments.empty() && context.arguments[0] == "help") {
     std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
+  if (!context.arguments.empty() && context.arguments[0] == "--version") {
+    std::printf("rlgo %s (%s)\n", rlgo::launch::kVersion, rlgo::launch::kRevision);
     return 0;
   }
   if (!context.arguments.empty() && !context.arguments[0].starts_with("-")) {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
@@ -68,6 +70,10 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
     const int status = session.run();
     if (session.lost_actors()) comm.close(2, status);  // some will not come
     return status;
+  } catch (const comm::NoAnswer& e) {  // the last checkpoint is sound; the networks here may be in the middle of an update
+    stop_actors(mailbox);
+    std::fprintf(stderr, "rlgo: error: %s; the run can go on from its last checkpoint with --resume\n", e.what());
+    return kRestartStatus;
   } catch (...) {
     stop_actors(mailbox);
     throw;

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/rng.h"
@@ -37,6 +38,10 @@ struct Checkpoint {
   std::map<std::string, Rng::State> streams;
   bool operator==(const Checkpoint&) const = default;
 };
+
+// The same as bytes, for another rank, and back. The bytes are equal where the checkpoints are.
+std::string encode(const Checkpoint& checkpoint);
+Checkpoint decode_checkpoint(std::string_view bytes);
 
 // Writes atomically. Throws Error where the disk fails or a tensor's bytes do not match its shape.
 void save(const Checkpoint& checkpoint, const std::filesystem::path& path);

@@ -66,9 +66,11 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
       hooks_(std::move(hooks)),
       handlers_(std::move(handlers)),
       state_(std::move(start)),
-      roster_(mailbox.size()),
+      roster_(mailbox.size(), options_.learners),
       started_at_s_(state_.seconds) {
   if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
+  if (options_.learners < 1 || options_.learners >= mailbox_.size())
+    fail("{} learners among {} ranks: at least one must act", options_.learners, mailbox_.size());
   state_.next_episode.resize(static_cast<size_t>(mailbox_.size()));
 }
 
@@ -222,7 +224,7 @@ void Loop::drop_stale() {
 
 void Loop::stop() {
   stopping_ = true;
-  for (int rank = 1; rank < mailbox_.size(); ++rank) {
+  for (int rank = options_.learners; rank < mailbox_.size(); ++rank) {
     if (roster_.actor(rank).state != Roster::State::gone) mailbox_.send(rank, Tag::stop, name(reason_));
   }
   const Stopwatch watch;

@@ -21,6 +21,7 @@ struct LoopOptions {
   double seconds = 0;             // in all, likewise; 0: no limit
   int64_t steps_per_epoch = 512;  // an update waits for at least this many
   int64_t max_lag = 1;            // weights versions; older trajectories are stored but not learned from
+  int learners = 1;               // ranks 0 .. learners-1; the others are actors
   int min_actors = 1;             // with fewer living actors the loop ends
   double actor_timeout_s = 120;   // silence after which an actor is thought dead
   double quiet_s = 5;             // silence after which the others are not kept waiting for an actor
@@ -87,7 +88,7 @@ struct LoopResult {
   bool any_lost = false;          // an actor that was lost has not come back
 };
 
-// Ranks 1 .. size-1 of the mailbox are the actors. Everything is sent point to point, nothing blocks, so a dead actor
+// Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair (peers.h). Everything is sent point to point, nothing blocks, so a dead actor
 // costs its share only. How far actors may run ahead: each published version permits each actor its share of (1 +
 // max_lag) times steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
 class Loop {

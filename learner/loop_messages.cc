@@ -11,7 +11,7 @@ using comm::Tag;
 
 bool Loop::service() {
   bool came = false;
-  while (auto message = mailbox_.take()) {
+  while (auto message = mailbox_.take_unless(comm::kAmongLearners)) {
     came = true;
     read(*message);
   }
@@ -38,7 +38,10 @@ void Loop::tend_actors() {
 
 void Loop::read(const comm::Incoming& message) {
   const int rank = message.source;
-  if (rank == mailbox_.rank()) return;
+  if (rank < options_.learners) {
+    if (message.tag == Tag::stop) fail("learner rank {} ended: {}", rank, message.payload);
+    return;
+  }
   if (message.tag == Tag::hello) {
     const auto hello = comm::decode_hello(message.payload);
     if (options_.spec_hash != 0 && hello.spec_hash != options_.spec_hash)

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "learner/algorithm.h"
+#include "learner/group.h"
 #include "learner/ppo/trainer.h"
 
 namespace rlgo::learner {
@@ -14,6 +16,8 @@ namespace rlgo::learner {
 class PpoAlgorithm : public Algorithm {
  public:
   PpoAlgorithm(PpoTrainer& trainer, uint64_t seed) : trainer_(trainer), seed_(seed) {}
+  // Who learns along; the head hands out the trajectories.
+  void set_group(std::shared_ptr<LearnerGroup> group);
   std::string weights() override;
   // Reports UpdateStats::named().
   UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
@@ -21,6 +25,7 @@ class PpoAlgorithm : public Algorithm {
  private:
   PpoTrainer& trainer_;
   uint64_t seed_;
+  std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
 };
 
 }  // namespace rlgo::learner

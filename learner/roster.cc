@@ -15,7 +15,7 @@ bool Roster::heard(int rank) {
 
 std::vector<int> Roster::lose_silent(double timeout_s) {
   std::vector<int> lost;
-  for (size_t rank = 1; rank < actors_.size(); ++rank) {
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
     Actor& actor = actors_[rank];
     if (actor.state != State::alive && actor.state != State::expected) continue;
     if (actor.since_heard.seconds() <= timeout_s) continue;
@@ -50,7 +50,7 @@ std::vector<int> Roster::dreamers(const std::vector<int>& ranks) const {
 
 std::vector<int> Roster::in(State state) const {
   std::vector<int> ranks;
-  for (size_t rank = 1; rank < actors_.size(); ++rank) {
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
     if (actors_[rank].state == state) ranks.push_back(static_cast<int>(rank));
   }
   return ranks;

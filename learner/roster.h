@@ -25,8 +25,8 @@ class Roster {
     Stopwatch since_heard;
   };
 
-  // Ranks 1 .. ranks-1.
-  explicit Roster(int ranks) : actors_(static_cast<size_t>(ranks)) {}
+  // Ranks first .. ranks-1.
+  explicit Roster(int ranks, int first = 1) : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)) {}
 
   // A sign of life. True where the actor was not alive before (it is new, or comes back).
   bool heard(int rank);
@@ -53,7 +53,8 @@ class Roster {
  private:
   Actor& at(int rank) { return actors_.at(static_cast<size_t>(rank)); }
   std::vector<int> in(State state) const;
-  std::vector<Actor> actors_;  // by rank; [0], the learner, is not used
+  size_t first_;
+  std::vector<Actor> actors_;  // by rank; those below first_, the learners, are not used
 };
 
 }  // namespace rlgo::learner

@@ -6,9 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/comm/mailbox.h"
 
 namespace rlgo::comm {
+
+// A member of the group is silent: dead, or hanging.
+class NoAnswer : public Error {
+ public:
+  using Error::Error;
+};
+
+enum class Number : uint8_t { f32, f64 };
+inline size_t size_bytes(Number type) { return type == Number::f32 ? sizeof(float) : sizeof(double); }
 
 class DeviceGroup {
  public:
@@ -16,12 +26,19 @@ class DeviceGroup {
   virtual int size() const = 0;
   // Whether buffers lie in the memory of a CUDA device (else of the host).
   virtual bool on_gpu() const = 0;
-  // Replaces data[0, count) on every rank of the group by the sum over the ranks, bit for bit the same everywhere.
-  // Every rank calls it with the same count, in the same order of calls. Throws Error where a rank does not answer in
-  // time.
-  virtual void all_reduce_sum(float* data, size_t count) = 0;
+  // Starts to replace data[0, count) on every rank of the group by the sum over the ranks, bit for bit the same
+  // everywhere. Every rank calls it with the same count and type, in the same order of calls. The data must not be
+  // touched before wait(). On a GPU it waits for what the device's default stream was given so far, then runs beside
+  // what that stream is given later; on the host it returns when the sum is there. Throws NoAnswer where a rank
+  // does not answer in time, Error where it has said that it ends.
+  virtual void begin_sum(void* data, size_t count, Number type) = 0;
+  // All sums that were begun are there: for the host, and for what the device's default stream is given from now on.
+  virtual void wait() = 0;
   // "ring of 3 ranks on the CPU, through MPI (4 ranks)", "NCCL, 2 ranks, device 0".
   virtual std::string name() const = 0;
+
+  void all_reduce_sum(float* data, size_t count) { begin_sum(data, count, Number::f32), wait(); }
+  void all_reduce_sum(double* data, size_t count) { begin_sum(data, count, Number::f64), wait(); }
 };
 
 struct GroupOptions {
@@ -29,9 +46,10 @@ struct GroupOptions {
   std::string transport;   // Comm::name(), for name()
 };
 
-// A ring over the mailbox (reduce-scatter, then all-gather; 2 (n-1)/n of the buffer is sent by each rank): host memory.
-// `ranks` lists the members in the same order everywhere and holds this rank. Other messages that arrive meanwhile stay
-// in the mailbox.
+// Over the mailbox, host memory. Long buffers go round a ring (reduce-scatter, then all-gather; 2 (n-1)/n of the buffer
+// is sent by each rank); short ones go from each rank to each, one message's time. `ranks` lists the members in the same
+// order everywhere and holds this rank. Other messages that arrive meanwhile stay in the mailbox, but for `stop` of a
+// member, which is an Error here: it does not take part any more.
 std::unique_ptr<DeviceGroup> ring_group(Mailbox& mailbox, std::vector<int> ranks, GroupOptions options = {});
 
 // NCCL on CUDA device number `device`. The first rank of `ranks` makes the unique id and sends it through the mailbox.
@@ -41,5 +59,7 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
                                         GroupOptions options = {});
 // Whether this build has the plug-in; nothing is loaded.
 bool built_with_nccl();
+// Names a CUDA device of this machine whatever number it has in this process (its address on the bus). Throws as above.
+std::string device_address(int device);
 
 }  // namespace rlgo::comm

@@ -181,6 +181,10 @@ std::optional<Incoming> Mailbox::take(Tag tag, int source) {
   return take_if([=](const Incoming& message) { return message.tag == tag && message.source == source; });
 }
 
+std::optional<Incoming> Mailbox::take_unless(std::span<const Tag> kept) {
+  return take_if([=](const Incoming& message) { return std::find(kept.begin(), kept.end(), message.tag) == kept.end(); });
+}
+
 std::optional<Incoming> Mailbox::take_newest(Tag tag) {
   std::optional<Incoming> newest;
   while (auto message = take(tag)) {

@@ -72,6 +72,8 @@ class Mailbox {
   std::optional<Incoming> take();
   std::optional<Incoming> take(Tag tag);
   std::optional<Incoming> take(Tag tag, int source);
+  // The oldest message of any other tag than these, which stay.
+  std::optional<Incoming> take_unless(std::span<const Tag> kept);
   // The newest message of a tag; older ones of that tag are dropped.
   std::optional<Incoming> take_newest(Tag tag);
   // Waits until a message arrives (true) or max_ms have passed (false), mostly asleep. Messages that arrived before the

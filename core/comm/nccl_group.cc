@@ -40,7 +40,7 @@ const RlgoNcclPlugin& plugin() {
 class NcclGroup : public DeviceGroup {
  public:
   NcclGroup(Mailbox& mailbox, const std::vector<int>& ranks, int device, const GroupOptions& options)
-      : plugin_(plugin()), size_(static_cast<int>(ranks.size())), device_(device) {
+      : plugin_(plugin()), size_(static_cast<int>(ranks.size())), device_(device), timeout_s_(options.timeout_s) {
     const auto self = std::find(ranks.begin(), ranks.end(), mailbox.rank());
     if (self == ranks.end()) fail("NCCL group of {} ranks: rank {} is no member", ranks.size(), mailbox.rank());
     std::array<char, kRlgoNcclIdBytes> id{};
@@ -63,9 +63,10 @@ class NcclGroup : public DeviceGroup {
   int size() const override { return size_; }
   bool on_gpu() const override { return true; }
   std::string name() const override { return fmt::format("NCCL, {} ranks, device {}", size_, device_); }
-  void all_reduce_sum(float* data, size_t count) override {
-    check(plugin_.all_reduce_sum(group_, data, count, error_.data(), error_.size()));
+  void begin_sum(void* data, size_t count, Number type) override {
+    check(plugin_.begin_sum(group_, data, count, type == Number::f64 ? 1 : 0, error_.data(), error_.size()));
   }
+  void wait() override { check(plugin_.wait(group_, timeout_s_, error_.data(), error_.size())); }
 
  private:
   void check(int status) const {
@@ -88,6 +89,7 @@ class NcclGroup : public DeviceGroup {
   const RlgoNcclPlugin& plugin_;
   int size_;
   int device_;
+  double timeout_s_;
   void* group_ = nullptr;
   std::array<char, 512> error_{};
 };
@@ -100,6 +102,13 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
   return std::make_unique<NcclGroup>(mailbox, ranks, device, options);
 }
 
+std::string device_address(int device) {
+  std::array<char, kRlgoDeviceAddressBytes> text{};
+  std::array<char, 512> error{};
+  if (plugin().address(device, text.data(), error.data(), error.size()) != 0) fail("device {}: {}", device, error.data());
+  return text.data();
+}
+
 #else
 
 bool built_with_nccl() { return false; }
@@ -109,6 +118,8 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox&, std::vector<int>, int, GroupOp
       "NCCL was asked for, but this rlgo was built without CUDA: build it where a CUDA toolkit with NCCL is installed "
       "(RLGO_CUDA=on), or sum gradients on the CPU");
 }
+
+std::string device_address(int) { fail("this rlgo was built without CUDA"); }
 
 #endif
 

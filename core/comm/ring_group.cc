@@ -8,6 +8,8 @@
 namespace rlgo::comm {
 namespace {
 
+constexpr size_t kShortBytes = 8192;  // up to here each sends to each
+
 class RingGroup : public DeviceGroup {
  public:
   RingGroup(Mailbox& mailbox, std::vector<int> ranks, GroupOptions options)
@@ -23,7 +25,43 @@ class RingGroup : public DeviceGroup {
                        options_.transport);
   }
 
-  void all_reduce_sum(float* data, size_t count) override {
+  void begin_sum(void* data, size_t count, Number type) override {
+    if (type == Number::f32) {
+      sum(static_cast<float*>(data), count);
+    } else {
+      sum(static_cast<double*>(data), count);
+    }
+  }
+  void wait() override {}
+
+ private:
+  template <typename T>
+  void sum(T* data, size_t count) {
+    if (ranks_.size() == 1) return;
+    if (count * sizeof(T) <= kShortBytes) {
+      sum_directly(data, count);
+    } else {
+      sum_around(data, count);
+    }
+  }
+
+  // All add in the same order, so that rounding is the same everywhere.
+  template <typename T>
+  void sum_directly(T* data, size_t count) {
+    const std::string own = bytes_of(data, count);
+    for (size_t place = 0; place < ranks_.size(); ++place) {
+      if (place != place_) mailbox_.send(ranks_[place], Tag::reduce, own);
+    }
+    std::vector<T> total(count);
+    for (size_t place = 0; place < ranks_.size(); ++place) {
+      const auto values = place == place_ ? std::vector<T>(data, data + count) : receive<T>(ranks_[place], count);
+      for (size_t i = 0; i < count; ++i) total[i] = place == 0 ? values[i] : total[i] + values[i];
+    }
+    std::copy(total.begin(), total.end(), data);
+  }
+
+  template <typename T>
+  void sum_around(T* data, size_t count) {
     const size_t n = ranks_.size();
     // Step k of the first round: piece p - k leaves rank p, which adds its own to piece p - k - 1.
     for (size_t k = 0; k + 1 < n; ++k) {
@@ -37,40 +75,53 @@ class RingGroup : public DeviceGroup {
     }
   }
 
- private:
   size_t begin_of(size_t piece, size_t count) const {
     return count / ranks_.size() * piece + std::min(piece, count % ranks_.size());
   }
 
-  void send_piece(const float* data, size_t count, size_t piece) {
-    const size_t begin = begin_of(piece, count);
-    const size_t size = begin_of(piece + 1, count) - begin;
-    std::string bytes(size * sizeof(float), '\0');
-    if (size > 0) std::memcpy(bytes.data(), data + begin, bytes.size());
-    mailbox_.send(ranks_[(place_ + 1) % ranks_.size()], Tag::reduce, std::move(bytes));
+  template <typename T>
+  static std::string bytes_of(const T* data, size_t count) {
+    std::string bytes(count * sizeof(T), '\0');
+    if (count > 0) std::memcpy(bytes.data(), data, bytes.size());
+    return bytes;
   }
 
-  void receive_piece(float* data, size_t count, size_t piece, bool add) {
+  template <typename T>
+  void send_piece(const T* data, size_t count, size_t piece) {
     const size_t begin = begin_of(piece, count);
-    const size_t size = begin_of(piece + 1, count) - begin;
-    const std::string bytes = next_from_left();
-    if (bytes.size() != size * sizeof(float))
-      fail("all-reduce: {} bytes from rank {} in place of {}: the ranks' buffers differ in size", bytes.size(), left(),
-           size * sizeof(float));
-    std::vector<float> values(size);
-    if (size > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
-    for (size_t i = 0; i < size; ++i) data[begin + i] = add ? data[begin + i] + values[i] : values[i];
+    mailbox_.send(ranks_[(place_ + 1) % ranks_.size()], Tag::reduce,
+                  bytes_of(data + begin, begin_of(piece + 1, count) - begin));
   }
 
-  int left() const { return ranks_[(place_ + ranks_.size() - 1) % ranks_.size()]; }
+  template <typename T>
+  void receive_piece(T* data, size_t count, size_t piece, bool add) {
+    const size_t begin = begin_of(piece, count);
+    const int left = ranks_[(place_ + ranks_.size() - 1) % ranks_.size()];
+    const auto values = receive<T>(left, begin_of(piece + 1, count) - begin);
+    for (size_t i = 0; i < values.size(); ++i) data[begin + i] = add ? data[begin + i] + values[i] : values[i];
+  }
 
-  std::string next_from_left() {
+  template <typename T>
+  std::vector<T> receive(int from, size_t count) {
+    const std::string bytes = next_from(from);
+    if (bytes.size() != count * sizeof(T))
+      fail("all-reduce: {} bytes from rank {} in place of {}: the ranks' buffers differ in size", bytes.size(), from,
+           count * sizeof(T));
+    std::vector<T> values(count);
+    if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  std::string next_from(int from) {
     const Stopwatch watch;
     for (;;) {
-      if (auto message = mailbox_.take(Tag::reduce, left())) return std::move(message->payload);
+      if (auto message = mailbox_.take(Tag::reduce, from)) return std::move(message->payload);
+      for (int rank : ranks_) {
+        if (auto message = mailbox_.take(Tag::stop, rank)) fail("learner rank {} ended: {}", rank, message->payload);
+      }
       if (watch.seconds() > options_.timeout_s)
-        fail("all-reduce: rank {} did not answer within {} s", left(), options_.timeout_s);
-      mailbox_.wait(5);
+        throw NoAnswer(fmt::format("learner rank {} did not answer within {} s", from, options_.timeout_s));
+      mailbox_.wait(0.3);  // what is waited for is on its way: no long sleeps
     }
   }
 

@@ -21,13 +21,14 @@ enum class Tag : uint8_t {
   stats = 11,        // any -> rank 0: text for people
   reduce = 12,       // between learners: a piece of a buffer that is being summed
   nccl_id = 13,      // between learners: how to find the NCCL group
+  learner = 14,      // between learners: what to do next, shares of the data, how it went
 };
 
 struct TagName {
   Tag tag;
   std::string_view name;
 };
-inline constexpr std::array<TagName, 13> kTags{{{Tag::hello, "hello"},
+inline constexpr std::array<TagName, 14> kTags{{{Tag::hello, "hello"},
                                                 {Tag::weights, "weights"},
                                                 {Tag::trajectory, "trajectory"},
                                                 {Tag::cost_request, "cost_request"},
@@ -39,7 +40,10 @@ inline constexpr std::array<TagName, 13> kTags{{{Tag::hello, "hello"},
                                                 {Tag::goodbye, "goodbye"},
                                                 {Tag::stats, "stats"},
                                                 {Tag::reduce, "reduce"},
-                                                {Tag::nccl_id, "nccl_id"}}};
+                                                {Tag::nccl_id, "nccl_id"},
+                                                {Tag::learner, "learner"}}};
+// What learners say to each other while they learn together: not for a loop that looks after actors.
+inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 
 // The tag's name; "" for a number that is no tag.
 constexpr std::string_view name(Tag tag) {

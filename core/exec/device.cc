@@ -1,6 +1,8 @@
 #include "core/exec/device.h"
 
 #include <dlfcn.h>
+#include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/exec/device_tools.h"
 
 namespace rlgo::exec {
 namespace {
@@ -92,6 +95,19 @@ Device resolve_device(std::string_view word) {
   if (!index || *index < 0 || *index > 127) fail("device '{}': use auto, cpu, cuda or cuda:N", word);
   if (auto reason = missing_cuda(static_cast<int>(*index)); !reason.empty()) fail("device '{}': {}", word, reason);
   return {Device::Kind::cuda, static_cast<int>(*index)};
+}
+
+int gpu_count() { return missing_cuda(0).empty() ? static_cast<int>(torch::cuda::device_count()) : 0; }
+
+int64_t device_peak_bytes(const Device& device) {
+  if (device.kind == Device::Kind::cpu) return 0;
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+  const auto stats = c10::getDeviceAllocator(c10::DeviceType::CUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device.index));
+  return stats.reserved_bytes[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+}
+
+void tune(const Device& device) {
+  if (device.kind == Device::Kind::cuda) at::globalContext().setBenchmarkCuDNN(true);
 }
 
 }  // namespace rlgo::exec

@@ -9,8 +9,36 @@ namespace {
 
 using torch::Tensor;
 
-Tensor new_ints(int64_t count) { return torch::empty({count}, torch::kInt64); }
-Tensor new_floats(int64_t rows, int64_t columns) { return torch::empty({rows, columns}, torch::kFloat32); }
+// The parts of a batch with one type of number, side by side in one buffer: it crosses to a GPU in one transfer.
+class Arena {
+ public:
+  explicit Arena(torch::ScalarType type) : type_(type) {}
+  void add(Tensor* part, std::vector<int64_t> sizes) {
+    int64_t count = 1;
+    for (const int64_t size : sizes) count *= size;
+    parts_.push_back({part, std::move(sizes), count, used_});
+    used_ += (count + 3) / 4 * 4;  // each part begins at a multiple of 16 bytes
+  }
+  // The parts become views of the buffer, to be filled. Pinned memory is copied to a GPU while the host goes on.
+  void allocate(bool pinned) { view(torch::empty({used_}, torch::TensorOptions(type_).pinned_memory(pinned))); }
+  void move(torch::Device device) { view(buffer_.to(device, /*non_blocking=*/true)); }
+
+ private:
+  struct Part {
+    Tensor* to;
+    std::vector<int64_t> sizes;
+    int64_t count, at;
+  };
+  void view(Tensor buffer) {
+    buffer_ = std::move(buffer);
+    for (const auto& part : parts_) *part.to = buffer_.slice(0, part.at, part.at + part.count).view(part.sizes);
+  }
+  torch::ScalarType type_;
+  int64_t used_ = 0;
+  Tensor buffer_;
+  std::vector<Part> parts_;
+};
+
 int64_t count_of(const std::vector<int32_t>& values) { return static_cast<int64_t>(values.size()); }
 
 // Copies into a tensor front to back.
@@ -48,17 +76,25 @@ void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> obser
   }
 }
 
+bool any_dreamed(std::span<const mdp::Observation* const> observations) {
+  return std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
+}
+
+void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, Arena& ints, Arena& floats) {
+  for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
+  for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
+  ints.add(&batch.counts, {batch.graphs, batch.xfers});
+  ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
+  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair}) ints.add(part, {batch.locations});
+  for (auto* part : {&batch.pair_graph, &batch.pair_xfer}) ints.add(part, {batch.pairs});
+  floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
+  floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
+  floats.add(&batch.globals, {batch.graphs, spec.global_features});
+  floats.add(&batch.latent, {batch.graphs, spec.latent_features});
+}
+
 void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
                  const mdp::ObservationSpec& spec) {
-  batch.node_op = new_ints(batch.nodes);
-  batch.node_feat = new_floats(batch.nodes, spec.node_features);
-  batch.node_graph = new_ints(batch.nodes);
-  batch.edge_src = new_ints(batch.edges);
-  batch.edge_dst = new_ints(batch.edges);
-  batch.edge_feat = new_floats(batch.edges, spec.edge_features);
-  batch.edge_graph = new_ints(batch.edges);
-  batch.globals = new_floats(batch.graphs, spec.global_features);
-  batch.latent = new_floats(batch.graphs, spec.latent_features);
   Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst),
       edge_graph(batch.edge_graph);
   Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals),
@@ -87,13 +123,7 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
 }
 
 void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
-  const bool dreamed = std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
-  batch.counts = torch::empty({batch.graphs, batch.xfers}, torch::kInt64);
-  batch.loc_node = new_ints(dreamed ? 0 : batch.locations);
-  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
-    *part = new_ints(batch.locations);
-  batch.pair_graph = new_ints(batch.pairs);
-  batch.pair_xfer = new_ints(batch.pairs);
+  const bool dreamed = any_dreamed(observations);
   Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), xfer(batch.loc_xfer),
       index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_xfer(batch.pair_xfer);
   int64_t pairs = 0;
@@ -116,20 +146,22 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 
 }  // namespace
 
+void GraphBatch::convert(torch::ScalarType type) {
+  for (auto* part : {&node_feat, &edge_feat, &globals, &latent}) *part = part->to(type);
+}
+
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    torch::Device device) {
   if (observations.empty()) fail("collate: no observations");
   GraphBatch batch;
   set_sizes(batch, observations, spec);
+  Arena ints(torch::kInt64), floats(torch::kFloat32);
+  lay_out(batch, spec, any_dreamed(observations), ints, floats);
+  for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
   fill_graphs(batch, observations, spec);
   fill_actions(batch, observations);
   if (!device.is_cpu()) {
-    for (auto* part :
-         {&batch.node_op, &batch.node_feat, &batch.node_graph, &batch.edge_src, &batch.edge_dst, &batch.edge_feat,
-          &batch.edge_graph, &batch.globals, &batch.latent, &batch.counts, &batch.loc_node, &batch.loc_graph, &batch.loc_xfer,
-          &batch.loc_index, &batch.loc_pair, &batch.pair_graph, &batch.pair_xfer}) {
-      *part = part->to(device);
-    }
+    for (auto* arena : {&ints, &floats}) arena->move(device);
   }
   return batch;
 }

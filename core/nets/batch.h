@@ -39,6 +39,9 @@ struct GraphBatch {
   std::vector<int64_t> node_offset;  // [B+1] first node of each graph
   std::vector<int64_t> edge_offset;  // [B+1]
   std::vector<int64_t> loc_offset;   // [B*X+1] first location of graph b, xfer x at b*X+x
+
+  // Numbers as `type` in place of float32: for networks of double precision.
+  void convert(torch::ScalarType type);
 };
 
 // Joins observations and moves them to `device`. Checks each against the spec (throws Error, see mdp::check); throws on

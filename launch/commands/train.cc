@@ -11,7 +11,7 @@ namespace rlgo::launch {
 namespace {
 
 // Command line over --config file over the resumed run's options over defaults.
-void read_options(const std::vector<std::string>& arguments, Options& options, RunConfig& config) {
+void read_options(const std::vector<std::string>& arguments, int ranks, Options& options, RunConfig& config) {
   const auto positional = options.parse_command_line(arguments);
   if (!positional.empty()) fail("command line: unexpected '{}'; options begin with --", positional[0]);
   if (!config.resume.empty()) {
@@ -20,6 +20,7 @@ void read_options(const std::vector<std::string>& arguments, Options& options, R
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
   check(config);
+  check_ranks(config, ranks);
 }
 
 }  // namespace
@@ -33,14 +34,15 @@ int run_train(Context& context) {
     return 0;
   }
   try {
-    read_options(context.arguments, options, config);
+    read_options(context.arguments, context.comm->size(), options, config);
   } catch (const Error&) {
     if (stopped_too(*context.comm)) return 1;
     throw;
   }
   const std::string text = options.dump({"resume", "config", "name", "runs"});
   if (context.comm->size() == 1) return run_alone(config, text);
-  return context.comm->rank() == 0 ? run_learner(config, text, *context.comm) : run_actor(config, *context.comm);
+  if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
+  return context.comm->rank() < config.learners ? run_peer(config, *context.comm) : run_actor(config, *context.comm);
 }
 
 }  // namespace rlgo::launch

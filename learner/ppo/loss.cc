@@ -1,7 +1,5 @@
 #include "learner/ppo/loss.h"
 
-#include <limits>
-
 namespace rlgo::learner {
 
 using torch::Tensor;
@@ -21,12 +19,6 @@ Tensor approx_kl(const Tensor& log_ratio) { return (log_ratio.expm1() - log_rati
 
 Tensor clip_fraction(const Tensor& log_ratio, double clip) {
   return (log_ratio.expm1().abs() > clip).to(torch::kFloat32).mean();
-}
-
-Tensor explained_variance(const Tensor& value, const Tensor& target) {
-  const auto spread = target.var(/*unbiased=*/false);
-  const auto result = 1 - (target - value).var(/*unbiased=*/false) / spread;
-  return torch::where(spread > 0, result, torch::full_like(result, std::numeric_limits<double>::quiet_NaN()));
 }
 
 }  // namespace rlgo::learner

@@ -23,7 +23,4 @@ torch::Tensor approx_kl(const torch::Tensor& log_ratio);
 // Share of ratios outside [1 - clip, 1 + clip].
 torch::Tensor clip_fraction(const torch::Tensor& log_ratio, double clip);
 
-// 1 - var(target - value) / var(target): 1 is perfect, 0 no better than a constant; NaN where the target is constant.
-torch::Tensor explained_variance(const torch::Tensor& value, const torch::Tensor& target);
-
 }  // namespace rlgo::learner

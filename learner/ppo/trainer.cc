@@ -35,15 +35,6 @@ void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t
   }
 }
 
-std::vector<Tensor> with_gradients(const std::vector<Tensor>& parameters) {
-  std::vector<Tensor> grads;
-  for (auto parameter : parameters) {
-    if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
-    grads.push_back(parameter.grad());
-  }
-  return grads;
-}
-
 }  // namespace
 
 void check(const PpoOptions& o) {
@@ -68,7 +59,17 @@ struct PpoTrainer::Data {
   std::vector<int64_t> versions;
   std::vector<float> old_log_prob, old_value_xfer, old_value_location, advantage, returns;
   Tensor old_log_prob_t, old_value_xfer_t, old_value_location_t, advantage_t, returns_t;  // [T]
-  double advantage_deviation = 0;
+  // Over all learners' transitions, of which this learner has those from `first` on.
+  int64_t total = 0, first = 0;
+  double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
+};
+
+// This learner's part of a minibatch: sums over its transitions, divided by the size of the whole minibatch.
+struct PpoTrainer::Minibatch {
+  enum Part { policy, value, location_value, entropy_xfer, entropy_location, kl, clipped, kParts };
+  Tensor loss;  // undefined where the part is empty
+  std::vector<double> parts = std::vector<double>(kParts);
+  double ratio_deviation = 0;
 };
 
 struct PpoTrainer::Sums {
@@ -102,7 +103,15 @@ std::vector<std::pair<std::string, double>> UpdateStats::named() const {
 PpoTrainer::PpoTrainer(nets::Agent agent, PpoOptions options)
     : agent_(std::move(agent)),
       options_((check(options), options)),
-      adam_(agent_->parameters(), torch::optim::AdamOptions(options.learning_rate).eps(options.adam_epsilon)) {}
+      adam_(agent_->parameters(), torch::optim::AdamOptions(options.learning_rate).eps(options.adam_epsilon)) {
+  set_group(std::make_shared<LearnerGroup>());
+}
+
+void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
+  group_ = std::move(group);
+  gradients_.reset();  // its hooks go first
+  gradients_ = std::make_unique<GradientSum>(agent_->parameters(), group_);
+}
 
 void PpoTrainer::set_progress(double done) {
   if (!options_.anneal) return;
@@ -135,23 +144,43 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
     data.advantage.insert(data.advantage.end(), advantages.begin(), advantages.end());
     data.returns.insert(data.returns.end(), returns.begin(), returns.end());
   }
-  if (data.actions.empty()) return data;
   data.old_log_prob_t = floats(data.old_log_prob);
   data.old_value_xfer_t = floats(data.old_value_xfer);
   data.old_value_location_t = floats(data.old_value_location);
   data.returns_t = floats(data.returns);
   data.advantage_t = floats(data.advantage);
-  data.advantage_deviation = data.advantage_t.std(/*unbiased=*/false).item<double>();
-  if (options_.normalize_advantages)
-    data.advantage_t = (data.advantage_t - data.advantage_t.mean()) / (data.advantage_deviation + 1e-8);
+  share(data);
   return data;
 }
 
-void PpoTrainer::update_value_scale(const Tensor& returns) {
+// Means and deviations over the transitions of all learners; the advantages are normalised by theirs.
+void PpoTrainer::share(Data& data) const {
+  const auto own = static_cast<double>(data.actions.size());
+  const auto counts = group_->gather({&own, 1}).values;
+  data.total = static_cast<int64_t>(std::accumulate(counts.begin(), counts.end(), 0.0));
+  data.first = static_cast<int64_t>(std::accumulate(counts.begin(), counts.begin() + group_->place(), 0.0));
+  if (data.total == 0) return;
+  const Tensor exact[] = {data.advantage_t.to(torch::kFloat64), data.returns_t.to(torch::kFloat64),
+                          (data.returns_t - data.old_value_xfer_t).to(torch::kFloat64)};
+  std::vector<double> mean, variance;
+  for (const auto& x : exact) mean.push_back(x.sum().item<double>());
+  group_->sum(mean);
+  for (double& m : mean) m /= static_cast<double>(data.total);
+  for (size_t i = 0; i < mean.size(); ++i) variance.push_back((exact[i] - mean[i]).square().sum().item<double>());
+  group_->sum(variance);
+  for (double& v : variance) v /= static_cast<double>(data.total);
+  data.advantage_deviation = std::sqrt(variance[0]);
+  data.return_mean = mean[1];
+  data.return_deviation = std::sqrt(variance[1]);
+  data.explained_variance = variance[1] > 1e-12 * mean[1] * mean[1] ? 1 - variance[2] / variance[1] : std::numeric_limits<double>::quiet_NaN();
+  if (options_.normalize_advantages) data.advantage_t = (data.advantage_t - mean[0]) / (data.advantage_deviation + 1e-8);
+}
+
+void PpoTrainer::update_value_scale(const Data& data) {
   if (!options_.normalize_returns) return;
-  const auto exact = returns.to(torch::kFloat64);
-  return_mean_ = kReturnDecay * return_mean_ + (1 - kReturnDecay) * exact.mean().item<double>();
-  return_square_ = kReturnDecay * return_square_ + (1 - kReturnDecay) * exact.square().mean().item<double>();
+  const double square = data.return_deviation * data.return_deviation + data.return_mean * data.return_mean;
+  return_mean_ = kReturnDecay * return_mean_ + (1 - kReturnDecay) * data.return_mean;
+  return_square_ = kReturnDecay * return_square_ + (1 - kReturnDecay) * square;
   return_weight_ = kReturnDecay * return_weight_ + (1 - kReturnDecay);
   const double mean = return_mean_ / return_weight_;
   const double variance = return_square_ / return_weight_ - mean * mean;
@@ -169,25 +198,20 @@ void PpoTrainer::check_fresh(const Data& data, std::span<const int64_t> chosen, 
         *version_, deviation);
 }
 
-void PpoTrainer::step(int64_t samples, Sums& sums) {
-  auto parameters = agent_->parameters();
-  auto grads = with_gradients(parameters);
-  if (all_reduce_) {
-    all_reduce_(grads, samples);
-    for (size_t i = 0; i < grads.size(); ++i) parameters[i].mutable_grad() = grads[i];
-  }
-  const double limit = options_.max_grad_norm > 0 ? options_.max_grad_norm : std::numeric_limits<double>::infinity();
-  const double norm = torch::nn::utils::clip_grad_norm_(parameters, limit);
+void PpoTrainer::step(Sums& sums) {
+  const double norm = gradients_->finish(options_.max_grad_norm);
   if (!std::isfinite(norm)) {
     ++sums.stats.skipped;
     return;
   }
-  adam_.step();
+  fused_step(adam_);
   sums.stats.grad_norm += norm;
   ++sums.steps;
 }
 
-bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, bool first, Sums& sums) {
+PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first) {
+  Minibatch result;
+  if (chosen.empty()) return result;
   std::vector<const mdp::Observation*> observations;
   std::vector<mdp::Action> actions;
   for (const int64_t i : chosen) {
@@ -195,37 +219,54 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, bool f
     actions.push_back(data.actions[static_cast<size_t>(i)]);
   }
   const auto device = agent_->device();
+  const auto type = agent_->parameters()[0].scalar_type();
   const auto index = torch::tensor(std::vector<int64_t>(chosen.begin(), chosen.end()), torch::kInt64);
-  const auto pick = [&](const Tensor& all) { return all.index_select(0, index).to(device); };
-  const auto e = agent_->evaluate(nets::collate(observations, agent_->spec(), device), actions);
+  const auto pick = [&](const Tensor& all) { return all.index_select(0, index).to(device, type); };
+  auto batch = nets::collate(observations, agent_->spec(), device);
+  if (type != torch::kFloat32) batch.convert(type);
+  const auto e = agent_->evaluate(batch, actions);
 
   const auto log_ratio = e.log_prob() - pick(data.old_log_prob_t);
-  auto& stats = sums.stats;
   if (first) {
-    stats.ratio_deviation = log_ratio.detach().expm1().abs().max().item<double>();
-    check_fresh(data, chosen, stats.ratio_deviation);
+    result.ratio_deviation = log_ratio.detach().expm1().abs().max().item<double>();
+    check_fresh(data, chosen, result.ratio_deviation);
   }
-  stats.last_kl = approx_kl(log_ratio.detach()).item<double>();
-  if (!first && options_.target_kl > 0 && stats.last_kl > options_.target_kl) return false;
-
   const double scale = options_.normalize_returns ? agent_->value_scale() : 1.0;
   const auto target = pick(data.returns_t) / scale;
   const auto policy = policy_loss(log_ratio, pick(data.advantage_t), options_.clip);
   const auto value = value_loss(e.value_xfer / scale, pick(data.old_value_xfer_t) / scale, target, options_.value_clip);
   const auto location_value =
       value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
-  const auto loss = policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean();
-  adam_.zero_grad();
-  loss.backward();
-  step(static_cast<int64_t>(chosen.size()), sums);
+  const double share = static_cast<double>(chosen.size()) / static_cast<double>(size);
+  result.loss = share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
+  const auto ratio = log_ratio.detach();
+  const auto parts = torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_xfer.detach().mean(),
+                                   e.entropy_location.detach().mean(), approx_kl(ratio),
+                                   clip_fraction(ratio, options_.clip).to(type)})
+                         .to(torch::kCPU, torch::kFloat64);  // one transfer
+  for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = share * parts.const_data_ptr<double>()[i];
+  return result;
+}
 
-  stats.policy_loss += policy.item<double>();
-  stats.value_loss += value.item<double>();
-  stats.location_value_loss += location_value.item<double>();
-  stats.entropy_xfer += e.entropy_xfer.mean().item<double>();
-  stats.entropy_location += e.entropy_location.mean().item<double>();
+bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums) {
+  auto m = evaluate(data, chosen, size, first);
+  group_->sum(m.parts);
+  auto& stats = sums.stats;
+  if (first) stats.ratio_deviation = group_->max(m.ratio_deviation);
+  stats.last_kl = m.parts[Minibatch::kl];
+  if (!first && options_.target_kl > 0 && stats.last_kl > options_.target_kl) return false;
+
+  gradients_->begin();
+  if (m.loss.defined()) m.loss.backward();
+  step(sums);
+
+  stats.policy_loss += m.parts[Minibatch::policy];
+  stats.value_loss += m.parts[Minibatch::value];
+  stats.location_value_loss += m.parts[Minibatch::location_value];
+  stats.entropy_xfer += m.parts[Minibatch::entropy_xfer];
+  stats.entropy_location += m.parts[Minibatch::entropy_location];
   stats.approx_kl += stats.last_kl;
-  stats.clip_fraction += clip_fraction(log_ratio.detach(), options_.clip).item<double>();
+  stats.clip_fraction += m.parts[Minibatch::clipped];
   ++stats.minibatches;
   return true;
 }
@@ -233,9 +274,9 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, bool f
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
   const auto data = flatten(trajectories);
-  const auto count = static_cast<int64_t>(data.actions.size());
+  const int64_t count = data.total, end_of_own = data.first + static_cast<int64_t>(data.actions.size());
   if (count == 0) return {};
-  update_value_scale(data.returns_t);
+  update_value_scale(data);
 
   Sums sums;
   auto& stats = sums.stats;
@@ -245,9 +286,13 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
     for (int64_t part = 0; part < parts && !stats.early_stop; ++part) {
-      const auto begin = static_cast<size_t>(part * count / parts),
-                 end = static_cast<size_t>((part + 1) * count / parts);
-      stats.early_stop = !train(data, std::span(order).subspan(begin, end - begin), epoch == 0 && part == 0, sums);
+      const int64_t begin = part * count / parts, end = (part + 1) * count / parts;
+      std::vector<int64_t> own;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = order[static_cast<size_t>(i)];
+        if (at >= data.first && at < end_of_own) own.push_back(at - data.first);
+      }
+      stats.early_stop = !train(data, own, end - begin, epoch == 0 && part == 0, sums);
       if (between) between();
     }
   }
@@ -264,8 +309,8 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
   }
   stats.grad_norm /= static_cast<double>(sums.steps);
   stats.transitions = count;
-  stats.explained_variance = explained_variance(data.old_value_xfer_t, data.returns_t).item<double>();
-  stats.return_mean = data.returns_t.mean().item<double>();
+  stats.explained_variance = data.explained_variance;
+  stats.return_mean = data.return_mean;
   stats.advantage_deviation = data.advantage_deviation;
   stats.value_shift = agent_->value_shift();
   stats.value_scale = agent_->value_scale();

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/agent.h"
 #include "core/nets/weights.h"
+#include "learner/gradients.h"
+#include "learner/group.h"
 
 namespace rlgo::learner {
 
@@ -58,22 +61,23 @@ struct UpdateStats {
 
 class PpoTrainer {
  public:
-  // Sums gradients over several learners: gets this learner's mean gradients over `samples` transitions (all
-  // parameters, always in the same order) and replaces them by the mean over all learners. All must run equally many
-  // minibatches.
-  using AllReduce = std::function<void(std::vector<torch::Tensor>& grads, int64_t samples)>;
-
-  // Trains `agent` in place; the network is shared with the caller.
+  // Trains `agent` in place; the network is shared with the caller and stays on its device.
   PpoTrainer(nets::Agent agent, PpoOptions options);
 
   // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each. Throws
   // Error where a trajectory does not fit the network (spec, illegal action, numbers that are not finite), where data
   // of the current weights version does not reproduce its own log-probabilities, and where no minibatch gave finite
   // gradients. No trajectory, or only empty ones: nothing happens, transitions is 0.
+  //
+  // Several learners give their parts of the data and all get what one learner would with the whole of it (the parts one
+  // after the other, by place), up to rounding: advantages, returns and the means of every loss run over all
+  // transitions; each minibatch is drawn from all of them, and each learner takes the part of it that it holds, perhaps
+  // none. `shuffle` must be the same everywhere. The stats are the same everywhere.
   UpdateStats update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                      const std::function<void()>& between = {});
 
-  void set_all_reduce(AllReduce all_reduce) { all_reduce_ = std::move(all_reduce); }
+  // Who learns along. At first: nobody.
+  void set_group(std::shared_ptr<LearnerGroup> group);
   // Version of the weights that the agent has now: where the whole first minibatch carries it, its ratios must be 1.
   void set_weights_version(int64_t version) { version_ = version; }
   // Share of the training done, in [0,1]; matters with `anneal` only.
@@ -92,16 +96,21 @@ class PpoTrainer {
   struct Data;
   struct Sums;
   Data flatten(const std::vector<mdp::Trajectory>& trajectories) const;
-  void update_value_scale(const torch::Tensor& returns);
+  void share(Data& data) const;
+  void update_value_scale(const Data& data);
   void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;
-  // False where target_kl ends the update; then no step was taken.
-  bool train(const Data& data, std::span<const int64_t> chosen, bool first, Sums& sums);
-  void step(int64_t samples, Sums& sums);
+  // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then no
+  // step was taken.
+  bool train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums);
+  struct Minibatch;
+  Minibatch evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first);
+  void step(Sums& sums);
 
   nets::Agent agent_;
   PpoOptions options_;
   torch::optim::Adam adam_;
-  AllReduce all_reduce_;
+  std::shared_ptr<LearnerGroup> group_;
+  std::unique_ptr<GradientSum> gradients_;
   std::optional<int64_t> version_;
   double return_mean_ = 0, return_square_ = 0, return_weight_ = 0;  // decaying sums; divide by the weight
 };

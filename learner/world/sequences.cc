@@ -7,8 +7,9 @@
 
 namespace rlgo::learner {
 
-Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec) {
+Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec, int64_t steps) {
   Sequences s;
+  s.steps = steps;
   s.episodes = static_cast<int64_t>(episodes.size());
   for (const auto* e : episodes) s.steps = std::max(s.steps, static_cast<int64_t>(e->steps.size()));
   if (s.steps == 0) fail("world model: no steps to learn from");

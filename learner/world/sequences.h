@@ -24,7 +24,7 @@ struct Sequences {
   torch::Tensor mask;      // [T, B] 1: a real step
 };
 
-// Throws Error on an empty list or one without steps.
-Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec);
+// At least `steps` long. Throws Error on an empty list or one without steps.
+Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec, int64_t steps = 0);
 
 }  // namespace rlgo::learner

@@ -9,7 +9,7 @@
 #include "core/base/hash.h"
 #include "core/nets/batch.h"
 #include "learner/torch_tensors.h"
-#include "learner/world/loss.h"
+#include "learner/world/trainer_parts.h"
 
 namespace rlgo::learner {
 
@@ -17,7 +17,6 @@ using torch::Tensor;
 
 namespace {
 
-constexpr double kJointDecay = 0.9;     // of the statistics per batch, where the encoder moves
 constexpr size_t kEncodeAtOnce = 256;  // graphs, without gradients
 
 void bound(const char* name, double value, double low, double high) {
@@ -28,7 +27,7 @@ nets::Encoder copy_of(nets::WorldModel& model, uint64_t seed) {
   auto options = model->options();
   nets::WorldModel other(model->spec(), options, seed);
   auto encoder = other->encoder();
-  encoder->to(model->device());
+  encoder->to(model->device(), model->parameters()[0].scalar_type());
   torch::NoGradGuard no_grad;
   const auto from = model->encoder()->parameters();
   auto to = encoder->parameters();
@@ -44,14 +43,12 @@ std::vector<Tensor> trained(const nets::WorldModel& model, bool with_encoder) {
   return result;
 }
 
-Tensor over_steps(const Tensor& x) { return x.sum(torch::IntArrayRef({0, 1})); }  // [T, B, Z] -> [Z]
+}  // namespace
 
 bool is_held_out(const mdp::Trajectory& t, double share) {
   const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)), static_cast<uint64_t>(t.episode));
   return static_cast<double>(h >> 11) * 0x1.0p-53 < share;
 }
-
-}  // namespace
 
 void check(const WorldTrainerOptions& o) {
   bound("learning rate", o.learning_rate, 1e-12, 1);
@@ -78,20 +75,14 @@ WorldTrainer::WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, 
   change_sums_ = torch::zeros({3, z}, exact);
   reward_sums_ = torch::zeros({3}, exact);
   if (options_.train_encoder) target_ = copy_of(model_, seed);
+  set_group(std::make_shared<LearnerGroup>());
 }
 
-// Means over the chunks of an update.
-struct WorldTrainer::Sums {
-  WorldStats stats;
-  int64_t chunks = 0;
-};
-
-// Standardised latents of a chunk of T steps: what the model reads, and what it must foretell.
-struct WorldTrainer::Latents {
-  Tensor input;   // [T, B, Z]
-  Tensor target;  // [T, B, Z] without gradient
-  Tensor raw;     // [T+1, B, Z]
-};
+void WorldTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
+  group_ = std::move(group);
+  gradients_.reset();  // its hooks go first
+  gradients_ = std::make_unique<GradientSum>(parameters_, group_);
+}
 
 Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder, bool gradients) const {
   std::vector<const mdp::Observation*> seen;
@@ -106,7 +97,7 @@ Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets
   }
   const int64_t z = model_->latent_width();
   const auto device = model_->device();
-  auto out = torch::zeros({(end - begin) * s.episodes, z}, torch::TensorOptions(device));
+  auto out = torch::zeros({(end - begin) * s.episodes, z}, torch::TensorOptions(device).dtype(type()));
   if (seen.empty()) return out.reshape({end - begin, s.episodes, z});
   const auto index = torch::tensor(places, torch::kInt64).to(device);
   torch::AutoGradMode mode(gradients);
@@ -120,95 +111,11 @@ Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, n
   const size_t group = gradients ? seen.size() : kEncodeAtOnce;
   for (size_t at = 0; at < seen.size(); at += group) {
     const auto some = seen.subspan(at, std::min(group, seen.size() - at));
-    parts.push_back(encoder(nets::collate(some, model_->spec(), model_->device())).global);
+    auto batch = nets::collate(some, model_->spec(), model_->device());
+    if (type() != torch::kFloat32) batch.convert(type());
+    parts.push_back(encoder(batch).global);
   }
   return torch::cat(parts);
-}
-
-// Statistics of latents and of their changes, over the real steps.
-void WorldTrainer::observe(const Sequences& s, const Tensor& raw) {
-  torch::NoGradGuard no_grad;
-  const double decay = options_.train_encoder ? kJointDecay : 1.0;
-  const auto mask = s.mask.to(torch::kFloat64).unsqueeze(-1);  // [T, B, 1]
-  const auto exact = raw.detach().to(torch::kCPU, torch::kFloat64);
-  const auto before = exact.slice(0, 0, s.steps), change = exact.slice(0, 1) - before;
-  const auto add = [&](Tensor& sums, const Tensor& x) {
-    const auto total = mask.sum().expand({x.size(-1)});
-    sums = sums * decay + torch::stack({total, over_steps(x * mask), over_steps(x.square() * mask)});
-  };
-  add(z_sums_, before);
-  add(change_sums_, change);
-  const auto mean = z_sums_[1] / z_sums_[0];
-  const auto variance = (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0);
-  model_->set_latent_statistics(mean.to(torch::kFloat32), variance.sqrt().to(torch::kFloat32));
-}
-
-void WorldTrainer::observe_rewards(const Sequences& s) {
-  const auto mask = s.mask.to(torch::kFloat64), reward = s.reward.to(torch::kFloat64);
-  reward_sums_ = reward_sums_ + torch::stack({mask.sum(), (reward * mask).sum(), (reward.square() * mask).sum()});
-  const double n = reward_sums_[0].item<double>(), mean = reward_sums_[1].item<double>() / n;
-  model_->set_reward_statistics(mean, std::sqrt(std::max(reward_sums_[2].item<double>() / n - mean * mean, 0.0)));
-}
-
-WorldTrainer::Latents WorldTrainer::latents(const Sequences& s, const Tensor& raw, int64_t begin, int64_t end) {
-  Latents l;
-  const bool joint = options_.train_encoder;
-  l.raw = joint ? encode(s, begin, end + 1, model_->encoder(), true) : raw.slice(0, begin, end + 1);
-  const auto input = model_->standardise(l.raw);
-  l.input = input.slice(0, 0, end - begin);
-  l.target = joint ? model_->standardise(encode(s, begin + 1, end + 1, target_, false)) : input.slice(0, 1);
-  return l;
-}
-
-void WorldTrainer::learn_chunk(const Sequences& s, const Tensor& raw, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums) {
-  const auto device = model_->device();
-  const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device); };
-  const auto l = latents(s, raw, begin, end);
-  const auto mask = part(s.mask, begin, end), next = part(s.counts, begin + 1, end + 1);
-  const nets::WorldInput input{l.input, part(s.counts, begin, end), part(s.xfer, begin, end), part(s.location, begin, end)};
-  const auto p = model_->sequence(input, memory);
-  memory = {memory.h.detach(), memory.c.detach()};
-
-  const auto& o = options_;
-  auto& stats = sums.stats;
-  const auto reward_target = model_->standardise_reward(part(s.reward, begin, end));
-  const auto latent = latent_loss(p.z, l.target, mask);
-  // A step counts for each member with probability 1/2 (bootstrap), where there are several.
-  const int64_t members = model_->options().ensemble;
-  auto counts_for = torch::ones({end - begin, s.episodes, members}, mask.options());
-  if (members > 1) {
-    Rng rng({seed_, static_cast<uint64_t>(updates_), static_cast<uint64_t>(sums.chunks), 0xB007});
-    auto coins = torch::empty({end - begin, s.episodes, members});
-    for (int64_t i = 0; i < coins.numel(); ++i) coins.data_ptr<float>()[i] = rng.uniform() < 0.5 ? 1.0f : 0.0f;
-    counts_for = coins.to(device);
-  }
-  const auto reward = reward_loss(p.reward, reward_target, counts_for, mask);
-  const auto terminal = terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
-  const auto present = present_loss(p.present, next, mask);
-  const auto count = count_loss(p.log_count, next, mask);
-  const auto member = members_loss(p.members, l.target, counts_for, mask);
-  auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present + o.count_weight * count + member;
-  auto variance = torch::zeros({}, latent.options());
-  if (o.train_encoder) {
-    const auto real = l.raw.slice(0, 0, end - begin).reshape({-1, model_->latent_width()}).index_select(0, mask.reshape(-1).nonzero().squeeze(1));
-    if (real.size(0) > 1) variance = torch::relu(kMinLatentDeviation - (real.var(0) + 1e-8).sqrt()).mean() / kMinLatentDeviation;
-    loss = loss + o.variance_weight * variance;
-  }
-  adam_.zero_grad();
-  loss.backward();
-  const double limit = o.max_grad_norm > 0 ? o.max_grad_norm : std::numeric_limits<double>::infinity();
-  const double norm = torch::nn::utils::clip_grad_norm_(parameters_, limit);
-  if (std::isfinite(norm)) {
-    adam_.step();
-    if (o.train_encoder) follow_encoder();
-    stats.grad_norm += norm;
-  } else {
-    ++stats.skipped;
-  }
-  ++sums.chunks;
-  const std::pair<double*, Tensor> parts[] = {{&stats.loss, loss},         {&stats.latent, latent}, {&stats.reward, reward},   {&stats.terminal, terminal},
-                                              {&stats.present, present}, {&stats.count, count},   {&stats.members, member}, {&stats.variance, variance}};
-  for (const auto& [to, from] : parts) *to += from.item<double>();
 }
 
 void WorldTrainer::follow_encoder() {
@@ -219,9 +126,9 @@ void WorldTrainer::follow_encoder() {
 }
 
 // Raw latents of each episode [steps + 1, Z], once for all passes, where the encoder stays as it is.
-std::map<const mdp::Trajectory*, Tensor> WorldTrainer::encode_once(std::span<const mdp::Trajectory* const> episodes) {
-  std::map<const mdp::Trajectory*, Tensor> result;
-  if (options_.train_encoder) return result;
+WorldTrainer::OwnLatents WorldTrainer::encode_once(std::span<const mdp::Trajectory* const> episodes) {
+  OwnLatents result;
+  if (options_.train_encoder || episodes.empty()) return result;
   std::vector<const mdp::Observation*> seen;
   for (const auto* e : episodes) {
     for (const auto& step : e->steps) seen.push_back(&step.observation);
@@ -237,63 +144,112 @@ std::map<const mdp::Trajectory*, Tensor> WorldTrainer::encode_once(std::span<con
   return result;
 }
 
-void WorldTrainer::learn(std::span<const mdp::Trajectory* const> episodes, const std::map<const mdp::Trajectory*, Tensor>& latents, bool first,
-                         Sums& sums) {
-  model_->train();
-  const auto s = make_sequences(episodes, model_->spec());
-  Tensor raw;
+void WorldTrainer::make_batch(Batch& batch, const OwnLatents& latents, bool first) {
+  if (batch.own.empty()) return;
+  batch.s = make_sequences(batch.own, model_->spec(), batch.steps);
+  const auto& s = batch.s;
   if (options_.train_encoder) {
-    if (first) raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
-  } else {
-    raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()}, torch::TensorOptions(model_->device()));
-    for (size_t b = 0; b < episodes.size(); ++b) {
-      const auto& own = latents.at(episodes[b]);
-      raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
+    if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
+    return;
+  }
+  batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()}, torch::TensorOptions(model_->device()).dtype(type()));
+  for (size_t b = 0; b < batch.own.size(); ++b) {
+    const auto& own = latents.at(batch.own[b]);
+    batch.raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
+  }
+}
+
+void WorldTrainer::learn(Batch& batch, Sums& sums) {
+  model_->train();
+  auto memory = model_->blank(std::max<int64_t>(batch.s.episodes, 1));
+  for (int64_t begin = 0; begin < batch.steps; begin += options_.sequence) {
+    const int64_t end = std::min(begin + options_.sequence, batch.steps);
+    const auto loss = own_loss(batch, begin, end, memory, sums);
+    gradients_->begin();
+    if (loss.defined()) loss.backward();
+    const double norm = gradients_->finish(options_.max_grad_norm);
+    if (std::isfinite(norm)) {
+      fused_step(adam_);
+      if (options_.train_encoder) follow_encoder();
+      sums.stats.grad_norm += norm;
+    } else {
+      ++sums.stats.skipped;
     }
+    ++sums.chunks;
   }
-  if (first) {
-    observe(s, raw);
-    observe_rewards(s);
-  }
-  auto memory = model_->blank(s.episodes);
-  for (int64_t begin = 0; begin < s.steps; begin += options_.sequence)
-    learn_chunk(s, raw, begin, std::min(begin + options_.sequence, s.steps), memory, sums);
+}
+
+// The head measures; what depends on it is told to all.
+WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> unseen) {
+  WorldScore result;
+  if (group_->place() == 0) result = score(unseen);
+  double told[] = {static_cast<double>(result.steps), result.reward_correlation};
+  group_->sum(told);
+  result.steps = static_cast<int64_t>(told[0]);
+  result.reward_correlation = told[1];
+  return result;
+}
+
+// Means over the chunks.
+void WorldTrainer::end(Sums& sums) const {
+  auto& stats = sums.stats;
+  double* const parts[] = {&stats.loss, &stats.latent, &stats.reward, &stats.terminal, &stats.present, &stats.count, &stats.members, &stats.variance};
+  std::vector<double> values;
+  for (const double* part : parts) values.push_back(*part);
+  group_->sum(values);
+  const auto n = static_cast<double>(std::max<int64_t>(sums.chunks, 1));
+  for (size_t i = 0; i < values.size(); ++i) *parts[i] = values[i] / n;
+  stats.grad_norm /= n;
+  const auto mean = z_sums_[1] / z_sums_[0];
+  stats.latent_deviation = (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt().min().item<double>();
 }
 
 WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
                                 const std::function<void()>& between) {
   std::vector<const mdp::Trajectory*> known, unseen;
+  std::vector<double> own_lengths;
   for (const auto* t : trajectories) {
     if (t->steps.empty()) continue;
     if (t->spec_hash != model_->spec().hash()) fail("world model: episode {} of rank {} comes from another environment", t->episode, t->rank);
-    (is_held_out(*t, options_.holdout) ? unseen : known).push_back(t);
+    const bool held_out = is_held_out(*t, options_.holdout);
+    (held_out ? unseen : known).push_back(t);
+    if (!held_out) own_lengths.push_back(static_cast<double>(t->steps.size()));
   }
   Sums sums;
   auto& stats = sums.stats;
-  stats.held_out = static_cast<int64_t>(unseen.size());
-  if (known.empty()) return stats;
+  double held_out = static_cast<double>(unseen.size());
+  group_->sum({&held_out, 1});
+  stats.held_out = static_cast<int64_t>(held_out);
+  const auto all = group_->gather(own_lengths);
+  if (all.values.empty()) return stats;
   const double rest = 1 - std::clamp(progress, 0.0, 1.0);
   stats.learning_rate = (options_.learning_rate - options_.learning_rate_end) * rest * rest + options_.learning_rate_end;
   static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(stats.learning_rate);
-  if (updates_ > 0) stats.score = score(unseen);
+  if (updates_ > 0) stats.score = score_at_head(unseen);
   const auto latents = encode_once(known);
+  std::vector<size_t> order(all.values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
   for (int pass = 0; pass < options_.passes; ++pass) {
-    for (size_t i = known.size(); i > 1; --i) std::swap(known[i - 1], known[shuffle.below(i)]);
-    for (size_t at = 0; at < known.size(); at += static_cast<size_t>(options_.batch)) {
-      const auto some = std::span(known).subspan(at, std::min(static_cast<size_t>(options_.batch), known.size() - at));
-      learn(some, latents, pass == 0, sums);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
+    for (size_t at = 0; at < order.size(); at += static_cast<size_t>(options_.batch)) {
+      Batch batch;
+      for (size_t i = at; i < std::min(at + static_cast<size_t>(options_.batch), order.size()); ++i, ++batch.episodes) {
+        batch.steps = std::max(batch.steps, static_cast<int64_t>(all.values[order[i]]));
+        if (order[i] < all.first || order[i] >= all.first + known.size()) continue;
+        batch.own.push_back(known[order[i] - all.first]);
+        batch.columns.push_back(batch.episodes);
+      }
+      make_batch(batch, latents, pass == 0);
+      if (pass == 0) observe(batch);
+      learn(batch, sums);
       ++stats.minibatches;
       if (between) between();
     }
   }
   ++updates_;
-  stats.episodes = static_cast<int64_t>(known.size());
-  for (const auto* t : known) stats.steps += static_cast<int64_t>(t->steps.size());
-  const auto n = static_cast<double>(std::max<int64_t>(sums.chunks, 1));
-  for (double* sum : {&stats.loss, &stats.latent, &stats.reward, &stats.terminal, &stats.present, &stats.count, &stats.members, &stats.variance, &stats.grad_norm})
-    *sum /= n;
-  const auto mean = z_sums_[1] / z_sums_[0];
-  stats.latent_deviation = (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt().min().item<double>();
+  stats.episodes = static_cast<int64_t>(all.values.size());
+  for (const double length : all.values) stats.steps += static_cast<int64_t>(length);
+  end(sums);
   return stats;
 }
 

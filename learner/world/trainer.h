@@ -14,6 +14,8 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/world_model.h"
 #include "learner/checkpoint.h"
+#include "learner/gradients.h"
+#include "learner/group.h"
 #include "learner/world/sequences.h"
 
 namespace rlgo::learner {
@@ -64,11 +66,16 @@ class WorldTrainer {
 
   // `progress` in [0, 1] sets the learning rate; `between` is called after each minibatch. Trajectories must carry whole
   // observations. Throws Error where a trajectory does not fit the model.
+  //
+  // Several learners give their parts of the trajectories and all get what one learner would with the whole of them (see
+  // PpoTrainer::update): minibatches, means and statistics run over the steps of all. Held-out episodes are for the head;
+  // others leave theirs out (is_held_out tells). All get its score's reward_correlation and steps.
   WorldStats update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
                     const std::function<void()>& between = {});
   // Without learning.
   WorldScore score(std::span<const mdp::Trajectory* const> trajectories);
-  // Mean loss and whether gradients were taken, of one batch; for tests and update().
+  // Who learns along. At first: nobody.
+  void set_group(std::shared_ptr<LearnerGroup> group);
   nets::WorldModel& model() { return model_; }
   const WorldTrainerOptions& options() const { return options_; }
 
@@ -83,12 +90,19 @@ class WorldTrainer {
   struct Sums;
   torch::Tensor encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const;
   Latents latents(const Sequences& s, const torch::Tensor& raw, int64_t begin, int64_t end);
-  std::map<const mdp::Trajectory*, torch::Tensor> encode_once(std::span<const mdp::Trajectory* const> episodes);
-  void learn(std::span<const mdp::Trajectory* const> episodes, const std::map<const mdp::Trajectory*, torch::Tensor>& latents, bool first,
-             Sums& sums);
-  void learn_chunk(const Sequences& s, const torch::Tensor& raw, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
-  void observe(const Sequences& s, const torch::Tensor& raw);
-  void observe_rewards(const Sequences& s);
+  struct Batch;
+  using OwnLatents = std::map<const mdp::Trajectory*, torch::Tensor>;
+  OwnLatents encode_once(std::span<const mdp::Trajectory* const> episodes);
+  WorldScore score_at_head(std::span<const mdp::Trajectory* const> unseen);
+  void make_batch(Batch& batch, const OwnLatents& latents, bool first);
+  void learn(Batch& batch, Sums& sums);
+  torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
+  struct Weights;
+  Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin, int64_t end) const;
+  torch::Tensor coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const;
+  void observe(const Batch& batch);
+  void end(Sums& sums) const;
+  torch::ScalarType type() const { return parameters_[0].scalar_type(); }
   void follow_encoder();
   void drift(const Sequences& s, const torch::Tensor& z, WorldScore& score);
 
@@ -97,11 +111,16 @@ class WorldTrainer {
   nets::Encoder target_{nullptr};  // train_encoder: the slow copy
   std::vector<torch::Tensor> parameters_;
   torch::optim::Adam adam_;
+  std::shared_ptr<LearnerGroup> group_;
+  std::unique_ptr<GradientSum> gradients_;
   uint64_t seed_;
   int64_t updates_ = 0;
   // Decaying sums [weight, sum, sum of squares]; of latents and their changes [3, Z], of rewards [3].
   torch::Tensor z_sums_, change_sums_, reward_sums_;
 };
+
+// Whether an episode is kept for measuring: by its name alone.
+bool is_held_out(const mdp::Trajectory& trajectory, double share);
 
 // 2 P R / (P + R) from counts; 1 where there is nothing to find and nothing was found.
 double f1(double hits, double found, double wanted);

@@ -47,6 +47,13 @@ TEST(Checkpoint, AllComesBack) {
   EXPECT_EQ(load(folder / "e.h5"), empty);
 }
 
+TEST(Checkpoint, TravelsAsBytes) {
+  const std::string bytes = encode(make_checkpoint());
+  EXPECT_EQ(decode_checkpoint(bytes), make_checkpoint());
+  EXPECT_THROW(decode_checkpoint(bytes.substr(0, bytes.size() - 1)), Error);
+  EXPECT_THROW(decode_checkpoint(bytes + "x"), Error);
+}
+
 TEST(Checkpoint, RandomStreamsGoOn) {
   const TempFolder folder;
   Rng rng({5});

@@ -47,12 +47,5 @@ TEST(ClipFraction, CountsBothSides) {
                   0.5f);
 }
 
-TEST(ExplainedVariance, KnownCases) {
-  EXPECT_NEAR(number(explained_variance(t({1, 2, 3}), t({1, 2, 3}))), 1.0, 1e-12);
-  EXPECT_NEAR(number(explained_variance(t({5, 5, 5}), t({1, 2, 3}))), 0.0, 1e-12);
-  EXPECT_NEAR(number(explained_variance(t({3, 2, 1}), t({1, 2, 3}))), -3.0, 1e-12);
-  EXPECT_TRUE(std::isnan(number(explained_variance(t({1, 2}), t({4, 4})))));
-}
-
 }  // namespace
 }  // namespace rlgo::learner

@@ -1,0 +1,14 @@
+// How much memory a rank has used at most.
+#pragma once
+
+#include "core/exec/device.h"
+
+namespace rlgo::launch {
+
+struct MemoryPeak {
+  double host_bytes = 0;    // resident, of this process, so far
+  double device_bytes = 0;  // held by LibTorch on the GPU, so far; 0 on a CPU
+};
+MemoryPeak memory_peak(const exec::Device& device);
+
+}  // namespace rlgo::launch
