@@ -10,6 +10,8 @@ using comm::Tag;
 
 namespace {
 
+constexpr double kLookEvery_us = 5000;
+
 CollectorOptions collector_options(const comm::Mailbox& mailbox, const ActorOptions& options) {
   CollectorOptions collector;
   collector.seed = options.seed;
@@ -55,7 +57,12 @@ ActorEnd ActorLoop::run(const std::function<bool()>& should_stop) {
 }
 
 bool ActorLoop::turn() {
-  bool active = read_messages();
+  // To look for messages costs a system call and may give the core away: while episodes run, not after every step.
+  bool active = false;
+  if (collector_.running() == 0 || since_read_.us() >= kLookEvery_us) {
+    active = read_messages();
+    since_read_.restart();
+  }
   if (end_ != ActorEnd::running) {
     finish();
     return active;

@@ -88,7 +88,7 @@ class ActorLoop : private Sink {
   bool said_goodbye_ = false;
   bool told_exhausted_ = false;  // a heartbeat has told that the quota is used up
   comm::Heartbeat counts_;
-  Stopwatch since_beat_, since_heard_;
+  Stopwatch since_beat_, since_heard_, since_read_;
 };
 
 }  // namespace rlgo::actors

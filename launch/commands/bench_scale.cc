@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <thread>
 
@@ -39,8 +40,9 @@ struct ScaleOptions {
 
 // Steps/s of one process on its own, without messages.
 struct Bare {
-  double env_per_s = 0;   // the environment alone: reset() and step()
-  double loop_per_s = 0;  // with the agent's policy
+  double env_per_s = 0;       // the environment alone: reset() and step()
+  double loop_per_s = 0;      // with the agent's policy
+  double loop_per_cpu_s = 0;  // the same by CPU time: what else runs on the machine counts less
 };
 
 struct Row {
@@ -79,6 +81,12 @@ class Scratch {
   fs::path path;
 };
 
+double own_cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
@@ -89,11 +97,12 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
     actors::Collector collector(*real, *policy, sink, {.seed = 1});
     collector.round([] { return true; });  // first touch
     const auto before = collector.stats();
+    const double cpu_before_s = own_cpu_s();
     const Stopwatch watch;
     while (watch.seconds() < seconds / 2) collector.round([] { return true; });
     const auto after = collector.stats();
     const auto steps = static_cast<double>(after.steps - before.steps);
-    return Bare{steps / (after.env_s - before.env_s), steps / watch.seconds()};
+    return Bare{steps / (after.env_s - before.env_s), steps / watch.seconds(), steps / (own_cpu_s() - cpu_before_s)};
   };
   const auto envs = [&] {
     return make_envs(config, graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
@@ -103,8 +112,8 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
   if (config.agent == "random") return bare;
   auto player = make_player(config, envs(), false);
   player.policy->load(make_brain({config, player.envs->spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
-  bare.loop_per_s = play(std::move(player.envs), player.policy.get()).loop_per_s;
-  return bare;
+  const Bare loop = play(std::move(player.envs), player.policy.get());
+  return {bare.env_per_s, loop.loop_per_s, loop.loop_per_cpu_s};
 }
 
 // metrics.csv as it is now: the columns and rows of numbers.
@@ -291,34 +300,64 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   return row;
 }
 
-constexpr const char* kCsvHead =
-    "graph,agent,actors,cores,env_per_s,loop_per_s,steps_per_s,steps_per_s_per_actor,of_env,of_loop,efficiency,cores_"
-    "allow,"
-    "waiting_share,lag_min,lag_mean,lag_max,message_bytes,store_bytes,actor_resident_mib,actor_private_mib,learner_"
-    "resident_mib,"
-    "actor_cpu,learner_cpu,idle_cpu\n";
-
-// rate(N) / (N rate(1)), beside what the cores allow for the actors: min(N, cores) / N.
-std::string csv_row(const RunConfig& config, const Row& r, const Row& one, unsigned cores) {
-  const double each = r.steps_per_s / r.actors, allowed = std::min<double>(r.actors, cores) / r.actors;
-  return fmt::format(
-      "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{},{:.4f},{},{:.1f},{:.1f},{:.1f},{:."
-      "1f},{:.1f},{:.4f},{:.4f},{:.4f}\n",
-      config.graph, config.agent, r.actors, cores, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each,
-      each / r.bare.env_per_s, each / r.bare.loop_per_s, each / (one.steps_per_s / one.actors), allowed,
-      r.waiting_share, r.lag_min, r.lag_mean, r.lag_max, r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib,
-      r.learner_mib, r.actor_cpu, r.learner_cpu, r.idle_cpu);
+// The numbers of a row by name: what the file holds.
+learner::MetricRow cells(const RunConfig& config, const Row& r, const Row& one, unsigned cores) {
+  const double each = r.steps_per_s / r.actors;
+  return {{"graph", config.graph},
+          {"agent", config.agent},
+          {"actors", int64_t{r.actors}},
+          {"cores", int64_t{cores}},
+          {"env_per_s", r.bare.env_per_s},
+          {"loop_per_s", r.bare.loop_per_s},
+          {"loop_per_cpu_s", r.bare.loop_per_cpu_s},
+          {"steps_per_s", r.steps_per_s},
+          {"steps_per_s_per_actor", each},
+          {"of_env", each / r.bare.env_per_s},
+          {"of_loop", each / r.bare.loop_per_s},
+          {"of_loop_by_cpu", each / r.actor_cpu / r.bare.loop_per_cpu_s},
+          {"efficiency", each / (one.steps_per_s / one.actors)},
+          {"cores_allow", std::min<double>(r.actors, cores) / r.actors},
+          {"waiting_share", r.waiting_share},
+          {"lag_min", r.lag_min},
+          {"lag_mean", r.lag_mean},
+          {"lag_max", r.lag_max},
+          {"message_bytes", r.message_bytes},
+          {"store_bytes", r.store_bytes},
+          {"actor_resident_mib", r.resident_mib},
+          {"actor_private_mib", r.private_mib},
+          {"learner_resident_mib", r.learner_mib},
+          {"actor_cpu", r.actor_cpu},
+          {"learner_cpu", r.learner_cpu},
+          {"idle_cpu", r.idle_cpu}};
 }
 
-void print_row(const Row& r, const Row& one, unsigned cores) {
-  const double each = r.steps_per_s / r.actors;
-  std::printf(
-      "%6d %9.0f %9.0f %9.0f %9.0f %6.1f %% %6.1f %% %6.1f %% %6.1f %% %6.1f %% %4.0f/%.2f/%.0f %7.0f %7.0f %7.0f "
-      "%7.0f %7.1f %%\n",
-      r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each, 100 * each / r.bare.env_per_s,
-      100 * each / r.bare.loop_per_s, 100 * each / (one.steps_per_s / one.actors),
-      100 * std::min<double>(r.actors, cores) / r.actors, 100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max,
-      r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib, 100 * r.idle_cpu);
+std::string csv_of(const std::vector<learner::MetricRow>& rows) {
+  std::string text;
+  for (const auto& row : rows) {
+    std::vector<std::string> names, values;
+    for (const auto& [name, value] : row) {
+      names.push_back(name);
+      values.push_back(std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
+    }
+    if (text.empty()) text = learner::csv_line(names) + "\n";
+    text += learner::csv_line(values) + "\n";
+  }
+  return text;
+}
+
+constexpr const char* kTableHead =
+    "        steps/s                     of one actor, percent of            learner             bytes a step   MiB an "
+    "actor     CPU\n"
+    "actors  bare env  +policy      run  bare env  +policy  by CPU  rate(1)  waits   lag          sent  stored   RSS  "
+    "private    idle\n";
+
+void print_row(const Row& r, const Row& one) {
+  const double each = 100 * r.steps_per_s / r.actors;
+  std::printf("%6d %9.0f %8.0f %8.0f %9.1f %8.1f %7.1f %8.1f %5.1f%%  %.0f/%.2f/%.0f %9.0f %7.0f %5.0f %8.0f %6.1f%%\n",
+              r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each / r.bare.env_per_s,
+              each / r.bare.loop_per_s, each / r.actor_cpu / r.bare.loop_per_cpu_s,
+              each / (one.steps_per_s / one.actors), 100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max,
+              r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib, 100 * r.idle_cpu);
   std::fflush(stdout);
 }
 
@@ -367,21 +406,17 @@ int run_bench_scale(Context& context) {
   const std::string program = fs::read_symlink("/proc/self/exe").string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::printf(
-      "%s, agent %s, %u cores; %g s each; steps/s: the bare environment, with the policy, in the run, per actor; per "
-      "actor of the bare environment, of\nenvironment and policy, of one actor's in its run, of which the cores allow; "
-      "learner's waiting share; lag min/mean/max; bytes a step in messages\nand in the store; MiB of an actor, "
-      "resident and private; CPU of a waiting actor\n"
-      "actors       env env+policy      run per actor   of env  of both    of one    allow  waiting         lag     "
-      "msg   store     RSS private     idle\n",
-      config.graph.c_str(), config.agent.c_str(), cores, scale.seconds);
-  std::string csv = kCsvHead;
+      "%s, agent %s, %u cores, %g s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "
+      "the columns\n%s",
+      config.graph.c_str(), config.agent.c_str(), cores, scale.seconds, kTableHead);
+  std::vector<learner::MetricRow> rows;
   std::optional<Row> one;
   for (const int actors : counts) {
     const Row row = measure_actors(config, model.graph, program, actors, scale);
     if (!one) one = row;
-    print_row(row, *one, cores);
-    csv += csv_row(config, row, *one, cores);
-    if (!scale.csv.empty()) atomic_write(scale.csv, csv);
+    print_row(row, *one);
+    rows.push_back(cells(config, row, *one, cores));
+    if (!scale.csv.empty()) atomic_write(scale.csv, csv_of(rows));
   }
   return 0;
 }
