@@ -1,10 +1,6 @@
 #include "launch/commands/bench_scale.h"
 
-#include <unistd.h>
-
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -17,12 +13,10 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
-#include "core/measure/child.h"
 #include "launch/brain.h"
 #include "launch/model.h"
-#include "launch/process_use.h"
+#include "launch/scale_job.h"
 #include "launch/session.h"
-#include "launch/signals.h"
 #include "learner/metrics.h"
 #include "replay/summary.h"
 
@@ -64,30 +58,11 @@ class Nowhere : public actors::Sink {
   void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
 };
 
-// A folder that goes with the object.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "rlgo-scale-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail("cannot make a folder in {}", fs::temp_directory_path().string());
-    path = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  fs::path path;
-};
-
 double own_cpu_s() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
-
-void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
   const auto rules = load_rules(config);
@@ -116,110 +91,6 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
   return {bare.env_per_s, loop.loop_per_s, loop.loop_per_cpu_s};
 }
 
-// metrics.csv as it is now: the columns and rows of numbers.
-struct Metrics {
-  explicit Metrics(const fs::path& path) {
-    std::error_code error;
-    if (!fs::exists(path, error)) return;
-    const auto lines = split(read_file(path), '\n');
-    columns = learner::parse_csv_line(lines[0]);
-    for (size_t i = 1; i + 1 < lines.size(); ++i) {
-      const auto cells = learner::parse_csv_line(lines[i]);
-      if (cells.size() == columns.size()) rows.push_back(cells);
-    }
-  }
-  double at(size_t row, const std::string& column) const {
-    for (size_t c = 0; c < columns.size(); ++c) {
-      if (columns[c] == column) return std::strtod(rows[row][c].c_str(), nullptr);
-    }
-    fail("metrics.csv has no column {}", column);
-  }
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-
-// A run under mpirun in a folder of its own, ended by force: what it leaves is thrown away.
-class Job {
- public:
-  Job(const RunConfig& config, const std::string& program, int actors, const ScaleOptions& scale) {
-    Options options;
-    RunConfig run = config;
-    run.steps_per_epoch = scale.steps_per_actor * actors;
-    run.epochs = 1'000'000'000;
-    run.runs = scratch_.path.string();
-    run.name = "run";
-    declare(options, run);
-    atomic_write(scratch_.path / "run.cfg", options.dump({"config", "resume"}));
-    // One thread a rank, as launch/run.sh has it; and who runs this as root means it.
-    std::vector<std::string> command = {"env",
-                                        "OMP_NUM_THREADS=1",
-                                        "OMPI_MCA_mpi_yield_when_idle=1",
-                                        "OMPI_ALLOW_RUN_AS_ROOT=1",
-                                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                        "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
-    for (const auto& word : split(scale.launcher, ' ')) {
-      if (!word.empty()) command.push_back(word);
-    }
-    for (const std::string& word : {std::string("-np"), fmt::format("{}", actors + 1), program, std::string("train"),
-                                    std::string("--config"), (scratch_.path / "run.cfg").string()})
-      command.push_back(word);
-    child_ = std::make_unique<measure::Child>(command, scratch_.path / "errors");
-  }
-  ~Job() {
-    resume_learner();
-    for (const auto& [rank, use] : ranks(false)) ::kill(use.pid, SIGKILL);
-    child_->kill();
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  fs::path folder() const { return scratch_.path / "run"; }
-  std::map<int, ProcessUse> ranks(bool memory) const { return ranks_of(scratch_.path.string(), memory); }
-  Metrics metrics() const { return Metrics(folder() / "metrics.csv"); }
-
-  // Waits for the first epoch in which all actors were there; its row.
-  size_t wait_for(int actors, double timeout_s) {
-    const Stopwatch watch;
-    while (watch.seconds() < timeout_s) {
-      check();
-      const Metrics now = metrics();
-      for (size_t row = 0; row < now.rows.size(); ++row) {
-        if (now.at(row, "actors") >= actors) return row;
-      }
-      sleep_s(0.2);
-    }
-    fail("bench scale: after {:.0f} s the {} actors were not all at work", timeout_s, actors);
-  }
-  void wait(double seconds) {
-    const Stopwatch watch;
-    while (watch.seconds() < seconds) {
-      check();
-      sleep_s(std::min(0.2, seconds));
-    }
-  }
-  void stop_learner() {
-    learner_ = ranks(false)[0].pid;
-    if (learner_ <= 0) fail("bench scale: the learner's process is gone");
-    ::kill(learner_, SIGSTOP);
-  }
-
- private:
-  void resume_learner() {
-    if (learner_ > 0) ::kill(learner_, SIGCONT);
-    learner_ = 0;
-  }
-  // Throws where the run has ended or somebody wants an end.
-  void check() {
-    if (stop_signal() != 0) fail("bench scale: interrupted");
-    const std::string end = child_->wait_end(0);
-    if (end != "still running") fail("bench scale: the run ended ({}):\n{}", end, read_file(scratch_.path / "errors"));
-  }
-
-  Scratch scratch_;
-  std::unique_ptr<measure::Child> child_;
-  int learner_ = 0;  // pid, while it is stopped
-};
-
 // Cores that each rank used between two looks.
 std::map<int, double> cores(const std::map<int, ProcessUse>& before, const std::map<int, ProcessUse>& after,
                             double seconds) {
@@ -232,9 +103,9 @@ std::map<int, double> cores(const std::map<int, ProcessUse>& before, const std::
 }
 
 // The learner is held, so that the actors use up their permission and then wait: what the busiest one takes then.
-double idle_cores(Job& job) {
+double idle_cores(ScaleJob& job) {
   constexpr double kWindow_s = 3;
-  job.stop_learner();
+  job.hold_learner();
   double busiest = 0, before = 0;
   for (int window = 0; window < 10; ++window) {
     const auto first = job.ranks(false);
@@ -250,7 +121,7 @@ double idle_cores(Job& job) {
   return busiest;
 }
 
-void read_metrics(const Metrics& metrics, size_t first, Row& row) {
+void read_metrics(const RunMetrics& metrics, size_t first, Row& row) {
   const size_t last = metrics.rows.size() - 1;
   double epoch_s = 0, bytes_steps = 0, lag_rows = 0;
   row.lag_min = INFINITY;
@@ -276,8 +147,10 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   Row row;
   row.actors = actors;
   row.bare = measure_bare(config, graph, scale.seconds / 2);
-  Job job(config, program, actors, scale);
-  const size_t first = job.wait_for(actors, 120 + 10.0 * actors);
+  RunConfig run = config;
+  run.steps_per_epoch = scale.steps_per_actor * actors;
+  ScaleJob job(run, {actors, scale.launcher, program});
+  const size_t first = job.wait_for_actors(120 + 10.0 * actors);
   const auto before = job.ranks(false);
   const Stopwatch watch;
   do job.wait(1);
