@@ -80,6 +80,25 @@ TEST(Reader, SlicesOfEpisodes) {
   EXPECT_THAT([&] { part.read(3); }, ThrowsMessage<Error>(HasSubstr("episode 3 of 3")));
 }
 
+TEST(Reader, NoObservationIsFarFromOneThatIsCodedAgainstTheFirst) {
+  const TempFolder folder;
+  write_store(folder, {3, 70}, 2);
+  const h5::Reader file(folder / "part-000-000000.h5", kPartKind);
+  const auto base = file.all<int64_t>("observations/base");
+  ASSERT_EQ(base.size(), 75u);  // 4 and 71
+  EXPECT_THAT(std::vector<int64_t>(base.begin(), base.begin() + 6), ElementsAre(-1, 0, 1, 2, 0, 4));
+  EXPECT_EQ(base[4 + 32], 0);
+  EXPECT_EQ(base[4 + 33], 4 + 32);
+  EXPECT_EQ(base[4 + 64], 0);
+  const auto whole = make_trajectory(make_spec(), 1, 70);
+  const PartReader part(folder / "part-000-000000.h5");
+  for (const int64_t first : {0, 31, 32, 33, 63, 64, 69}) {
+    const auto one = part.read(1, first, 1);
+    EXPECT_EQ(one.steps[0].observation, whole.steps[static_cast<size_t>(first)].observation) << first;
+    EXPECT_EQ(one.last, first == 69 ? whole.last : whole.steps[static_cast<size_t>(first) + 1].observation) << first;
+  }
+}
+
 TEST(Reader, BrokenPartsAreRefusedByNameOrSkipped) {
   const TempFolder folder;
   write_store(folder, {2, 2, 2, 2, 2, 2, 2, 2});
