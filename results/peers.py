@@ -10,7 +10,7 @@ random order, `original` twice in each round (the ratio of the two is the A/A no
 MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
 only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; models
 that are in it are left out: the run can be stopped and started again), FOLDER/peers.md (table), FOLDER/peers.png.
-`peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
+--until-s ends a call in time. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
 onnxoptimizer.
 """
 import argparse
@@ -223,7 +223,7 @@ def chosen_models(wanted):
     if not wanted:
         return [m for m in models if m[0] != "torch" or m[1] in TORCH]
     files = [("file", pathlib.Path(w).stem, pathlib.Path(w)) for w in wanted if w.endswith(".onnx")]
-    return [m for m in models if m[1] in wanted] + files
+    return sorted((m for m in models if m[1] in wanted), key=lambda m: wanted.index(m[1])) + files
 
 
 def main():

@@ -129,6 +129,21 @@ TEST(Export, FoldedValuesBecomeInitialisers) {
   EXPECT_EQ(folded.graph().initializer(0).raw_data(), numbers({2}, {4, 6})->load());
 }
 
+TEST(Export, CountsWhatWasWorkedOutFromWeightsAlone) {
+  const Folder folder;
+  graph::NodeId root = graph::kNoNode;
+  const auto graph = graph_of({2}, [&](graph::Editor& editor, Value x) {
+    const Value w = editor.add_weight("w", numbers({2}, {1, 2})), v = editor.add_weight("v", numbers({2}, {3, 4}));
+    const Value deep = editor.op(Op::sqrt, {editor.op(Op::add, {w, v})});
+    root = deep.node;
+    return editor.op(Op::mul, {editor.op(Op::add, {x, w}), deep});
+  });
+  const auto report = export_graph(graph, {{root, {numbers({2}, {2, 2.5F})}}}, folder / "m.onnx");
+  EXPECT_EQ(report.folded_operators, 2);
+  EXPECT_EQ(report.folded_weights, 1);
+  EXPECT_EQ(export_graph(graph, {}, folder / "m.onnx").folded_operators, 0);  // written as operators
+}
+
 TEST(Export, SeededWeightsOfZooGraphs) {
   const auto graph = graph_of({2, 3}, [](graph::Editor& editor, Value x) {
     return editor.op(Op::matmul,
