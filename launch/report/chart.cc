@@ -15,8 +15,9 @@ constexpr const char* kColours[] = {"#175ea8", "#b3480c", "#14722b", "#7b2d8b", 
 
 struct Scale {
   double low = 0, high = 1;
+  // A range that is rounding noise alone would have more ticks than numbers.
   void widen() {
-    if (high > low) return;
+    if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) return;
     const double by = low == 0 ? 1 : std::abs(low) * 0.05;
     low -= by;
     high += by;
