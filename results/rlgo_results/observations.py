@@ -4,6 +4,8 @@ A decoder is made for an open part; read(episode, step) gives the arrays of one 
 node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G], globals [g], counts [xfers], loc_node [locations].
 Locations 0 .. counts[x]-1 of xfer x are legal; loc_node is grouped by xfer in order.
 """
+from functools import cached_property
+
 import numpy as np
 
 from .observation_code import decode
@@ -43,8 +45,15 @@ class Difference:
 
     def __init__(self, file, step_offset):
         self.file, self.step_offset = file, step_offset
-        self.base, self.offset = file["observations/base"][:], file["observations/code_offset"][:]
         self.held = {}  # by row
+
+    @cached_property
+    def base(self):  # read when first asked for: most parts are opened for their episodes and steps alone
+        return self.file["observations/base"][:]
+
+    @cached_property
+    def offset(self):
+        return self.file["observations/code_offset"][:]
 
     def read(self, episode, step):
         seen = self._row(int(self.step_offset[episode] + step + episode))

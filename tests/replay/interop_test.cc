@@ -1,5 +1,5 @@
-// Writes the store that rollouts_test.py reads with h5py, and what must be found in it. Skipped unless that asks for
-// it.
+// Writes the store that rollouts_test.py reads with h5py, and what must be found in it; and all observations of a store
+// as this reader sees them. Skipped unless that asks for it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "replay/compact.h"
+#include "replay/reader.h"
 #include "replay/writer.h"
 #include "tests/replay/store.h"
 
@@ -49,6 +50,36 @@ TEST(Interop, WritesStore) {
   }
   writer.close();
   compact(root / "rollouts", 4);  // parts of 2, 2, 2, 1 episodes become two
+  ASSERT_TRUE(out.good());
+}
+
+template <typename T>
+void dump(std::ostream& out, const std::vector<T>& values) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  out.write(reinterpret_cast<const char*>(&count), sizeof count);
+  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
+
+// Each observation of each episode: its arrays, as a 64-bit count and the items.
+TEST(Interop, DumpsObservations) {
+  const char* store = std::getenv("RLGO_INTEROP_STORE");
+  if (store == nullptr) GTEST_SKIP() << "run by rollouts_test.py";
+  std::ofstream out(std::filesystem::path(store) / "observations.bin", std::ios::binary);
+  const auto write = [&](const mdp::Observation& o) {
+    dump(out, o.node_op);
+    dump(out, o.node_feat);
+    dump(out, o.edge_src);
+    dump(out, o.edge_dst);
+    dump(out, o.edge_feat);
+    dump(out, o.globals);
+    dump(out, o.counts);
+    dump(out, o.loc_node);
+  };
+  RolloutReader reader(store);
+  while (const auto trajectory = reader.next()) {
+    for (const auto& step : trajectory->steps) write(step.observation);
+    write(trajectory->last);
+  }
   ASSERT_TRUE(out.good());
 }
 

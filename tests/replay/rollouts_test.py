@@ -66,6 +66,37 @@ def check_program(root):
     assert done.returncode == 1 and "no such file or folder" in done.stderr
 
 
+def check_real_run(folder):
+    """Observations of a real run, bit for bit as the C++ reader gives them: in order, and one taken out of the middle first."""
+    arguments = ["--graph", "resnet18", "--cost", "analytic", "--agent", "random", "--epochs", "1", "--train.steps-per-epoch", "150", "--env.max-steps", "70",
+                 "--outcome.repeats", "3", "--outcome.polish", "false", "--runs", folder, "--name", "real"]  # fmt: skip
+    subprocess.run([PROGRAM.parent / "rlgo", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=SOURCE)
+    run = folder / "real"
+    subprocess.run([PROGRAM, "--gtest_filter=Interop.DumpsObservations"], env=dict(os.environ, RLGO_INTEROP_STORE=str(run)), check=True, stdout=subprocess.DEVNULL)
+    data, at = (run / "observations.bin").read_bytes(), 0
+    kinds = {"node_op": np.int32, "node_feat": np.float32, "edge_src": np.int32, "edge_dst": np.int32, "edge_feat": np.float32, "globals": np.float32,
+             "counts": np.int32, "loc_node": np.int32}  # fmt: skip
+    found, changed, before = rollouts.load(run), 0, None
+    assert len(found.episodes) >= 2 and found.episodes["steps"].max() > 33, found.episodes["steps"].tolist()
+    middle = found.observation(1, int(found.episodes["steps"][1]) // 2)
+    parts = {part: rollouts.Part(part) for part in found.episodes["part"].unique()}
+    for index, episode in found.episodes.iterrows():
+        for step in range(episode["steps"] + 1):
+            o = parts[episode["part"]].observation(episode["row"], step)
+            for name, kind in kinds.items():
+                count = int(np.frombuffer(data, np.int64, 1, at)[0])
+                expected = np.frombuffer(data, kind, count, at + 8)
+                at += 8 + expected.nbytes
+                assert o[name].dtype == kind and o[name].reshape(-1).tobytes() == expected.tobytes(), (index, step, name)
+            if (index, step) == (1, episode["steps"] // 2):
+                assert all(np.array_equal(middle[name], o[name]) for name in kinds)
+            changed += before is not None and len(before) != len(o["node_op"])
+            before = o["node_op"]
+    assert at == len(data) and changed > 20, (at, len(data), changed)  # graphs that change, not one again and again
+    for part in parts.values():
+        part.file.close()
+
+
 def check_damage(root):
     """Another reader notices damage by the chunks' checksums; covered and foreign files are left alone."""
     folder = root / "rollouts"
@@ -104,6 +135,7 @@ def main():
         check_observations(root, expected["observation"])
         check_program(root)
         check_damage(root)
+        check_real_run(root)
     print(f"pandas {pd.__version__}, h5py {h5py.__version__}: all as written")
     return 0
 

@@ -1,0 +1,29 @@
+"""rlgo bench scale: its numbers for one actor on a toy graph, and what is said about bad input."""
+import csv
+
+from _rlgo import main, mpirun, rlgo
+
+
+def one_actor(folder):
+    """a row of sensible numbers, and nothing left behind"""
+    mpirun(2)  # skips where there is none
+    rlgo("bench", "scale", "--graph", "toy_residual", "--ranks", 1, "--scale.seconds", 1, "--scale.csv", "scale.csv", cwd=folder)
+    (row,) = list(csv.DictReader((folder / "scale.csv").open()))
+    assert row["graph"] == "toy_residual" and row["agent"] == "random" and row["actors"] == "1"
+    number = {name: float(value) for name, value in row.items() if name not in ("graph", "agent")}
+    assert number["steps_per_s"] > 10 and number["env_per_s"] > 10 and number["efficiency"] == 1 == number["cores_allow"]
+    assert 20 < number["message_bytes"] < 1000 and 20 < number["store_bytes"] < 2000
+    assert 10 < number["actor_private_mib"] < number["actor_resident_mib"] < 2000
+    assert 0 < number["of_loop_by_cpu"] < 5 and 0 <= number["idle_cpu"] < 0.5 and 0 <= number["waiting_share"] <= 1
+
+
+def bad_input(folder):
+    """no number of actors, an unknown option"""
+    done = rlgo("bench", "scale", "--ranks", "1,none", cwd=folder, status=1)
+    assert "--ranks: 'none' is no number of actors" in done.stderr, done.stderr
+    done = rlgo("bench", "scale", "--rank", "1", cwd=folder, status=1)
+    assert "unknown option 'rank'" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main(one_actor, bad_input)
