@@ -168,8 +168,8 @@ Family images_and_constants() {
   family.max_elements = 160;
   family.variables = {{"x", {1, 2, 3, 3}, 'x'},
                       {"y", {1, 2, 3, 3}, 'x'},
-                      {"a", {2, 2, 3, 3}, 'w'},
                       {"d", {2, 2, 1, 1}, 'w'},
+                      {"a", {2, 2, 3, 3}, 'w'},
                       {"g", {2, 1, 3, 3}, 'g'},
                       {"s", {}, 's'},
                       {"eye", {2, 2, 1, 1}, 'i', kIdentity},
@@ -202,11 +202,16 @@ Family windows() {
   family.max_elements = 160;
   family.variables = {{"x", {1, 2, 5, 5}, 'x'}, {"y", {1, 2, 5, 5}, 'x'}, {"a", {2, 2, 3, 3}, 'w'},
                       {"b", {2, 2, 3, 3}, 'w'}, {"d", {2, 2, 1, 1}, 'w'}, {"e", {2, 2, 1, 1}, 'w'}};
-  family.configs = {conv(3, Act::none, 1),
-                    moved(conv(3, Act::none, 1), 3, 2, 1),
-                    moved(conv(3, Act::none, 1), 3, 1, 0),
-                    conv(1, Act::none, 1),
-                    moved(conv(1, Act::none, 1), 1, 2, 0),
+  const auto plain = [](int kernel) {
+    auto config = conv(kernel, Act::none, 1);
+    config.signatures = {"xw>x"};
+    return config;
+  };
+  family.configs = {plain(3),
+                    moved(plain(3), 3, 2, 1),
+                    moved(plain(3), 3, 1, 0),
+                    plain(1),
+                    moved(plain(1), 1, 2, 0),
                     moved(pool(Op::max_pool, false), 3, 2, 1),
                     moved(pool(Op::max_pool, false), 2, 2, 0),
                     moved(pool(Op::avg_pool, true), 3, 2, 1),

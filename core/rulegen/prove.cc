@@ -53,7 +53,7 @@ class Prover {
  private:
   // Both sides of this case, all that its conditions and shapes say assumed. False: the case cannot arise.
   bool build() {
-    Stopwatch watch;
+    ThreadStopwatch watch;
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!facts_.refresh()) return false;
       if (pass > 0) facts_.take_changed();
@@ -62,7 +62,7 @@ class Prover {
       goals_.clear();
       const bool possible = sides();
       build_ms_ += watch.us() / 1000;
-      watch.restart();
+      watch = {};
       if (!possible) return false;
       if (!facts_.take_changed()) return true;
     }
@@ -124,7 +124,7 @@ class Prover {
   }
 
   bool one_case(Proof& proof) {
-    Stopwatch watch;
+    ThreadStopwatch watch;
     World world{pool_, {facts_, false}};
     for (const auto& [old, fresh] : goals_) {
       if (graph_.node(old).outs == graph_.node(fresh).outs) continue;
@@ -138,7 +138,7 @@ class Prover {
                                  graph_.instances().size(), case_text());
       return false;
     }
-    watch.restart();
+    watch = {};
     const bool certified = certify(proof);
     proof.certify_ms += watch.us() / 1000;
     return certified;
@@ -250,7 +250,7 @@ namespace {
 
 // Looks for a counterexample at random shapes, exactly. What is not refuted and could not be looked at is unknown.
 void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options, Proof& proof) {
-  const Stopwatch watch;
+  const ThreadStopwatch watch;
   CheckOptions check;
   check.instances = options.check_instances;
   check.seed = options.seed;

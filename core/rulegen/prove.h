@@ -16,7 +16,7 @@ struct Proof {
   std::vector<std::string> axioms;  // proved: names, sorted
   std::string reason;               // refuted: counterexample; unknown: why, and in which case
   int cases = 0;                    // ranks, list lengths, axes, ... for which it was derived
-  double derive_ms = 0;             // all cases
+  double derive_ms = 0;             // all cases; these are processor times of the calling thread
   double certify_ms = 0;            // Z3
   double check_ms = 0;              // exact check at random shapes
   // Where certify or check was left out: the verdict is unknown, but a derivation was found.
