@@ -48,15 +48,16 @@ LearnerPlace decode_place(const std::string& bytes) {
 }
 
 void put_spec(ByteWriter& out, const mdp::ObservationSpec& spec) {
-  for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.xfers, spec.max_locations, spec.latent_features})
+  for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.xfers,
+                        spec.max_locations, spec.latent_features})
     out.put(value);
   for (const auto& name : spec.xfer_names) out.put_string(name);
 }
 
 mdp::ObservationSpec get_spec(ByteReader& in) {
   mdp::ObservationSpec spec;
-  for (int32_t* value :
-       {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.xfers, &spec.max_locations, &spec.latent_features})
+  for (int32_t* value : {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.xfers,
+                         &spec.max_locations, &spec.latent_features})
     *value = in.get<int32_t>();
   for (int32_t x = 0; x < spec.xfers; ++x) spec.xfer_names.push_back(in.get_string());
   return spec;
@@ -96,7 +97,8 @@ Beginning decode_beginning(const std::string& bytes) {
   return b;
 }
 
-std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailbox& mailbox, const exec::Device& device, bool nccl) {
+std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailbox& mailbox, const exec::Device& device,
+                                            bool nccl) {
   const auto ranks = learner_ranks(config);
   const comm::GroupOptions options{config.actor_timeout_s, fmt::format("MPI ({} ranks)", mailbox.size())};
   std::shared_ptr<comm::DeviceGroup> host = comm::ring_group(mailbox, ranks, options), gpu;
@@ -129,7 +131,8 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   const auto brain = make_brain({config, beginning->spec, beginning->device, beginning->initial, {}});
   brain.restore(learner::decode_checkpoint(beginning->state));
   brain.join(join(config, mailbox, beginning->device, beginning->nccl));
-  learner::follow(mailbox, 0, *brain.algorithm, inspector(brain, beginning->device), std::max(config.actor_timeout_s, 300.0));
+  learner::follow(mailbox, 0, *brain.algorithm, inspector(brain, beginning->device),
+                  std::max(config.actor_timeout_s, 300.0));
   return 0;
 }
 
@@ -197,18 +200,21 @@ LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
   return choose_devices(places);
 }
 
-std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox, const LearnerDevices& devices,
-                                                      const mdp::ObservationSpec& spec, const mdp::Observation& initial, const Brain& brain) {
+std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
+                                                      const LearnerDevices& devices, const mdp::ObservationSpec& spec,
+                                                      const mdp::Observation& initial, const Brain& brain) {
   learner::Checkpoint state;
   brain.store(state);
   const std::string bytes = learner::encode(state);
   const auto ranks = learner_ranks(config);
   for (int rank = 1; rank < config.learners; ++rank)
-    mailbox.send(rank, Tag::learner, encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
+    mailbox.send(rank, Tag::learner,
+                 encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
   mailbox.flush(config.actor_timeout_s);
   const auto group = join(config, mailbox, devices.devices[0], devices.nccl);
   brain.join(group);
-  return std::make_shared<learner::HeadAlgorithm>(brain.algorithm, group, mailbox, ranks, inspector(brain, devices.devices[0]), config.actor_timeout_s);
+  return std::make_shared<learner::HeadAlgorithm>(brain.algorithm, group, mailbox, ranks,
+                                                  inspector(brain, devices.devices[0]), config.actor_timeout_s);
 }
 
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices) {

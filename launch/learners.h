@@ -1,4 +1,5 @@
-// Several learners of one run find each other: who has which GPU, how gradients are summed, and what state all begin with.
+// Several learners of one run find each other: who has which GPU, how gradients are summed, and what state all begin
+// with.
 #pragma once
 
 #include <memory>
@@ -35,8 +36,9 @@ LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
 LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox);
 // Rank 0: sends each of them what it needs (spec, first observation, the brain's whole state), joins them. Returns the
 // algorithm for the loop.
-std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox, const LearnerDevices& devices,
-                                                      const mdp::ObservationSpec& spec, const mdp::Observation& initial, const Brain& brain);
+std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
+                                                      const LearnerDevices& devices, const mdp::ObservationSpec& spec,
+                                                      const mdp::Observation& initial, const Brain& brain);
 // How the learners are joined, for people: "2 learners: ring of 2 ranks on the CPU, through MPI (4 ranks)".
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices);
 

@@ -15,7 +15,8 @@ MemoryPeak memory_peak(const exec::Device& device) {
   for (std::string line; std::getline(status, line);) {
     if (!line.starts_with("VmHWM:")) continue;
     const auto digits = trim(std::string_view(line).substr(6));
-    if (const auto kilobytes = parse_int(trim(digits.substr(0, digits.find(' '))))) peak.host_bytes = static_cast<double>(*kilobytes) * 1024;
+    if (const auto kilobytes = parse_int(trim(digits.substr(0, digits.find(' ')))))
+      peak.host_bytes = static_cast<double>(*kilobytes) * 1024;
   }
   return peak;
 }

@@ -145,7 +145,8 @@ void fused_step(torch::optim::Adam& adam) {
       state.step(state.step() + 1);
       auto& step = step_tensors[state.step()];
       if (!step.defined())
-        step = torch::full({}, static_cast<double>(state.step()), torch::TensorOptions(p.device()).dtype(torch::kFloat32));
+        step =
+            torch::full({}, static_cast<double>(state.step()), torch::TensorOptions(p.device()).dtype(torch::kFloat32));
       parameters.push_back(p);
       grads.push_back(p.grad());
       first.push_back(state.exp_avg());

@@ -57,8 +57,8 @@ class LearnerGroup {
   double timeout_s_ = 120;
 };
 
-// Which member learns from which trajectory: equal numbers of steps as far as whole trajectories allow (longest first to
-// whom has least). Those for which `head` is true stay with the head; it counts them too.
+// Which member learns from which trajectory: equal numbers of steps as far as whole trajectories allow (longest first
+// to whom has least). Those for which `head` is true stay with the head; it counts them too.
 std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
                           const std::function<bool(const mdp::Trajectory&)>& head = {});
 

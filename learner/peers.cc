@@ -82,9 +82,11 @@ UpdateReport HeadAlgorithm::update(std::vector<mdp::Trajectory> trajectories, co
   }
   for (size_t place = 0; place < ranks_.size(); ++place) {
     if (reports_[place].digest != reports_[0].digest)
-      fail("learner rank {} has other weights than rank 0 after update {} (checksums {:016x} and {:016x}): this is a bug, or the "
-           "learners run different builds",
-           ranks_[place], context.version, reports_[place].digest, reports_[0].digest);
+      fail(
+          "learner rank {} has other weights than rank 0 after update {} (checksums {:016x} and {:016x}): this is a "
+          "bug, or the "
+          "learners run different builds",
+          ranks_[place], context.version, reports_[place].digest, reports_[0].digest);
   }
   return report;
 }
@@ -101,9 +103,11 @@ void HeadAlgorithm::tend() {
   if (updating_) return;
   for (size_t place = 1; place < ranks_.size(); ++place) {
     while (auto message = mailbox_.take(Tag::learner, ranks_[place])) read(place, message->payload);
-    if (auto message = mailbox_.take(Tag::stop, ranks_[place])) fail("learner rank {} ended: {}", ranks_[place], message->payload);
+    if (auto message = mailbox_.take(Tag::stop, ranks_[place]))
+      fail("learner rank {} ended: {}", ranks_[place], message->payload);
     if (since_heard_[place].seconds() > timeout_s_)
-      throw comm::NoAnswer(fmt::format("learner rank {} is lost: nothing was heard from it for {:.3g} s", ranks_[place], timeout_s_));
+      throw comm::NoAnswer(
+          fmt::format("learner rank {} is lost: nothing was heard from it for {:.3g} s", ranks_[place], timeout_s_));
   }
   if (since_beat_.seconds() < kBeatS) return;
   since_beat_.restart();
@@ -122,7 +126,8 @@ std::string follow(comm::Mailbox& mailbox, int head, Algorithm& algorithm, const
     auto message = mailbox.take(Tag::learner, head);
     if (!message) {
       if (since_heard.seconds() > timeout_s)
-        throw comm::NoAnswer(fmt::format("nothing was heard from the first learner (rank {}) for {:.0f} s", head, timeout_s));
+        throw comm::NoAnswer(
+            fmt::format("nothing was heard from the first learner (rank {}) for {:.0f} s", head, timeout_s));
       if (since_beat.seconds() >= kBeatS) {
         since_beat.restart();
         mailbox.send(head, Tag::learner, alive());

@@ -1,5 +1,5 @@
-// The learners beside the first: it leads, they follow. The head talks to the actors, decides what comes next, and tells
-// them; then all take part in the same update.
+// The learners beside the first: it leads, they follow. The head talks to the actors, decides what comes next, and
+// tells them; then all take part in the same update.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace rlgo::learner {
 
 // What a learner tells after an update.
 struct PeerReport {
-  uint64_t digest = 0;     // of everything that must be the same on all learners
-  double update_s = 0;     // of which
+  uint64_t digest = 0;                      // of everything that must be the same on all learners
+  double update_s = 0;                      // of which
   double host_bytes = 0, device_bytes = 0;  // most memory so far: resident, and on its GPU
 };
 using Inspect = std::function<PeerReport()>;
@@ -61,8 +61,8 @@ class HeadAlgorithm : public Algorithm {
   Stopwatch since_beat_;
 };
 
-// A peer's side: follows until the head says stop. Returns the reason. Throws comm::NoAnswer where the head is silent for
-// `timeout_s`, and what an update throws.
+// A peer's side: follows until the head says stop. Returns the reason. Throws comm::NoAnswer where the head is silent
+// for `timeout_s`, and what an update throws.
 std::string follow(comm::Mailbox& mailbox, int head, Algorithm& algorithm, const Inspect& inspect, double timeout_s);
 
 }  // namespace rlgo::learner

@@ -47,9 +47,9 @@ struct GroupOptions {
 };
 
 // Over the mailbox, host memory. Long buffers go round a ring (reduce-scatter, then all-gather; 2 (n-1)/n of the buffer
-// is sent by each rank); short ones go from each rank to each, one message's time. `ranks` lists the members in the same
-// order everywhere and holds this rank. Other messages that arrive meanwhile stay in the mailbox, but for `stop` of a
-// member, which is an Error here: it does not take part any more.
+// is sent by each rank); short ones go from each rank to each, one message's time. `ranks` lists the members in the
+// same order everywhere and holds this rank. Other messages that arrive meanwhile stay in the mailbox, but for `stop`
+// of a member, which is an Error here: it does not take part any more.
 std::unique_ptr<DeviceGroup> ring_group(Mailbox& mailbox, std::vector<int> ranks, GroupOptions options = {});
 
 // NCCL on CUDA device number `device`. The first rank of `ranks` makes the unique id and sends it through the mailbox.

@@ -65,8 +65,8 @@ rmdir "$out/runs" 2>/dev/null || true
   echo "# GPU check"
   echo
   echo "- date: $(date -u +%Y-%m-%d)"
-  echo "- rlgo: $(rlgo --version)"
-  echo "- machine: $(uname -m), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+  echo "- $(rlgo --version)"
+  echo "- machine: $(uname -m), $(nproc --all) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
   if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | sed 's/^/- GPU: /'
   else

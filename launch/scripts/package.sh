@@ -5,7 +5,7 @@
 #
 # In the package: bin/rlgo and its plug-in, Open MPI's launcher, the shared libraries that they need in lib/ (found by
 # $ORIGIN), rules, configurations, documentation, the GPU tests and gpu-check.sh. Not in it: glibc, LibTorch, CUDA.
-# RLGO_PRESET chooses the build; RLGO_BUILT=1 takes it as it stands.
+# RLGO_PRESET chooses the build; RLGO_BUILT=1 takes it as it stands; RLGO_XZ_LEVEL (6) how hard xz tries.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -62,7 +62,7 @@ if [ -d "$mpi/openmpi3" ]; then
   cp -L /usr/bin/orterun /usr/bin/orted "$tree/bin/"
   add_needs /usr/bin/orterun
   for component in "$mpi"/openmpi3/*.so; do
-    if needs "$component" | grep -Eq '^lib(ucp|ucs|uct|ucm|fabric|psm|psm2|ibverbs|rdmacm|slurm|pmi|pmi2|munge)\.'; then continue; fi
+    if needs "$component" | grep -Eq '^lib(ucp|ucs|uct|ucm|fabric|psm|psm2|ibverbs|rdmacm|slurm|pmi|pmi2)\.'; then continue; fi
     add_needs "$component"
     cp -L "$component" "$components/"
   done
@@ -82,7 +82,7 @@ run_step "$work/rpath.log" "removing search paths" cmake -P "$work/rpath.cmake"
 
 strip --strip-unneeded "$tree"/lib/*.so* "$tree/bin/rlgo" "$tree"/bin/plugins/*.so "$tree"/libexec/rlgo/* 2>/dev/null || true
 mkdir -p "$out"
-tar -C "$work" --owner=0 --group=0 --sort=name -cf - "$name" | xz -T0 -6 >"$work/package.tar.xz"
+tar -C "$work" --owner=0 --group=0 --sort=name -cf - "$name" | xz -T0 "-${RLGO_XZ_LEVEL:-6}" >"$work/package.tar.xz"
 mv "$work/package.tar.xz" "$out/$name.tar.xz"
 cd "$calling_folder"
 say "$out/$name.tar.xz: $(($(stat -c %s "$out/$name.tar.xz") / 1024)) KiB packed, $(du -sk "$tree" | cut -f1) KiB unpacked"

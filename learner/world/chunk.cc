@@ -67,8 +67,8 @@ Tensor WorldTrainer::coins(const Batch& batch, int64_t begin, int64_t end, const
   return all.index_select(1, torch::tensor(batch.columns, torch::kInt64)).to(options);
 }
 
-WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l, const Tensor& counts_for, int64_t begin,
-                                            int64_t end) const {
+WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l, const Tensor& counts_for,
+                                            int64_t begin, int64_t end) const {
   const bool joint = options_.train_encoder;
   const int64_t z = model_->latent_width();
   auto sizes = torch::zeros({3 + (joint ? 2 * z : 0)}, torch::kFloat64);
@@ -110,7 +110,8 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
   const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device, type()); };
   const auto l = latents(s, batch.raw, begin, end);
   const auto mask = part(s.mask, begin, end), next = part(s.counts, begin + 1, end + 1);
-  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.xfer.slice(0, begin, end).to(device), part(s.location, begin, end)};
+  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.xfer.slice(0, begin, end).to(device),
+                               part(s.location, begin, end)};
   const auto p = model_->sequence(input, memory);
   memory = {memory.h.detach(), memory.c.detach()};
 
@@ -120,11 +121,13 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
   const auto reward_target = model_->standardise_reward(part(s.reward, begin, end));
   const auto latent = w.step * latent_loss(p.z, l.target, mask);
   const auto reward = w.member * reward_loss(p.reward, reward_target, counts_for, mask);
-  const auto terminal = w.step * terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
+  const auto terminal =
+      w.step * terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
   const auto present = w.step * present_loss(p.present, next, mask);
   const auto count = w.count * count_loss(p.log_count, next, mask);
   const auto member = w.member * members_loss(p.members, l.target, counts_for, mask);
-  auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present + o.count_weight * count + member;
+  auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present +
+              o.count_weight * count + member;
   auto variance = torch::zeros({}, latent.options());
   auto reported = loss.detach();
   if (w.variance.defined()) {
@@ -132,14 +135,18 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
     const auto deviation = (w.variance + 1e-8).sqrt();
     const auto low = (deviation < kMinLatentDeviation).to(type());
     const auto slope = -low / (2 * deviation) / (kMinLatentDeviation * static_cast<double>(deviation.numel()));
-    const auto own_variance = over_steps((l.raw.slice(0, 0, end - begin) - w.mean).square() * mask.unsqueeze(-1)) / (w.rows - 1);
+    const auto own_variance =
+        over_steps((l.raw.slice(0, 0, end - begin) - w.mean).square() * mask.unsqueeze(-1)) / (w.rows - 1);
     loss = loss + o.variance_weight * (slope * own_variance).sum();
     if (group_->place() == 0) variance = torch::relu(kMinLatentDeviation - deviation).mean() / kMinLatentDeviation;
     reported = reported + o.variance_weight * variance;
   }
   auto& stats = sums.stats;
-  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance}).detach().to(torch::kCPU, torch::kFloat64);
-  double* const to[] = {&stats.loss, &stats.latent, &stats.reward, &stats.terminal, &stats.present, &stats.count, &stats.members, &stats.variance};
+  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance})
+                           .detach()
+                           .to(torch::kCPU, torch::kFloat64);
+  double* const to[] = {&stats.loss,    &stats.latent, &stats.reward,  &stats.terminal,
+                        &stats.present, &stats.count,  &stats.members, &stats.variance};
   for (size_t i = 0; i < std::size(to); ++i) *to[i] += parts.const_data_ptr<double>()[i];
   return loss;
 }

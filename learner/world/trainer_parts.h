@@ -10,16 +10,16 @@ namespace rlgo::learner {
 // Episodes side by side, of which this learner has some.
 struct WorldTrainer::Batch {
   std::vector<const mdp::Trajectory*> own;
-  std::vector<int64_t> columns;  // their places among all
+  std::vector<int64_t> columns;     // their places among all
   int64_t episodes = 0, steps = 0;  // of all: how many, how long the longest is
-  Sequences s;  // of its own, as long as the longest of all; empty where it has none
-  torch::Tensor raw;   // [T+1, own, Z] latents, where they are needed
+  Sequences s;                      // of its own, as long as the longest of all; empty where it has none
+  torch::Tensor raw;                // [T+1, own, Z] latents, where they are needed
 };
 
 // What a mean over this learner's part counts in the mean over all.
 struct WorldTrainer::Weights {
   double step = 0, member = 0, count = 0;
-  double rows = 0;   // real steps of all
+  double rows = 0;               // real steps of all
   torch::Tensor mean, variance;  // [Z] of their raw latents; train_encoder only
 };
 

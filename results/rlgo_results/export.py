@@ -120,7 +120,7 @@ def minari(runs, out, name=None, limit=0, graphs=False):
 
 # ---- TensorBoard ------------------------------------------------------------------------------------------------------
 
-SPEED = {"collect_s", "update_s", "waiting_share", "steps_per_s", "actors", "bytes_in", "bytes_out", "lag_min", "lag_mean", "lag_max", "weights_version"}
+SPEED = {"collect_s", "update_s", "waiting_share", "steps_per_s", "actors", "bytes_in", "bytes_out", "host_memory_mb", "device_memory_mb", "lag_min", "lag_mean", "lag_max", "weights_version"}
 
 
 def tag(column):

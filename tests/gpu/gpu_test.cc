@@ -1,5 +1,5 @@
-// What runs on a GPU: the same numbers as on the CPU, sums by NCCL, measured costs, a learner's throughput. Without a GPU
-// each test says "skipped: no device".
+// What runs on a GPU: the same numbers as on the CPU, sums by NCCL, measured costs, a learner's throughput. Without a
+// GPU each test says "skipped: no device".
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,8 @@ double distance(const torch::nn::Module& a, const torch::nn::Module& b) {
 }
 
 // Result and gradient of f at x, on a device.
-std::pair<Tensor, Tensor> evaluate(const std::function<Tensor(const Tensor&, torch::Device)>& f, const Tensor& x, torch::Device device) {
+std::pair<Tensor, Tensor> evaluate(const std::function<Tensor(const Tensor&, torch::Device)>& f, const Tensor& x,
+                                   torch::Device device) {
   const auto own = x.to(device).detach().requires_grad_(true);
   const auto y = f(own, device);
   y.square().sum().backward();
@@ -77,8 +78,14 @@ TEST_F(Gpu, KernelsOfTheNetworks) {
   const int64_t segments = present.max().item<int64_t>() + 1;
   expect_same([&](const Tensor& t, torch::Device d) { return nets::scatter_sum(t, index.to(d), 40); }, x);
   expect_same([&](const Tensor& t, torch::Device d) { return nets::segment_max(t, present.to(d), segments); }, x);
-  expect_same([&](const Tensor& t, torch::Device d) { return nets::segment_log_softmax(t.select(1, 0), present.to(d), segments); }, x);
-  expect_same([&](const Tensor& t, torch::Device d) { return nets::add_rows({}, {t, index.to(d)}, {t, present.to(d)}); }, x);
+  expect_same([&](const Tensor& t,
+                  torch::Device d) { return nets::segment_log_softmax(t.select(1, 0), present.to(d), segments); },
+              x);
+  expect_same(
+      [&](const Tensor& t, torch::Device d) {
+        return nets::add_rows({}, {t, index.to(d)}, {t, present.to(d)});
+      },
+      x);
 }
 
 TEST_F(Gpu, NetworkForwardAndBackward) {
@@ -148,7 +155,8 @@ class Count : public actors::Sink {
 };
 
 TEST_F(Gpu, Dreams) {
-  const auto dreamer = std::make_shared<actors::Dreamer>(HillToy().spec(), world_options(), nets::LatentAgentOptions{}, 1, kGpu);
+  const auto dreamer =
+      std::make_shared<actors::Dreamer>(HillToy().spec(), world_options(), nets::LatentAgentOptions{}, 1, kGpu);
   HillToy env;
   const auto first = env.reset(1);
   const auto blank = dreamer->world->blank(1);
@@ -197,8 +205,10 @@ TEST_F(Gpu, NcclSumsInBuckets) {
 TEST_F(Gpu, MeasuredCostOfAnOperator) {
   using ops::DType, ops::TensorType;
   const exec::Device gpu{exec::Device::Kind::cuda, 0};
-  const auto small = exec::measure_op(ops::Op::matmul, {}, {TensorType(DType::f32, {64, 64}), TensorType(DType::f32, {64, 64})}, gpu, {});
-  const auto large = exec::measure_op(ops::Op::matmul, {}, {TensorType(DType::f32, {4096, 4096}), TensorType(DType::f32, {4096, 4096})}, gpu, {});
+  const auto small = exec::measure_op(ops::Op::matmul, {},
+                                      {TensorType(DType::f32, {64, 64}), TensorType(DType::f32, {64, 64})}, gpu, {});
+  const auto large = exec::measure_op(
+      ops::Op::matmul, {}, {TensorType(DType::f32, {4096, 4096}), TensorType(DType::f32, {4096, 4096})}, gpu, {});
   EXPECT_GT(small.median_us, 0.5);
   EXPECT_GT(large.median_us, 5 * small.median_us);
   EXPECT_LT(large.spread_us, large.median_us);

@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 
-RLGO_BUILT=1 RLGO_PRESET=$(basename "$build") "$source_folder/launch/scripts/package.sh" "$work/dist"
+RLGO_XZ_LEVEL=1 RLGO_BUILT=1 RLGO_PRESET=$(basename "$build") "$source_folder/launch/scripts/package.sh" "$work/dist"
 package=$(ls "$work"/dist/rlgo-*.tar.xz)
 size=$(stat -c %s "$package")
 [ "$size" -lt $((60 << 20)) ] || fail "the package has $size bytes, 60 MiB are allowed"

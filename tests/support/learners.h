@@ -24,7 +24,8 @@ inline void as_learners(int count, const std::function<void(int, std::shared_ptr
     threads.emplace_back([&, place] {
       comm::Mailbox mailbox(*comms[static_cast<size_t>(place)]);
       try {
-        std::shared_ptr<comm::DeviceGroup> ring = comm::ring_group(mailbox, ranks, {.timeout_s = timeout_s, .transport = ""});
+        std::shared_ptr<comm::DeviceGroup> ring =
+            comm::ring_group(mailbox, ranks, {.timeout_s = timeout_s, .transport = ""});
         work(place, std::make_shared<learner::LearnerGroup>(ring, nullptr, mailbox, ranks, timeout_s));
         mailbox.flush(10);
       } catch (...) {

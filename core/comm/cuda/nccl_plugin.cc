@@ -83,7 +83,8 @@ int begin_sum(void* group, void* data, size_t count, int is_double, char* error,
   return outcome.ok(cudaSetDevice(member.device), "cudaSetDevice") &&
                  outcome.ok(cudaEventRecord(member.filled, nullptr), "cudaEventRecord") &&
                  outcome.ok(cudaStreamWaitEvent(member.stream, member.filled, 0), "cudaStreamWaitEvent") &&
-                 outcome.ok(ncclAllReduce(data, data, count, type, ncclSum, member.comm, member.stream), "ncclAllReduce")
+                 outcome.ok(ncclAllReduce(data, data, count, type, ncclSum, member.comm, member.stream),
+                            "ncclAllReduce")
              ? 0
              : 1;
 }
@@ -118,8 +119,10 @@ int wait(void* group, double timeout_s, char* error, size_t error_size) {
 
 int address(int device, char text[kRlgoDeviceAddressBytes], char* error, size_t error_size) {
   Outcome outcome(error, error_size);
-  return outcome.ok(cudaDeviceGetPCIBusId(text, static_cast<int>(kRlgoDeviceAddressBytes), device), "cudaDeviceGetPCIBusId") ? 0
-                                                                                                                              : 1;
+  return outcome.ok(cudaDeviceGetPCIBusId(text, static_cast<int>(kRlgoDeviceAddressBytes), device),
+                    "cudaDeviceGetPCIBusId")
+             ? 0
+             : 1;
 }
 
 void destroy(void* group) { std::unique_ptr<Group>(static_cast<Group*>(group)).reset(); }
