@@ -119,7 +119,12 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
     observation = result.terminal || result.truncated ? env.reset(0) : result.observation;
     progress(static_cast<size_t>(i + 1));
   }
-  if (prices.groups) prices.groups->measure_postponed([&](size_t done, size_t) { progress(done); });
+  if (prices.groups) {
+    prices.groups->measure_postponed([&](size_t done, size_t) {
+      progress(done);
+      return !should_stop();
+    });
+  }
   return prices.table->size() - before;
 }
 

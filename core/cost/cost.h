@@ -33,6 +33,15 @@ class CostModel {
   // The live, non-constant nodes of `graph` whose op_us may depend on one of `changed` (live in it; as in Delta::added
   // and touched), those included, each once. Called where !is_local().
   virtual std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const;
+
+  // Models that measure on demand can gather what they do not know and measure it in one go. After postpone(), an unknown
+  // price is answered by an estimate that holds until settle(), which measures what was asked for. False: nothing to
+  // postpone, or a caller further up does so already and will settle.
+  virtual bool postpone() { return false; }
+  // How many answers since postpone() were estimates.
+  virtual size_t postponed() const { return 0; }
+  // Measures what was estimated. False where it had to stop before all of it was.
+  virtual bool settle() { return true; }
 };
 
 // True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never

@@ -18,6 +18,9 @@ class CachedCost : public CostModel {
   std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
     return inner_->dependents(graph, changed);
   }
+  bool postpone() override { return inner_->postpone(); }
+  size_t postponed() const override { return inner_->postponed(); }
+  bool settle() override { return inner_->settle(); }
   size_t size() const { return us_.size(); }
 
  private:
@@ -36,6 +39,9 @@ class CheckedCost : public CostModel {
   std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
     return inner_->dependents(graph, changed);
   }
+  bool postpone() override { return inner_->postpone(); }
+  size_t postponed() const override { return inner_->postponed(); }
+  bool settle() override { return inner_->settle(); }
 
  private:
   std::unique_ptr<CostModel> inner_;

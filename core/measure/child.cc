@@ -12,7 +12,9 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stopwatch.h"
+#include "core/base/text.h"
 
 namespace rlgo::measure {
 namespace {
@@ -175,6 +177,15 @@ std::string Child::wait_end(double timeout_s) {
   if (!status_) return "not started";
   if (WIFSIGNALED(*status_)) return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
   return fmt::format("exit status {}", WEXITSTATUS(*status_));
+}
+
+std::string last_words(const std::filesystem::path& error_file) {
+  std::error_code error;
+  if (!std::filesystem::exists(error_file, error)) return "";
+  std::string text(trim(read_file(error_file)));
+  if (text.size() > 400) text = "..." + text.substr(text.size() - 400);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text.empty() ? "" : "; it said: " + text;
 }
 
 }  // namespace rlgo::measure

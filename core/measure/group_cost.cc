@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -15,7 +16,7 @@ using graph::Graph;
 using graph::NodeId;
 
 constexpr size_t kFewestRatios = 5;
-constexpr size_t kGroupsAtOnce = 192;  // between two reports of progress
+constexpr size_t kGroupsAtOnce = 48;  // between two looks at the clock
 
 double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
 
@@ -69,14 +70,25 @@ std::vector<NodeId> GroupCost::dependents(const Graph& graph, std::span<const No
 
 double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, uint64_t hash) {
   if (const auto known = us_by_hash_.find(hash); known != us_by_hash_.end()) return known->second;
+  if (postponing_) {
+    if (const auto noted = estimate_by_hash_.find(hash); noted != estimate_by_hash_.end()) {
+      ++estimates_given_;
+      return noted->second;
+    }
+  }
   std::string signature = group_signature(graph, members);
   const cost::Measured* measured = table_->find(signature);
   const auto estimate = estimated_us_.find(signature);
   if (measured == nullptr && estimate == estimated_us_.end()) {
-    const Group group{signature, group_graph(graph, members)};
+    Group group{signature, group_graph(graph, members)};
     if (postponing_) {
-      if (postponed_at_.emplace(signature, postponed_.size()).second) postponed_.push_back(group);
-      return estimate_us(group.graph);
+      const auto [at, is_new] = postponed_us_.try_emplace(signature, 0.0);
+      if (is_new) {
+        at->second = estimate_us(group.graph);
+        postponed_.push_back(std::move(group));
+      }
+      ++estimates_given_;
+      return estimate_by_hash_[hash] = at->second;
     }
     measure({&group, 1});
     measured = table_->find(signature);
@@ -111,23 +123,35 @@ void GroupCost::measure(std::span<const Group> groups) {
   }
 }
 
-size_t GroupCost::measure_postponed(const std::function<void(size_t, size_t)>& progress) {
-  postponing_ = false;
-  const std::vector<Group> groups = std::move(postponed_);
-  postponed_.clear();
-  postponed_at_.clear();
-  for (size_t done = 0; done < groups.size(); done += kGroupsAtOnce) {
-    if (progress) progress(done, groups.size());
-    measure(std::span(groups).subspan(done, std::min(kGroupsAtOnce, groups.size() - done)));
-  }
-  if (progress) progress(groups.size(), groups.size());
-  return groups.size();
+bool GroupCost::postpone() {
+  if (postponing_) return false;
+  return postponing_ = true;
 }
 
-size_t GroupCost::prepare(std::span<const Graph* const> graphs, const std::function<void(size_t, size_t)>& progress) {
+size_t GroupCost::measure_postponed(const Watch& watch) {
+  postponing_ = false;
+  std::vector<Group> groups = std::move(postponed_);
+  postponed_.clear();
+  // The dearest first: where time ends, what matters is known.
+  std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return postponed_us_.at(g.signature); });
+  postponed_us_.clear();
+  estimate_by_hash_.clear();
+  estimates_given_ = 0;
+  size_t done = 0;
+  while (done < groups.size()) {
+    if (watch && !watch(done, groups.size())) return done;
+    const size_t count = std::min(kGroupsAtOnce, groups.size() - done);
+    measure(std::span(groups).subspan(done, count));
+    done += count;
+  }
+  if (watch) watch(done, done);
+  return done;
+}
+
+size_t GroupCost::prepare(std::span<const Graph* const> graphs, const Watch& watch) {
   postpone();
   for (const Graph* graph : graphs) cost::graph_cost(*this, *graph);
-  return measure_postponed(progress);
+  return measure_postponed(watch);
 }
 
 cost::Measured GroupCost::price(const Group& group) {

@@ -39,6 +39,7 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
 // except for dependents().
 class GroupCost : public cost::CostModel {
  public:
+  using Watch = std::function<bool(size_t done, size_t of)>;
   // `table` keeps the times, by group signature; it may be shared with others.
   GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure);
 
@@ -50,12 +51,19 @@ class GroupCost : public cost::CostModel {
 
   // While postponing, a group without a price is noted and costs its estimate; then all of them are measured together,
   // which is much quicker than one by one.
-  void postpone() { postponing_ = true; }
-  // Measures what was noted, and ends postponing. Returns the number of groups. `progress` is told how many are done.
-  size_t measure_postponed(const std::function<void(size_t done, size_t of)>& progress = {});
+  bool postpone() override;
+  size_t postponed() const override { return estimates_given_; }
+  bool settle() override {
+    const size_t groups = postponed_.size();
+    return measure_postponed(watch_) == groups;
+  }
+  // Measures what was noted, and ends postponing. Returns the number of groups measured. `watch` is told how many are
+  // done and answers whether to go on: where not, the others remain without a price.
+  size_t measure_postponed(const Watch& watch = {});
+  // Told by settle() what it does.
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
   // All groups of these graphs that have no price, measured together. Returns their number.
-  size_t prepare(std::span<const graph::Graph* const> graphs,
-                 const std::function<void(size_t done, size_t of)>& progress = {});
+  size_t prepare(std::span<const graph::Graph* const> graphs, const Watch& watch = {});
 
   // Price of a group that another process asks for.
   cost::Measured price(const Group& group);
@@ -79,8 +87,11 @@ class GroupCost : public cost::CostModel {
   std::vector<double> ratios_;                            // measured to analytic
   std::map<std::string, int> failures_;
   bool postponing_ = false;
+  Watch watch_;
   std::vector<Group> postponed_;
-  std::unordered_map<std::string, size_t> postponed_at_;
+  std::unordered_map<std::string, double> postponed_us_;  // estimates by signature
+  std::unordered_map<uint64_t, double> estimate_by_hash_;
+  size_t estimates_given_ = 0;
 };
 
 }  // namespace rlgo::measure

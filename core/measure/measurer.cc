@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/graph/editor.h"
 #include "core/measure/child.h"
+#include "core/measure/outputs.h"
 
 namespace rlgo::measure {
 namespace {
@@ -82,15 +83,6 @@ fs::path make_folder() {
   if (::mkdtemp(name.data()) == nullptr)
     fail("cannot make a temporary folder in {}", fs::temp_directory_path().string());
   return name;
-}
-
-std::string tail(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return "";
-  std::string text(trim(read_file(file)));
-  if (text.size() > 400) text = "..." + text.substr(text.size() - 400);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text.empty() ? "" : "; it said: " + text;
 }
 
 std::vector<std::string> texts(std::span<const fs::path> paths) {
@@ -167,6 +159,7 @@ struct Measurer::Impl {
       hello.version = answer.at("version").get<std::string>();
       hello.device = answer.at("device").get<std::string>();
       hello.threads = answer.at("threads").get<int>();
+      hello.outputs = answer.value("outputs", false);
       hello.pool_context = answer.value("pool_context", false);
     } catch (const Json::exception&) {
       throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
@@ -176,7 +169,7 @@ struct Measurer::Impl {
 
   std::string describe(const ChildFailure& failure) {
     const std::string end = child ? child->wait_end(0.2) : "not running";
-    return fmt::format("measurer '{}' {} ({}){}", join(command, " "), failure.what, end, tail(error_file()));
+    return fmt::format("measurer '{}' {} ({}){}", join(command, " "), failure.what, end, last_words(error_file()));
   }
 
   // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
@@ -359,6 +352,33 @@ Comparison Measurer::compare(std::span<const fs::path> models, int repeats) {
     }
   }
   out.error = "the measurer failed too often";
+  return out;
+}
+
+std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set) {
+  const fs::path folder = impl_->folder / "outputs";
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  std::vector<Outputs> out(models.size());
+  std::string why = impl_->hello.outputs ? "the measurer failed too often" : "the measurer answers no outputs";
+  if (impl_->hello.outputs && usable()) {
+    Json request{{"do", "outputs"},
+                 {"models", texts(models)},
+                 {"folder", folder.string()},
+                 {"seed", impl_->options.seed + static_cast<uint64_t>(set)}};
+    if (!impl_->shapes.empty()) request["shapes"] = impl_->shapes;
+    try {
+      out = read_outputs(impl_->request(request).dump(), models.size());
+      why.clear();
+    } catch (const ChildFailure& failure) {
+      why = impl_->describe(failure);
+      impl_->note(failure);
+    } catch (const Error& e) {
+      why = e.what();
+    }
+  }
+  fs::remove_all(folder, ignored);
+  if (!why.empty()) out.assign(models.size(), {{}, why});
   return out;
 }
 

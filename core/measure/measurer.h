@@ -36,6 +36,7 @@ struct Hello {
   std::string version;  // "1.31.1"
   std::string device;   // "AMD EPYC"
   int threads = 1;
+  bool outputs = false;       // answers requests for outputs
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
@@ -48,6 +49,19 @@ struct Timing {
   double layout_share =
       0;  // part of the time, in [0, 1]: data layouts changed at the model's own inputs and outputs, where known
   std::string error;
+  bool ok() const { return error.empty(); }
+};
+
+// What one run of a model gave.
+struct Output {
+  std::string name;
+  std::string dtype;  // as the runtime calls it: "float32"
+  std::vector<int64_t> shape;
+  std::vector<double> values;  // row-major
+};
+struct Outputs {
+  std::vector<Output> outputs;  // in the model's order
+  std::string error;            // why there are none
   bool ok() const { return error.empty(); }
 };
 
@@ -86,6 +100,9 @@ class Measurer {
   // Latency of whole models, a round after the other, in random order within a round. The first is the one to compare
   // with. `repeats` rounds.
   Comparison compare(std::span<const std::filesystem::path> models, int repeats);
+
+  // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
+  std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set);
 
   // A path in the measurer's own folder, which is removed with it; different at each call.
   std::filesystem::path temporary(std::string_view stem);

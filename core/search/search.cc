@@ -16,6 +16,7 @@ struct Method {
 };
 constexpr auto kMethods = std::to_array<Method>({
     {"greedy", greedy, false},
+    {"sweep", sweep, false},
     {"taso", taso, false},
     {"beam", beam, false},
     {"random", random_walks, false},

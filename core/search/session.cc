@@ -40,6 +40,7 @@ struct Session::Job {
   std::vector<std::vector<Child>> children;
   std::atomic<size_t> next = 0;
   std::atomic<bool> stopped = false;
+  bool known_only = false;  // children whose price is an estimate are left out; one thread
   std::mutex mutex;
   std::exception_ptr error;
 };
@@ -51,7 +52,10 @@ void Session::work(Job& job, cost::CostModel& cost, bool asks) {
       for (size_t i = 0; i < job.allowed[k]; ++i) {
         if (asks && options_.stop && options_.stop()) job.stopped = true;
         if (job.stopped) return;
-        job.children[k].push_back(pricer(job.tried[k][i]));
+        const size_t estimates = job.known_only ? problem_.cost.postponed() : 0;
+        const Child child = pricer(job.tried[k][i]);
+        if (job.known_only && problem_.cost.postponed() > estimates) continue;
+        job.children[k].push_back(child);
       }
     }
   } catch (...) {
@@ -61,10 +65,37 @@ void Session::work(Job& job, cost::CostModel& cost, bool asks) {
   }
 }
 
+void Session::work_all(Job& job) {
+  job.next = 0;
+  job.children.assign(job.states.size(), {});
+  {
+    std::vector<std::jthread> others;
+    const size_t threads = job.known_only ? 1 : std::min(costs_.size(), job.states.size());
+    for (size_t k = 1; k < threads; ++k) others.emplace_back([&, k] { work(job, costs_[k], false); });
+    work(job, costs_[0], true);
+  }
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+// Where prices are measured on demand: first what is asked for, then, all of it being known, the prices. What could not
+// be measured is left out.
+void Session::price_all(Job& job) {
+  bool known = false;
+  while (!known) {
+    const bool gathers = problem_.cost.postpone();
+    work_all(job);
+    known = !gathers || problem_.cost.postponed() == 0;
+    if (!gathers || problem_.cost.settle()) continue;
+    job.known_only = problem_.cost.postpone();
+    work_all(job);
+    problem_.cost.settle();
+    known = true;
+  }
+}
+
 std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
                                                std::span<const std::vector<Step>> tried) {
   Job job(states, tried);
-  job.children.resize(states.size());
   int64_t left = budget_left();
   bool short_of_budget = false;
   for (const auto& steps : tried) {
@@ -73,13 +104,7 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
     job.allowed.push_back(static_cast<size_t>(count));
     left -= count;
   }
-  {
-    std::vector<std::jthread> others;
-    const size_t threads = std::min(costs_.size(), states.size());
-    for (size_t k = 1; k < threads; ++k) others.emplace_back([&, k] { work(job, costs_[k], false); });
-    work(job, costs_[0], true);
-  }
-  if (job.error) std::rethrow_exception(job.error);
+  price_all(job);
   for (const auto& children : job.children) result_.counters.candidates += static_cast<int64_t>(children.size());
   if (short_of_budget) result_.reason = StopReason::budget;
   if (job.stopped) result_.reason = StopReason::stopped;
@@ -90,6 +115,14 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
 std::vector<Child> Session::price(const StatePtr& state) {
   const std::vector<Step> steps = state->steps(options_.max_locations);
   return std::move(price({&state, 1}, {&steps, 1})[0]);
+}
+
+std::optional<Child> Session::price_known(const StatePtr& state, const Step& step) {
+  ++result_.counters.candidates;
+  const size_t before = problem_.cost.postponed();
+  const Child child = Pricer(*state, costs_[0])(step);
+  if (problem_.cost.postponed() > before) return std::nullopt;
+  return child;
 }
 
 StatePtr Session::build(const State& from, const Step& step) {

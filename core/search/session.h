@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <span>
 
 #include "core/base/stopwatch.h"
@@ -23,6 +24,8 @@ class Session {
   std::vector<std::vector<Child>> price(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);
   // The same, all rewrites of one state.
   std::vector<Child> price(const StatePtr& state);
+  // One rewrite. Nothing where prices are not known yet (while the cost model postpones).
+  std::optional<Child> price_known(const StatePtr& state, const Step& step);
   // Builds a child. Null where it does not apply after all. Not charged to the budget.
   StatePtr build(const State& from, const Step& step);
   // Keeps a state where its cost is below the best so far.
@@ -43,6 +46,8 @@ class Session {
  private:
   struct Job;
   void work(Job& job, cost::CostModel& cost, bool asks);
+  void work_all(Job& job);
+  void price_all(Job& job);
   int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
 
   const Problem& problem_;
@@ -55,6 +60,9 @@ class Session {
 
 // The best single rewrite, again and again, until none lowers the cost.
 Result greedy(const Problem& problem, const Options& options);
+// All rewrites that lower the cost, the best first, as long as each still does; again and again, until none does. Far
+// fewer graphs are priced than by greedy, and costs that are measured on demand are measured many at a time.
+Result sweep(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
 // Backtracking of TASO (Jia et al. 2019, algorithm 2; SPEC.md 1.14): a queue ordered by cost, of graphs that cost less

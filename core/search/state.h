@@ -55,7 +55,8 @@ class ThreadCost : public cost::CostModel {
   std::string name() const override { return shared_.model.name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
   bool is_local() const override { return shared_.model.is_local(); }
-  std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph,
+                                        std::span<const graph::NodeId> changed) const override {
     return shared_.model.dependents(graph, changed);
   }
 

@@ -70,6 +70,7 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
 int run_optimise(Context& context) {
   OptimiseRequest request;
   request.config.target = "auto";
+  request.config.cost_repeats = 5;  // many groups roughly: races of whole models have the last word
   request.prices = default_prices();
   Options options;
   std::string report_path;

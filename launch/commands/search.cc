@@ -82,6 +82,14 @@ class MeteredCost : public cost::CostModel {
     if (prices_.table->size() > known) measuring_s_ += watch.seconds();
     return us;
   }
+  bool postpone() override { return prices_.model->postpone(); }
+  size_t postponed() const override { return prices_.model->postponed(); }
+  bool settle() override {
+    const Stopwatch watch;
+    const bool settled = prices_.model->settle();
+    measuring_s_ += watch.seconds();
+    return settled;
+  }
   double measuring_s() const { return measuring_s_; }
   const Prices& prices() const { return prices_; }
 
@@ -155,6 +163,7 @@ class GraphSearch {
     if (groups) {
       groups->measure_postponed([&](size_t done, size_t of) {
         status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", run_.graph, done, of));
+        return true;
       });
     }
     status_.clear();

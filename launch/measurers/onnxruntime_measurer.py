@@ -10,7 +10,7 @@ DTYPES = {
     "tensor(int8)": "int8", "tensor(int16)": "int16", "tensor(int32)": "int32", "tensor(int64)": "int64",
     "tensor(uint8)": "uint8", "tensor(uint16)": "uint16", "tensor(uint32)": "uint32", "tensor(uint64)": "uint64",
 }
-PROBE_RUNS = 8
+PROBE_RUNS = 4
 
 
 class Model:
@@ -30,6 +30,11 @@ class Model:
 
     def run(self):
         self.session.run_with_iobinding(self.binding)
+
+    def outputs(self):
+        self.run()
+        names = [value.name for value in self.session.get_outputs()]
+        return list(zip(names, (value.numpy() for value in self.binding.get_outputs())))
 
     def layout_share(self):
         """ReorderInput and ReorderOutput: blocked layouts of convolutions."""
@@ -60,7 +65,7 @@ class OnnxRuntime:
         self.ort.set_default_logger_severity(3)
         self.threads = threads
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
-                "threads": threads, "pool_context": True}
+                "threads": threads, "outputs": True, "pool_context": True}
 
     def load(self, path, generator, probe, shapes):
         options = self.ort.SessionOptions()

@@ -1,11 +1,12 @@
 """The side of a measurer that is the same for every runtime: rlgo's measurer protocol (docs/measurers.md).
 
 A runtime is an object with
-    hello(threads) -> dict of runtime, version, device, threads, pool_context; raises ImportError where it is not installed
+    hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed
     load(path, generator, probe, shapes) -> model; `probe`: layout_share() will be asked, once, before any timing;
                                             `shapes`: of inputs by name, where the model leaves them open
-and a model has run() (one inference on inputs that were made up at load) and layout_share() (the part of its time, 0 to
-1, that changes of data layout at its own inputs and outputs take).
+and a model has run() (one inference on inputs that were made up at load), layout_share() (the part of its time, 0 to
+1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
+runtime whose models have none leaves `outputs` out of its greeting).
 """
 import gc
 import json
@@ -36,7 +37,7 @@ def made_up(shape, dtype, generator):
 
     dtype = numpy.dtype(dtype)
     if dtype.kind == "f":
-        return generator.standard_normal(shape).astype(dtype)
+        return generator.standard_normal(shape, dtype=numpy.float32).astype(dtype, copy=False)
     return generator.integers(0, 2, size=shape).astype(dtype)
 
 
@@ -122,6 +123,31 @@ class Server:
             gc.enable()
         return results
 
+    def outputs_of(self, request, index, path):
+        """One run of one model: a file of 64-bit floats for each of its outputs."""
+        import numpy
+
+        self.say(id=request["id"], at=index)
+        model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}))
+        told = []
+        for place, (name, value) in enumerate(model.outputs()):
+            array = numpy.asarray(value)
+            if array.dtype.kind not in "fiub":
+                raise ValueError(f"output '{name}' holds {array.dtype}")
+            file = os.path.join(request["folder"], f"{index}-{place}.f64")
+            array.astype("<f8").tofile(file)
+            told.append({"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "file": file})
+        return {"outputs": told}
+
+    def outputs(self, request):
+        results = []
+        for index, path in enumerate(request["models"]):
+            try:
+                results.append(self.outputs_of(request, index, path))
+            except Exception as error:  # of any kind: it is this model's result
+                results.append({"error": f"{type(error).__name__}: {error}"[:2000]})
+        return results
+
     def answer(self, request):
         what = request["do"]
         if what == "hello":
@@ -131,6 +157,8 @@ class Server:
             return self.runtime.hello(self.threads)
         if what in ("measure", "compare"):
             return {"results": self.time_models(request, probe=what == "measure")}
+        if what == "outputs":
+            return {"results": self.outputs(request)}
         raise ValueError(f"unknown request '{what}'")
 
     def serve(self):

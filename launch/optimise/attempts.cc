@@ -4,14 +4,18 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace rlgo::launch {
 namespace {
 
-constexpr double kGreedyShare = 0.55;  // of the time for searching, at most
-constexpr int kMostRaceRounds = 11, kLeastRaceRounds = 3;
-constexpr size_t kMostLeftOut = 8;  // rules tried in one race
-constexpr double kRaceShare = 0.3;  // of the time that is left, for one race
+constexpr double kSweepShare = 0.55, kMethodShare = 0.8;  // of the time for searching, that are over when they end
+constexpr double kPricingShare = 0.85;  // of the time for a search: then it goes on with what is known
+constexpr int kMostRounds = 15, kLeastRounds = 3;
+constexpr size_t kMostLeftOut = 8;                    // rules tried in one race
+constexpr int64_t kMostRaceBytes = int64_t{4} << 30;  // of model files that are loaded side by side
+constexpr double kRaceShare = 0.4;                    // of the time that is left, for one race
+constexpr double kPromising = 0.998;                  // to the best so far: a rule that may be better left out
 
 // Rules of a trace, the most used first.
 std::vector<int32_t> rules_of(const search::Trace& trace) {
@@ -25,10 +29,26 @@ std::vector<int32_t> rules_of(const search::Trace& trace) {
   return out;
 }
 
+search::Trace joined(search::Trace first, const search::Trace& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 }  // namespace
 
+double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
+  for (;;) {
+    const bool gathers = cost.postpone();
+    const double us = cost::graph_cost(cost, graph).runtime_us;
+    if (!gathers) return us;
+    const bool known = cost.postponed() == 0;
+    if (!cost.settle() || known) return us;
+  }
+}
+
 search::Result Attempts::run(const std::string& method, const graph::Graph& from,
-                             std::shared_ptr<const rules::RuleSet> rules, double share, std::string from_name) {
+                             std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost, double share,
+                             std::string from_name) {
   search::Options options;
   options.budget = request_.budget;
   options.seed = static_cast<uint64_t>(request_.config.seed);
@@ -41,14 +61,15 @@ search::Result Attempts::run(const std::string& method, const graph::Graph& from
   };
   options.progress = [&](const search::Counters& counters, double best_us) {
     clock_.graphs(counters.candidates);
-    clock_.costs(story_.before_us, best_us);
+    if (&cost == &cost_) clock_.costs(story_.before_us, best_us);
     clock_.show();
   };
   SearchRun done;
   done.method = method;
   done.from = std::move(from_name);
   done.begin_s = clock_.passed();
-  auto result = search::run(method, {from, rules, cost_}, options);
+  pricing_share_ = kPricingShare * share;
+  auto result = search::run(method, {from, rules, cost}, options);
   done.seconds = result.seconds;
   done.before_us = result.before_us;
   done.after_us = result.after_us;
@@ -56,20 +77,15 @@ search::Result Attempts::run(const std::string& method, const graph::Graph& from
   done.reason = result.reason;
   done.curve = result.curve;
   story_.searches.push_back(std::move(done));
-  clock_.costs(story_.before_us, result.after_us);
   return result;
 }
 
-void Attempts::add(std::string name, graph::Graph graph, search::Trace trace) {
-  const uint64_t hash = graph.hash();
+bool Attempts::add(Attempt attempt) {
+  const uint64_t hash = attempt.graph.hash();
   for (const Attempt& other : story_.attempts) {
-    if (other.graph.hash() == hash) return;
+    if (other.graph.hash() == hash) return false;
   }
-  Attempt attempt;
-  attempt.name = std::move(name);
-  attempt.cost_us = cost::graph_cost(cost_, graph).runtime_us;
-  attempt.trace = std::move(trace);
-  attempt.graph = std::move(graph);
+  attempt.cost_us = cost_of(cost_, attempt.graph);
   attempt.file = folder_ / fmt::format("attempt-{}.onnx", story_.attempts.size());
   try {
     attempt.normalised = export_model(model_, attempt.graph, attempt.file);
@@ -79,6 +95,7 @@ void Attempts::add(std::string name, graph::Graph graph, search::Trace trace) {
     log_.warn("'{}' cannot be written: {}", attempt.name, e.what());
   }
   story_.attempts.push_back(std::move(attempt));
+  return true;
 }
 
 search::Trace Attempts::in_story_rules(const search::Trace& trace, const rules::RuleSet& rules) const {
@@ -92,86 +109,141 @@ search::Trace Attempts::in_story_rules(const search::Trace& trace, const rules::
 }
 
 void Attempts::search(double share) {
-  add("no rewrites", model_.graph, {});
-  clock_.phase("search (greedy)");
-  const bool more = request_.method != "greedy";
-  const auto greedy = run("greedy", model_.graph, story_.rules, more ? kGreedyShare * share : share, "the model");
-  add("greedy", greedy.graph, greedy.trace);
-  if (!more || clock_.over(share)) return;
-  clock_.phase(fmt::format("search ({})", request_.method));
-  const auto further = run(request_.method, greedy.graph, story_.rules, share, "greedy's graph");
-  if (further.trace.empty()) return;
-  search::Trace trace = greedy.trace;
-  trace.insert(trace.end(), further.trace.begin(), further.trace.end());
-  add("greedy, then " + request_.method, further.graph, std::move(trace));
+  add({.name = "no rewrites", .graph = model_.graph});
+  size_t from = 0;
+  // By formula first: near its end there are far fewer groups of operators to time than near the model.
+  if (cost_.name() != formula_.name()) {
+    clock_.phase("search (by formula)");
+    const auto quick = run("sweep", model_.graph, story_.rules, formula_, share, "the model (by formula)");
+    pricing_share_ = kPricingShare * share;
+    if (add({.name = "sweep by formula", .graph = quick.graph, .trace = quick.trace, .stages = {{"sweep", true}}}))
+      from = 1;
+  }
+  go_on("sweep", from, kSweepShare * share);
+  const auto cheapest = [&] {
+    const auto cost = [](const Attempt& attempt) { return attempt.cost_us; };
+    return static_cast<size_t>(std::ranges::min_element(story_.attempts, {}, cost) - story_.attempts.begin());
+  };
+  if (request_.method != "sweep") go_on(request_.method, cheapest(), kMethodShare * share);
+  if (from != 0) go_on("sweep", 0, share);
 }
 
-bool Attempts::race(const Racetrack& track, const std::filesystem::path& original, double original_us, size_t first,
-                    double share) {
-  std::vector<std::filesystem::path> files = {original};
-  std::vector<size_t> runners;
-  if (first > 0) {  // the best so far runs again: times of different races do not compare
-    files.push_back(story_.best().file);
-    runners.push_back(story_.chosen);
-  }
-  for (size_t k = first; k < story_.attempts.size(); ++k) {
-    if (story_.attempts[k].file.empty()) continue;
-    files.push_back(story_.attempts[k].file);
-    runners.push_back(k);
-  }
-  if (runners.empty() || clock_.interrupted()) return false;
-  const double round_s = static_cast<double>(files.size() + 1) * original_us * 1e-6;
-  const double spare_s = std::max(0.0, kRaceShare * (share * request_.seconds - clock_.passed()));
-  const int rounds = std::clamp(static_cast<int>(spare_s / std::max(round_s, 1e-6)), kLeastRaceRounds, kMostRaceRounds);
-  const auto result = track.race(files, rounds);
+void Attempts::go_on(const std::string& method, size_t from, double share) {
+  if (clock_.over(share)) return;
+  clock_.phase(fmt::format("search ({})", method));
+  const Attempt start = story_.attempts[from];
+  const auto found = run(method, start.graph, story_.rules, cost_, share, from == 0 ? "the model" : start.name);
+  if (found.trace.empty()) return;
+  Attempt attempt{.name = from == 0 ? method : start.name + ", then " + method,
+                  .graph = found.graph,
+                  .trace = joined(start.trace, found.trace),
+                  .stages = start.stages};
+  attempt.stages.push_back({method, false});
+  add(std::move(attempt));
+}
+
+std::vector<size_t> Attempts::heat(const Course& course, std::vector<size_t> runners, int rounds) {
+  std::vector<std::filesystem::path> files = {course.original};
+  for (const size_t k : runners) files.push_back(story_.attempts[k].file);
+  const auto result = course.track.race(files, rounds);
   if (!result.error.empty()) {
     log_.warn("the race of {} models failed: {}", runners.size(), result.error);
-    return false;
+    return {};
   }
-  const size_t before = story_.chosen;
-  double fastest = first > 0 ? result.ratio[1] : 1.0;
+  const auto chosen = std::find(runners.begin(), runners.end(), story_.chosen);
+  const double best = chosen == runners.end() ? 1.0 : result.ratio[static_cast<size_t>(chosen - runners.begin()) + 1];
   for (size_t k = 0; k < runners.size(); ++k) {
     Attempt& attempt = story_.attempts[runners[k]];
     attempt.error = result.models[k + 1].error;
     attempt.ratio = attempt.error.empty() ? result.ratio[k + 1] : 0;
     attempt.ratio_spread = result.ratio_spread[k + 1];
-    if (attempt.ratio <= 0) continue;
-    // Those that take a rule away must show it beyond doubt; of the others the fastest is taken.
-    const double doubt = first > 0 && runners[k] != before ? margin_of(result, k + 1) : 0;
-    if (attempt.ratio >= fastest - doubt) continue;
-    fastest = attempt.ratio;
-    story_.chosen = runners[k];
+    attempt.to_best = best > 0 ? attempt.ratio / best : 0;
+    attempt.doubt = margin_of(result, k + 1);
   }
+  std::erase_if(runners, [&](size_t k) { return story_.attempts[k].ratio <= 0; });
+  std::ranges::stable_sort(runners, {}, [&](size_t k) { return story_.attempts[k].ratio; });
+  return runners;
+}
+
+bool Attempts::race(const Course& course, size_t first) {
+  const bool again = first > 0;  // the best so far runs again: times of different races do not compare
+  const size_t before = story_.chosen;
+  std::vector<size_t> runners;
+  if (again) runners.push_back(before);
+  for (size_t k = first; k < story_.attempts.size(); ++k) {
+    if (!story_.attempts[k].file.empty()) runners.push_back(k);
+  }
+  const double spare_s = kRaceShare * std::max(0.0, course.share * request_.seconds - clock_.passed());
+  const double heats = std::ceil(std::log2(static_cast<double>(runners.size() + 1)));
+  while (!runners.empty() && !clock_.interrupted()) {
+    const double round_s = static_cast<double>(runners.size() + 2) * course.original_us * 1e-6;
+    const int rounds = static_cast<int>(
+        std::clamp(spare_s / heats / std::max(round_s, 1e-6), double{kLeastRounds}, double{kMostRounds}));
+    runners = heat(course, runners, rounds);
+    if (runners.size() <= 2) break;
+    // The faster half goes on, and the best so far.
+    std::vector<size_t> faster(runners.begin(), runners.begin() + static_cast<std::ptrdiff_t>(runners.size() / 2));
+    if (again && std::ranges::find(faster, before) == faster.end()) faster.back() = before;
+    runners = std::move(faster);
+    if (runners.size() == 1) break;
+  }
+  if (runners.empty()) return false;
+  const Attempt& fastest = story_.attempts[runners[0]];
+  // Those that take a rule away must show it beyond doubt; of the others the fastest is taken.
+  if (again && fastest.ratio >= story_.attempts[before].ratio - fastest.doubt) return false;
+  story_.chosen = runners[0];
   return story_.chosen != before;
 }
 
-bool Attempts::leave_out_rules(const Racetrack& track, const std::filesystem::path& original, double original_us,
-                               double share) {
+bool Attempts::add_without(const std::set<std::string>& without, double share) {
+  std::vector<std::string> names;
+  for (const auto& name : story_.rules->names()) {
+    if (!without.contains(name)) names.push_back(name);
+  }
+  if (names.empty()) return false;
+  const auto rules = story_.rules->subset(names);
+  const std::string which = "without " + join(std::vector<std::string>(without.begin(), without.end()), ", ");
+  clock_.phase(which);
+  Attempt attempt{.name = which, .graph = model_.graph, .without = without};
+  for (const Stage& stage : story_.best().stages) {
+    if (stage.method != "sweep") continue;  // the others take their time
+    cost::CostModel& cost = stage.by_formula ? static_cast<cost::CostModel&>(formula_) : cost_;
+    const auto found = run("sweep", attempt.graph, rules, cost, share, "the model, " + which);
+    attempt.graph = found.graph;
+    attempt.trace = joined(std::move(attempt.trace), in_story_rules(found.trace, *rules));
+    attempt.stages.push_back(stage);
+  }
+  return add(std::move(attempt));
+}
+
+bool Attempts::leave_out_rules(const Course& course) {
   const size_t first = story_.attempts.size();
-  const auto used = rules_of(story_.best().trace);
-  for (size_t k = 0; k < used.size() && k < kMostLeftOut && !clock_.over(share); ++k) {
-    std::vector<std::string> names;
-    const std::string& without = story_.rules->name(used[k]);
-    for (const auto& name : story_.rules->names()) {
-      if (name != without && !left_out_.contains(name)) names.push_back(name);
-    }
-    if (names.empty()) continue;
-    const auto rules = story_.rules->subset(names);
-    clock_.phase("without " + without);
-    const auto result = run("greedy", model_.graph, rules, share, "the model, without " + without);
-    std::string name = "greedy without " + without;
-    for (const auto& other : left_out_) name += ", " + other;
-    add(std::move(name), result.graph, in_story_rules(result.trace, *rules));
+  const std::set<std::string> out = story_.best().without;
+  std::error_code error;
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(course.original, error));
+  const auto most = std::min(kMostLeftOut, static_cast<size_t>(std::max<int64_t>(2, kMostRaceBytes / (bytes + 1) - 3)));
+  std::map<size_t, std::string> single;  // attempt -> the rule that it does without
+  for (const int32_t rule : rules_of(story_.best().trace)) {
+    const std::string& name = story_.rules->name(rule);
+    if (single.size() == most || clock_.over(course.share)) break;
+    if (!tried_.insert(name).second) continue;
+    std::set<std::string> without = out;
+    without.insert(name);
+    if (add_without(without, course.share)) single[story_.attempts.size() - 1] = name;
   }
-  if (story_.attempts.size() == first) return false;
-  clock_.phase(fmt::format("race of {} models", story_.attempts.size() - first + 2));
-  if (!race(track, original, original_us, first, share)) return false;
-  // What the new best one does without stays out from now on.
-  const auto now = rules_of(story_.best().trace);
-  for (const int32_t rule : used) {
-    if (std::find(now.begin(), now.end(), rule) == now.end()) left_out_.insert(story_.rules->name(rule));
+  if (single.empty()) return false;
+  clock_.phase(fmt::format("race of {} models", single.size() + 2));
+  bool changed = race(course, first);
+  std::set<std::string> together = out;
+  for (const auto& [attempt, name] : single) {
+    if (story_.attempts[attempt].ratio > 0 && story_.attempts[attempt].to_best < kPromising) together.insert(name);
   }
-  return true;
+  const size_t last = story_.attempts.size();
+  if (together.size() > out.size() + 1 && !clock_.over(course.share) && add_without(together, course.share)) {
+    clock_.phase("race of the best");
+    changed |= race(course, last);
+  }
+  return changed;
 }
 
 void Attempts::choose(const Racetrack& track, const std::filesystem::path& original, double original_us, double share) {
@@ -181,13 +253,15 @@ void Attempts::choose(const Racetrack& track, const std::filesystem::path& origi
     if (!story_.attempts[k].file.empty() && story_.attempts[k].cost_us < story_.best().cost_us) story_.chosen = k;
   }
   if (clock_.interrupted()) return;
+  const Course course{track, original, original_us, share};
   const size_t by_cost = story_.chosen;
-  race(track, original, original_us, 0, share);
+  race(course, 0);
   // Where even the fastest one lost to the original, the chosen one is still told about, as the best there is.
   if (story_.attempts[by_cost].ratio > 0 && story_.best().ratio > story_.attempts[by_cost].ratio)
     story_.chosen = by_cost;
-  while (!clock_.over(share) && !story_.best().trace.empty()) {
-    if (!leave_out_rules(track, original, original_us, share)) break;
+  for (bool more = true; more && !clock_.over(share) && !story_.best().trace.empty();) {
+    const size_t tried = tried_.size();
+    more = leave_out_rules(course) || tried_.size() > tried;
   }
 }
 

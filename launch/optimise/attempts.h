@@ -5,8 +5,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/base/log.h"
+#include "core/cost/analytic.h"
 #include "core/cost/cost.h"
 #include "launch/model.h"
 #include "launch/optimise/clock.h"
@@ -14,6 +16,9 @@
 #include "launch/optimise/race.h"
 
 namespace rlgo::launch {
+
+// Cost of a graph. What the model does not know is measured in one request, or estimated where it may not measure.
+double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 
 class Attempts {
  public:
@@ -28,31 +33,50 @@ class Attempts {
         log_(log),
         story_(story) {}
 
-  // Greedy rewriting, then the method that was asked for from there, until `share` of the time is over.
+  // Rewriting in sweeps, by measured costs and by formula, then the method that was asked for from the former, until
+  // `share` of the time is over.
   void search(double share);
-  // Races all attempts that have not been in a race; then leaves out one rule at a time of the best one's, as long as
-  // that makes it faster and `share` of the time is not over: a rule that lowers the sum over operators may still spoil
-  // what the runtime does with the whole graph. Sets story.chosen.
+  // Share of all time that is over when no more groups of operators are to be timed.
+  double pricing_share() const { return pricing_share_; }
+  // Races all attempts. Then, as long as that makes it faster and `share` of the time is not over, rules of the best
+  // one are left out, one by one and then together: what lowers the sum over operators may still spoil what the runtime
+  // does with the whole graph. Sets story.chosen.
   void choose(const Racetrack& track, const std::filesystem::path& original, double original_us, double share);
 
  private:
+  struct Course {  // what a race is run on
+    const Racetrack& track;
+    const std::filesystem::path& original;
+    double original_us;
+    double share;
+  };
   search::Result run(const std::string& method, const graph::Graph& from, std::shared_ptr<const rules::RuleSet> rules,
-                     double share, std::string from_name);
-  void add(std::string name, graph::Graph graph, search::Trace trace);
+                     cost::CostModel& cost, double share, std::string from_name);
+  // Searches on from an attempt and adds what is found.
+  void go_on(const std::string& method, size_t from, double share);
+  // False where another attempt is the same graph.
+  bool add(Attempt attempt);
   search::Trace in_story_rules(const search::Trace& trace, const rules::RuleSet& rules) const;
-  bool race(const Racetrack& track, const std::filesystem::path& original, double original_us, size_t first,
-            double share);
-  // Greedy without one rule of the chosen attempt after the other; true where one of them is faster.
-  bool leave_out_rules(const Racetrack& track, const std::filesystem::path& original, double original_us, double share);
+  // The best one's sweep again, with other rules left out.
+  bool add_without(const std::set<std::string>& without, double share);
+  // Runs attempts from `first` on against the original and, where first > 0, the best so far, in heats: the slower half
+  // drops out. True where story.chosen is another one now.
+  bool race(const Course& course, size_t first);
+  // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
+  std::vector<size_t> heat(const Course& course, std::vector<size_t> runners, int rounds);
+  // Attempts that do without one of the best one's rules each, then without all that this may gain by.
+  bool leave_out_rules(const Course& course);
 
   const OptimiseRequest& request_;
   const LoadedModel& model_;
   cost::CostModel& cost_;
+  cost::AnalyticCost formula_;
   std::filesystem::path folder_;
   OptimiseClock& clock_;
   const Log& log_;
   Story& story_;
-  std::set<std::string> left_out_;  // rules
+  double pricing_share_ = 1;
+  std::set<std::string> tried_;  // rules that were left out
 };
 
 }  // namespace rlgo::launch

@@ -22,10 +22,17 @@ void OptimiseClock::costs(double initial_us, double best_us) {
   best_us_ = best_us;
 }
 
+void OptimiseClock::pricing(size_t done, size_t of) {
+  timed_ = done;
+  to_time_ = of;
+  show(true);
+}
+
 std::string OptimiseClock::text() const {
   const double share = seconds_ > 0 ? std::clamp(passed() / seconds_, 0.0, 1.0) : 1.0;
   const int full = static_cast<int>(share * kBarWidth);
   std::string out = fmt::format("[{}{}]  {}", std::string(full, '#'), std::string(kBarWidth - full, '.'), phase_);
+  if (timed_ < to_time_) out += fmt::format("  timing {} of {} groups of operators", timed_ + 1, to_time_);
   if (graphs_ > 0) out += fmt::format("  {} graphs", graphs_);
   if (initial_us_ > 0)
     out +=

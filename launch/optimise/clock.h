@@ -23,6 +23,8 @@ class OptimiseClock {
   void phase(std::string name);
   void costs(double initial_us, double best_us);
   void graphs(int64_t count) { graphs_ = count; }
+  // Groups of operators that are being timed; done == of: none.
+  void pricing(size_t done, size_t of);
   void show(bool force = false) { line_.show(text(), force); }
   void clear() { line_.clear(); }
   // "[########............]  search (taso)  12345 graphs  cost 8.1 ms (-28.1 %)  36 s left"
@@ -36,6 +38,7 @@ class OptimiseClock {
   std::string phase_ = "start";
   double initial_us_ = 0, best_us_ = 0;
   int64_t graphs_ = 0;
+  size_t timed_ = 0, to_time_ = 0;
 };
 
 }  // namespace rlgo::launch

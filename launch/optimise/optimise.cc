@@ -8,11 +8,11 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
-#include "core/exec/equivalence.h"
 #include "launch/model.h"
 #include "launch/optimise/attempts.h"
 #include "launch/optimise/clock.h"
 #include "launch/optimise/race.h"
+#include "launch/optimise/verify.h"
 #include "launch/report/evidence.h"
 #include "launch/session.h"
 #include "launch/target.h"
@@ -89,46 +89,6 @@ void check_destination(const OptimiseRequest& request) {
   if (::access(folder.c_str(), W_OK) != 0) fail("-o {}: folder {} is not writable", request.out, folder.string());
 }
 
-Check check_in_libtorch(const OptimiseRequest& request, const graph::Graph& before, const graph::Graph& after,
-                        double tolerance) {
-  exec::EquivalenceOptions options;
-  options.seeds = static_cast<int>(request.config.outcome_seeds);
-  options.seed = static_cast<uint64_t>(request.config.seed) + 1;
-  Check check;
-  check.by = fmt::format("LibTorch interpreter, {} random input{}", options.seeds, options.seeds == 1 ? "" : "s");
-  try {
-    const auto found = exec::equivalence(before, after, options);
-    check.done = true;
-    check.same = found.within(tolerance);
-    check.error = found.max_rel_error;
-    check.detail = found.comparable ? found.worst_output : found.reason;
-  } catch (const Error& e) {
-    check.detail = e.what();
-  }
-  return check;
-}
-
-// Throws Error where the outputs differ.
-void check_outputs(const OptimiseRequest& request, Story& story) {
-  story.checks.push_back(check_in_libtorch(request, story.before, story.best().graph, story.tolerance));
-  bool any = false;
-  for (const Check& check : story.checks) {
-    any |= check.done;
-    if (!check.done || check.same) continue;
-    fail(
-        "the rewritten model does not compute the same by {}: relative error {:.3g} ({}), tolerance {:.3g}; nothing is "
-        "written. Rules: {}. This is a bug of a rule or of "
-        "rlgo; please report it, and use --rules without that rule",
-        check.by, check.error, check.detail, story.tolerance, rules_used(story));
-  }
-  if (!any && !request.force) {
-    fail(
-        "it cannot be checked that the rewritten model computes the same ({}); nothing is written. --force writes it "
-        "unchecked",
-        story.checks[0].detail);
-  }
-}
-
 // The measurer of config.target; null for LibTorch. "auto" becomes the target that is there.
 std::shared_ptr<measure::Measurer> choose_target(RunConfig& config, const Log& log) {
   if (config.target != "auto") return start_target(config, log);
@@ -140,15 +100,6 @@ std::shared_ptr<measure::Measurer> choose_target(RunConfig& config, const Log& l
     config.target = "libtorch";
     return nullptr;
   }
-}
-
-std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph) {
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const auto id : graph.inputs()) {
-    const auto& type = graph.type({id, 0});
-    if (type.is_static()) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
-  }
-  return shapes;
 }
 
 // The verdict of the final race, in words.
@@ -180,6 +131,50 @@ void conclude(const OptimiseRequest& request, const LoadedModel& model, Story& s
   story.written = true;
 }
 
+Story begin(const OptimiseRequest& request, const LoadedModel& model, const measure::Measurer* measurer,
+            const exec::Device& device) {
+  Story story;
+  story.model = request.config.graph;
+  story.out = request.out;
+  story.method = request.method;
+  story.seconds = request.seconds;
+  story.tolerance = request.config.outcome_tolerance;
+  story.threads = static_cast<int>(request.config.cost_threads);
+  story.target = target_name(measurer);
+  story.device = measurer != nullptr ? measurer->hello().device : exec::describe(device);
+  story.about = model.about;
+  story.before = model.graph;
+  story.rules = load_rules(request.config);
+  return story;
+}
+
+// Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
+// estimated.
+void tell_costs(const Prices& prices, Story& story) {
+  if (prices.groups) prices.groups->set_watch([](size_t, size_t) { return false; });
+  const bool gathers = prices.model->postpone();
+  graph::Graph graph = story.before;
+  for (const auto& step : story.best().trace) {
+    const search::Step one[] = {step};
+    graph = search::replay(graph, story.rules, one);
+    story.step_us.push_back(cost::graph_cost(*prices.model, graph).runtime_us);
+  }
+  story.before_op_us = report::prices_of(*prices.model, story.before);
+  story.after_op_us = report::prices_of(*prices.model, story.best().graph);
+  if (gathers) prices.model->settle();
+}
+
+void measure_end_to_end(const OptimiseRequest& request, const Racetrack& track, double original_us,
+                        const OptimiseClock& clock, Story& story) {
+  if (story.best().file.empty()) return;
+  const double round_s = 3 * original_us * 1e-6;
+  const double spare_s = story.interrupted ? 0 : std::max(0.0, clock.left());
+  const int rounds = std::clamp(static_cast<int>(spare_s / std::max(round_s, 1e-6)), kLeastFinalRounds,
+                                static_cast<int>(request.rounds));
+  const fs::path both[] = {request.config.graph, story.best().file};
+  story.end_to_end = track.race(both, rounds);
+}
+
 }  // namespace
 
 Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
@@ -189,28 +184,12 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   check_destination(request);
   auto& config = request.config;
   const auto device = exec::resolve_device(config.device);
-  const auto rules = load_rules(config);
   clock.phase("reading " + config.graph);
   const LoadedModel model = load_model(config, true);
   const auto measurer = choose_target(config, log);
-  if (measurer) measurer->set_input_shapes(open_input_shapes(model.graph));
-
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
   if (measurer) measurer->set_input_shapes(input_shapes(model.graph));
-
-  Story story;
-  story.model = config.graph;
-  story.out = request.out;
-  story.method = request.method;
-  story.seconds = request.seconds;
-  story.tolerance = config.outcome_tolerance;
-  story.threads = static_cast<int>(config.cost_threads);
-  story.target = target_name(measurer.get());
-  story.device = measurer ? measurer->hello().device : exec::describe(device);
-  story.about = model.about;
-  story.before = model.graph;
-  story.rules = rules;
-
+  Story story = begin(request, model, measurer.get(), device);
   const Prices prices = make_prices(config, device, measurer);
   if (prices.table) story.prices_file = load_prices(request, *prices.table, log);
   story.prices_known = prices.table ? prices.table->size() : 0;
@@ -226,43 +205,31 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   const double original_us = first.models[0].median_us;
 
   clock.phase("timing its operators");
-  if (prices.groups) {
-    const graph::Graph* one[] = {&model.graph};
-    prices.groups->prepare(one, [&](size_t, size_t) { clock.show(); });
-  }
-  story.before_us = cost::graph_cost(*prices.model, model.graph).runtime_us;
   Attempts attempts(request, model, *prices.model, folder.path(), clock, log, story);
-  attempts.search(kSearchShare);
-  story.prices_new = prices.table ? prices.table->size() - story.prices_known : 0;
-  if (prices.table) save_prices(story, *prices.table, log);
-  attempts.choose(track, original, original_us, kChooseShare);
-  if (prices.table) {
+  if (prices.groups) {
+    prices.groups->set_watch([&](size_t done, size_t of) {
+      clock.pricing(done, of);
+      return !clock.over(attempts.pricing_share());
+    });
+  }
+  story.before_us = cost_of(*prices.model, model.graph);
+  const auto keep_prices = [&] {
+    if (!prices.table) return;
     story.prices_new = prices.table->size() - story.prices_known;
     save_prices(story, *prices.table, log);
-  }
+  };
+  attempts.search(kSearchShare);
+  keep_prices();
+  attempts.choose(track, original, original_us, kChooseShare);
+  keep_prices();
   story.interrupted = clock.interrupted();
-
-  graph::Graph graph = model.graph;
-  for (const auto& step : story.best().trace) {
-    const search::Step one[] = {step};
-    graph = search::replay(graph, rules, one);
-    story.step_us.push_back(cost::graph_cost(*prices.model, graph).runtime_us);
-  }
-  story.before_op_us = report::prices_of(*prices.model, story.before);
-  story.after_op_us = report::prices_of(*prices.model, story.best().graph);
+  tell_costs(prices, story);
   clock.phase("checking outputs");
-  check_outputs(request, story);
+  verify(request, model, measurer.get(), story);
   clock.phase("final measurement");
-  const double round_s = 3 * original_us * 1e-6;
-  const double spare_s = story.interrupted ? 0 : std::max(0.0, clock.left());
-  const int rounds = std::clamp(static_cast<int>(spare_s / std::max(round_s, 1e-6)), kLeastFinalRounds,
-                                static_cast<int>(request.rounds));
-  if (!story.best().file.empty()) {
-    const fs::path both[] = {original, story.best().file};
-    story.end_to_end = track.race(both, rounds);
-  }
+  measure_end_to_end(request, track, original_us, clock, story);
   conclude(request, model, story);
-  if (story.written) export_model(model, story.best().graph, request.out);
+  if (story.written) write_and_read_again(request, model, story);
   clock.clear();
   story.took_s = clock.passed();
   return story;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,17 +28,27 @@ struct SearchRun {
   std::vector<search::Sample> curve;
 };
 
+// A search by costs of the target, or by formula.
+struct Stage {
+  std::string method;
+  bool by_formula = false;
+};
+
 // One way of rewriting, as a model file that can be run.
 struct Attempt {
-  std::string name;  // "greedy", "greedy, then taso", "without fuse-x", "no rewrites"
+  std::string name;  // "sweep", "sweep, then taso", "sweep without fuse-x", "no rewrites"
   graph::Graph graph;
-  search::Trace trace;         // by the story's rules, from the model's graph
-  double cost_us = 0;          // sum over operators
-  std::filesystem::path file;  // "" where it could not be written
-  onnx_io::ExportReport normalised;
+  search::Trace trace = {};            // by the story's rules, from the model's graph
+  std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
+  std::set<std::string> without = {};  // rules that were left out
+  double cost_us = 0;                  // sum over operators
+  std::filesystem::path file = {};     // "" where it could not be written
+  onnx_io::ExportReport normalised = {};
   double ratio = 0;  // latency to the original's, of the last race that it was in; 0: not measured
   double ratio_spread = 0;
-  std::string error;  // why it could not be written or measured
+  double to_best = 0;      // its ratio to that of the best one so far, in the same race
+  double doubt = 0;        // what `ratio` is uncertain by
+  std::string error = {};  // why it could not be written or measured
 };
 
 // A comparison of outputs of the model before and after.
@@ -64,9 +75,9 @@ struct Story {
   size_t prices_known = 0, prices_new = 0;
   std::filesystem::path prices_file;
   std::vector<SearchRun> searches;
-  std::vector<Attempt> attempts;  // in the order in which they were made; [0] is "no rewrites"
-  size_t chosen = 0;              // of attempts
-  std::vector<double> step_us;    // cost after each rewrite of the chosen one
+  std::vector<Attempt> attempts;                  // in the order in which they were made; [0] is "no rewrites"
+  size_t chosen = 0;                              // of attempts
+  std::vector<double> step_us;                    // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
   std::vector<Check> checks;
   measure::Comparison end_to_end;  // [0] the file that was given, [1] the chosen attempt

@@ -2,15 +2,21 @@
 import os
 import signal
 import subprocess
+import sys
 
 import numpy as np
 import onnx
-from _rlgo import STOP_S, assert_same_model, environment, main, rlgo, start, wait_until
+from _rlgo import SOURCE, STOP_S, assert_same_model, environment, main, rlgo, start, wait_until
 
 HELPER = onnx.helper
 # Little is measured and nothing kept between tests.
 QUICK = ["--prices", "", "--rounds", "9", "--seconds", "20", "--method", "greedy"]
 LIBTORCH = ["--target", "libtorch", *QUICK]
+
+
+def fake(*wrongs):
+    """--target: a measurer that times nothing; a model takes as long as its file is large"""
+    return " ".join(f"'{word}'" for word in (sys.executable, f"{SOURCE}/tests/core/measure/_fake_measurer.py", *wrongs))
 
 
 def weight(name, *shape):
@@ -63,6 +69,50 @@ def nothing_to_find(folder):
     assert os.listdir(folder) == ["relu.onnx"]
     rlgo("optimise", "relu.onnx", "-o", "out.onnx", "--force", *LIBTORCH, cwd=folder, status=3)
     assert_same_model(folder / "relu.onnx", folder / "out.onnx")
+
+
+def slower_is_not_written(folder):
+    """the rewritten model takes three times as long: status 3 and no file; --force writes it"""
+    two_convs(folder / "toy.onnx")
+    target = ["--target", fake("slow=attempt-"), "--cost", "analytic", *QUICK]
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", *target, cwd=folder, status=3)
+    assert "nothing found" in done.stdout and "not checked by fake 1.0" in done.stdout, done.stdout
+    assert "this measurer answers no outputs" in done.stdout and "LibTorch interpreter" in done.stdout, done.stdout
+    assert os.listdir(folder) == ["toy.onnx"]
+    rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--force", *target, cwd=folder, status=3)
+    assert_same_model(folder / "toy.onnx", folder / "out.onnx")
+
+
+def outputs_of_the_target_count(folder):
+    """LibTorch agrees, but the runtime itself answers something else: an error, and nothing is written"""
+    two_convs(folder / "toy.onnx")
+    target = ["--cost", "analytic", *QUICK]
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs", "differs=attempt-"), *target, cwd=folder, status=1)
+    assert "does not compute the same by fake 1.0" in done.stderr and "--rules" in done.stderr, done.stderr
+    assert os.listdir(folder) == ["toy.onnx"]
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs"), *target, cwd=folder)
+    assert "largest relative error 0 by fake 1.0, 2 random inputs" in done.stdout, done.stdout
+
+
+def prices_are_measured_in_batches(folder):
+    """many groups in a request: the searches gather what they do not know"""
+    rng = np.random.default_rng(0)
+    nodes, weights, last = [], [], "x"
+    for k in range(12):  # of different sizes
+        width = [8, 12, 16, 20][k % 4]
+        before = [20, 8, 12, 16][k % 4] if k else 8
+        weights.append(onnx.numpy_helper.from_array((rng.standard_normal((width, before, 3, 3)) * 0.1).astype("float32"), f"w{k}"))
+        nodes += [HELPER.make_node("Conv", [last, f"w{k}"], [f"c{k}"], pads=[1] * 4), HELPER.make_node("Mul", [f"c{k}", "s"], [f"m{k}"]),
+                  HELPER.make_node("Relu", [f"m{k}"], [f"r{k}"])]
+        last = f"r{k}"
+    weights += [onnx.numpy_helper.from_array(np.array(0.5, "float32"), "s"), weight("last", 8, 20, 1, 1)]
+    save(folder / "toy.onnx", [*nodes, HELPER.make_node("Conv", [last, "last"], ["y"])], weights, [1, 8, 16, 16])
+    done = rlgo("optimise", "toy.onnx", "--target", fake("outputs", f"log={folder}/log.txt"), *QUICK, cwd=folder, status=None)
+    assert done.returncode in (0, 3), done.stderr
+    requests = [line.split() for line in (folder / "log.txt").read_text().splitlines()]
+    sizes = [int(count) - 1 for what, count in requests if what == "measure"]  # one is the empty model
+    measured = int(done.stdout.split(" measured now")[0].split()[-1])
+    assert sum(sizes) == measured >= 20 and len(sizes) <= measured // 3, (sizes, measured)
 
 
 def bad_input(folder):
@@ -127,4 +177,4 @@ def prices_are_kept(folder):
 
 
 if __name__ == "__main__":
-    main(obvious_gain, under_onnxruntime, nothing_to_find, bad_input, interrupted, prices_are_kept)
+    main(obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, bad_input, interrupted, prices_are_kept)

@@ -1,9 +1,12 @@
 """A measurer that times nothing: a model takes as many microseconds as its file has bytes, and run k of it k more.
 
 Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models whose file name or contents hold TEXT), blame
-(says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan.
+(says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
+take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
+differs=TEXT: such models answer others.
 """
 import json
+import struct
 import sys
 import time
 
@@ -36,13 +39,28 @@ def one(request, index, path):
         time.sleep(60)
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
-    size = len(open(path, "rb").read())
+    size = len(open(path, "rb").read()) * (3 if holds(path, "slow") else 1)
     samples = [float(size + k) for k in range(request["repeats"])]
     return {"samples_us": samples[1:] if "few" in options and index == 1 else samples}
 
 
+def outputs(request, index, path):
+    if holds(path, "fail"):
+        return {"error": "unsupported operator"}
+    told = []
+    for name, shape, values in (("y", [1, 2], [1.5, 8.0 if holds(path, "differs") else 4.0]), ("z", [], [float(request["seed"])])):
+        file = f"{request['folder']}/{index}-{name}"
+        with open(file, "wb") as out:
+            out.write(struct.pack(f"<{len(values)}d", *values))
+        told.append({"name": name, "dtype": "float32", "shape": shape, "file": file})
+    return {"outputs": told}
+
+
 for line in sys.stdin:
     request = json.loads(line)
+    if "log" in options:
+        with open(options["log"], "a") as log:
+            log.write(f"{request['do']} {len(request.get('models', []))}\n")
     if request["do"] == "quit":
         break
     if request["do"] == "hello":
@@ -53,7 +71,10 @@ for line in sys.stdin:
         elif "deaf" in options:
             sys.exit(4)
         else:
-            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"])
+            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"], outputs="outputs" in options)
+        continue
+    if request["do"] == "outputs":
+        say(id=request["id"], results=[outputs(request, i, path) for i, path in enumerate(request["models"])])
         continue
     results = [one(request, i, path) for i, path in enumerate(request["models"])]
     if "nan" in options:

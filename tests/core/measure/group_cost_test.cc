@@ -117,6 +117,34 @@ TEST(GroupCost, MeasuresAllGroupsOfAGraphInOneRequest) {
   EXPECT_GT(us, 0);
 }
 
+TEST(GroupCost, PostponesUntilSettled) {
+  Made made;
+  const Graph graph = zoo::make("squeezenet1_1");
+  EXPECT_TRUE(made.cost.postpone());
+  EXPECT_FALSE(made.cost.postpone());  // somebody does already
+  cost::graph_cost(made.cost, graph);
+  const size_t estimates = made.cost.postponed();
+  EXPECT_GT(estimates, 20u);
+  cost::graph_cost(made.cost, graph);
+  EXPECT_EQ(made.cost.postponed(), 2 * estimates);
+  EXPECT_TRUE(made.requests.empty());
+  EXPECT_TRUE(made.cost.settle());
+  EXPECT_EQ(made.cost.postponed(), 0u);
+  EXPECT_EQ(made.requests.size(), 1u);
+  EXPECT_TRUE(made.cost.settle());  // nothing more
+}
+
+TEST(GroupCost, WatchEndsMeasuring) {
+  Made made;
+  const Graph graph = zoo::make("inception_v3");
+  made.cost.set_watch([](size_t done, size_t) { return done == 0; });
+  made.cost.postpone();
+  cost::graph_cost(made.cost, graph);
+  EXPECT_FALSE(made.cost.settle());
+  EXPECT_EQ(made.requests, std::vector<size_t>{48});
+  EXPECT_EQ(made.table->size(), 48u);
+}
+
 TEST(GroupCost, TableSurvivesTheProcess) {
   const auto path = std::filesystem::temp_directory_path() / "rlgo-group-table.tsv";
   const Graph graph = zoo::make("toy_conv");

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
@@ -145,6 +147,67 @@ TEST_F(SearchTest, GreedyTakesTheBestOfSeveralRewrites) {
   ASSERT_EQ(result.trace.size(), 2u);
   EXPECT_EQ(result.trace[0], (Step{1, 1}));
   EXPECT_EQ(result.trace[1], (Step{1, 0}));
+}
+
+// One look at all four fusions, three of them priced again as they are followed; then a look at what they left.
+TEST_F(SearchTest, SweepFollowsAllThatImproves) {
+  const Result result = run_on("sweep", chain(4));
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_EQ(result.counters.candidates, 4 + 3 + 4);
+  EXPECT_EQ(result.trace.size(), 4u);
+  EXPECT_EQ(result.after_us, run_on("greedy", chain(4)).after_us);
+}
+
+// Prices of matmuls are unknown until they are settled; until then they cost too much.
+class Gathering : public cost::AnalyticCost {
+ public:
+  double op_us(const graph::Graph& graph, graph::NodeId id) override {
+    const double us = AnalyticCost::op_us(graph, id);
+    const auto& info = *graph.node(id).info;
+    if (graph.node(id).op() != Op::matmul || known_.contains(info.signature_hash)) return us;
+    if (!postponing_) ++measured_alone;
+    if (!postponing_) known_.insert(info.signature_hash);
+    if (!postponing_) return us;
+    ++estimates_;
+    unknown_.insert(info.signature_hash);
+    return 1000 * us;
+  }
+  bool is_local() const override { return false; }  // so that answers are not kept
+  bool postpone() override { return !std::exchange(postponing_, true); }
+  size_t postponed() const override { return estimates_; }
+  bool settle() override {
+    if (!unknown_.empty()) ++requests;
+    if (may_measure) known_.insert(unknown_.begin(), unknown_.end());
+    postponing_ = false;
+    estimates_ = 0;
+    return std::exchange(unknown_, {}).empty() || may_measure;
+  }
+  int requests = 0, measured_alone = 0;
+  bool may_measure = true;
+
+ private:
+  std::set<uint64_t> known_, unknown_;
+  bool postponing_ = false;
+  size_t estimates_ = 0;
+};
+
+TEST_F(SearchTest, UnknownPricesOfAFrontAreMeasuredTogether) {
+  for (const std::string method : {"greedy", "sweep", "taso", "beam"}) {
+    Gathering cost;
+    const Result result = run(method, {chain(4), rule_set(), cost}, {.budget = 300});
+    EXPECT_EQ(cost.measured_alone, 1) << method;  // the matmul of the graph itself
+    EXPECT_EQ(cost.requests, 1) << method;        // the fused one
+    EXPECT_EQ(result.after_us, run_on(method, chain(4), {.budget = 300}).after_us) << method;
+  }
+}
+
+TEST_F(SearchTest, EstimatesDecideNothing) {
+  Gathering cost;
+  cost.may_measure = false;
+  const Result result = run("greedy", {chain(4), rule_set(), cost});
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_TRUE(result.trace.empty());  // fused matmuls cannot be priced
+  EXPECT_EQ(cost.measured_alone, 1);
 }
 
 TEST_F(SearchTest, NothingToDoIsAResult) {
@@ -297,7 +360,7 @@ TEST_F(SearchTest, PolicyNeedsARanker) {
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
-            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, taso, beam, random, policy, "
+            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, beam, random, policy, "
             "policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),

@@ -1,0 +1,117 @@
+#include "core/measure/outputs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace rlgo::measure {
+namespace {
+
+using Json = nlohmann::json;
+
+Output read_output(const Json& told) {
+  Output out;
+  out.name = told.at("name").get<std::string>();
+  out.dtype = told.at("dtype").get<std::string>();
+  out.shape = told.at("shape").get<std::vector<int64_t>>();
+  size_t count = 1;
+  for (const int64_t extent : out.shape) {
+    if (extent < 0) fail("output '{}' has an extent of {}", out.name, extent);
+    count *= static_cast<size_t>(extent);
+  }
+  const std::string bytes = read_file(told.at("file").get<std::string>());
+  if (bytes.size() != 8 * count) {
+    fail("output '{}': {} bytes in its file, but its shape needs {}", out.name, bytes.size(), 8 * count);
+  }
+  out.values.resize(count);
+  static_assert(std::endian::native == std::endian::little);
+  if (count > 0) std::memcpy(out.values.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+OutputCheck differ(std::string detail) {
+  OutputCheck check;
+  check.done = true;
+  check.detail = std::move(detail);
+  return check;
+}
+
+// Relative error of one output; nothing where NaN or infinity stand in other places.
+std::optional<double> relative_error(std::span<const double> a, std::span<const double> b) {
+  double error = 0, scale = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(a[i]) && std::isfinite(b[i])) {
+      error = std::max(error, std::abs(a[i] - b[i]));
+      scale = std::max(scale, std::abs(a[i]));
+    } else if (!(std::isnan(a[i]) && std::isnan(b[i])) && a[i] != b[i]) {
+      return std::nullopt;
+    }
+  }
+  return scale > 0 ? error / scale : error;
+}
+
+}  // namespace
+
+std::vector<Outputs> read_outputs(std::string_view answer, size_t models) {
+  try {
+    const Json results = Json::parse(answer).at("results");
+    if (results.size() != models) fail("{} results to {} models", results.size(), models);
+    std::vector<Outputs> out(models);
+    for (size_t k = 0; k < models; ++k) {
+      if (results[k].contains("error")) {
+        out[k].error = results[k].at("error").get<std::string>();
+        if (out[k].error.empty()) out[k].error = "no reason given";
+        continue;
+      }
+      for (const Json& told : results[k].at("outputs")) out[k].outputs.push_back(read_output(told));
+    }
+    return out;
+  } catch (const Json::exception& e) {
+    fail("the measurer answers outputs that cannot be read ({})", e.what());
+  }
+}
+
+OutputCheck compare(const Outputs& a, const Outputs& b) {
+  OutputCheck check;
+  if (!a.ok() || !b.ok()) {
+    check.detail = a.ok() ? "the rewritten model: " + b.error : a.error;
+    return check;
+  }
+  if (a.outputs.size() != b.outputs.size()) {
+    return differ(fmt::format("{} outputs against {}", a.outputs.size(), b.outputs.size()));
+  }
+  for (size_t k = 0; k < a.outputs.size(); ++k) {
+    const Output &x = a.outputs[k], &y = b.outputs[k];
+    if (x.name != y.name) return differ(fmt::format("output {} is '{}' against '{}'", k, x.name, y.name));
+    if (x.dtype != y.dtype) return differ(fmt::format("output '{}' is {} against {}", x.name, x.dtype, y.dtype));
+    if (x.shape != y.shape) return differ(fmt::format("output '{}' has other shapes", x.name));
+    const auto error = relative_error(x.values, y.values);
+    if (!error) return differ(fmt::format("output '{}' has NaN or infinity in other places", x.name));
+    if (*error <= check.max_rel_error) continue;
+    check.max_rel_error = *error;
+    check.detail = x.name;
+  }
+  check.done = check.alike = true;
+  return check;
+}
+
+OutputCheck compare_outputs(Measurer& measurer, const std::filesystem::path& a, const std::filesystem::path& b,
+                            int sets) {
+  RLGO_CHECK(sets >= 1);
+  OutputCheck worst;
+  const std::filesystem::path both[] = {a, b};
+  for (int set = 0; set < sets; ++set) {
+    const auto found = measurer.outputs(both, set);
+    const OutputCheck check = compare(found[0], found[1]);
+    if (!check.done || !check.alike) return check;
+    if (set == 0 || check.max_rel_error > worst.max_rel_error) worst = check;
+  }
+  return worst;
+}
+
+}  // namespace rlgo::measure

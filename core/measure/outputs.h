@@ -1,0 +1,31 @@
+// Outputs of models under the runtime that will serve them: read, and compared.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/measure/measurer.h"
+
+namespace rlgo::measure {
+
+// Reads an answer to a request for outputs (docs/measurers.md) and the files that it names. Throws Error where it is
+// none.
+std::vector<Outputs> read_outputs(std::string_view answer, size_t models);
+
+// How far the outputs of one model are from those of another.
+struct OutputCheck {
+  bool done = false;  // false: one of them has no outputs, `detail` says why
+  bool alike =
+      false;  // the same names, dtypes, shapes, and places of NaN and infinity; else `detail` says what differs
+  double max_rel_error =
+      0;               // per output max |a - b| / max |a| over the finite elements (max |a - b| where a is all zero)
+  std::string detail;  // else the output where max_rel_error is, "" for none
+};
+OutputCheck compare(const Outputs& a, const Outputs& b);
+// Both models run by the measurer on `sets` sets of inputs; the worst of all.
+OutputCheck compare_outputs(Measurer& measurer, const std::filesystem::path& a, const std::filesystem::path& b,
+                            int sets);
+
+}  // namespace rlgo::measure
