@@ -204,7 +204,6 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   if (!first.error.empty()) fail("{} cannot run the model: {}", story.target, first.error);
   const double original_us = first.models[0].median_us;
 
-  clock.phase("timing its operators");
   Attempts attempts(request, model, *prices.model, folder.path(), clock, log, story);
   if (prices.groups) {
     prices.groups->set_watch([&](size_t done, size_t of) {
@@ -212,7 +211,6 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
       return !clock.over(attempts.pricing_share());
     });
   }
-  story.before_us = cost_of(*prices.model, model.graph);
   const auto keep_prices = [&] {
     if (!prices.table) return;
     story.prices_new = prices.table->size() - story.prices_known;
