@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/zoo/zoo.h"
 
 namespace rlgo::launch {
 namespace {
 
 constexpr double kSweepShare = 0.55, kMethodShare = 0.8;  // of the time for searching, that are over when they end
+constexpr double kFirstPricingShare = 0.35;               // the same, for the model's own operators
 constexpr double kPricingShare = 0.85;  // of the time for a search: then it goes on with what is known
 constexpr int kMostRounds = 15, kLeastRounds = 3;
 constexpr size_t kMostLeftOut = 8;                    // rules tried in one race
@@ -109,16 +112,23 @@ search::Trace Attempts::in_story_rules(const search::Trace& trace, const rules::
 }
 
 void Attempts::search(double share) {
-  add({.name = "no rewrites", .graph = model_.graph});
-  size_t from = 0;
-  // By formula first: near its end there are far fewer groups of operators to time than near the model.
-  if (cost_.name() != formula_.name()) {
+  // By formula first: that takes no time, and near its end there are far fewer groups of operators to time than near
+  // the model.
+  const bool measured = cost_.name() != formula_.name();
+  search::Result quick;
+  if (measured) {
     clock_.phase("search (by formula)");
-    const auto quick = run("sweep", model_.graph, story_.rules, formula_, share, "the model (by formula)");
-    pricing_share_ = kPricingShare * share;
-    if (add({.name = "sweep by formula", .graph = quick.graph, .trace = quick.trace, .stages = {{"sweep", true}}}))
-      from = 1;
+    quick = run("sweep", model_.graph, story_.rules, formula_, share, "the model (by formula)");
   }
+  clock_.phase("timing operators");
+  pricing_share_ = kFirstPricingShare * share;
+  story_.before_us = cost_of(cost_, model_.graph);
+  add({.name = "no rewrites", .graph = model_.graph});
+  const bool formula = measured && add({.name = "sweep by formula",
+                                        .graph = std::move(quick.graph),
+                                        .trace = std::move(quick.trace),
+                                        .stages = {{"sweep", true}}});
+  const size_t from = formula ? 1 : 0;
   go_on("sweep", from, kSweepShare * share);
   const auto cheapest = [&] {
     const auto cost = [](const Attempt& attempt) { return attempt.cost_us; };
@@ -142,27 +152,40 @@ void Attempts::go_on(const std::string& method, size_t from, double share) {
   add(std::move(attempt));
 }
 
-std::vector<size_t> Attempts::heat(const Course& course, std::vector<size_t> runners, int rounds) {
+size_t Attempts::places() const {
+  const int64_t bytes = 4 * zoo::parameter_count(model_.graph) + 1;
+  return static_cast<size_t>(std::clamp<int64_t>(kMostRaceBytes / bytes - 2, 1, kMostLeftOut + 1));
+}
+
+std::vector<size_t> Attempts::heat(const Course& course, std::span<const size_t> runners, int rounds) {
+  std::vector<size_t> finished;
+  for (size_t begin = 0; begin < runners.size() && !clock_.interrupted(); begin += places()) {
+    const auto some = runners.subspan(begin, std::min(places(), runners.size() - begin));
+    if (!side_by_side(course, some, rounds)) continue;
+    std::ranges::copy_if(some, std::back_inserter(finished), [&](size_t k) { return story_.attempts[k].ratio > 0; });
+  }
+  std::ranges::stable_sort(finished, {}, [&](size_t k) { return story_.attempts[k].ratio; });
+  const double best = std::ranges::find(finished, story_.chosen) == finished.end() ? 1.0 : story_.best().ratio;
+  for (const size_t k : finished) story_.attempts[k].to_best = story_.attempts[k].ratio / best;
+  return finished;
+}
+
+bool Attempts::side_by_side(const Course& course, std::span<const size_t> runners, int rounds) {
   std::vector<std::filesystem::path> files = {course.original};
   for (const size_t k : runners) files.push_back(story_.attempts[k].file);
   const auto result = course.track.race(files, rounds);
   if (!result.error.empty()) {
     log_.warn("the race of {} models failed: {}", runners.size(), result.error);
-    return {};
+    return false;
   }
-  const auto chosen = std::find(runners.begin(), runners.end(), story_.chosen);
-  const double best = chosen == runners.end() ? 1.0 : result.ratio[static_cast<size_t>(chosen - runners.begin()) + 1];
   for (size_t k = 0; k < runners.size(); ++k) {
     Attempt& attempt = story_.attempts[runners[k]];
     attempt.error = result.models[k + 1].error;
     attempt.ratio = attempt.error.empty() ? result.ratio[k + 1] : 0;
     attempt.ratio_spread = result.ratio_spread[k + 1];
-    attempt.to_best = best > 0 ? attempt.ratio / best : 0;
     attempt.doubt = margin_of(result, k + 1);
   }
-  std::erase_if(runners, [&](size_t k) { return story_.attempts[k].ratio <= 0; });
-  std::ranges::stable_sort(runners, {}, [&](size_t k) { return story_.attempts[k].ratio; });
-  return runners;
+  return true;
 }
 
 bool Attempts::race(const Course& course, size_t first) {
@@ -219,9 +242,7 @@ bool Attempts::add_without(const std::set<std::string>& without, double share) {
 bool Attempts::leave_out_rules(const Course& course) {
   const size_t first = story_.attempts.size();
   const std::set<std::string> out = story_.best().without;
-  std::error_code error;
-  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(course.original, error));
-  const auto most = std::min(kMostLeftOut, static_cast<size_t>(std::max<int64_t>(2, kMostRaceBytes / (bytes + 1) - 3)));
+  const size_t most = std::min(kMostLeftOut, std::max<size_t>(2, places()));
   std::map<size_t, std::string> single;  // attempt -> the rule that it does without
   for (const int32_t rule : rules_of(story_.best().trace)) {
     const std::string& name = story_.rules->name(rule);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,10 @@ class Attempts {
   // drops out. True where story.chosen is another one now.
   bool race(const Course& course, size_t first);
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
-  std::vector<size_t> heat(const Course& course, std::vector<size_t> runners, int rounds);
+  std::vector<size_t> heat(const Course& course, std::span<const size_t> runners, int rounds);
+  bool side_by_side(const Course& course, std::span<const size_t> runners, int rounds);
+  // How many models fit into memory beside the original, loaded twice.
+  size_t places() const;
   // Attempts that do without one of the best one's rules each, then without all that this may gain by.
   bool leave_out_rules(const Course& course);
 

@@ -23,7 +23,7 @@ namespace {
 
 // Shares of the time that are over when searching, choosing and the final measurement end.
 constexpr double kSearchShare = 0.6, kChooseShare = 0.85;
-constexpr int kFirstRounds = 3, kLeastFinalRounds = 5;
+constexpr int kFirstRounds = 3, kLeastFinalRounds = 11, kLeastInterruptedRounds = 5;
 
 class TemporaryFolder {
  public:
@@ -169,8 +169,10 @@ void measure_end_to_end(const OptimiseRequest& request, const Racetrack& track, 
   if (story.best().file.empty()) return;
   const double round_s = 3 * original_us * 1e-6;
   const double spare_s = story.interrupted ? 0 : std::max(0.0, clock.left());
-  const int rounds = std::clamp(static_cast<int>(spare_s / std::max(round_s, 1e-6)), kLeastFinalRounds,
-                                static_cast<int>(request.rounds));
+  const int most = static_cast<int>(request.rounds);
+  const int least = std::min(most, story.interrupted ? kLeastInterruptedRounds : kLeastFinalRounds);
+  const int rounds = static_cast<int>(
+      std::clamp(spare_s / std::max(round_s, 1e-6), static_cast<double>(least), static_cast<double>(most)));
   const fs::path both[] = {request.config.graph, story.best().file};
   story.end_to_end = track.race(both, rounds);
 }
@@ -204,7 +206,6 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   if (!first.error.empty()) fail("{} cannot run the model: {}", story.target, first.error);
   const double original_us = first.models[0].median_us;
 
-  clock.phase("timing its operators");
   Attempts attempts(request, model, *prices.model, folder.path(), clock, log, story);
   if (prices.groups) {
     prices.groups->set_watch([&](size_t done, size_t of) {
@@ -212,7 +213,6 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
       return !clock.over(attempts.pricing_share());
     });
   }
-  story.before_us = cost_of(*prices.model, model.graph);
   const auto keep_prices = [&] {
     if (!prices.table) return;
     story.prices_new = prices.table->size() - story.prices_known;
