@@ -15,6 +15,8 @@ namespace {
 
 using rules::Operand;
 
+constexpr int32_t kFresh = 1'000'000;  // numbers of bound variables; those of the goals are below
+
 // A form of an axiom: both sides over variables that stand for all tensors of their shapes.
 struct Form {
   int32_t axiom = 0;
@@ -30,7 +32,8 @@ class Generalised {
       : rule_(rule), from_(from), match_(match), binding_(match), made_(rule.left.size(), -1) {
     const auto fresh = [&](TermId& t) {
       const auto [held, is_new] = variables_.try_emplace(from_.find(t), -1);
-      if (is_new) held->second = graph.add(kVariable, static_cast<int32_t>(variables_.size()), {}, from_.node(t).outs);
+      if (is_new)
+        held->second = graph.add(kVariable, kFresh + static_cast<int32_t>(variables_.size()), {}, from_.node(t).outs);
       t = held->second;
     };
     for (size_t k = 0; k < binding_.tensors.size(); ++k) {
