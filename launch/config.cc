@@ -18,7 +18,7 @@ void declare_main(Options& o, RunConfig& c) {
   o.texts("size", c.sizes, "size of at least 2 at which a dimension that stays open is priced and timed, NAME=VALUE; none: made up; may be given several times");
   o.choice("agent", c.agent, {"model-free", "model-based", "hybrid", "random"},
            "who chooses the rewrites: PPO in the real environment, in the dream of a world model, in both; or chance");
-  o.texts("rules", c.rules, "rule files; may be given several times; none means the proved rules of configs/rules");
+  o.texts("rules", c.rules, "files, sets, tags or names of rules, separated by commas, -WORD takes away (docs/rules.md); none means the proved rules of configs/rules");
   o.choice("cost", c.cost, {"measured", "analytic"}, "prices of operators: timed on this machine, or a roofline formula");
   o.text("target", c.target, "runtime that will serve the model: libtorch, onnxruntime, openvino, or the command of a measurer (docs/measurers.md); measured costs and times are its");
   o.text("target.python", c.target_python, "Python that runs the shipped measurers; none: the one of set-up, else python3");

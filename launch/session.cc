@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/exec/measured_cost.h"
+#include "launch/rule_choice.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {
@@ -33,21 +34,7 @@ std::vector<fs::path> shipped_rules() {
   return files;
 }
 
-std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) {
-  std::vector<fs::path> files(config.rules.begin(), config.rules.end());
-  const bool shipped = files.empty();
-  if (shipped) files = shipped_rules();
-  auto rules = rules::RuleSet::load(files);
-  if (shipped) {  // what is only tested is off by default; naming the files takes all of it
-    std::vector<std::string> proved;
-    for (int r = 0; r < rules->size(); ++r) {
-      if (rules->proof(r) == rules::Proof::proved) proved.push_back(rules->name(r));
-    }
-    rules = rules->subset(proved);
-  }
-  if (rules->size() == 0) fail("{}: holds no rule", files[0].string());
-  return rules;
-}
+std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) { return choose_rules(config.rules); }
 
 exec::MeasureOptions measure_options(const RunConfig& config) {
   exec::MeasureOptions options;

@@ -6,6 +6,8 @@
 namespace rlgo::rulegen {
 namespace {
 
+constexpr int64_t kPatience = 16;  // times as many tries before extents grow
+
 class RandomChoices : public Choices {
  public:
   explicit RandomChoices(uint64_t seed) : rng_({seed}) {}
@@ -26,6 +28,10 @@ bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left,
     ++result.instances;
     if (comparison.exactly(options.exact_terms, options.seed) == true) {
       ++result.exact;
+      continue;
+    }
+    if (comparison.by_z3(options.z3_terms, options.seed)) {
+      ++result.by_z3;
       continue;
     }
     if (!comparison.in_field(kSeeds, options.seed, result)) return false;
@@ -50,8 +56,11 @@ bool AllChoices::next() {
   return true;
 }
 
-BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+namespace {
+
+BoundedResult check_within(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
   BoundedResult result;
+  result.dims = options.bounds.dims;
   const auto& compiled = rules.rule(rule);
   const auto stopped = [&] { return options.stop && options.stop(); };
   const auto look = [&](Choices& choices) {
@@ -73,6 +82,22 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     check.why = "no instance within the bounds";
   } else {
     check.verdict = Verdict::equal;
+  }
+  return result;
+}
+
+}  // namespace
+
+BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+  BoundedResult result = check_within(rules, rule, options);
+  BoundedOptions wider = options;
+  while (result.check.instances == 0 && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
+    if (!result.exhaustive && wider.most_tries == options.most_tries) {
+      wider.most_tries *= kPatience;
+    } else {
+      ++wider.bounds.dims;
+    }
+    result = check_within(rules, rule, wider);
   }
   return result;
 }

@@ -48,6 +48,8 @@ struct BoundedOptions {
   Bounds bounds;
   int64_t most_tries = 200'000;  // combinations to go through; where there are more, random ones are tried as well
   int64_t exact_terms = 500'000;
+  int64_t z3_terms = 2'000;  // where polynomials do not see it: Z3 is asked about sides of so many terms at most
+  int64_t reach = 4;         // where no instance is found, with more tries either, extents go up to this
   uint64_t seed = 1;
   std::function<bool()> stop = {};  // asked between instances
 };
@@ -55,10 +57,11 @@ struct BoundedOptions {
 struct BoundedResult {
   CheckResult check;
   bool exhaustive = false;  // every combination within the bounds was tried
+  int64_t dims = 0;         // the bound on extents that it holds for: larger than asked where that had no instance
 };
 
-// The rule at every place where it matches such an instance. A difference of polynomials is looked at in the prime
-// field: refuted there, it is a counterexample; else it counts as inexact.
+// The rule at every place where it matches such an instance. Where the polynomials differ, Z3 is asked; what it cannot
+// prove is looked at in the prime field: refuted there, it is a counterexample; else it counts as inexact.
 BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options);
 
 }  // namespace rlgo::rulegen

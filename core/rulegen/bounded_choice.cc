@@ -69,8 +69,11 @@ std::vector<AttrValue> reshapes(const Shape& from) {
   all.emplace_back(before);
   all.emplace_back(behind);
   for (int64_t side = 1; own.size() == 1 && side * side <= own[0]; ++side) {
-    if (side * side == own[0]) all.emplace_back(Ints{side, side, 1, 1});  // kernels that are the identity
+    if (side * side != own[0]) continue;  // matrices and kernels that are the identity
+    all.emplace_back(Ints{side, side, 1, 1});
+    all.emplace_back(Ints{1, side, side});
   }
+  if (own.size() == 3) all.emplace_back(Ints{own[0] * own[1], own[2], 1, 1});
   return all;
 }
 
@@ -237,7 +240,13 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::perm:
       return permutations(x.size());
     case Attr::shape:
-      if (draft.op == Op::fill) return {Ints{}, Ints{1}, Ints{bounds_.dims}, Ints{bounds_.dims, 1}, Ints{1, 1, 1, 1}};
+      if (draft.op == Op::fill)
+        return {Ints{},
+                Ints{1},
+                Ints{bounds_.dims},
+                Ints{bounds_.dims, 1},
+                Ints{1, 1, 1, 1},
+                Ints{2, bounds_.dims, bounds_.dims}};
       return reshapes(x);
     case Attr::axes:
       return subsets(x.size());

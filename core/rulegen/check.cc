@@ -13,10 +13,22 @@ namespace {
 bool compare(const graph::Graph& left, const graph::Graph& right, const CheckOptions& options, uint64_t seed,
              CheckResult& result) {
   const Comparison comparison(left, right);
+  const std::string why = result.why;
   if (!comparison.in_field(options.seeds, seed, result)) return false;
+  const bool rounded = result.why != why;  // nothing found, nothing said
+  const bool enough = result.exact + result.by_z3 + result.inexact >= options.exact_instances;
   ++result.instances;
-  if (result.exact + result.inexact >= options.exact_instances) return true;
-  if (const auto exact = comparison.exactly(options.exact_terms, seed)) ++(*exact ? result.exact : result.inexact);
+  if (enough && !rounded) return true;
+  const auto exact = comparison.exactly(options.exact_terms, seed);
+  if (exact == true) {
+    ++result.exact;
+  } else if (comparison.by_z3(options.z3_terms, seed)) {
+    ++result.by_z3;
+  } else {
+    ++result.inexact;
+    return true;
+  }
+  result.why = why;  // settled
   return true;
 }
 

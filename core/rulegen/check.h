@@ -15,6 +15,7 @@ struct CheckOptions {
   int seeds = 4;                 // evaluations in the prime ring; number 1 with 90 % negative numbers
   int exact_instances = 5;       // of those small enough, this many also as exact polynomials
   int64_t exact_terms = 20'000;  // what is small enough
+  int64_t z3_terms = 2'000;      // where polynomials do not see it: Z3 is asked about sides of so many terms at most
   uint64_t seed = 1;
 };
 
@@ -30,8 +31,9 @@ struct Counterexample {
 struct CheckResult {
   Verdict verdict = Verdict::unknown;
   int64_t instances = 0;                         // compared in the prime ring
-  int64_t exact = 0;                             // of these, equal as exact polynomials
-  int64_t inexact = 0;                           // of these, equal in the prime ring, but not seen to be as polynomials
+  int64_t exact = 0;                             // of these (the first few), equal as exact polynomials
+  int64_t by_z3 = 0;                             // not as polynomials, but proved equal at these shapes by Z3 (Z3Ring)
+  int64_t inexact = 0;                           // equal in the prime ring, but neither of the two
   std::string why;                               // unknown: the reason
   std::optional<Counterexample> counterexample;  // different
 };

@@ -88,6 +88,24 @@ std::optional<bool> Comparison::exactly(int64_t most_terms, uint64_t seed) const
   return true;
 }
 
+bool Comparison::by_z3(int64_t most_terms, uint64_t seed) const {
+  Z3Ring ring(most_terms);
+  const Draw draw{seed, 50};
+  const Leaves<Z3Ring> leaves = [&](const graph::Graph& g, graph::NodeId id) { return plan_.term(ring, draw, g, id); };
+  const auto a = eval_graph<Z3Ring>(ring, left_, leaves);
+  if (!a || ring.failed()) return false;
+  const auto b = eval_graph<Z3Ring>(ring, right_, leaves);
+  if (!b || ring.failed()) return false;
+  for (size_t k = 0; k < a->size(); ++k) {
+    const auto &x = (*a)[k], &y = (*b)[k];
+    if (!(x.type == y.type)) return false;
+    for (size_t e = 0; e < x.data.size(); ++e) {
+      if (ring.prove_equal(x.data[e], y.data[e]) != Z3Ring::Answer::equal) return false;
+    }
+  }
+  return true;
+}
+
 bool Comparison::same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b, const std::string& name,
                       bool& rounded, CheckResult& result) const {
   if (!(a.type == b.type)) {

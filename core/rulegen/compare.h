@@ -22,6 +22,9 @@ class Comparison {
   bool in_field(int seeds, uint64_t seed, CheckResult& result) const;
   // Whether all outputs are the same polynomials; nothing where they grow beyond so many terms, or have no meaning.
   std::optional<bool> exactly(int64_t most_terms, uint64_t seed) const;
+  // Whether Z3 proves that all outputs are equal at these shapes, for all real inputs where the left side has values
+  // (Z3Ring: what polynomials do not see). False says nothing.
+  bool by_z3(int64_t most_terms, uint64_t seed) const;
 
  private:
   bool same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b, const std::string& name, bool& rounded,

@@ -9,13 +9,13 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/rulegen/foreign_term.h"
+#include "core/rulegen/foreign_say.h"
 
 namespace rlgo::rulegen {
 namespace {
 
 using Term = ForeignTerm;
-using Pairs = std::vector<std::pair<Term, Term>>;  // left and right of each output
+using Pairs = ForeignPairs;
 
 struct Unsayable {
   std::string why;
@@ -131,7 +131,7 @@ class Writer {
     if (is_split(term)) return split_node(term);
     if (term.op == "ew_add" || term.op == "ew_mul" || term.op == "mul") return elementwise(term, context);
     const std::string x = emit(in[0], context);
-    if (term.op == "relu") return node(fmt::format("(relu {})", x));
+    if (term.op == "relu" || term.op == "sigmoid" || term.op == "tanh") return node(fmt::format("({} {})", term.op, x));
     if (term.op == "transpose") return node(fmt::format("(transpose {} perm=[1, 0])", x));
     if (term.op == "enlarge") {
       if (on_left_) demand(fmt::format("dim({}, 2) == 1 and dim({}, 3) == 3", x, x));
@@ -320,6 +320,17 @@ ForeignRule say(std::string name, std::string source, Pairs pairs) {
 
 }  // namespace
 
+void say_foreign(int64_t number, const std::string& source, const ForeignPairs& pairs,
+                 std::vector<ForeignRule>& rules) {
+  const std::string name = fmt::format("taso-{:03}", number);
+  const auto parts = left_parts(pairs);
+  if (parts.size() == 1 || !independent(parts)) {
+    rules.push_back(say(name, source, pairs));
+    return;
+  }
+  for (size_t k = 0; k < parts.size(); ++k) rules.push_back(say(fmt::format("{}-{}", name, k + 1), source, parts[k]));
+}
+
 std::vector<ForeignRule> read_taso(std::string_view text, const std::string& file_name) {
   std::vector<ForeignRule> rules;
   int number = 0;
@@ -330,15 +341,7 @@ std::vector<ForeignRule> read_taso(std::string_view text, const std::string& fil
     const auto id = parse_int(fields[0]);
     if (fields.size() != 3 || !id || *id < 0)
       fail("{}: expected NUMBER, counts and rule with tabs between them, as in a text dump of TASO's rules", place);
-    const std::string name = fmt::format("taso-{:03}", *id);
-    const auto pairs = parse_pairs(fields[2], place);
-    const auto parts = left_parts(pairs);
-    if (parts.size() == 1 || !independent(parts)) {
-      rules.push_back(say(name, fields[2], pairs));
-      continue;
-    }
-    for (size_t k = 0; k < parts.size(); ++k)
-      rules.push_back(say(fmt::format("{}-{}", name, k + 1), fields[2], parts[k]));
+    say_foreign(*id, fields[2], parse_pairs(fields[2], place), rules);
   }
   return rules;
 }

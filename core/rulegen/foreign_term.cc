@@ -12,13 +12,22 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
+// convKxL_s1same, convKxL_s1same_relu with odd kernels below 10.
+bool is_conv(std::string_view op) {
+  constexpr std::string_view kOdd = "13579";
+  return op.size() > 8 && op.starts_with("conv") && kOdd.find(op[4]) != kOdd.npos && op[5] == 'x' &&
+         kOdd.find(op[6]) != kOdd.npos && (op.substr(7) == "_s1same" || op.substr(7) == "_s1same_relu");
+}
+
 // -1 where TASO's texts have no such operator.
 int arity(const std::string& op) {
-  constexpr std::array<std::pair<const char*, int>, 16> kTable{{{"matmul", 2},
+  constexpr std::array<std::pair<const char*, int>, 15> kTable{{{"matmul", 2},
                                                                 {"ew_add", 2},
                                                                 {"ew_mul", 2},
                                                                 {"mul", 2},
                                                                 {"relu", 1},
+                                                                {"sigmoid", 1},
+                                                                {"tanh", 1},
                                                                 {"transpose", 1},
                                                                 {"enlarge", 1},
                                                                 {"pool2d_avg", 1},
@@ -26,14 +35,11 @@ int arity(const std::string& op) {
                                                                 {"constant_one", 0},
                                                                 {"constant_imm", 0},
                                                                 {"constant_iconv", 0},
-                                                                {"constant_pool", 0},
-                                                                {"conv3x3_s1same", 2},
-                                                                {"conv1x3_s1same", 2},
-                                                                {"", 0}}};
+                                                                {"constant_pool", 0}}};
   for (const auto& [name, count] : kTable) {
-    if (op == name && !op.empty()) return count;
+    if (op == name) return count;
   }
-  if (op == "conv3x3_s1same_relu" || op == "conv1x3_s1same_relu") return 2;
+  if (is_conv(op)) return 2;
   if (op == "concat2d_ax0" || op == "concat2d_ax1" || op == "concat4d_ax0" || op == "concat4d_ax1") return 2;
   if (op == "split_ax0[0]" || op == "split_ax0[1]" || op == "split_ax1[0]" || op == "split_ax1[1]") return 1;
   return -1;
@@ -95,6 +101,13 @@ class Reader {
 bool ForeignTerm::is_variable() const {
   return op.size() > 1 && op[0] == 'i' &&
          std::all_of(op.begin() + 1, op.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::string to_text(const ForeignTerm& term) {
+  if (term.is_variable()) return term.op;
+  std::string inside;
+  for (const auto& operand : term.operands) inside += (inside.empty() ? "" : ", ") + to_text(operand);
+  return term.op + "(" + inside + ")";
 }
 
 ForeignTerm parse_foreign_term(std::string_view text, const std::string& place) { return Reader(text, place).all(); }

@@ -15,6 +15,8 @@ struct ForeignTerm {
   bool is_constant() const { return op.starts_with("constant_"); }
 };
 
+// "relu(matmul(i1, i4))": parse_foreign_term() reads it back.
+std::string to_text(const ForeignTerm& term);
 // Throws Error "PLACE: reason".
 ForeignTerm parse_foreign_term(std::string_view text, const std::string& place);
 

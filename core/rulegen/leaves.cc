@@ -95,11 +95,11 @@ TensorOf<PrimeRing> LeafPlan::prime(PrimeRing& ring, const Draw& draw, const gra
   return tensor;
 }
 
-TensorOf<PolyRing> LeafPlan::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
-                                        graph::NodeId id) const {
+template <class R>
+TensorOf<R> LeafPlan::symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
   const Leaf& leaf = find(graph, id);
   const uint64_t key = key_of(graph, id);
-  TensorOf<PolyRing> tensor;
+  TensorOf<R> tensor;
   tensor.type = graph.type({id, 0});
   tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
   for (size_t k = 0; k < tensor.data.size(); ++k) {
@@ -113,6 +113,14 @@ TensorOf<PolyRing> LeafPlan::polynomial(PolyRing& ring, const Draw& draw, const 
     }
   }
   return tensor;
+}
+
+TensorOf<PolyRing> LeafPlan::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
+                                        graph::NodeId id) const {
+  return symbols(ring, draw, graph, id);
+}
+TensorOf<Z3Ring> LeafPlan::term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
+  return symbols(ring, draw, graph, id);
 }
 
 }  // namespace rlgo::rulegen

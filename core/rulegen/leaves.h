@@ -6,6 +6,7 @@
 #include "core/graph/graph.h"
 #include "core/rulegen/eval.h"
 #include "core/rulegen/ring_poly.h"
+#include "core/rulegen/ring_z3.h"
 
 namespace rlgo::rulegen {
 
@@ -26,6 +27,8 @@ class LeafPlan {
   TensorOf<PrimeRing> prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
   // Free numbers are variables; integers are those of `draw`.
   TensorOf<PolyRing> polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
+  // The same, without a thought for domains: the ring keeps track of where its terms have values.
+  TensorOf<Z3Ring> term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
 
  private:
   struct Leaf {
@@ -33,6 +36,8 @@ class LeafPlan {
     int64_t bound = 0;          // integer inputs: exclusive
     std::vector<double> known;  // contents
   };
+  template <class R>
+  TensorOf<R> symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
   const Leaf& find(const graph::Graph& graph, graph::NodeId id) const;
   std::map<uint64_t, Leaf> leaves_;  // by key
 };

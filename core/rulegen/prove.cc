@@ -7,6 +7,7 @@
 #include "core/base/stopwatch.h"
 #include "core/rulegen/certify.h"
 #include "core/rulegen/check.h"
+#include "core/rulegen/sym_quantified.h"
 #include "core/rulegen/sym_saturate.h"
 
 namespace rlgo::rulegen {
@@ -41,6 +42,7 @@ class Prover {
       proof.reason = e.what();
       return proof;
     }
+    proof.z3_proved = quantified_ && proof.cases > 0 && options_.route != Route::egraph;
     if (proof.cases == 0) {
       proof.reason = "the conditions never hold, or the two sides never have equal types, up to this rank";
       return proof;
@@ -131,6 +133,12 @@ class Prover {
       proof.reason = "cannot see that the shapes are equal" + case_text();
       return false;
     }
+    if (options_.route != Route::egraph && quantified_) quantified_ = by_z3(proof, world);
+    if (options_.route == Route::z3) {
+      if (!quantified_) proof.reason = proof.z3_reason;
+      return quantified_;
+    }
+    watch.restart();
     const bool derived = derive(world);
     proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
     if (!derived) {
@@ -167,6 +175,20 @@ class Prover {
     goals_.clear();
     RLGO_CHECK(sides());
     facts_.take_changed();
+  }
+
+  // The second route, for this case.
+  bool by_z3(Proof& proof, World& world) {
+    const Stopwatch watch;
+    const auto result = prove_quantified(axioms_, graph_, goals_, world);
+    proof.z3_ms += watch.us() / 1000;
+    if (!result.proved)
+      proof.z3_reason = fmt::format("Z3 gives up ({} quantified axioms){}", result.formulas, case_text());
+    if (options_.route == Route::z3) {
+      for (int32_t axiom : result.axioms)
+        used_.insert(axiom < 0 ? "commutativity" : axioms_.axioms()[static_cast<size_t>(axiom)].name);
+    }
+    return result.proved;
   }
 
   bool certify(Proof& proof) {
@@ -237,6 +259,7 @@ class Prover {
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
   double build_ms_ = 0;
+  bool quantified_ = true;  // Z3 has proved all cases so far
 };
 
 }  // namespace
@@ -263,6 +286,11 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
   } else if (proof.verdict == Proof::Verdict::proved && (result.verdict == Verdict::unknown || result.instances == 0)) {
     proof.verdict = Proof::Verdict::unknown;
     proof.reason = "derived, but the check at random shapes saw nothing: " + result.why;
+  } else if (proof.verdict == Proof::Verdict::unknown && result.verdict == Verdict::equal) {
+    // No proof for all shapes.
+    proof.reason +=
+        fmt::format("; no difference at {} places, {} of them equal as polynomials and {} by Z3 at their shapes",
+                    result.instances, result.exact, result.by_z3);
   }
 }
 
@@ -271,9 +299,9 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
 Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options) {
   Proof proof = Prover(rule, axioms, options).run();
   if (options.check) check_exactly(rule, options, proof);
-  if (proof.verdict == Proof::Verdict::proved && (!options.certify || !options.check)) {
+  if (proof.verdict == Proof::Verdict::proved && ((!options.certify && options.route != Route::z3) || !options.check)) {
     proof.verdict = Proof::Verdict::unknown;
-    proof.reason = options.certify ? "derived, not checked" : "derived, not certified";
+    proof.reason = options.certify || options.route == Route::z3 ? "derived, not checked" : "derived, not certified";
   }
   return proof;
 }

@@ -10,6 +10,11 @@
 
 namespace rlgo::rulegen {
 
+// egraph: the derivation described above. z3: Z3's own search over quantified, shape-guarded axioms
+// (sym_quantified.h), which needs no certificate. both: Z3 is asked in each case that comes before the e-graph gives
+// up; the verdict is the e-graph's.
+enum class Route : uint8_t { egraph, z3, both };
+
 struct Proof {
   enum class Verdict : uint8_t { proved, refuted, unknown };
   Verdict verdict = Verdict::unknown;
@@ -19,6 +24,9 @@ struct Proof {
   double derive_ms = 0;             // all cases; these are processor times of the calling thread
   double certify_ms = 0;            // Z3
   double check_ms = 0;              // exact check at random shapes
+  bool z3_proved = false;           // routes z3 and both: Z3 proved every case
+  double z3_ms = 0;                 // its time, formulas included
+  std::string z3_reason;            // where it did not: why, and in which case
   // Where certify or check was left out: the verdict is unknown, but a derivation was found.
   bool derived() const { return cases > 0 && !axioms.empty(); }
 };
@@ -30,10 +38,11 @@ struct ProveOptions {
   int max_cases = 20000;   // more: unknown
   int max_iterations = 8;  // of the e-graph, per case
   int max_terms = 6000;    // of the e-graph, per case
-  bool certify = true;     // Z3 on the instances; without it nothing is proved, only derived
-  bool check = true;       // exact check at random shapes; without it nothing is proved, only derived
+  Route route = Route::egraph;
+  bool certify = true;  // Z3 on the instances; without it nothing is proved, only derived
+  bool check = true;    // exact check at random shapes; without it nothing is proved, only derived
   int check_instances = 12;
-  uint64_t seed = 1;        // of the random shapes
+  uint64_t seed = 1;  // of the random shapes
 };
 
 // Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.

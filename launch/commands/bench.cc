@@ -11,6 +11,7 @@
 #include "launch/commands/bench_scale.h"
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
+#include "launch/commands/rules.h"
 #include "launch/dream_agent.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -160,6 +161,8 @@ int run_bench(Context& context) {
     context.arguments.erase(context.arguments.begin());
     return run_bench_scale(context);
   }
+  if (!context.arguments.empty() && context.arguments[0] == "rules")
+    return run_rules_bench({context.arguments.begin() + 1, context.arguments.end()});
   RunConfig config;
   BenchOptions bench;
   Options options;
@@ -169,7 +172,7 @@ int run_bench(Context& context) {
   options.integer("bench.variants", bench.variants, 0, 1000, "with --target: randomly rewritten graphs whose prices are checked too");
   declare(options, config);
   if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
+    std::printf("usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
     return 0;
   }
   const auto positional = options.parse_command_line(context.arguments);

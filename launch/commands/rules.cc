@@ -8,13 +8,15 @@
 #include "core/base/text.h"
 #include "launch/commands/command.h"
 #include "launch/options.h"
+#include "launch/rule_choice.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {
 namespace {
 
 constexpr std::array kCommands = {
-    RulesCommand{"list", "[--rules FILE]", "a table of the rules", run_rules_list},
+    RulesCommand{"list", "[--rules WORDS] [--groups]", "a table of the rules, or of their sets and tags",
+                 run_rules_list},
     RulesCommand{"show", "NAME [--dot | --svg] [--out FILE]", "one rule: text, proof, picture of both sides",
                  run_rules_show},
     RulesCommand{"axioms", "[--dims N] [--rules FILE]", "validate every axiom at all small shapes, exactly",
@@ -26,12 +28,14 @@ constexpr std::array kCommands = {
     RulesCommand{"check", "[NAME...] [--rules FILE]", "look for counterexamples by evaluation in exact rings",
                  run_rules_check},
     RulesCommand{"verify", "FILE... [--write]", "prove the rules of files; status 0 where all are", run_rules_verify},
-    RulesCommand{"import", "FILE --out FILE.rules", "rules of TASO (text dump) in the language of rule files",
+    RulesCommand{"import", "FILE --out FILE.rules", "rules of TASO (graph_subst.pb or a text dump) as a rule file",
                  run_rules_import},
     RulesCommand{"cover", "FILE [--rules FILE]", "which rules of others are contained, derived, proved, refuted",
                  run_rules_cover},
     RulesCommand{"soundness", "[--applications N] [--rules FILE]",
                  "apply rules at random places of random graphs, compare exactly", run_rules_soundness},
+    RulesCommand{"bench", "[--max-ops N] [--parts LIST]", "speed of generation, proofs, matching, soundness test",
+                 run_rules_bench},
 };
 
 std::string usage() {
@@ -59,13 +63,11 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
   return options.parse_command_line(arguments);
 }
 
-std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& files) {
-  RunConfig config;
-  config.rules = files;
-  if (files.empty()) {  // all of it, not only what a run takes
-    for (const auto& file : shipped_rules()) config.rules.push_back(file.string());
-  }
-  return load_rules(config);
+std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& words) {
+  if (!words.empty()) return choose_rules(words);
+  std::vector<std::string> files;  // all of it, not only what a run takes
+  for (const auto& file : shipped_rules()) files.push_back(file.string());
+  return choose_rules(files);
 }
 
 const char* proof_name(rules::Proof proof) {

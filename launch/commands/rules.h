@@ -26,8 +26,8 @@ std::span<const RulesCommand> rules_commands();
 // options, and returns nothing.
 std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
                                                               const std::vector<std::string>& arguments);
-// The files given with --rules, else the shipped set.
-std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& files);
+// What the words of --rules choose (launch/rule_choice.h); without words all of the shipped sets, proved or not.
+std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& words);
 const char* proof_name(rules::Proof proof);
 
 int run_rules_list(std::vector<std::string> arguments);
@@ -40,5 +40,6 @@ int run_rules_fires(std::vector<std::string> arguments);
 int run_rules_verify(std::vector<std::string> arguments);
 int run_rules_import(std::vector<std::string> arguments);
 int run_rules_cover(std::vector<std::string> arguments);
+int run_rules_bench(std::vector<std::string> arguments);
 
 }  // namespace rlgo::launch

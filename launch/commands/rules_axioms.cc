@@ -17,14 +17,16 @@ namespace rlgo::launch {
 namespace {
 
 struct Totals {
-  int64_t instances = 0, exact = 0;
+  int64_t instances = 0, exact = 0, by_z3 = 0;
   int right = 0, wrong = 0, unknown = 0, exhaustive = 0;
 };
 
-void report(const std::string& name, const rulegen::BoundedResult& result, bool expect_false, Totals& totals) {
+void report(const std::string& name, const rulegen::BoundedResult& result, int64_t dims, bool expect_false,
+            Totals& totals) {
   const auto& check = result.check;
   totals.instances += check.instances;
   totals.exact += check.exact;
+  totals.by_z3 += check.by_z3;
   totals.exhaustive += result.exhaustive;
   const bool different = check.verdict == rulegen::Verdict::different;
   const bool good = expect_false ? different : check.verdict == rulegen::Verdict::equal && check.inexact == 0;
@@ -35,7 +37,10 @@ void report(const std::string& name, const rulegen::BoundedResult& result, bool 
   const char* word = different ? "false" : check.verdict == rulegen::Verdict::equal ? "holds" : "unknown";
   std::printf("%-40s %-8s %9lld instances%s", name.c_str(), word, static_cast<long long>(check.instances),
               result.exhaustive ? "" : ", not all within the bounds");
-  if (check.inexact > 0) std::printf(", %lld of them not seen by polynomials", static_cast<long long>(check.inexact));
+  if (result.dims > dims) std::printf(", at extents <= %lld", static_cast<long long>(result.dims));
+  if (check.by_z3 > 0) std::printf(", %lld of them proved by Z3", static_cast<long long>(check.by_z3));
+  if (check.inexact > 0)
+    std::printf(", %lld of them seen neither by polynomials nor by Z3", static_cast<long long>(check.inexact));
   if (!check.why.empty()) std::printf(": %s", check.why.c_str());
   std::printf("\n");
   if (different && !expect_false) std::printf("%s\n", check.counterexample->to_text().c_str());
@@ -72,13 +77,13 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   Totals totals;
   const Stopwatch watch;
   for (int r = 0; r < rules->size() && stop_signal() == 0; ++r)
-    report(rules->name(r), rulegen::check_bounded(*rules, r, bounded), expect_false, totals);
+    report(rules->name(r), rulegen::check_bounded(*rules, r, bounded), dims, expect_false, totals);
   std::printf(
       "%d of %d %s within extents <= %lld, windows <= %lld: %lld instances, %lld of them equal as exact polynomials, "
-      "%d exhaustive, %.1f s\n",
+      "%lld proved equal by Z3, %d exhaustive, %.1f s\n",
       totals.right, rules->size(), expect_false ? "refuted" : "hold", static_cast<long long>(dims),
       static_cast<long long>(kernel), static_cast<long long>(totals.instances), static_cast<long long>(totals.exact),
-      totals.exhaustive, watch.seconds());
+      static_cast<long long>(totals.by_z3), totals.exhaustive, watch.seconds());
   return totals.right == rules->size() ? 0 : 1;
 }
 

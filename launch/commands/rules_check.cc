@@ -26,28 +26,29 @@ int run_rules_check(std::vector<std::string> arguments) {
   check.attempts = static_cast<int>(std::max<int64_t>(20'000, 100 * instances));
   check.seed = static_cast<uint64_t>(seed);
   int counts[3] = {};
-  int64_t compared = 0, exact = 0;
+  int64_t compared = 0, exact = 0, by_z3 = 0;
   const Stopwatch watch;
   for (int r = 0; r < rules->size(); ++r) {
     const auto result = rulegen::check_rule(*rules, r, check);
     ++counts[static_cast<int>(result.verdict)];
     compared += result.instances;
     exact += result.exact;
+    by_z3 += result.by_z3;
     if (result.verdict == rulegen::Verdict::different) {
       std::printf("%s: different\n%s\n", rules->name(r).c_str(), result.counterexample->to_text().c_str());
     } else if (result.verdict == rulegen::Verdict::unknown) {
       std::printf("%s: unknown: %s\n", rules->name(r).c_str(), result.why.c_str());
-    } else if (result.exact == 0) {
-      std::printf("%s: no difference in %lld instances, none of them confirmed by exact polynomials (%lld tried)\n",
-                  rules->name(r).c_str(), static_cast<long long>(result.instances),
-                  static_cast<long long>(result.inexact));
+    } else if (result.exact + result.by_z3 == 0) {
+      std::printf(
+          "%s: no difference in %lld instances, none of them confirmed by exact polynomials or Z3 (%lld tried)\n",
+          rules->name(r).c_str(), static_cast<long long>(result.instances), static_cast<long long>(result.inexact));
     }
   }
   std::printf(
-      "%d rules: %d without a difference, %d different, %d unknown; %lld instances compared, %lld of them exactly, "
-      "%.1f s\n",
+      "%d rules: %d without a difference, %d different, %d unknown; %lld instances compared, %lld of them as exact "
+      "polynomials, %lld proved by Z3 at their shapes, %.1f s\n",
       rules->size(), counts[0], counts[1], counts[2], static_cast<long long>(compared), static_cast<long long>(exact),
-      watch.seconds());
+      static_cast<long long>(by_z3), watch.seconds());
   return counts[1] + counts[2] == 0 ? 0 : 1;
 }
 

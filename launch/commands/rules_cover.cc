@@ -25,9 +25,14 @@ namespace {
 using rulegen::Cover;
 using rulegen::ForeignRule;
 
-// A rule file as it is, or TASO's text.
+std::vector<ForeignRule> read_dump(const std::string& file) {
+  return file.ends_with(".pb") ? rulegen::read_taso_protobuf(read_file(file), file)
+                               : rulegen::read_taso(read_file(file), file);
+}
+
+// A rule file as it is, or TASO's text or protobuf file.
 std::vector<ForeignRule> read_foreign(const std::string& file) {
-  if (!file.ends_with(".rules")) return rulegen::read_taso(read_file(file), file);
+  if (!file.ends_with(".rules")) return read_dump(file);
   std::vector<ForeignRule> foreign;
   for (const auto& rule : rules::parse_rules(read_file(file), file)) {
     auto& one = foreign.emplace_back();
@@ -156,12 +161,11 @@ int run_rules_import(std::vector<std::string> arguments) {
   options.text("out", out, "rule file to write");
   const auto files = parse_rules_arguments("import", options, arguments);
   if (!files) return 0;
-  if (files->size() != 1) fail("rules import needs one file: a text dump of TASO's rules");
+  if (files->size() != 1) fail("rules import needs one file: TASO's rules, FILE.pb (graph_subst.pb) or a text dump");
   if (out.empty()) fail("rules import needs --out FILE.rules");
-  std::string text =
-      "# Imported from a text dump of TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
+  std::string text = "# Imported from TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
   int count = 0, reversed = 0, left_out = 0;
-  for (const auto& rule : rulegen::read_taso(read_file(files->front()), files->front())) {
+  for (const auto& rule : read_dump(files->front())) {
     std::string why;
     if (!compiled(rule, why)) {
       std::printf("%s: %s\n  %s\n", rule.name.c_str(), why.c_str(), rule.source.c_str());
@@ -194,7 +198,7 @@ int run_rules_cover(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   const auto files = parse_rules_arguments("cover", options, arguments);
   if (!files) return 0;
-  if (files->size() != 1) fail("rules cover needs one file: a text dump of TASO's rules, or FILE.rules");
+  if (files->size() != 1) fail("rules cover needs one file: TASO's rules (FILE.pb or a text dump), or FILE.rules");
   if (axioms.empty())
     axioms = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
   auto foreign = read_foreign(files->front());

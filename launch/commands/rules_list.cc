@@ -9,6 +9,7 @@
 #include "launch/commands/rules.h"
 #include "launch/model.h"
 #include "launch/options.h"
+#include "launch/rule_choice.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {
@@ -22,18 +23,53 @@ std::string operators_of(const rules::CompiledRule& rule) {
   return join(left, " ") + " -> " + (right.empty() ? "-" : join(right, " "));
 }
 
+// Sets and tags: what --rules takes besides files and names.
+int list_groups() {
+  struct Count {
+    int rules = 0, proved = 0;
+  };
+  std::map<std::string, Count> tags;
+  std::printf("%-16s %6s %7s  %s\n", "set", "rules", "proved", "default");
+  std::vector<std::string> shipped;
+  for (const std::string file : rules::kShippedFiles) shipped.push_back(file.substr(0, file.find('.')));
+  for (const auto& set : rule_sets()) {
+    const auto rules = choose_rules({rule_set_file(set.name).string()});
+    Count count;
+    const bool in_default = std::ranges::find(shipped, set.name) != shipped.end();
+    for (int r = 0; r < rules->size(); ++r) {
+      const bool proved = rules->proof(r) == rules::Proof::proved;
+      ++count.rules;
+      count.proved += proved;
+      if (!in_default) continue;
+      for (const auto& tag : rules->rule(r).text.tags) {
+        ++tags[tag].rules;
+        tags[tag].proved += proved;
+      }
+    }
+    std::printf("%-16s %6d %7d  %-7s  %s\n", set.name, count.rules, count.proved, in_default ? "yes" : "no", set.help);
+  }
+  std::printf("\n%-16s %6s %7s   (of the default sets)\n", "tag", "rules", "proved");
+  for (const auto& [tag, count] : tags) std::printf("%-16s %6d %7d\n", tag.c_str(), count.rules, count.proved);
+  std::printf(
+      "\n--rules takes words of both tables, files and names of rules, separated by commas; -WORD takes away.\n");
+  return 0;
+}
+
 }  // namespace
 
 int run_rules_list(std::vector<std::string> arguments) {
   std::vector<std::string> files, graphs, tags;
   Options options;
   options.heading("List");
-  options.texts("rules", files, "rule files; none means the shipped set");
+  bool groups = false;
+  options.texts("rules", files, "files, sets, tags or names of rules; none means all of the shipped sets");
+  options.flag("groups", groups, "the sets and tags that --rules knows, instead of rules");
   options.texts("fires-on", graphs, "zoo graphs or .onnx files: in how many places of them each rule applies");
   options.texts("tags", tags, "only rules with one of these tags");
   const auto rest = parse_rules_arguments("list", options, arguments);
   if (!rest) return 0;
   if (!rest->empty()) fail("rules list: unexpected '{}'", (*rest)[0]);
+  if (groups) return list_groups();
   const auto rules = rules_of(files);
   std::vector<int64_t> fires(static_cast<size_t>(rules->size()), 0);
   for (const auto& name : graphs) {

@@ -34,6 +34,10 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   if (proof.verdict == Proof::Verdict::unknown) text += proof.reason;
   text += fmt::format("  [{} cases, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.derive_ms, proof.certify_ms,
                       proof.check_ms);
+  if (proof.z3_ms > 0) {
+    text +=
+        fmt::format("  [by quantified axioms: {}, {:.0f} ms]", proof.z3_proved ? "proved" : "not proved", proof.z3_ms);
+  }
   if (proof.verdict == Proof::Verdict::refuted) text += "\n" + proof.reason;
   return text;
 }
@@ -67,12 +71,16 @@ void prove_all(Work& work, const rulegen::AxiomSet& axioms, const rulegen::Prove
 
 int summarise(const Work& work, double seconds) {
   int counts[3] = {};
-  double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0;
+  double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0, z3_ms = 0;
+  int by_z3 = 0, by_both = 0;
   for (const auto& proof : work.proofs) {
     ++counts[static_cast<int>(proof.verdict)];
     derive_ms += proof.derive_ms;
     certify_ms += proof.certify_ms;
     check_ms += proof.check_ms;
+    z3_ms += proof.z3_ms;
+    by_z3 += proof.z3_proved;
+    by_both += proof.z3_proved && proof.verdict == Proof::Verdict::proved;
     worst_ms = std::max(worst_ms, proof.derive_ms);
   }
   const auto count = static_cast<double>(std::max<size_t>(work.rules.size(), 1));
@@ -81,6 +89,10 @@ int summarise(const Work& work, double seconds) {
       "check; %.1f s\n",
       work.rules.size(), counts[0], counts[1], counts[2], derive_ms / count, worst_ms, certify_ms / count,
       check_ms / count, seconds);
+  if (z3_ms > 0) {
+    std::printf("by quantified axioms: %d proved, %d of them proved by the chosen verdict; %.1f ms per rule\n", by_z3,
+                by_both, z3_ms / count);
+  }
   return counts[0] == static_cast<int>(work.rules.size()) ? 0 : 1;
 }
 
@@ -157,8 +169,11 @@ int run_rules_verify(std::vector<std::string> arguments) {
   int64_t threads = 2, max_rank = 4, instances = 12, seed = 1;
   std::vector<std::string> only;
   bool write = false;
+  std::string route = "egraph";
   Options options;
   options.heading("Verify");
+  options.choice("route", route, {"egraph", "z3", "both"},
+                 "how proofs are found: e-graph and certificate, Z3 with quantified axioms, or both for comparison");
   options.text("axioms", axioms_file, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
   options.texts("only", only, "names of the rules to prove; none means all");
   options.integer("threads", threads, 1, 256, "rules that are proved at a time");
@@ -169,11 +184,13 @@ int run_rules_verify(std::vector<std::string> arguments) {
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail("rules verify needs a file of rules");
+  if (write && route != "egraph") fail("rules verify: --write takes the proofs of --route egraph alone");
   if (axioms_file.empty())
     axioms_file = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   rulegen::ProveOptions how;
   how.max_rank = static_cast<int>(max_rank);
+  how.route = route == "z3" ? rulegen::Route::z3 : route == "both" ? rulegen::Route::both : rulegen::Route::egraph;
   how.check_instances = static_cast<int>(instances);
   how.seed = static_cast<uint64_t>(seed);
   Work work;

@@ -22,6 +22,39 @@ def cover(folder):
         assert "4 refuted" in text and text.count("left: graph") == 4, text
 
 
+def protobuf(folder):
+    """matmul(matmul(i1, i4), i5) => matmul(i1, matmul(i4, i5)) as TASO's generator stores it"""
+    def varint(value):
+        value &= (1 << 64) - 1
+        out = b""
+        while value >= 0x80:
+            out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
+        return out + bytes([value])
+
+    def number(field, value):
+        return varint(field << 3) + varint(value)
+
+    def message(field, data):
+        return varint(field << 3 | 2) + varint(len(data)) + data
+
+    def matmul(*inputs):
+        operands = b"".join(message(2, number(1, op) + number(2, 0)) for op in inputs)
+        return number(1, 18) + operands + message(3, number(1, 9) + number(2, 0))
+
+    left = [matmul(-1, -4), matmul(0, -5)]
+    right = [matmul(-4, -5), matmul(-1, 0)]
+    rule = b"".join([message(1, op) for op in left] + [message(2, op) for op in right])
+    rule += message(3, number(1, 1) + number(2, 1) + number(3, 0) + number(4, 0))
+    (folder / "graph_subst.pb").write_bytes(message(1, rule))
+    text = rlgo("rules", "import", "graph_subst.pb", "--out", "pb.rules", cwd=folder).stdout
+    assert "wrote pb.rules: 1 rules" in text, text
+    text = rlgo("rules", "cover", "graph_subst.pb", cwd=folder).stdout
+    assert re.search(r"contained +taso-000 +matmul\(matmul\(i1, i4\), i5\)  =>  matmul\(i1, matmul", text), text
+    (folder / "cut.pb").write_bytes(message(1, rule)[:-3])
+    failed = rlgo("rules", "cover", "cut.pb", cwd=folder, status=1).stderr
+    assert "cut.pb: the bytes end within a field" in failed and len(failed.splitlines()) == 1, failed
+
+
 def bad_input(folder):
     """one line that names the file"""
     (folder / "bad.txt").write_text("0\t1->1 ops\tsoftplus(i1) => i1\n")
@@ -33,4 +66,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(cover, bad_input)
+    main(cover, protobuf, bad_input)

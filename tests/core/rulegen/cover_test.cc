@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/rulegen/foreign.h"
+#include "core/rulegen/foreign_term.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -72,6 +77,153 @@ TEST(ReadTaso, BadLinesAreNamed) {
   EXPECT_EQ(message("0\t-\trelu(i1) x => i1\n"), "t.txt:1: 'x' after the term");
   EXPECT_EQ(message("hello\n").substr(0, 17), "t.txt:1: expected");
   EXPECT_EQ(message("0\t-\t" + std::string(200, 'x') + "(i1) => i1\n").substr(0, 25), "t.txt:1: unknown operator");
+}
+
+// ---- graph_subst.pb: what TASO's generator writes, made from the text
+// ---------------------------------------------------
+
+std::string varint(int64_t value) {
+  std::string out;
+  auto rest = static_cast<uint64_t>(value);
+  for (; rest >= 0x80; rest >>= 7) out += static_cast<char>(rest | 0x80);
+  return out + static_cast<char>(rest);
+}
+std::string number(int field, int64_t value) { return varint(field << 3) + varint(value); }
+std::string message(int field, const std::string& bytes) {
+  return varint(field << 3 | 2) + varint(static_cast<int64_t>(bytes.size())) + bytes;
+}
+using Parameters = std::vector<std::pair<int, int>>;
+
+// Type and parameters, as pb_fill_op() of TASO's generator has them.
+std::pair<int, Parameters> of_word(const std::string& op) {
+  static const std::map<std::string, std::pair<int, Parameters>> kWords{
+      {"matmul", {18, {{9, 0}}}},
+      {"ew_add", {16, {}}},
+      {"ew_mul", {17, {}}},
+      {"mul", {19, {}}},
+      {"relu", {8, {}}},
+      {"transpose", {15, {{10, 2}, {12, 2}, {13, 1}}}},
+      {"enlarge", {20, {{4, 3}, {5, 3}}}},
+      {"pool2d_max", {6, {{0, 6}, {4, 3}, {5, 3}, {6, 1}, {7, 1}, {8, 0}, {9, 0}}}},
+      {"pool2d_avg", {7, {{0, 7}, {4, 3}, {5, 3}, {6, 1}, {7, 1}, {8, 0}, {9, 0}}}},
+      {"constant_one", {24, {}}},
+      {"constant_imm", {22, {}}},
+      {"constant_iconv", {23, {{4, 3}, {5, 3}}}},
+      {"constant_pool", {25, {{4, 3}, {5, 3}}}}};
+  if (const auto held = kWords.find(op); held != kWords.end()) return held->second;
+  if (op.starts_with("concat")) return {12, {{1, 2}, {11, op[op.size() - 1] - '0'}, {10, op[6] - '0'}}};
+  if (op.starts_with("split")) return {13, {{2, 2}, {11, op[8] - '0'}}};
+  const int act = op.ends_with("_relu") ? 2 : 0;
+  return {3, {{4, op[4] - '0'}, {5, op[6] - '0'}, {6, 1}, {7, 1}, {8, 0}, {9, act}}};
+}
+
+// Operators of one side; equal terms are one.
+struct Encoder {
+  std::map<std::string, int64_t> known;
+  std::string ops;
+  int field;
+
+  std::pair<int64_t, int64_t> add(const ForeignTerm& term) {
+    if (term.is_variable()) return {-std::stoll(term.op.substr(1)), 0};
+    const bool split = term.op.starts_with("split");
+    std::string inputs;
+    for (const auto& operand : term.operands) {
+      const auto [op, port] = add(operand);
+      inputs += message(2, number(1, op) + number(2, port));
+    }
+    const std::string word = split ? term.op.substr(0, 9) : term.op;
+    const auto [type, parameters] = of_word(word);
+    std::string body = number(1, type) + inputs;
+    for (const auto& [key, value] : parameters) body += message(3, number(1, key) + number(2, value));
+    const auto [place, fresh] = known.try_emplace(body, static_cast<int64_t>(known.size()));
+    if (fresh) ops += message(field, body);
+    return {place->second, split ? term.op[10] - '0' : 0};
+  }
+};
+
+std::string encode(const std::string& rule) {
+  Encoder left{{}, "", 1}, right{{}, "", 2};
+  std::string outputs;
+  for (const auto& part : split(rule, ';')) {
+    const size_t arrow = part.find("=>");
+    const auto from = left.add(parse_foreign_term(trim(std::string_view(part).substr(0, arrow)), "t"));
+    const auto to = right.add(parse_foreign_term(trim(std::string_view(part).substr(arrow + 2)), "t"));
+    outputs += message(3, number(1, from.first) + number(2, to.first) + number(3, from.second) + number(4, to.second));
+  }
+  return message(1, left.ops + right.ops + outputs);
+}
+
+TEST(ReadTasoProtobuf, EqualsTheText) {
+  for (const char* file : {"tests/data/rules/taso-133.txt", "tests/data/rules/taso-619.txt"}) {
+    const std::string text = read_file(file);
+    std::string bytes;
+    for (const auto& line : split(text, '\n')) {
+      if (!line.empty()) bytes += encode(std::string(split(line, '\t')[2]));
+    }
+    const auto expected = read_taso(text, file), got = read_taso_protobuf(bytes, "g.pb");
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) {
+      EXPECT_EQ(got[k].name, expected[k].name);
+      EXPECT_EQ(got[k].text, expected[k].text);
+      EXPECT_EQ(got[k].unsayable, expected[k].unsayable);
+      EXPECT_EQ(got[k].reversed, expected[k].reversed);
+      EXPECT_EQ(got[k].source, expected[k].source);
+    }
+  }
+}
+
+std::string pb_error(const std::string& bytes) {
+  try {
+    read_taso_protobuf(bytes, "g.pb");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReadTasoProtobuf, DamagedFilesAreRefused) {
+  const std::string whole = encode("relu(i1) => relu(relu(i1))");
+  EXPECT_EQ(pb_error(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(pb_error(whole.substr(0, size)), "") << size;
+  EXPECT_EQ(pb_error(""), "g.pb: holds no rule of TASO (message RuleCollection of graph_subst.pb)");
+  EXPECT_NE(pb_error("0\t1->1 ops\trelu(i1) => i1\n"), "");
+  const std::string no_type = message(1, message(1, message(2, number(1, -1) + number(2, 0))));
+  EXPECT_EQ(pb_error(no_type), "g.pb: rule 0, source operator 0: the required field 1 is missing");
+  const auto rule = [](const std::string& left) {
+    return message(
+        1, message(1, left) + message(2, left) + message(3, number(1, 0) + number(2, 0) + number(3, 0) + number(4, 0)));
+  };
+  const std::string self = number(1, 8) + message(2, number(1, 0) + number(2, 0));
+  EXPECT_EQ(pb_error(rule(self)), "g.pb: rule 0, source: operator 0 reads operator 0, which is not before it");
+  EXPECT_EQ(pb_error(rule(number(1, 16) + message(2, number(1, -1) + number(2, 0)))),
+            "g.pb: rule 0, source: operator 0 (type 16) has 1 inputs, expected 2");
+  EXPECT_EQ(pb_error(rule(number(1, 12))), "g.pb: rule 0, source: operator 0 (type 12) has no parameter 11");
+  const std::string add =
+      message(1, number(1, 16) + message(2, number(1, -1) + number(2, 0)) + message(2, number(1, -1) + number(2, 0)));
+  std::string doubled = add;  // each operator reads the one before twice: 2^40 terms
+  for (int k = 0; k < 40; ++k) {
+    const std::string twice = message(2, number(1, k) + number(2, 0));
+    doubled += message(1, number(1, 16) + twice + twice);
+  }
+  EXPECT_EQ(pb_error(message(1, doubled + message(3, number(1, 40) + number(2, -1) + number(3, 0) + number(4, 0)))),
+            "g.pb: rule 0, source: more than 10000 terms");
+}
+
+TEST(ReadTasoProtobuf, WhatCannotBeSaidIsListed) {
+  const std::string input = message(2, number(1, -7) + number(2, 0)) + message(2, number(1, -8) + number(2, 0));
+  std::string conv = number(1, 3) + input;
+  for (const auto& [key, value] : Parameters{{4, 3}, {5, 3}, {6, 2}, {7, 2}, {8, 0}, {9, 0}})
+    conv += message(3, number(1, key) + number(2, value));
+  const auto rules =
+      read_taso_protobuf(message(1, message(1, conv) + message(2, conv) +
+                                        message(3, number(1, 0) + number(2, 0) + number(3, 0) + number(4, 0))) +
+                             encode("relu(i1) => relu(relu(i1))"),
+                         "g.pb");
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].text, "");
+  EXPECT_EQ(rules[0].unsayable.substr(0, 26), "operator 0: a convolution ");
+  EXPECT_EQ(rules[1].name, "taso-001");
+  EXPECT_NE(rules[1].text, "");
 }
 
 TEST(Cover, ContainedDerivedProvedUnknown) {

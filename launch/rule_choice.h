@@ -1,0 +1,36 @@
+// --rules: which rules a run takes, by files, sets, tags and names.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rules/rules.h"
+
+namespace rlgo::launch {
+
+struct RuleGroup {
+  const char* name;
+  const char* help;
+};
+// The shipped sets, configs/rules/NAME.rules. Those of rules::kShippedFiles make up the default.
+std::span<const RuleGroup> rule_sets();
+std::filesystem::path rule_set_file(const std::string& name);
+
+// Words are taken from left to right:
+//   FILE              what ends in .rules or is a path: all rules of the file, proved or not
+//   SET               base, runtime, ...: the proved rules of a shipped set
+//   TAG               the proved rules of the default sets with this tag
+//   proved, tested, unproved   the rules of the default sets of which that is known
+//   NAME              this rule of the default sets
+//   -WORD             takes away what SET, TAG, status or NAME says, of all that has been taken
+// No words, or `-` in front of the first: starts from the default, the proved rules of rules::kShippedFiles. The order
+// is that of the files. Throws Error (with the nearest word) on what is none of these, and where nothing is left.
+std::shared_ptr<const rules::RuleSet> choose_rules(const std::vector<std::string>& words);
+
+// Whether a rule has this tag or this proof status ("proved", "tested", "unproved").
+bool in_group(const rules::RuleSet& rules, int rule, const std::string& group);
+
+}  // namespace rlgo::launch

@@ -1,0 +1,48 @@
+"""--rules takes files, sets, tags and names, and takes away what stands behind a minus."""
+import re
+
+from _rlgo import SOURCE, main, rlgo
+
+
+def chosen(folder, words):
+    """names, by proof status"""
+    text = rlgo("rules", "list", f"--rules={words}", cwd=folder).stdout
+    return {line.split()[0]: line.split()[1] for line in text.splitlines()[1:-1]}
+
+
+def groups(folder):
+    """the table of sets and tags, and what they choose"""
+    text = rlgo("rules", "list", "--groups", cwd=folder).stdout
+    counts = {m[1]: (int(m[2]), int(m[3])) for m in re.finditer(r"^(\S+) +(\d+) +(\d+)", text, re.M)}
+    assert {"base", "runtime", "motion", "generated", "fuse", "conv"} <= set(counts), text
+    base = chosen(folder, "base")
+    assert len(base) == counts["base"][1] and set(base.values()) == {"proved"}, len(base)
+    fuse = chosen(folder, "fuse")
+    assert len(fuse) == counts["fuse"][1], len(fuse)
+    assert len(chosen(folder, SOURCE / "configs/rules/base.rules")) == counts["base"][0]
+
+
+def signs(folder):
+    """words from left to right; a minus first starts from the default"""
+    base, motion = chosen(folder, "base"), chosen(folder, "motion")
+    default = chosen(folder, "-unproved")
+    assert set(base) | set(motion) <= set(default), len(default)
+    assert set(chosen(folder, "-motion")) == set(default) - set(motion)
+    assert set(chosen(folder, "base,-conv")) < set(base)
+    name = sorted(base)[0]
+    assert set(chosen(folder, f"base,-{name}")) == set(base) - {name}
+    assert set(chosen(folder, name)) == {name}
+    assert set(chosen(folder, "base,tested,unproved")) >= set(base)
+
+
+def bad_input(folder):
+    """one line that names the nearest word"""
+    failed = rlgo("rules", "list", "--rules", "motoin", cwd=folder, status=1).stderr
+    assert "no file, set, tag or rule 'motoin'" in failed and "'motion'" in failed, failed
+    failed = rlgo("rules", "list", "--rules", "base,-base", cwd=folder, status=1).stderr
+    assert "holds no rule" in failed, failed
+    assert "missing.rules" in rlgo("rules", "list", "--rules", "missing.rules", cwd=folder, status=1).stderr
+
+
+if __name__ == "__main__":
+    main(groups, signs, bad_input)
