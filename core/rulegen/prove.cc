@@ -138,7 +138,7 @@ class Prover {
       if (!quantified_) proof.reason = proof.z3_reason;
       return quantified_;
     }
-    watch.restart();
+    watch = {};
     const bool derived = derive(world);
     proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
     if (!derived) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <initializer_list>
 
 #include "core/base/error.h"
 #include "tests/core/measure/fake.h"
@@ -28,7 +29,7 @@ TEST(Outputs, RelativeErrorIsToTheLargestElement) {
 
 TEST(Outputs, PlacesOfNanAndInfinityMatter) {
   EXPECT_TRUE(compare(one({NAN, INFINITY, 2}), one({NAN, INFINITY, 2})).alike);
-  for (const double other : {1.0, INFINITY, -INFINITY}) {
+  for (const double other : std::initializer_list<double>{1.0, INFINITY, -INFINITY}) {
     const auto check = compare(one({other == 1.0 ? NAN : -other}), one({other}));
     EXPECT_TRUE(check.done);
     EXPECT_FALSE(check.alike);
