@@ -165,12 +165,6 @@ void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
   ppo_.set_group(group_);
 }
 
-// This learner's part of so many steps.
-int64_t DreamAgent::own_part(int64_t total) const {
-  const int64_t learners = group_->size(), place = group_->place();
-  return total * (place + 1) / learners - total * place / learners;
-}
-
 void DreamAgent::begin_at_start() {
   torch::NoGradGuard no_grad;
   auto& world = dreamer_->world;

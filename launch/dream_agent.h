@@ -54,7 +54,8 @@ class DreamAgent : public learner::Algorithm {
   void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
   bool is_head() const { return group_->place() == 0; }
-  int64_t own_part(int64_t total) const;
+  // This learner's part of so many steps.
+  int64_t own_part(int64_t all) const { return all * (group_->place() + 1) / group_->size() - all * group_->place() / group_->size(); }
   std::vector<mdp::Trajectory> hand_out(std::vector<mdp::Trajectory> trajectories) const;
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);

@@ -11,7 +11,8 @@ from _faults import ENDLESS, end, ended_with_us, epochs, episodes_of, job, log_o
 from _rlgo import BINARY, QUICK, RANDOM, SMALL_NET, SOURCE, complete, environment, main, metrics, skip, stored  # noqa: E402
 
 NET = "10.77.12"
-NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out"}
+NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
+                  "host_memory_mb", "device_memory_mb"}
 
 
 class TwoHosts:

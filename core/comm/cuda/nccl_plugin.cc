@@ -3,11 +3,12 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <thread>
+
+#include "core/base/stopwatch.h"
 
 namespace {
 
@@ -103,7 +104,7 @@ int wait(void* group, double timeout_s, char* error, size_t error_size) {
   if (member.comm == nullptr) return given_up(error, error_size);
   if (!outcome.ok(cudaSetDevice(member.device), "cudaSetDevice")) return 1;
   if (!outcome.ok(cudaEventRecord(member.summed, member.stream), "cudaEventRecord")) return 1;
-  const auto begin = std::chrono::steady_clock::now();
+  const rlgo::Stopwatch watch;
   for (;;) {
     const cudaError_t state = cudaEventQuery(member.summed);
     if (state == cudaSuccess) return 0;
@@ -111,7 +112,7 @@ int wait(void* group, double timeout_s, char* error, size_t error_size) {
     ncclResult_t fault = ncclSuccess;
     ncclCommGetAsyncError(member.comm, &fault);
     if (fault != ncclSuccess) return give_up(member, error, error_size, ncclGetErrorString(fault));
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > timeout_s)
+    if (watch.seconds() > timeout_s)
       return give_up(member, error, error_size, "a learner did not answer in time");
     std::this_thread::yield();
   }
