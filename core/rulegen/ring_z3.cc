@@ -246,7 +246,7 @@ Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
     z3::solver solver(terms_->context);
     z3::params limits(terms_->context);
     limits.set("rlimit", terms_->effort);
-    limits.set("timeout", 5000u);  // ms; a last resort: the resource limit comes first
+    limits.set("timeout", 2000u);  // ms; a last resort: the resource limit comes first
     solver.set(limits);
     std::set<Element> both = left;
     both.insert(right.begin(), right.end());
