@@ -11,7 +11,8 @@ from _faults import ENDLESS, end, ended_with_us, epochs, episodes_of, job, log_o
 from _rlgo import BINARY, QUICK, RANDOM, SMALL_NET, SOURCE, complete, environment, main, metrics, skip, stored  # noqa: E402
 
 NET = "10.77.12"
-NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out"}
+NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
+                  "host_memory_mb", "device_memory_mb"}
 
 
 class TwoHosts:
@@ -92,8 +93,9 @@ def same_results(folder):
     assert a.keys() == b.keys() and set(differing) <= {"texts/best_trace"}, differing  # of equally good graphs the first to arrive
     print(f"  {len(a) - len(differing)} datasets of the last checkpoints are the same bit for bit")
     columns = ["rank", "episode", "steps", "return", "best_cost_us"]
-    frames = [stored(run)[columns].sort_values(["rank", "episode"]).to_numpy().tolist() for run in (one, two)]
-    assert frames[0] == frames[1]
+    # Those that were learned from: how many more begin before the word of the end comes depends on speed.
+    frames = [stored(run).query("weights_version < 6")[columns].sort_values(["rank", "episode"]).to_numpy().tolist() for run in (one, two)]
+    assert len(frames[0]) > 100 and frames[0] == frames[1]
     report(two, wire, "toy_conv")
 
 
