@@ -93,8 +93,9 @@ def same_results(folder):
     assert a.keys() == b.keys() and set(differing) <= {"texts/best_trace"}, differing  # of equally good graphs the first to arrive
     print(f"  {len(a) - len(differing)} datasets of the last checkpoints are the same bit for bit")
     columns = ["rank", "episode", "steps", "return", "best_cost_us"]
-    frames = [stored(run)[columns].sort_values(["rank", "episode"]).to_numpy().tolist() for run in (one, two)]
-    assert frames[0] == frames[1]
+    # Those that were learned from: how many more begin before the word of the end comes depends on speed.
+    frames = [stored(run).query("weights_version < 6")[columns].sort_values(["rank", "episode"]).to_numpy().tolist() for run in (one, two)]
+    assert len(frames[0]) > 100 and frames[0] == frames[1]
     report(two, wire, "toy_conv")
 
 
