@@ -22,7 +22,6 @@ class Aligner {
     match_middle();
     pair_up();
     if (base_nodes_ > 0) drop_steady_columns();
-    for (size_t i = 0; i < nodes_; ++i) result_.equal[i] = result_.from[i] >= 0 && same(i, result_.from[i]);
     return std::move(result_);
   }
 
@@ -108,14 +107,19 @@ class Aligner {
     add(column);
   }
 
+  void match(size_t row, size_t base_row) {
+    result_.from[row] = static_cast<int32_t>(base_row);
+    result_.equal[row] = 1;
+  }
+
   void match_ends() {
     const size_t common = std::min(nodes_, base_nodes_);
     while (front_ < common && same(front_, front_)) {
-      result_.from[front_] = static_cast<int32_t>(front_);
+      match(front_, front_);
       ++front_;
     }
     while (back_ < common - front_ && same(nodes_ - 1 - back_, base_nodes_ - 1 - back_)) {
-      result_.from[nodes_ - 1 - back_] = static_cast<int32_t>(base_nodes_ - 1 - back_);
+      match(nodes_ - 1 - back_, base_nodes_ - 1 - back_);
       ++back_;
     }
   }
@@ -142,7 +146,7 @@ class Aligner {
         cursor = found->second;
       }
       used_[cursor] = 1;
-      result_.from[i] = static_cast<int32_t>(cursor++);
+      match(i, cursor++);
     }
   }
 
@@ -160,11 +164,14 @@ class Aligner {
   void drop_steady_columns() {
     std::erase_if(result_.derived, [&](const DerivedColumn& derived) {
       const size_t c = derived.column;
+      const auto differs = [&](size_t i) {
+        return result_.from[i] < 0 || bits(at(i, c)) != bits(base_.node_feat[result_.from[i] * width_ + c]);
+      };
       size_t rows = 0;
-      for (size_t i = 0; i < nodes_; ++i)
-        rows += result_.from[i] < 0 || bits(at(i, c)) != bits(base_.node_feat[result_.from[i] * width_ + c]);
+      for (size_t i = 0; i < nodes_; ++i) rows += differs(i);
       if (rows > (derived.kind == DerivedColumn::position ? 0 : kFewRows)) return false;
       result_.mask[c] = ~uint32_t{0};
+      for (size_t i = 0; i < nodes_; ++i) result_.equal[i] &= static_cast<uint8_t>(!differs(i));
       return true;
     });
   }
