@@ -111,7 +111,7 @@ void ActorLoop::read(const comm::Incoming& message) {
     granted_version_ = weights.version;
     newest_ = std::move(weights);
   } else if (message.tag == Tag::stop) {
-    end_ = ActorEnd::stopped;
+    end_ = message.payload == comm::kRankZeroFailed ? ActorEnd::deserted : ActorEnd::stopped;
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
     handler->second(message);
   }

@@ -31,6 +31,7 @@ struct ActorOptions {
 enum class ActorEnd : uint8_t {
   running,      // not ended
   stopped,      // the learner said so
+  deserted,     // the learner said that it failed: it will not be there at the end
   interrupted,  // should_stop() said so
 };
 

@@ -6,6 +6,7 @@
 
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
+#include "core/comm/protocol.h"
 #include "core/cost/analytic.h"
 #include "launch/learner_session.h"
 #include "launch/signals.h"
@@ -46,7 +47,7 @@ bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
 }
 
 void stop_actors(comm::Mailbox& mailbox) {
-  for (int rank = 1; rank < mailbox.size(); ++rank) mailbox.send(rank, comm::Tag::stop, "rank 0 failed");
+  for (int rank = 1; rank < mailbox.size(); ++rank) mailbox.send(rank, comm::Tag::stop, std::string(comm::kRankZeroFailed));
   mailbox.flush(2.0);
 }
 
@@ -105,14 +106,13 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   };
   actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()), std::move(handlers));
   try {
-    loop.run(should_stop);
+    return loop.run(should_stop) == actors::ActorEnd::deserted ? 1 : 0;
   } catch (const std::exception& e) {
     mailbox.send(0, comm::Tag::stats, e.what());
     mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));
     mailbox.flush(2);
     throw;
   }
-  return 0;
 }
 
 int run_alone(RunConfig& config, const std::string& config_text) {

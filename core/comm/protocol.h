@@ -18,6 +18,9 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
+// What Tag::stop carries where rank 0 failed and will not be there at the end.
+constexpr std::string_view kRankZeroFailed = "rank 0 failed";
+
 // Weights and the permission to use them.
 struct Weights {
   int64_t version = 0;                // 0, 1, 2, ...

@@ -9,9 +9,9 @@ from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics
 TIMEOUT = ["--train.actor-timeout", 4]
 
 
-def begun(folder, *options, ranks=4):
+def begun(folder, *options, ranks=4, timeout_s=4):
     """A job with `ranks` ranks that has done some epochs: its process, run folder, processes of the ranks."""
-    process = job("--graph", "toy_conv", *options, *ENDLESS, *TIMEOUT, "--name", "r", cwd=folder, ranks=ranks)
+    process = job("--graph", "toy_conv", *options, *ENDLESS, "--train.actor-timeout", timeout_s, "--name", "r", cwd=folder, ranks=ranks)
     run = folder / "runs/r"
     wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
     found = ranks_of(process)
@@ -40,14 +40,14 @@ def killed(folder):
     print(f"  actor {victim}: {len(kept)} episodes kept, {len(rows)} epochs")
 
 
-def stopped(folder, lag=1):
+def stopped(folder, lag=1, timeout_s=10):
     """SIGSTOP of a random actor: the others go on, it is dropped, and is back after SIGCONT"""
-    process, run, found = begun(folder, *RANDOM, "--train.max-lag", lag, "--store.seconds-per-part", 0.2)
+    process, run, found = begun(folder, *RANDOM, "--train.max-lag", lag, "--store.seconds-per-part", 0.2, timeout_s=timeout_s)
     victim = chooser().choice(sorted(found)[1:])
     os.kill(found[victim], signal.SIGSTOP)
     done = epochs(run)
     wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
-    assert epochs(run) >= done + 2, f"{epochs(run) - done} epochs in the {TIMEOUT[1]} s until the actor was given up"
+    assert epochs(run) >= done + 2, f"{epochs(run) - done} epochs in the {timeout_s} s until the actor was given up"
     done, before = epochs(run), episodes_of(run, victim)
     wait_until("ten more epochs", lambda: epochs(run) >= done + 10, process=process)
     assert episodes_of(run, victim) == before and int(metrics(run)[-1]["actors"]) == 2
@@ -66,7 +66,7 @@ def stopped(folder, lag=1):
 
 def stopped_without_lag(folder):
     """the same where each epoch needs all actors: nobody waits for the silent one until its timeout"""
-    stopped(folder, lag=0)
+    stopped(folder, lag=0, timeout_s=25)
 
 
 def too_few(folder):
