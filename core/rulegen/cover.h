@@ -25,9 +25,9 @@ struct CoverOptions {
   uint64_t seed = 1;
 };
 
-// In this order: refuted where check_rule() finds a counterexample; contained where in random instances one application
-// of a known rule makes the same graph; derived where two do; proved where the prover finds a proof from the axioms.
-// What is left is searched longer for a counterexample.
+// In this order: refuted where check_rule() finds a counterexample, which is searched longer where the prover finds no
+// proof from the axioms; contained where in random instances one application of a known rule makes the same graph;
+// derived where two do; proved where there is a proof.
 // contained and derived rest on the known rules' proofs and on the instances; `rule` holds one rule.
 CoverResult cover(const rules::RuleSet& rule, const std::shared_ptr<const rules::RuleSet>& known,
                   const AxiomSet& axioms, const CoverOptions& options);

@@ -65,6 +65,27 @@ struct Z3Ring::Terms {
     }
     return z3::mk_and(all);
   }
+  // The terms as text in which only the names of variables are lost.
+  void write(Element e, std::map<Element, int>& seen, std::string& text) {
+    const auto [held, fresh] = seen.try_emplace(e, static_cast<int>(seen.size()));
+    if (!fresh) {
+      text += fmt::format(" #{}", held->second);
+      return;
+    }
+    const Term& term = list[static_cast<size_t>(e)];
+    if (term.value) {
+      text += fmt::format(" {}/{}", term.value->num, term.value->den);
+    } else if (term.operands.empty()) {
+      text += term.positive ? " +" : " v";
+    } else {
+      // Of a case distinction, the kind of its condition (>= or <=) as well.
+      const bool cases = term.expr.is_ite();
+      text += fmt::format(" ({}{}", term.expr.decl().name().str(), cases ? term.expr.arg(0).decl().name().str() : "");
+      const std::vector<Element> operands = term.operands;
+      for (Element operand : operands) write(operand, seen, text);
+      text += ")";
+    }
+  }
   void assert_facts(z3::solver& solver, const std::set<Element>& terms);
   void facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const z3::expr& y);
 };
@@ -239,6 +260,11 @@ std::optional<int64_t> Z3Ring::whole(Element x) const {
 Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
   if (failed_) return Answer::open;
   if (a == b) return Answer::equal;
+  std::map<Element, int> seen;
+  std::string pair;
+  terms_->write(a, seen, pair);
+  terms_->write(b, seen, pair);
+  if (proved_.contains(pair)) return Answer::equal;
   try {
     std::set<Element> left, right;
     terms_->collect(a, left);
@@ -253,7 +279,9 @@ Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
     terms_->assert_facts(solver, both);
     solver.add(terms_->has_value(left));
     solver.add(!(terms_->has_value(right) && terms_->expr(a) == terms_->expr(b)));
-    return solver.check() == z3::unsat ? Answer::equal : Answer::open;
+    if (solver.check() != z3::unsat) return Answer::open;
+    proved_.insert(pair);
+    return Answer::equal;
   } catch (const z3::exception& e) {
     fail("Z3: {}", e.msg());
   }

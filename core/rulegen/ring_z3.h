@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/rulegen/ring_prime.h"
@@ -48,7 +50,8 @@ class Z3Ring {
   std::optional<int64_t> whole(Element x) const;
   bool equal(Element a, Element b) const { return a == b; }
 
-  // Whether b has a value and equals a wherever a has one. Throws Error where Z3 itself fails.
+  // Whether b has a value and equals a wherever a has one. Pairs that differ in the names of variables are asked once.
+  // Throws Error where Z3 itself fails.
   Answer prove_equal(Element a, Element b);
 
   bool failed() const { return failed_; }
@@ -72,6 +75,7 @@ class Z3Ring {
 
   std::unique_ptr<Terms> terms_;
   std::map<uint64_t, Element> variables_;
+  std::set<std::string> proved_;  // pairs, with variables numbered in the order in which they occur
   int64_t most_terms_;
   bool failed_ = false;
 };

@@ -239,6 +239,8 @@ TEST(Cover, ContainedDerivedProvedUnknown) {
 TEST(Cover, UnsoundOnesAreRefuted) {
   for (const std::string text :
        {"concat4d_ax1(conv3x3_s1same(i7, i10), conv3x3_s1same(i7, i11)) => conv3x3_s1same(i7, concat4d_ax0(i10, i11))",
+        "concat4d_ax1(conv1x3_s1same_relu(i7, i13), conv1x3_s1same_relu(i8, i14)) => "
+        "conv1x3_s1same_relu(concat4d_ax1(i7, i8), concat4d_ax0(i13, i14))",
         "conv3x3_s1same(ew_add(i7, i8), i10) => ew_add(conv3x3_s1same(i7, i10), conv3x3_s1same(i8, i10))"}) {
     const auto rule = rules::RuleSet::parse(one(text).text, "foreign");
     const auto result = cover(*rule, rules::RuleSet::parse(kOther, "known"), *AxiomSet::parse(kAxiom, "axioms"), {});

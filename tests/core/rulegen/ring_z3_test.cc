@@ -59,6 +59,15 @@ TEST_F(Z3RingTest, Domains) {
   EXPECT_TRUE(same(ring.div(x, two), ring.mul(x, ring.number(0.5))));
 }
 
+// What was proved for some variables holds for others of the same pattern, and for no other pattern.
+TEST_F(Z3RingTest, PatternsAreRemembered) {
+  EXPECT_TRUE(same(max(relu(x), x), relu(x)));
+  EXPECT_TRUE(same(max(relu(y), y), relu(y)));
+  EXPECT_FALSE(same(max(relu(x), y), relu(x)));
+  EXPECT_FALSE(same(max(relu(y), x), relu(y)));
+  EXPECT_FALSE(same(ring.minimum(std::array{relu(x), x}), relu(x)));
+}
+
 TEST_F(Z3RingTest, GivesUp) {
   Z3Ring small(5);
   auto sum = small.variable(0);
