@@ -7,16 +7,22 @@ from _faults import ENDLESS, chooser, end, epochs, episodes_of, job, log_of, ran
 from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics
 
 TIMEOUT = ["--train.actor-timeout", 4]
+ENVS = 4  # environments of an actor; their episodes end in any order
 
 
 def begun(folder, *options, ranks=4, timeout_s=4):
     """A job with `ranks` ranks that has done some epochs: its process, run folder, processes of the ranks."""
-    process = job("--graph", "toy_conv", *options, *ENDLESS, "--train.actor-timeout", timeout_s, "--name", "r", cwd=folder, ranks=ranks)
+    process = job("--graph", "toy_conv", *options, *ENDLESS, "--train.envs-per-actor", ENVS, "--train.actor-timeout", timeout_s, "--name", "r", cwd=folder, ranks=ranks)
     run = folder / "runs/r"
     wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
     found = ranks_of(process)
     assert sorted(found) == list(range(ranks)), found
     return process, run, found
+
+
+def unfinished(kept):
+    """Episodes that were not stored although a later one was: its other environments were in the middle of them."""
+    return set(range(max(kept) + 1)) - kept
 
 
 def killed(folder):
@@ -35,7 +41,7 @@ def killed(folder):
     assert int(rows[-1]["actors"]) == 2 and int(rows[-1]["lost_episodes"]) == 0
     kept = episodes_of(run, victim)
     assert before and before <= kept, "finished episodes of the dead actor are gone"
-    assert kept == set(range(max(kept) + 1)), "its episodes have gaps"
+    assert len(unfinished(kept)) < ENVS, f"its episodes have gaps: {unfinished(kept)}"
     assert "2 actors remain" in log_of(run)
     print(f"  actor {victim}: {len(kept)} episodes kept, {len(rows)} epochs")
 
@@ -60,7 +66,7 @@ def stopped(folder, lag=1, timeout_s=10):
     assert int(rows[-1]["actors"]) == 3
     assert max(int(row["lag_max"]) for row in rows) <= lag, "learned from what the actor had played long ago"
     kept = episodes_of(run, victim)
-    assert before <= kept and kept == set(range(max(kept) + 1))
+    assert before <= kept and len(unfinished(kept)) < ENVS, unfinished(kept)
     print(f"  actor {victim}: {len(before)} episodes before, {len(kept)} in the end, {len(rows)} epochs")
 
 
