@@ -122,9 +122,10 @@ class Part:
         columns = {"row": np.arange(len(self))} | {name: self._array(f"episodes/{name}") for name in self.file["episodes"] if name != "step_offset"}
         for flag in FLAGS:
             columns[flag] = columns[flag].astype(bool)
-        # The sum over each episode as a difference of running sums; float64, as rewards are float32.
-        running = np.concatenate([[0.0], np.cumsum(self._array("steps/reward"), dtype=np.float64)])
-        return columns | {"steps": np.diff(self.step_offset), "return": np.diff(running[self.step_offset])}
+        lengths = np.diff(self.step_offset)
+        # Each episode's own sum, first step first: the same bits whatever stands beside it in the part (differences of running sums are not).
+        returns = np.bincount(np.repeat(np.arange(len(self)), lengths), weights=self._array("steps/reward"), minlength=len(self))
+        return columns | {"steps": lengths, "return": returns}
 
     def step_columns(self):
         """As steps(): {name: array}."""
