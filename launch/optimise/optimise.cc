@@ -143,6 +143,7 @@ Story begin(const OptimiseRequest& request, const LoadedModel& model, const meas
   story.target = target_name(measurer);
   story.device = measurer != nullptr ? measurer->hello().device : exec::describe(device);
   story.about = model.about;
+  story.changes = model.changes;
   story.before = model.graph;
   story.rules = load_rules(request.config);
   return story;

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "launch/model.h"
 
 namespace rlgo::launch {
 namespace {
@@ -79,6 +80,7 @@ std::string checks_text(const Story& story) {
     out += line("equivalence", check.done ? fmt::format("largest relative error {:.3g} by {} (tolerance {:.3g})",
                                                         check.error, check.by, story.tolerance)
                                           : fmt::format("not checked by {}: {}", check.by, check.detail));
+    if (!check.limits.empty()) out += line("", check.limits);
   }
   return out;
 }
@@ -116,10 +118,7 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 std::string to_text(const Story& story) {
   const Attempt& best = story.best();
   std::string out = line("model", fmt::format("{}: {}", story.model, join(split(story.about, '\n'), "; ")));
-  if (best.normalised.denormals > 0) {
-    out += line("normalised", fmt::format("{} denormal numbers in {} weights set to zero", best.normalised.denormals,
-                                          best.normalised.denormal_tensors));
-  }
+  if (const auto text = normalisation_text(best.normalised); !text.empty()) out += line("normalised", "at export: " + text);
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", story.prices_new,
                                    story.prices_known, story.cost_name));
   out += searches_text(story);

@@ -58,6 +58,7 @@ struct Check {
   bool same = false;
   double error = 0;    // largest relative error
   std::string detail;  // why not, or the worst output
+  std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
 };
 
 struct Story {
@@ -67,7 +68,8 @@ struct Story {
   double seconds = 0;
   double tolerance = 0;
   // What was found.
-  std::string about;  // import report
+  std::string about;                 // import report
+  std::vector<std::string> changes;  // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
   std::string cost_name;  // "measured:cpu"

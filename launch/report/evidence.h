@@ -28,6 +28,7 @@ struct Evidence {
   std::string cost_name;
   std::vector<double> before_op_us, after_op_us;          // cost by node id; empty: not known
   std::vector<Row> equivalence, normalised, environment;  // name and text
+  std::vector<std::string> changes;                       // what of the file the import did without, one line each
   std::string log;                                        // what was printed, "" for none
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/graph/svg.h"
 #include "core/rules/rules.h"
 
@@ -185,6 +186,9 @@ std::string to_html(const Evidence& evidence) {
   if (!evidence.normalised.empty()) {
     page.section("Normalisations");
     page.table({"what", "how much"}, evidence.normalised);
+    if (!evidence.changes.empty()) {
+      page.folded(fmt::format("what the import did without, {} in all", evidence.changes.size()), join(evidence.changes, "\n"));
+    }
   }
   page.section("Environment");
   page.table({"", ""}, evidence.environment);

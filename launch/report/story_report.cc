@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "launch/model.h"
 #include "launch/report/evidence.h"
 #include "launch/revision.h"
 
@@ -102,10 +103,11 @@ std::string story_html(const Story& story) {
                        ? fmt::format("largest relative error {:.3g}, tolerance {:.3g}{}", check.error, story.tolerance,
                                      check.detail.empty() ? "" : " (output " + check.detail + ")")
                        : "not made: " + check.detail});
+    if (!check.limits.empty()) evidence.equivalence.push_back({"", check.limits});
   }
-  evidence.normalised = {{"denormal numbers set to zero",
-                          fmt::format("{} in {} weights", best.normalised.denormals, best.normalised.denormal_tensors)},
-                         {"import", story.about}};
+  const auto exported = normalisation_text(best.normalised);
+  evidence.normalised = {{"import", story.about}, {"at export", exported.empty() ? "nothing" : exported}};
+  evidence.changes = story.changes;
   evidence.environment = {{"target", story.target},
                           {"device", story.device},
                           {"threads", fmt::format("{}", story.threads)},
