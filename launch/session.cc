@@ -2,6 +2,7 @@
 
 #include "actors/policy.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/exec/measured_cost.h"
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 fs::path shipped_file(const std::vector<std::string>& places) {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = program_path();
   for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
     for (const auto& place : places) {
       if (fs::exists(folder / place, error)) return folder / place;

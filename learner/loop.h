@@ -88,9 +88,10 @@ struct LoopResult {
   bool any_lost = false;          // an actor that was lost has not come back
 };
 
-// Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair (peers.h). Everything is sent point to point, nothing blocks, so a dead actor
-// costs its share only. How far actors may run ahead: each published version permits each actor its share of (1 +
-// max_lag) times steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
+// Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair
+// (peers.h). Everything is sent point to point, nothing blocks, so a dead actor costs its share only. How far actors
+// may run ahead: each published version permits each actor its share of (1 + max_lag) times steps_per_epoch; all that
+// has arrived is learned from at once, so that lag stays small.
 class Loop {
  public:
   // All references must outlive it. Messages that the loop does not know (cost_request, ...) go to `handlers`.

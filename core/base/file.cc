@@ -113,4 +113,9 @@ int remove_stale_temporaries(const fs::path& folder) {
   return removed;
 }
 
+fs::path program_path() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
 }  // namespace rlgo

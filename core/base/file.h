@@ -21,5 +21,7 @@ void atomic_write(const std::filesystem::path& path, const std::function<void(co
 void make_writable_folder(const std::filesystem::path& folder);
 // Number of temporaries ("*.tmp-*") left by a killed process that were removed from `folder`.
 int remove_stale_temporaries(const std::filesystem::path& folder);
+// The running program's own file; empty where the system does not tell.
+std::filesystem::path program_path();
 
 }  // namespace rlgo

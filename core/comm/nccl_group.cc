@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/cuda/nccl_plugin.h"
 #include "core/comm/device_group.h"
@@ -23,9 +22,7 @@ const RlgoNcclPlugin& plugin() {
   void* library = dlopen(kPluginFile, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     // Beside the program, where the build puts it.
-    std::error_code ignored;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    library = dlopen((program.parent_path() / "plugins" / kPluginFile).c_str(), RTLD_NOW | RTLD_LOCAL);
+    library = dlopen((program_path().parent_path() / "plugins" / kPluginFile).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
   if (library == nullptr) fail("the NCCL plug-in does not load: {}", dlerror());
   const auto entry = reinterpret_cast<RlgoNcclPluginFunction>(dlsym(library, "rlgo_nccl_plugin"));

@@ -276,7 +276,7 @@ int run_bench_scale(Context& context) {
   std::vector<int> counts;
   for (const auto& text : scale.ranks) counts.push_back(read_count(text));
   const auto model = load_model(config, false);
-  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::printf(
       "%s, agent %s, %u cores, %g s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "

@@ -2,6 +2,7 @@
 import csv
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,16 @@ def start(*arguments, cwd, ranks=None, log="output.txt"):
     with open(Path(cwd) / log, "w") as out:
         return subprocess.Popen([*launcher, BINARY, *map(str, arguments)], cwd=cwd, env=environment(),
                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def interrupt(process):
+    """Sends SIGINT and returns the exit status; kills a process that does not end."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(timeout=STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
 
 
 def wait_until(what, condition, seconds=120, process=None):

@@ -1,13 +1,11 @@
 """rlgo optimise: faster models are written, others are not; exit status 0, 3, 1; one line for bad input."""
 import os
-import signal
-import subprocess
 import sys
 import zlib
 
 import numpy as np
 import onnx
-from _rlgo import SOURCE, STOP_S, assert_same_model, environment, main, rlgo, start, wait_until
+from _rlgo import SOURCE, assert_same_model, environment, interrupt, main, rlgo, start, wait_until
 
 HELPER = onnx.helper
 # Little is measured and nothing kept between tests.
@@ -153,12 +151,7 @@ def interrupted(folder):
     save(folder / "deep.onnx", nodes, weights, [48, 48])
     process = start("optimise", "deep.onnx", "-o", "out.onnx", "--target", "libtorch", "--prices", "", "--rounds", "5", "--seconds", "600", "--method", "beam", "--force", cwd=folder)
     wait_until("the search", lambda: "search (beam)" in (folder / "output.txt").read_text(), process=process)
-    process.send_signal(signal.SIGINT)
-    try:
-        status = process.wait(timeout=STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+    status = interrupt(process)
     text = (folder / "output.txt").read_text()
     assert status in (0, 3) and "(interrupted)" in text, text
     assert_same_model(folder / "deep.onnx", folder / "out.onnx")

@@ -1,11 +1,9 @@
 """rlgo search: every method, equal limits, tables, curves, determinism, Ctrl-C, memory, one line for bad input."""
 import csv
-import signal
-import subprocess
 
 import numpy as np
 import onnx
-from _rlgo import SMALL_NET, SOURCE, STOP_S, assert_same_model, main, rewrites, rlgo, start, wait_until
+from _rlgo import SMALL_NET, SOURCE, assert_same_model, interrupt, main, rewrites, rlgo, start, wait_until
 
 BASE = ["--cost", "analytic", "--rules", SOURCE / "configs/rules/base.rules"]
 SQUEEZENET = ["--graph", "squeezenet1_1", *BASE]
@@ -88,12 +86,7 @@ def interrupted(folder):
     process = start("search", "--graph", "resnet18", *BASE, "--methods", "random,taso", "--budget", 10**9, "--csv", "out.csv", "--out", "result", "--outcome.repeats", 3,
                     "--outcome.seeds", 1, cwd=folder)
     wait_until("the search", lambda: "resnet18 random: " in (folder / "output.txt").read_text(), process=process)
-    process.send_signal(signal.SIGINT)
-    try:
-        status = process.wait(timeout=STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
+    status = interrupt(process)
     text = (folder / "output.txt").read_text()
     (row,) = table(folder / "out.csv")
     assert status == 0 and row["method"] == "random" and row["ended_by"] == "stopped" and "stopped" in text, text
