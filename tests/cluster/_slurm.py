@@ -163,9 +163,10 @@ def state(slurm, number, *wanted):
 
 
 def start_again(slurm, number):
-    """Slurm holds a requeued job back for two minutes: not in a test."""
+    """Slurm holds a requeued job back for two minutes: not in a test. A few seconds it needs: a job that starts again in the
+    second in which its first start's credential is revoked is "non-startable"."""
     state(slurm, number, "PENDING")
-    slurm.run("scontrol", "update", f"JobId={number}", "StartTime=now", check=False)
+    slurm.run("scontrol", "update", f"JobId={number}", "StartTime=now+5", check=False)
     state(slurm, number, "RUNNING", "COMPLETED")
 
 
