@@ -28,15 +28,6 @@ std::string with_word(const std::string& text, const std::string& name, const st
 
 bool starts_rule(const std::string& line) { return line.starts_with("rule ") || line.starts_with("# each "); }
 
-std::string family_of(const std::string& name) {
-  std::string out;
-  for (const auto& word : split(name, '-')) {
-    const auto op = ops::op_from_name(word);
-    out += (out.empty() ? "" : "-") + (op && ops::spec(*op).elementwise ? std::string("F") : std::string(word));
-  }
-  return out;
-}
-
 void check_one_term(const rules::CompiledRule& rule) {
   std::set<int32_t> reached;
   const std::function<void(int32_t)> visit = [&](int32_t node) {
@@ -75,6 +66,15 @@ rules::RuleText reversed(const rules::RuleText& text) {
 }
 
 }  // namespace
+
+std::string family_of(const std::string& name) {
+  std::string out;
+  for (const auto& word : split(name, '-')) {
+    const auto op = ops::op_from_name(word);
+    out += (out.empty() ? "" : "-") + (op && ops::spec(*op).elementwise ? std::string("F") : std::string(word));
+  }
+  return out;
+}
 
 std::string expand_families(std::string_view text, const std::string& file_name) {
   std::vector<std::string> lines;

@@ -39,6 +39,9 @@ class AxiomSet {
   std::vector<Axiom> axioms_;
 };
 
+// Axiom::family of this name.
+std::string family_of(const std::string& name);
+
 // The text with `# each` expanded: what AxiomSet::parse() reads.
 std::string expand_families(std::string_view text, const std::string& file_name);
 

@@ -91,18 +91,16 @@ class Query {
     solver_.add(z3::implies(literal, fact));
     literals_.emplace_back(number, literal);
   }
-  // One function symbol for each operator with its attributes and number of operands. Terms of a commutative operator
-  // are said to be equal with their operands exchanged.
+  // Terms of a commutative operator are said to be equal with their operands exchanged.
   z3::expr term(TermId t) {
     if (const auto held = terms_.find(t); held != terms_.end()) return held->second;
     const Node& node = graph_.node(t);
     z3::expr_vector kids(c_);
     for (TermId kid : node.kids) kids.push_back(term(kid));
-    const std::string name = fmt::format("f{}_{}_{}", node.op, node.params, node.kids.size());
     std::vector<z3::sort> sorts(node.kids.size(), tensor_);
     z3::sort_vector domain(c_);
     for (const auto& sort : sorts) domain.push_back(sort);
-    const z3::func_decl function = c_.function(name.c_str(), domain, tensor_);
+    const z3::func_decl function = c_.function(function_name(node).c_str(), domain, tensor_);
     const z3::expr made = function(kids);
     terms_.emplace(t, made);
     if (EGraph::commutative(node.op) && node.kids[0] != node.kids[1])

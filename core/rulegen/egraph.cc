@@ -4,8 +4,11 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/text.h"
 
 namespace rlgo::rulegen::sym {
+
+std::string function_name(const Node& node) { return fmt::format("f{}_{}_{}", node.op, node.params, node.kids.size()); }
 
 size_t EGraph::SignatureHash::operator()(const Signature& s) const {
   uint64_t h = hash_combine(static_cast<uint64_t>(s.op), static_cast<uint64_t>(s.params));

@@ -29,6 +29,9 @@ struct Node {
   bool duplicate = false;  // congruent to an older one: matching it again finds nothing new
 };
 
+// The function symbol that stands for the term's operator, attributes and number of operands in Z3's formulas.
+std::string function_name(const Node& node);
+
 // A ground instance of an axiom: left = right.
 struct Instance {
   int32_t axiom = 0;

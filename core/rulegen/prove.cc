@@ -7,6 +7,7 @@
 #include "core/base/stopwatch.h"
 #include "core/rulegen/certify.h"
 #include "core/rulegen/check.h"
+#include "core/rulegen/sym_number.h"
 #include "core/rulegen/sym_quantified.h"
 #include "core/rulegen/sym_saturate.h"
 
@@ -22,6 +23,12 @@ class Prover {
  public:
   Prover(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options)
       : rule_(rule), axioms_(axioms), options_(options), facts_(pool_.lins), binding_(rule) {
+    limits_.max_rank = options.max_rank;
+    limits_.max_sequence = options.max_sequence;
+    if (const auto names = only_scalars(rule)) {
+      limits_.scalar_numbers = true;
+      used_.insert(names->begin(), names->end());
+    }
     for (size_t k = 0; k < axioms.axioms().size(); ++k) {
       all_.push_back(static_cast<int32_t>(k));
       if (axioms.axioms()[k].plain) plain_.push_back(static_cast<int32_t>(k));
@@ -29,6 +36,14 @@ class Prover {
   }
 
   Proof run() {
+    const ThreadStopwatch watch;
+    Proof proof = all_cases();
+    proof.derive_ms = watch.us() / 1000 - proof.certify_ms - proof.z3_ms;
+    return proof;
+  }
+
+ private:
+  Proof all_cases() {
     Proof proof;
     try {
       do {
@@ -52,53 +67,31 @@ class Prover {
     return proof;
   }
 
- private:
   // Both sides of this case, all that its conditions and shapes say assumed. False: the case cannot arise.
   bool build() {
-    ThreadStopwatch watch;
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!facts_.refresh()) return false;
       if (pass > 0) facts_.take_changed();
       graph_.clear();
       binding_ = Binding(rule_);
       goals_.clear();
-      const bool possible = sides();
-      build_ms_ += watch.us() / 1000;
-      watch = {};
-      if (!possible) return false;
+      if (!sides()) return false;
       if (!facts_.take_changed()) return true;
     }
     throw Untranslatable("the conditions on extents do not settle");
   }
 
-  // Whether a number on the left has a shape and is not larger than the other operand: then the left side is equal to
-  // that with a scalar in its place (axioms G-fill-shape), the right side cannot see it (it has no name), and that case
-  // demands less. So it is proved with that one.
+  // Whether this case is proved with another one: a number on the left has a shape that does not count there.
   bool is_covered() {
-    using ops::Op;
-    for (size_t k = 0; k < rule_.left.size(); ++k) {
-      const auto& left = rule_.left[k];
-      const bool two = left.op == Op::add || left.op == Op::mul || left.op == Op::max || left.op == Op::min ||
-                       left.op == Op::sub || left.op == Op::div;
-      if (left.operands.size() != 2 || !two) continue;
-      const Node& node = graph_.node(binding_.nodes[k]);
-      for (size_t place = 0; place < 2; ++place) {
-        if (left.operands[place].kind != rules::Operand::Kind::scalar) continue;
-        const Node &number = graph_.node(node.kids[place]), &other = graph_.node(node.kids[1 - place]);
-        if (pool_.shape_of(number.outs[0]).empty() || node.outs[0] != other.outs[0]) continue;
-        const bool first = place == 0 && (left.op == Op::sub || left.op == Op::div);
-        used_.insert(fmt::format("{}-fill-shape{}", ops::name(left.op), first ? "-first" : ""));
-        return true;
-      }
-    }
-    return false;
+    const auto axiom = covered_number(rule_, graph_, pool_, binding_);
+    if (axiom) used_.insert(*axiom);
+    return axiom.has_value();
   }
 
   bool sides() {
     World world{pool_, {facts_, true}};
     try {
-      const CaseLimits limits{options_.max_rank, options_.max_sequence};
-      LeftSide(rule_, graph_, world, binding_, choices_, limits).run();
+      LeftSide(rule_, graph_, world, binding_, choices_, limits_).run();
       RightSide right(rule_, graph_, world, binding_, &choices_);
       if (!demand(right.run())) return false;
       for (const auto& replacement : rule_.replacements) {
@@ -126,7 +119,6 @@ class Prover {
   }
 
   bool one_case(Proof& proof) {
-    ThreadStopwatch watch;
     World world{pool_, {facts_, false}};
     for (const auto& [old, fresh] : goals_) {
       if (graph_.node(old).outs == graph_.node(fresh).outs) continue;
@@ -138,15 +130,12 @@ class Prover {
       if (!quantified_) proof.reason = proof.z3_reason;
       return quantified_;
     }
-    watch = {};
-    const bool derived = derive(world);
-    proof.derive_ms += watch.us() / 1000 + std::exchange(build_ms_, 0.0);
-    if (!derived) {
+    if (!derive(world)) {
       proof.reason = fmt::format("no derivation found ({} terms, {} instances of axioms){}", graph_.size(),
                                  graph_.instances().size(), case_text());
       return false;
     }
-    watch = {};
+    const ThreadStopwatch watch;
     const bool certified = certify(proof);
     proof.certify_ms += watch.us() / 1000;
     return certified;
@@ -179,7 +168,7 @@ class Prover {
 
   // The second route, for this case.
   bool by_z3(Proof& proof, World& world) {
-    const Stopwatch watch;
+    const ThreadStopwatch watch;
     const auto result = prove_quantified(axioms_, graph_, goals_, world);
     proof.z3_ms += watch.us() / 1000;
     if (!result.proved)
@@ -247,6 +236,7 @@ class Prover {
   const rules::CompiledRule& rule_;
   const AxiomSet& axioms_;
   ProveOptions options_;
+  CaseLimits limits_;
   Pool pool_;
   Facts facts_;
   EGraph graph_;
@@ -258,7 +248,6 @@ class Prover {
   bool tried_ = false;                         // to derive this case
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
-  double build_ms_ = 0;
   bool quantified_ = true;  // Z3 has proved all cases so far
 };
 

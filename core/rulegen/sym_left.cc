@@ -135,8 +135,7 @@ TermId LeftSide::variable(const std::string& name, size_t index, size_t place, i
 }
 
 // A constant of any shape whose elements all are one number.
-TermId LeftSide::uniform(const void* place, int part, const std::string& name, Value value) {
-  const int rank = choices_.choose(place, part, limits_.max_rank + 1);
+TermId LeftSide::uniform(int rank, const std::string& name, Value value) {
   Params params;
   set(params, Attr::shape, symbols(name, static_cast<size_t>(rank), 1));
   set(params, Attr::value, std::move(value));
@@ -188,7 +187,8 @@ std::vector<TermId> LeftSide::operands(size_t index) {
       sequence(index, operand, place, kids);
     } else if (operand.kind == Operand::Kind::scalar) {
       const Value value = to_attr(w_.pool, evaluate(rule_.scalars[slot], scope()), 0.0);
-      kids.push_back(uniform(&operand, 0, fmt::format("number{}", slot), value));
+      const int ranks = limits_.scalar_numbers ? 1 : limits_.max_rank + 1;
+      kids.push_back(uniform(choices_.choose(&operand, 0, ranks), fmt::format("number{}", slot), value));
     } else if (operand.kind == Operand::Kind::tensor) {
       if ((b_.masks.tensors >> slot & 1u) == 0) {
         const std::string& name = rule_.tensors[slot];
@@ -200,7 +200,8 @@ std::vector<TermId> LeftSide::operands(size_t index) {
         }
         if (const auto hint = rank_hint_.find(operand.index); hint != rank_hint_.end()) wanted = hint->second;
         b_.tensors[slot] = asked_value_ >> slot & 1u
-                               ? uniform(&name, 0, name, Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
+                               ? uniform(choices_.choose(&name, 0, limits_.max_rank + 1), name,
+                                         Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
                                : variable(name, index, kids.size(), wanted);
         b_.masks.tensors |= 1u << slot;
       }

@@ -101,7 +101,7 @@ class Forms {
 
   void collect() {
     for (int k = 0; k < limits_.iterations; ++k) {
-      seeds();
+      add_split_terms(graph_, w_, limits_.terms, seeded_);
       const int32_t terms = graph_.size();
       const auto before = graph_.instances().size();
       if (!round() || (graph_.size() == terms && graph_.instances().size() == before)) return;
@@ -110,19 +110,6 @@ class Forms {
   const std::vector<Form>& all() const { return forms_; }
 
  private:
-  // Outputs of splits and their concat, as in Saturation.
-  void seeds() {
-    for (; seeded_ < graph_.size() && graph_.size() < limits_.terms; ++seeded_) {
-      const Node node = graph_.node(seeded_);
-      if (node.op != static_cast<int>(ops::Op::split)) continue;
-      std::vector<TermId> ports;
-      for (size_t k = 0; k < node.outs.size(); ++k) ports.push_back(port_of(graph_, seeded_, static_cast<int>(k)));
-      Params params;
-      set(params, ops::Attr::axis, *find(w_.pool.params_of(node.params), ops::Attr::axis));
-      Fit fit = Fit::fits;
-      make_term(graph_, w_, ops::Op::concat, params, ports, &fit);
-    }
-  }
   // False where there are enough terms.
   bool round() {
     std::vector<std::pair<int32_t, Binding>> found;
@@ -283,7 +270,7 @@ class Query {
       kids.push_back(term(graph, kid, bound));
       domain.push_back(tensor_);
     }
-    const std::string name = fmt::format("f{}_{}_{}", node.op, node.params, node.kids.size());
+    const std::string name = function_name(node);
     const z3::func_decl function = c_.function(name.c_str(), domain, tensor_);
     if (EGraph::commutative(node.op) && node.kids.size() == 2) commutative_.emplace(name, function);
     return function(kids);

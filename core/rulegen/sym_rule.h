@@ -8,8 +8,9 @@
 namespace rlgo::rulegen::sym {
 
 struct CaseLimits {
-  int max_rank = 4;      // of variables whose rank the rule leaves open
-  int max_sequence = 3;  // elements of ?xs... (and parts of a split) are 1, .., max_sequence
+  int max_rank = 4;             // of variables whose rank the rule leaves open
+  int max_sequence = 3;         // elements of ?xs... (and parts of a split) are 1, .., max_sequence
+  bool scalar_numbers = false;  // numbers on the left have no shape, see only_scalars()
 };
 
 // Terms of the right side under a binding. fits: `right[k]` are the outputs of right node k (of a mapped one: of its
@@ -63,7 +64,7 @@ class LeftSide {
   std::vector<TermId> operands(size_t index);
   TermId variable(const std::string& name, size_t index, size_t place, int wanted_rank);
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);
-  TermId uniform(const void* place, int part, const std::string& name, Value value);
+  TermId uniform(int rank, const std::string& name, Value value);
   int rank_of_place(ops::Op op, size_t place) const;
   int rank_of(TermId t) const { return static_cast<int>(w_.pool.shape_of(graph_.node(t).outs[0]).size()); }
   Params attributes(size_t index, const std::vector<TermId>& kids);
@@ -83,9 +84,9 @@ class LeftSide {
   Binding& b_;
   Choices& choices_;
   const CaseLimits& limits_;
-  std::map<int32_t, int> rank_hint_;  // tensor -> rank that a condition demands
+  std::map<int32_t, int> rank_hint_;                    // tensor -> rank that a condition demands
   std::vector<std::pair<int32_t, int32_t>> same_rank_;  // tensors whose ranks a condition says are equal
-  uint32_t asked_value_ = 0;          // tensors whose one value a condition asks for
+  uint32_t asked_value_ = 0;                            // tensors whose one value a condition asks for
   int32_t next_variable_ = 0;
 };
 

@@ -4,6 +4,19 @@
 
 namespace rlgo::rulegen::sym {
 
+void add_split_terms(EGraph& graph, World& world, int32_t most_terms, int32_t& seen) {
+  for (; seen < graph.size() && graph.size() < most_terms; ++seen) {
+    const Node node = graph.node(seen);
+    if (node.op != static_cast<int>(ops::Op::split)) continue;
+    std::vector<TermId> ports;
+    for (size_t k = 0; k < node.outs.size(); ++k) ports.push_back(port_of(graph, seen, static_cast<int>(k)));
+    Params params;
+    set(params, ops::Attr::axis, *find(world.pool.params_of(node.params), ops::Attr::axis));
+    Fit fit = Fit::fits;
+    make_term(graph, world, ops::Op::concat, params, ports, &fit);
+  }
+}
+
 bool Saturation::reached(const Goals& goals) const {
   for (const auto& [a, b] : goals) {
     if (!graph_.same(a, b)) return false;
@@ -12,30 +25,15 @@ bool Saturation::reached(const Goals& goals) const {
 }
 
 bool Saturation::run(const Goals& goals, const std::vector<int32_t>& axioms) {
-  seeds();
+  add_split_terms(graph_, w_, limits_.terms, seeded_);
   for (int k = 0; k < limits_.iterations && !reached(goals); ++k) {
     const auto before = graph_.instances().size();
     const int32_t terms = graph_.size();
     if (round(goals, axioms)) break;
-    seeds();
+    add_split_terms(graph_, w_, limits_.terms, seeded_);
     if (graph_.instances().size() == before && graph_.size() == terms) break;
   }
   return reached(goals);
-}
-
-// Terms that axioms need and would not make by themselves: the outputs of each split, and their concat, which is the
-// whole. Adding a term asserts nothing.
-void Saturation::seeds() {
-  for (; seeded_ < graph_.size() && graph_.size() < limits_.terms; ++seeded_) {
-    const Node node = graph_.node(seeded_);
-    if (node.op != static_cast<int>(ops::Op::split)) continue;
-    std::vector<TermId> ports;
-    for (size_t k = 0; k < node.outs.size(); ++k) ports.push_back(port_of(graph_, seeded_, static_cast<int>(k)));
-    Params params;
-    set(params, ops::Attr::axis, *find(w_.pool.params_of(node.params), ops::Attr::axis));
-    Fit fit = Fit::fits;
-    make_term(graph_, w_, ops::Op::concat, params, ports, &fit);
-  }
 }
 
 uint64_t Saturation::key(int32_t axiom, const Binding& b) const {

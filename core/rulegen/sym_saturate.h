@@ -13,6 +13,11 @@ struct SaturationLimits {
 };
 using Goals = std::vector<std::pair<TermId, TermId>>;
 
+// Terms that axioms need and would not make by themselves: the outputs of each split, and their concat, which is the
+// whole, for terms from number `seen` on (moved to the end) while there are fewer than `most_terms`. Adding a term
+// asserts nothing.
+void add_split_terms(EGraph& graph, World& world, int32_t most_terms, int32_t& seen);
+
 class Saturation {
  public:
   Saturation(const AxiomSet& axioms, EGraph& graph, World& world, const SaturationLimits& limits)
@@ -23,7 +28,6 @@ class Saturation {
  private:
   bool reached(const Goals& goals) const;
   bool round(const Goals& goals, const std::vector<int32_t>& axioms);
-  void seeds();
   uint64_t key(int32_t axiom, const Binding& binding) const;
 
   const AxiomSet& axioms_;
@@ -31,7 +35,7 @@ class Saturation {
   World& w_;
   SaturationLimits limits_;
   std::unordered_set<uint64_t> tried_;  // matches, by axiom and classes
-  int32_t seeded_ = 0;                  // terms looked at by seeds()
+  int32_t seeded_ = 0;                  // terms looked at by add_split_terms()
 };
 
 }  // namespace rlgo::rulegen::sym

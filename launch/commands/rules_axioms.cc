@@ -1,6 +1,8 @@
-// rlgo rules axioms: every axiom at every small instance, in exact polynomials.
+// rlgo rules axioms: every axiom at every small instance, in exact polynomials; and which proofs use it.
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -8,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/rulegen/axiom.h"
 #include "core/rulegen/bounded.h"
+#include "core/rules/parser.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 #include "launch/session.h"
@@ -47,10 +50,47 @@ void report(const std::string& name, const rulegen::BoundedResult& result, int64
   std::fflush(stdout);
 }
 
+// In how many proofs of the files each axiom stands. Status 1 where a proof names what is no axiom.
+int report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files) {
+  std::map<std::string, int> uses;
+  std::set<std::string> kinds, used_kinds;
+  for (const auto& file : axiom_files) {
+    const auto axioms = rulegen::AxiomSet::load(file);
+    for (const auto& axiom : axioms->axioms()) uses[axiom.name] = 0, kinds.insert(axiom.family);
+  }
+  int proofs = 0;
+  bool known = true;
+  for (const auto& file : files) {
+    for (const auto& rule : rules::parse_rules(read_file(file), file)) {
+      proofs += rule.proof == "proved";
+      for (const auto& name : rule.axioms) {
+        const auto held = uses.find(name);
+        if (held != uses.end()) ++held->second;
+        if (held != uses.end() || name == "commutativity") continue;
+        std::printf("%s:%d: the proof of '%s' names '%s', which is no axiom\n", file.c_str(), rule.line,
+                    rule.name.c_str(), name.c_str());
+        known = false;
+      }
+    }
+  }
+  std::vector<std::string> unused;
+  for (const auto& [name, count] : uses) {
+    if (count == 0) unused.push_back(name);
+    if (count > 0) used_kinds.insert(rulegen::family_of(name));
+    if (count > 0) std::printf("%-40s %5d\n", name.c_str(), count);
+  }
+  std::printf("in no proof: %s\n", unused.empty() ? "none" : join(unused, " ").c_str());
+  std::printf(
+      "%zu of %zu axioms stand in the %d proofs of %zu files; %zu of %zu kinds (axioms that differ only in "
+      "the operator on single elements are one kind)\n",
+      uses.size() - unused.size(), uses.size(), proofs, files.size(), used_kinds.size(), kinds.size());
+  return known ? 0 : 1;
+}
+
 }  // namespace
 
 int run_rules_axioms(std::vector<std::string> arguments) {
-  std::vector<std::string> files;
+  std::vector<std::string> files, used_by;
   int64_t dims = 2, kernel = 3, tries = 4'000;
   bool expect_false = false;
   Options options;
@@ -61,10 +101,15 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   options.integer("tries", tries, 1, kNoLimit,
                   "combinations per axiom to go through in order; where there are more, as many random ones are added");
   options.flag("expect-false", expect_false, "each must be refuted (sets of false axioms)");
+  options.texts("used-by", used_by, "rule files: in how many of their proofs each axiom stands, and which in none");
   const auto names = parse_rules_arguments("axioms", options, arguments);
   if (!names) return 0;
   if (files.empty())
     files.push_back(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string());
+  if (!used_by.empty()) {
+    if (!names->empty()) fail("rules axioms --used-by takes no names of axioms");
+    return report_uses(files, used_by);
+  }
   std::string text;
   for (const auto& file : files) text += rulegen::expand_families(read_file(file), file);
   auto rules = rules::RuleSet::parse(text, join(files, "+"));

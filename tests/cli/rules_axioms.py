@@ -23,5 +23,25 @@ def false_ones(folder):
     assert re.search(r"^false-abs-is-relu +false .*\nleft: graph", failed, re.M), failed
 
 
+def used_by(folder):
+    """how often axioms stand in proofs, which in none; a name that is no axiom fails"""
+    rules = folder / "two.rules"
+    rules.write_text("rule one\n  proof proved relu-relu commutativity\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n\n"
+                     "rule two\n  proof proved relu-relu add-zero\n  ?y = (relu (relu (add ?x 0)))\n  => ?y = (relu ?x)\n")
+    text = rlgo("rules", "axioms", "--used-by", rules, cwd=folder).stdout
+    assert re.search(r"^relu-relu +2$", text, re.M) and re.search(r"^add-zero +1$", text, re.M), text
+    assert re.search(r"^in no proof: .*\bmatmul-associate\b", text, re.M), text
+    assert re.search(r"^2 of \d+ axioms stand in the 2 proofs of 1 files", text, re.M), text
+    rules.write_text(rules.read_text().replace("add-zero", "add-nought"))
+    failed = rlgo("rules", "axioms", "--used-by", rules, cwd=folder, status=1).stdout
+    assert "two.rules:6: the proof of 'two' names 'add-nought', which is no axiom" in failed, failed
+
+
+def shipped_proofs(folder):
+    """the proofs of the shipped files name axioms of today"""
+    files = [SOURCE / f"configs/rules/{name}.rules" for name in ("base", "runtime", "motion", "generated", "coverage")]
+    rlgo("rules", "axioms", "--used-by", ",".join(map(str, files)), cwd=folder)
+
+
 if __name__ == "__main__":
-    main(shipped, false_ones)
+    main(shipped, false_ones, used_by, shipped_proofs)

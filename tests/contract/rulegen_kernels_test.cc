@@ -117,7 +117,7 @@ TEST(Evaluator, SaysWhatItDoesNotKnow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Kernels, testing::ValuesIn(computing()),
-                         [](const auto& info) { return std::string(ops::name(info.param)); });
+                         [](const auto& test) { return std::string(ops::name(test.param)); });
 
 // Whole numbers in, whole numbers out: the field elements are the images of what floats compute exactly.
 TEST(Field, IsTheImageOfExactArithmetic) {

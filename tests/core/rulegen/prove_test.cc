@@ -125,6 +125,24 @@ TEST(Prove, NamesTheAxioms) {
   EXPECT_EQ(proof.axioms, std::vector<std::string>{"relu-relu"});
 }
 
+// Ranks of ?x alone are gone through where no number can be larger than ?x; the axioms for it are named.
+TEST(Prove, NumbersBesideOneTensorAreScalars) {
+  const Proof proof = derive("?y = (mul (add (pow ?x 2) (mul ?x 3)) 1) => ?y = (add (mul ?x ?x) (mul ?x 3))");
+  EXPECT_TRUE(proof.derived()) << proof.reason;
+  EXPECT_EQ(proof.cases, 5);
+  for (const char* axiom : {"mul-fill-shape", "pow-fill-shape", "pow-2"}) {
+    EXPECT_TRUE(std::ranges::find(proof.axioms, axiom) != proof.axioms.end()) << axiom;
+  }
+}
+
+// A number may be larger than ?x beside ?z, and in a node of its own.
+TEST(Prove, NumbersBesideOthersHaveShapes) {
+  const Proof two = derive("?y = (mul (mul ?x 1) ?z) => ?y = (mul ?x ?z)");
+  EXPECT_TRUE(two.derived()) << two.reason;
+  EXPECT_GT(two.cases, 25);
+  EXPECT_FALSE(derive("?t = (add ?x 1) ?y = (relu ?x) => ?t = ?x ?y = (relu ?x)").derived());
+}
+
 TEST(Prove, LastGateIsPartOfAProof) {
   ProveOptions options;
   const auto proof = derive("?y = (relu (relu ?x)) => ?y = (relu ?x)", options);
