@@ -152,7 +152,7 @@ void ActorLoop::on_trajectory(mdp::Trajectory trajectory) {
   if (trajectory.episode >= first_counted_) sent_steps_ += steps;
   counts_.episodes += 1;
   counts_.steps += steps;
-  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory));
+  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory, encoder_));
 }
 
 void ActorLoop::on_lost(const LostEpisode& episode) {

@@ -12,6 +12,7 @@
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
 #include "core/mdp/mdp.h"
+#include "core/mdp/observation_code.h"
 
 namespace rlgo::actors {
 
@@ -89,6 +90,7 @@ class ActorLoop : private Sink {
   bool said_goodbye_ = false;
   bool told_exhausted_ = false;  // a heartbeat has told that the quota is used up
   comm::Heartbeat counts_;
+  mdp::ObservationEncoder encoder_;
   Stopwatch since_beat_, since_heard_, since_read_;
 };
 

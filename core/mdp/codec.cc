@@ -22,7 +22,7 @@ constexpr uint32_t kVersion = 3;
 class InfoCode {
  public:
   void put(ByteWriter& out, const StepInfo& info) {
-    const auto [found, added] = rules_.emplace(info.rule, rules_.size());
+    const auto [found, added] = rules_.try_emplace(info.rule, rules_.size());
     out.put_varint(found->second);
     if (added) out.put_string(info.rule);
     const auto now = numbers(info);
@@ -76,8 +76,8 @@ class InfoCode {
   std::vector<std::string> names_;
 };
 
-void put(ByteWriter& out, const Observation* before, const Observation& observation) {
-  encode_observation(before, observation, out);
+void put(ByteWriter& out, ObservationEncoder& encoder, const Observation& observation) {
+  encoder.put(observation, out);
   out.put_varint(observation.latent.size());
   for (const float value : observation.latent) out.put(value);
 }
@@ -115,6 +115,11 @@ bool get_bool(ByteReader& in) {
 }  // namespace
 
 std::string encode(const Trajectory& trajectory) {
+  ObservationEncoder encoder;
+  return encode(trajectory, encoder);
+}
+
+std::string encode(const Trajectory& trajectory, ObservationEncoder& encoder) {
   const auto& t = trajectory;
   ByteWriter out;
   out.put(kMagic);
@@ -130,14 +135,14 @@ std::string encode(const Trajectory& trajectory) {
   out.put(t.best_cost_us);
   out.put<uint64_t>(t.steps.size());
   InfoCode infos;
-  const Observation* before = nullptr;
+  encoder.restart();
   for (const auto& step : t.steps) {
-    put(out, before, step.observation);
+    put(out, encoder, step.observation);
     put(out, step);
     infos.put(out, step.info);
-    before = &step.observation;
   }
-  put(out, before, t.last);
+  put(out, encoder, t.last);
+  encoder.restart();
   out.put(t.last_value_xfer);
   return out.take();
 }

@@ -1,5 +1,6 @@
 #include "core/mdp/mdp.h"
 
+#include <bit>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -21,7 +22,16 @@ void check_range(std::string_view field, const std::vector<int32_t>& values, int
 }
 
 void check_finite(std::string_view field, const std::vector<float>& values) {
-  for (size_t i = 0; i < values.size(); ++i) {
+  // All of them at once; which one it is matters only when one is wrong.
+  constexpr uint32_t kExponent = 0x7F800000, kLowestBit = 0x00800000;
+  uint32_t carry = 0;  // the top bit: some exponent is all ones
+  size_t i = 0;
+  for (; i + 8 <= values.size(); i += 8) {
+    for (size_t k = i; k < i + 8; ++k) carry |= (std::bit_cast<uint32_t>(values[k]) & kExponent) + kLowestBit;
+  }
+  for (; i < values.size(); ++i) carry |= (std::bit_cast<uint32_t>(values[i]) & kExponent) + kLowestBit;
+  if (carry >> 31 == 0) return;
+  for (i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) fail("observation: {}[{}] is {}, not a finite number", field, i, values[i]);
   }
 }

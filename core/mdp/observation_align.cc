@@ -3,108 +3,171 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/base/hash.h"
+
 namespace rlgo::mdp {
 namespace {
 
 constexpr size_t kFewRows = 3;  // a column that differs in no more is cheaper as it is
+constexpr size_t kNear = 8;     // rows of the base that are looked at before all are
+
+// Odd numbers without a pattern.
+constexpr auto kFactors = [] {
+  std::array<uint64_t, kMaxWidth> factors{};
+  for (size_t c = 0; c < kMaxWidth; ++c) factors[c] = mix64(c + 1) | 1;
+  return factors;
+}();
 
 class Aligner {
  public:
-  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes)
-      : base_(base), now_(now), base_nodes_(base_nodes), nodes_(sizes.nodes), width_(sizes.node_width) {}
+  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes, Relations& relations)
+      : base_(base),
+        now_(now),
+        base_nodes_(base_nodes),
+        nodes_(sizes.nodes),
+        width_(sizes.node_width),
+        relations_(relations) {}
 
   Alignment run() {
     result_.from.assign(nodes_, -1);
     result_.equal.assign(nodes_, 0);
     result_.mask.fill(~uint32_t{0});
-    find_derived();
+    if (relations_.width != width_ && nodes_ > 1) search();
+    for (const auto& column : relations_.columns) result_.mask[column.column] = 0;
     match_ends();
     match_middle();
     pair_up();
-    if (base_nodes_ > 0) drop_steady_columns();
+    for (const auto& column : relations_.columns) {
+      if (nodes_ > 1 && changes(column.column, column.kind == DerivedColumn::position ? 0 : kFewRows)) {
+        if (auto derived = verify(column)) {
+          result_.derived.push_back(std::move(*derived));
+          continue;
+        }
+      }
+      spell_out(column.column);
+    }
     return std::move(result_);
   }
 
  private:
-  float at(size_t row, size_t column) const { return now_.node_feat[row * width_ + column]; }
   bool same(size_t row, size_t base_row) const {
     return now_.node_op[row] == base_.node_op[base_row] &&
            same_features(row_of(now_, row, width_), row_of(base_, base_row, width_), result_.mask.data(), width_);
   }
 
-  void add(DerivedColumn column) {
-    result_.mask[column.column] = 0;
-    result_.derived.push_back(column);
-  }
-
-  void find_derived() {
+  void search() {
+    relations_ = {width_, {}};
+    std::vector<std::vector<float>> columns;
+    for (size_t c = 0; c < width_; ++c) columns.push_back(column(c));
+    const auto is = [this](size_t c, auto field) {
+      return std::ranges::any_of(relations_.columns, [&](const auto& known) { return field(known) == c; });
+    };
+    const auto follows = [&](size_t c) { return is(c, [](const DerivedColumn& known) { return known.column; }); };
+    const auto leads = [&](size_t c) {
+      return is(c, [this](const DerivedColumn& known) {
+        return known.kind == DerivedColumn::position ? width_ : known.source;
+      });
+    };
     for (size_t c = 0; c < width_; ++c) {
-      size_t row = 0;
-      while (row < nodes_ && bits(at(row, c)) == bits(position_of(row, nodes_))) ++row;
-      if (row == nodes_ && nodes_ > 1) add({c, DerivedColumn::position, 0, 0});
-    }
-    std::vector<size_t> probe(width_, nodes_);  // first row with a value
-    for (size_t c = 0; c < width_; ++c) {
-      for (size_t row = 0; row < nodes_ && probe[c] == nodes_; ++row) {
-        if (at(row, c) != 0) probe[c] = row;
-      }
+      if (is_position(columns[c])) relations_.columns.push_back({c, DerivedColumn::position, 0, 0});
     }
     for (size_t a = 0; a < width_; ++a) {
-      for (size_t b = a + 1; b < width_ && result_.mask[a] != 0; ++b) {
-        if (result_.mask[b] == 0 || probe[a] != probe[b] || probe[a] == nodes_) continue;
-        if (const auto ratio = ratio_of(a, b, probe[a])) add_proportional(a, b, *ratio);
+      for (size_t b = a + 1; b < width_; ++b) {
+        if (follows(a) || follows(b) || !ratio_of(columns[a], columns[b])) continue;
+        // The column that changes more follows from the other.
+        const bool a_follows = base_nodes_ == 0 || differing(columns[a], a) >= differing(columns[b], b);
+        if (!leads(a_follows ? a : b))
+          relations_.columns.push_back({a_follows ? a : b, DerivedColumn::proportional, a_follows ? b : a, 0});
       }
     }
   }
 
-  // Mean of b / a, where it is the same up to rounding in all rows.
-  std::optional<double> ratio_of(size_t a, size_t b, size_t probe) const {
-    const double first = static_cast<double>(at(probe, b)) / static_cast<double>(at(probe, a));
-    double sum = 0;
-    size_t rows = 0;
-    for (size_t row = probe; row < nodes_; ++row) {
-      const double x = at(row, a), y = at(row, b);
+  std::vector<float> column(size_t c) const {
+    std::vector<float> values(nodes_);
+    for (size_t row = 0; row < nodes_; ++row) values[row] = now_.node_feat[row * width_ + c];
+    return values;
+  }
+
+  bool is_position(const std::vector<float>& values) const {
+    size_t row = 0;
+    while (row < nodes_ && bits(values[row]) == bits(position_of(row, nodes_))) ++row;
+    return row == nodes_;
+  }
+
+  // b / a, where it is the same up to rounding for all.
+  static std::optional<double> ratio_of(const std::vector<float>& a, const std::vector<float>& b) {
+    size_t i = 0;
+    while (i < a.size() && a[i] == 0 && b[i] == 0) ++i;
+    if (i == a.size()) return {};
+    const double first = static_cast<double>(b[i]) / static_cast<double>(a[i]);
+    double sum_a = 0, sum_b = 0;
+    size_t count = 0;
+    for (; i < a.size(); ++i) {
+      const double x = a[i], y = b[i];
       if (!(std::abs(x * first - y) <= 4e-7 * std::abs(y))) return {};
-      if (x == 0) continue;
-      sum += y / x;
-      ++rows;
+      sum_a += x;
+      sum_b += y;
+      count += x != 0;
     }
-    const double ratio = sum / static_cast<double>(rows);
-    return rows > kFewRows && std::isfinite(ratio) && ratio != 0 ? std::optional(ratio) : std::nullopt;
+    const double ratio = sum_b / sum_a;
+    return count > 0 && std::isfinite(ratio) && ratio != 0 ? std::optional(ratio) : std::nullopt;
   }
 
   // Rows of a column that differ from the base, with the first rows of both beside each other, or the last ones.
-  size_t differing(size_t column) const {
+  size_t differing(const std::vector<float>& values, size_t c) const {
     const size_t common = std::min(nodes_, base_nodes_);
     size_t front = 0, back = 0;
     for (size_t i = 0; i < common; ++i) {
-      front += bits(at(i, column)) != bits(base_.node_feat[i * width_ + column]);
-      back += bits(at(nodes_ - 1 - i, column)) != bits(base_.node_feat[(base_nodes_ - 1 - i) * width_ + column]);
+      front += bits(values[i]) != bits(base_.node_feat[i * width_ + c]);
+      back += bits(values[nodes_ - 1 - i]) != bits(base_.node_feat[(base_nodes_ - 1 - i) * width_ + c]);
     }
     return std::min(front, back);
   }
 
-  // The column that changes more follows from the other.
-  void add_proportional(size_t a, size_t b, double ratio) {
-    const size_t changes_a = base_nodes_ > 0 ? differing(a) : kFewRows + 1,
-                 changes_b = base_nodes_ > 0 ? differing(b) : 0;
-    if (changes_a <= kFewRows && changes_b <= kFewRows) return;
-    const bool a_follows = changes_a >= changes_b;
-    const DerivedColumn column{a_follows ? a : b, DerivedColumn::proportional, a_follows ? b : a,
-                               a_follows ? 1 / ratio : ratio};
-    for (const auto& other : result_.derived) {
-      if (other.kind == DerivedColumn::proportional && other.source == column.column) return;
-    }
+  bool differs(size_t row, size_t c) const {
+    return result_.from[row] < 0 ||
+           bits(now_.node_feat[row * width_ + c]) != bits(base_.node_feat[result_.from[row] * width_ + c]);
+  }
+
+  // Whether a column differs from the base in more rows than that.
+  bool changes(size_t c, size_t most) const {
+    size_t rows = 0;
+    for (size_t i = 0; i < nodes_ && rows <= most; ++i) rows += differs(i, c);
+    return rows > most;
+  }
+
+  // The column counts like any other.
+  void spell_out(size_t c) {
+    result_.mask[c] = ~uint32_t{0};
+    for (size_t i = 0; i < nodes_; ++i) result_.equal[i] &= static_cast<uint8_t>(!differs(i, c));
+  }
+
+  // What the formula of a column is here, if it holds.
+  std::optional<Alignment::Derived> verify(const DerivedColumn& derived) const {
+    Alignment::Derived result{derived, {}};
+    const auto values = column(derived.column);
+    if (derived.kind == DerivedColumn::position) return is_position(values) ? std::optional(result) : std::nullopt;
     // One value of the source must always give one value.
-    Values values(nodes_);
-    std::vector<uint32_t> held;
+    const auto sources = column(derived.source);
+    Values numbers(nodes_);
+    std::vector<float> source, value;  // of each number
     for (size_t row = 0; row < nodes_; ++row) {
       bool added = false;
-      const uint32_t number = values.number(at(row, column.source), &added);
-      if (added) held.push_back(bits(at(row, column.column)));
-      if (held[number] != bits(at(row, column.column))) return;
+      const uint32_t number = numbers.number(sources[row], &added);
+      if (added) {
+        source.push_back(sources[row]);
+        value.push_back(values[row]);
+      } else if (bits(value[number]) != bits(values[row])) {
+        return {};
+      }
     }
-    add(column);
+    const auto ratio = ratio_of(source, value);
+    if (!ratio) return {};
+    result.ratio = *ratio;
+    result.residuals.reserve(source.size());
+    for (size_t k = 0; k < source.size(); ++k)
+      result.residuals.push_back(rank_of(value[k]) - rank_of(proportional(source[k], result.ratio)));
+    return result;
   }
 
   void match(size_t row, size_t base_row) {
@@ -127,27 +190,40 @@ class Aligner {
   void match_middle() {
     used_.assign(base_nodes_, 0);
     const size_t end = base_nodes_ - back_;
-    std::vector<std::pair<uint64_t, size_t>> rows;  // hash, row of the base; sorted
-    for (size_t b = front_; b < end; ++b) rows.emplace_back(hash_row(base_, b, width_, result_.mask.data()), b);
-    std::sort(rows.begin(), rows.end());
     size_t cursor = front_;
     for (size_t i = front_; i < nodes_ - back_; ++i) {
-      if (!(cursor < end && !used_[cursor] && same(i, cursor))) {
-        const uint64_t hash = hash_row(now_, i, width_, result_.mask.data());
-        // The nearest one from the cursor on; else the first.
-        auto found = rows.end();
-        for (auto at = std::lower_bound(rows.begin(), rows.end(), std::pair(hash, size_t{0}));
-             at != rows.end() && at->first == hash; ++at) {
-          if (used_[at->second] || !same(i, at->second)) continue;
-          if (found == rows.end() || at->second >= cursor) found = at;
-          if (at->second >= cursor) break;
-        }
-        if (found == rows.end()) continue;
-        cursor = found->second;
-      }
-      used_[cursor] = 1;
-      match(i, cursor++);
+      size_t found = near(i, cursor, end);
+      if (found == end) found = anywhere(i, cursor, end);
+      if (found == end) continue;
+      used_[found] = 1;
+      match(i, found);
+      cursor = found + 1;
     }
+  }
+
+  // The first unused row of the base that is row i, among some from the cursor on; else `end`.
+  size_t near(size_t i, size_t cursor, size_t end) const {
+    for (size_t b = cursor; b < std::min(cursor + kNear, end); ++b) {
+      if (!used_[b] && same(i, b)) return b;
+    }
+    return end;
+  }
+
+  // The first one from the cursor on; else the first one of all; else `end`.
+  size_t anywhere(size_t i, size_t cursor, size_t end) {
+    if (rows_.empty()) {
+      for (size_t b = front_; b < end; ++b) rows_.emplace_back(hash_row(base_, b, width_, result_.mask.data()), b);
+      std::sort(rows_.begin(), rows_.end());
+    }
+    const uint64_t hash = hash_row(now_, i, width_, result_.mask.data());
+    size_t found = end;
+    for (auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair(hash, size_t{0}));
+         at != rows_.end() && at->first == hash; ++at) {
+      if (used_[at->second] || !same(i, at->second)) continue;
+      if (at->second >= cursor) return at->second;
+      if (found == end) found = at->second;
+    }
+    return found;
   }
 
   // A row without a match that stands where an unused one of the same operator stood is the same node, changed.
@@ -161,26 +237,13 @@ class Aligner {
     }
   }
 
-  void drop_steady_columns() {
-    std::erase_if(result_.derived, [&](const DerivedColumn& derived) {
-      const size_t c = derived.column;
-      const auto differs = [&](size_t i) {
-        return result_.from[i] < 0 || bits(at(i, c)) != bits(base_.node_feat[result_.from[i] * width_ + c]);
-      };
-      size_t rows = 0;
-      for (size_t i = 0; i < nodes_; ++i) rows += differs(i);
-      if (rows > (derived.kind == DerivedColumn::position ? 0 : kFewRows)) return false;
-      result_.mask[c] = ~uint32_t{0};
-      for (size_t i = 0; i < nodes_; ++i) result_.equal[i] &= static_cast<uint8_t>(!differs(i));
-      return true;
-    });
-  }
-
   const Observation& base_;
   const Observation& now_;
   const size_t base_nodes_, nodes_, width_;
-  size_t front_ = 0, back_ = 0;  // rows matched at both ends
-  std::vector<uint8_t> used_;    // [base_nodes]
+  Relations& relations_;
+  size_t front_ = 0, back_ = 0;                    // rows matched at both ends
+  std::vector<uint8_t> used_;                      // [base_nodes]
+  std::vector<std::pair<uint64_t, size_t>> rows_;  // hash, row of the base between its ends; sorted
   Alignment result_;
 };
 
@@ -188,13 +251,15 @@ class Aligner {
 
 uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t* mask) {
   const float* features = row_of(o, row, width);
-  uint64_t h = static_cast<uint64_t>(static_cast<uint32_t>(o.node_op[row])) + 0x9E3779B97F4A7C15ull;
-  for (size_t c = 0; c < width; ++c) h = (h ^ (bits(features[c]) & mask[c])) * 0xBF58476D1CE4E5B9ull + (h >> 29);
+  uint64_t h = mix64(static_cast<uint32_t>(o.node_op[row]));
+  // A sum of products, which do not wait for each other.
+  for (size_t c = 0; c < width; ++c) h += uint64_t{bits(features[c]) & mask[c]} * kFactors[c];
   return h ^ (h >> 32);
 }
 
-Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes) {
-  return Aligner(base, base_nodes, now, sizes).run();
+Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
+                Relations& relations) {
+  return Aligner(base, base_nodes, now, sizes, relations).run();
 }
 
 }  // namespace rlgo::mdp

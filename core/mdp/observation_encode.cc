@@ -24,18 +24,25 @@ void put_whole(const Observation& o, ByteWriter& out) {
 class Encoder {
  public:
   // `base` has the widths of `now`, or is empty.
-  Encoder(const Observation& base, const Sizes& base_sizes, const Observation& now, const Sizes& sizes, ByteWriter& out)
-      : base_(base), base_nodes_(base_sizes.nodes), now_(now), sizes_(sizes), out_(out), width_(sizes.node_width) {}
+  Encoder(const Observation& base, const Facts& base_facts, const Observation& now, const Facts& facts, ByteWriter& out)
+      : base_(base),
+        base_nodes_(base_facts.sizes.nodes),
+        base_first_(base_facts.first_edge),
+        now_(now),
+        sizes_(facts.sizes),
+        now_first_(facts.first_edge),
+        out_(out),
+        width_(facts.sizes.node_width) {}
 
-  void run() {
+  void run(Relations& relations) {
     for (const size_t size :
          {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.xfers})
       out_.put_varint(size);
-    alignment_ = align(base_, base_nodes_, now_, sizes_);
+    alignment_ = align(base_, base_nodes_, now_, sizes_, relations);
     put_derived();
     put_rows();
     for (const auto& derived : alignment_.derived) {
-      if (derived.kind == DerivedColumn::proportional) put_residuals(derived);
+      if (derived.kind == DerivedColumn::proportional) put_residuals(derived.residuals);
     }
     to_.assign(base_nodes_, -1);
     for (size_t i = 0; i < sizes_.nodes; ++i) {
@@ -113,14 +120,18 @@ class Encoder {
     }
     static constexpr float kZeros[kMaxWidth] = {};
     Choice best = compare(i, Reference::nothing, 0, 0, kZeros);
-    const auto consider = [&best](const Choice& other) {
-      if (std::popcount(other.changed) < std::popcount(best.changed)) best = other;
+    size_t changes = static_cast<size_t>(std::popcount(best.changed));
+    const auto consider = [&](Reference kind, size_t other_row, int32_t op, const float* features) {
+      const size_t count = count_changed(row(i), features, mask(), width_) + (op != now_.node_op[i]);
+      if (count >= changes) return;
+      best = compare(i, kind, other_row, op, features);
+      changes = count;
     };
     for (size_t k = spelled_.size() - std::min(spelled_.size(), kLookBack); k < spelled_.size(); ++k)
-      consider(compare(i, Reference::again, spelled_[k], now_.node_op[spelled_[k]], row(spelled_[k])));
+      consider(Reference::again, spelled_[k], now_.node_op[spelled_[k]], row(spelled_[k]));
     for (size_t b = 0; b < base_nodes_; ++b) {
       if (base_.node_op[b] == now_.node_op[i])
-        consider(compare(i, Reference::other, b, base_.node_op[b], row_of(base_, b, width_)));
+        consider(Reference::other, b, base_.node_op[b], row_of(base_, b, width_));
     }
     return best;
   }
@@ -144,15 +155,7 @@ class Encoder {
 
   // How far the derived column is from its formula, for each value of the source, in units in the last place; two bits
   // each: 0, 1, 2 are 0, +1, -1, and 3 is followed, after all, by the number.
-  void put_residuals(const DerivedColumn& derived) {
-    Values values(sizes_.nodes);
-    std::vector<int64_t> residuals;
-    for (size_t i = 0; i < sizes_.nodes; ++i) {
-      bool added = false;
-      const float source = row(i)[derived.source];
-      values.number(source, &added);
-      if (added) residuals.push_back(rank_of(row(i)[derived.column]) - rank_of(proportional(source, derived.ratio)));
-    }
+  void put_residuals(const std::vector<int64_t>& residuals) {
     for (size_t k = 0; k < residuals.size(); k += 4) {
       uint32_t byte = 0;
       for (size_t j = k; j < std::min(k + 4, residuals.size()); ++j) {
@@ -181,13 +184,10 @@ class Encoder {
     for (size_t k = 0; k < count; ++k) {
       if (to_[base_.edge_src[base_first + k]] != now_.edge_src[first + k]) return false;
     }
-    return count == 0 ||
-           std::memcmp(edge(now_, first), edge(base_, base_first), count * sizes_.edge_width * sizeof(float)) == 0;
+    return same_features(edge(now_, first), edge(base_, base_first), count * sizes_.edge_width);
   }
 
   void put_edges() {
-    now_first_ = first_edges(now_, sizes_.nodes);
-    base_first_ = first_edges(base_, base_nodes_);
     std::vector<size_t> others;
     for (size_t i = 0; i < sizes_.nodes; ++i) {
       if (!edges_as_before(i)) others.push_back(i);
@@ -213,11 +213,13 @@ class Encoder {
     EdgeReference kind = EdgeReference::nothing;
     size_t distance = 0;
     uint64_t changed = changed_edge(e, kZeros);
+    size_t changes = static_cast<size_t>(std::popcount(changed));
     const auto consider = [&](EdgeReference other, const float* features, size_t d) {
-      const uint64_t mask = changed_edge(e, features);
-      if (std::popcount(mask) >= std::popcount(changed)) return;
+      const size_t count = count_changed(edge(now_, e), features, kAllColumns, sizes_.edge_width);
+      if (count >= changes) return;
       kind = other;
-      changed = mask;
+      changed = changed_edge(e, features);
+      changes = count;
       distance = d;
     };
     if (from_base(i)) {
@@ -251,6 +253,7 @@ class Encoder {
     for (size_t x = 0; x < sizes_.xfers; ++x) {
       const auto before = compare ? static_cast<size_t>(base_.counts[x]) : 0,
                  count = static_cast<size_t>(now_.counts[x]);
+      if (before == 0 && count == 0) continue;
       bool equal = before == count;
       for (size_t k = 0; equal && k < count && sizes_.nodes > 0; ++k)
         equal = to_[base_.loc_node[base_at + k]] == now_.loc_node[at + k];
@@ -344,31 +347,32 @@ class Encoder {
 
   const Observation& base_;
   const size_t base_nodes_;
+  const std::vector<int32_t>& base_first_;
   const Observation& now_;
   const Sizes& sizes_;
+  const std::vector<int32_t>& now_first_;
   ByteWriter& out_;
   const size_t width_;
   Alignment alignment_;
-  std::vector<int32_t> to_;  // [base nodes] row that a row of the base has become, or -1
-  std::vector<int32_t> now_first_, base_first_;
+  std::vector<int32_t> to_;      // [base nodes] row that a row of the base has become, or -1
   std::vector<size_t> spelled_;  // rows spelled out so far
 };
 
 }  // namespace
 
-void encode_observation(const Observation* base, const Observation& observation, ByteWriter& out) {
-  Sizes sizes, base_sizes;
-  if (in_order(observation, &sizes)) {
-    static const Observation kNothing;
-    const bool usable = base != nullptr && in_order(*base, &base_sizes) && base_sizes.same_widths(sizes) &&
-                        (base_sizes.nodes > 0) == (sizes.nodes > 0);
-    if (!usable) base_sizes = Sizes();
-    out.put(CodeKind::difference);
-    Encoder(usable ? *base : kNothing, base_sizes, observation, sizes, out).run();
-  } else {
+void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
+               Relations& relations, ByteWriter& out) {
+  if (!facts.in_order) {
     out.put(CodeKind::whole);
-    put_whole(observation, out);
+    put_whole(now, out);
+    return;
   }
+  static const Observation kNothing;
+  static const Facts kNoFacts{true, {}, {0}};
+  const bool usable = base != nullptr && base_facts.in_order && base_facts.sizes.same_widths(facts.sizes) &&
+                      (base_facts.sizes.nodes > 0) == (facts.sizes.nodes > 0);
+  out.put(CodeKind::difference);
+  Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, out).run(relations);
 }
 
 }  // namespace rlgo::mdp

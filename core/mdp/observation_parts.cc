@@ -5,10 +5,18 @@
 namespace rlgo::mdp {
 namespace {
 
+// Whether all lie in [0, limit), limit below 2^31.
 bool inside(const std::vector<int32_t>& values, size_t limit) {
-  uint32_t highest = 0;
-  for (const int32_t value : values) highest = std::max(highest, static_cast<uint32_t>(value));
-  return values.empty() || highest < limit;
+  const auto last = static_cast<uint32_t>(limit) - 1;
+  uint32_t outside = 0;  // the top bit: some value is below zero, or above the last one
+  size_t i = 0;
+  for (; i + 8 <= values.size(); i += 8) {  // eight at once
+    for (size_t k = i; k < i + 8; ++k)
+      outside |= static_cast<uint32_t>(values[k]) | (last - static_cast<uint32_t>(values[k]));
+  }
+  for (; i < values.size(); ++i)
+    outside |= static_cast<uint32_t>(values[i]) | (last - static_cast<uint32_t>(values[i]));
+  return outside >> 31 == 0;
 }
 
 // Width of `rows` rows that hold `values` values; false where they do not divide.
@@ -30,9 +38,11 @@ bool in_order(const Observation& o, Sizes* sizes) {
   if (!width_of(o.node_feat.size(), sizes->nodes, &sizes->node_width) ||
       !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width))
     return false;
-  if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes) ||
-      !std::is_sorted(o.edge_dst.begin(), o.edge_dst.end()))
+  if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes))
     return false;
+  int32_t falling = 0;  // below zero: some edge's reading node is before that of the edge before
+  for (size_t e = 1; e < o.edge_dst.size(); ++e) falling |= o.edge_dst[e] - o.edge_dst[e - 1];
+  if (falling < 0) return false;
   if (sizes->nodes == 0) return o.loc_node.empty() && std::ranges::all_of(o.counts, [](int32_t c) { return c >= 0; });
   uint64_t locations = 0;
   for (const int32_t count : o.counts) {

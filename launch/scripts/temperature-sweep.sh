@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 
 out=${1:-runs/temperature-sweep}
 shift || true
-temperatures=${TEMPERATURES:-0.1 0.3 0.5 0.75 1.0 1.25 1.5 1.75 2.0 3.0}
+temperatures=${TEMPERATURES:-0.1 0.5 0.75 1.0 1.2 1.5 1.75 2.0 2.5 3.0}
 seeds=${SEEDS:-1 2 3 4 5}
 run=${RUN:-launch/run.sh}
 episodes=${EPISODES:-20}

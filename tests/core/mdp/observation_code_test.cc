@@ -60,10 +60,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-// Bytes of a code that gives the observation back, bit for bit.
-size_t survives(const Observation* base, const Observation& o) {
-  const auto bytes = code(base, o);
-  const auto read = decoded(base, bytes);
+void expect_same(const Observation& read, const Observation& o) {
   EXPECT_EQ(read.node_op, o.node_op);
   EXPECT_TRUE(same_bits(read.node_feat, o.node_feat));
   EXPECT_EQ(read.edge_src, o.edge_src);
@@ -72,6 +69,12 @@ size_t survives(const Observation* base, const Observation& o) {
   EXPECT_TRUE(same_bits(read.globals, o.globals));
   EXPECT_EQ(read.counts, o.counts);
   EXPECT_EQ(read.loc_node, o.loc_node);
+}
+
+// Bytes of a code that gives the observation back, bit for bit.
+size_t survives(const Observation* base, const Observation& o) {
+  const auto bytes = code(base, o);
+  expect_same(decoded(base, bytes), o);
   return bytes.size();
 }
 
@@ -186,6 +189,36 @@ TEST(ObservationCode, RandomPairsSurvive) {
     auto after = random_observation(rng, i % 2);
     survives(i % 7 == 0 ? nullptr : &before, after);
     before = std::move(after);
+  }
+}
+
+TEST(ObservationCode, AnEncoderThatGoesOnIsReadTheSameWay) {
+  Rng rng({37});
+  ObservationEncoder encoder;
+  const auto start = chain(many_ops(40));
+  for (int episode = 0; episode < 60; ++episode) {
+    std::vector<Observation> seen;
+    for (uint64_t i = 0; i < 5; ++i) seen.push_back(random_observation(rng, episode % 2));
+    if (episode % 3 != 0) seen[0] = start;                 // most episodes start alike, some do not
+    if (episode % 5 == 0) seen[2].edge_dst.push_back(-1);  // is not in order
+    encoder.restart();
+    for (size_t i = 0; i < seen.size(); ++i) {
+      ByteWriter out;
+      encoder.put(seen[i], out);
+      expect_same(decoded(i == 0 ? nullptr : &seen[i - 1], out.bytes()), seen[i]);
+    }
+  }
+}
+
+TEST(ObservationCode, TheStartOfAnEpisodeMayChangeByASign) {
+  ObservationEncoder encoder;
+  auto start = chain(many_ops(10));
+  for (const float first : {0.0f, -0.0f, 0.0f}) {
+    start.node_feat[0] = first;
+    encoder.restart();
+    ByteWriter out;
+    encoder.put(start, out);
+    EXPECT_EQ(std::signbit(decoded(nullptr, out.bytes()).node_feat[0]), std::signbit(first));
   }
 }
 
