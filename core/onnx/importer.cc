@@ -78,6 +78,8 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
   skeleton_->contradictory = !types_.contradiction().empty();
   if (skeleton_->contradictory)
     report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());
+  if (!types_.misdeclared().empty())
+    report_.notes.push_back("the file declares other shapes than its operators have: " + types_.misdeclared());
   collect_names(model.graph(), skeleton_->names);
 }
 

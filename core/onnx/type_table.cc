@@ -4,6 +4,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <unordered_map>
+#include <utility>
 
 #include "core/onnx/guard.h"
 #include "core/onnx/validate.h"
@@ -17,7 +18,14 @@ struct TypeTable::Map {
 TypeTable::TypeTable(onnx::ModelProto& model) : map_(std::make_unique<Map>()) {
   Inference inference(model);
   contradiction_ = inference.run_strictly(true);
-  if (!contradiction_.empty()) inference.run_leniently();
+  if (!contradiction_.empty()) {
+    inference.forget_shapes();
+    if (inference.run_strictly(true).empty()) {
+      misdeclared_ = std::exchange(contradiction_, "");
+    } else {
+      inference.run_leniently();
+    }
+  }
   const auto& graph = model.graph();
   for (const auto* list : {&graph.input(), &graph.output(), &graph.value_info()}) {
     for (const auto& value : *list) map_->types[value.name()] = value.type();

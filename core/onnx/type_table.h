@@ -17,7 +17,10 @@ class TypeTable {
   TypeTable(TypeTable&&) noexcept;
   ~TypeTable();
 
-  // What contradicts what in the file's own shapes; empty where nothing does.
+  // What the operators' shapes contradict of what the file declares; empty where nothing does. The declarations of
+  // values inside and of the outputs' shapes are left out then.
+  const std::string& misdeclared() const { return misdeclared_; }
+  // Which operators contradict each other, whatever is declared; empty where none do.
   const std::string& contradiction() const { return contradiction_; }
   // Unranked and `other` for an unknown name.
   ops::TensorType type(const std::string& name) const;
@@ -29,7 +32,7 @@ class TypeTable {
  private:
   struct Map;
   std::unique_ptr<Map> map_;
-  std::string contradiction_;
+  std::string misdeclared_, contradiction_;
 };
 
 }  // namespace rlgo::onnx_io

@@ -360,12 +360,11 @@ void Inference::forget_shapes() {
   for (auto& output : *graph.mutable_output()) {
     if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
   }
+  for (const auto& [n, node] : saved_->nodes) *graph.mutable_node(n) = node;
 }
 
 void Inference::run_leniently() {
-  auto& graph = *saved_->model.mutable_graph();
   forget_shapes();
-  for (const auto& [n, node] : saved_->nodes) *graph.mutable_node(n) = node;
   try {
     const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(false, 0, true);

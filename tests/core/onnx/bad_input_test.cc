@@ -127,6 +127,13 @@ TEST(BadModel, TypesThatDoNotFitMakeOpaqueOperators) {
   EXPECT_NE(model.report.notes[0].find("contradict"), std::string::npos);
 }
 
+TEST(BadModel, ShapesThatAreDeclaredWronglyAreLeftOut) {
+  const auto model = import_text("g (float[2] x) => (float[1, 2] y) <float[7] a> { a = Exp(x) y = Relu(a) }");
+  EXPECT_EQ(ops_of(model), "%1 = exp(%0) : f32[2]\n%2 = relu(%1) : f32[2]\n");
+  ASSERT_EQ(model.report.notes.size(), 1U);
+  EXPECT_NE(model.report.notes[0].find("declares other shapes"), std::string::npos);
+}
+
 onnx::ModelProto with_initialiser(std::initializer_list<int64_t> dims, size_t bytes) {
   auto model = parse("g (float[2] x) => (float[2] y) { y = Mul(x, w) }");
   auto* tensor = model.mutable_graph()->add_initializer();
