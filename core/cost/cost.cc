@@ -16,79 +16,77 @@ using ops::Op;
 double bytes_of(const ops::TensorType& type) { return type.is_static() ? static_cast<double>(type.bytes()) : 0.0; }
 
 // Buffers of the activations over one pass: a buffer lives from the node that writes it to the last node that reads it,
-// inputs and outputs of the graph all the time. A reshape shows its input's buffer.
+// inputs and outputs of the graph all the time. A reshape shows its input's buffer; a constant one is folded to a
+// weight of its own. Gone through from the last node to the first, so that what a reshape's readers need is known at
+// its input.
 class PeakMemory {
  public:
-  explicit PeakMemory(const Graph& graph) : graph_(graph), first_buffer_(static_cast<size_t>(graph.id_bound()), 0) {
-    buffers_.reserve(graph.size() + graph.size() / 4);
-    for (const NodeId id : graph.order()) place_node(id);
-    for (const graph::GraphOutput& out : graph.outputs()) {
-      Buffer& buffer = buffer_of(out.value);
-      buffer.last_step = std::max(buffer.last_step, steps());
-    }
+  PeakMemory(const Graph& graph, std::span<const OutputBytes> sizes)
+      : graph_(graph),
+        sizes_(sizes),
+        steps_(static_cast<int32_t>(graph.size())),
+        shown_(graph.size(), -1),
+        is_output_(graph.size(), 0),
+        change_(graph.size() + 2, 0.0) {
+    for (const graph::GraphOutput& out : graph.outputs())
+      is_output_[static_cast<size_t>(graph.position(out.value.node))] = 1;
+    const auto order = graph.order();
+    for (int32_t step = steps_ - 1; step >= 0; --step) place_node(order[static_cast<size_t>(step)], step);
   }
 
   double bytes() const {
-    // Change of the live sum at each step.
-    std::vector<double> change(static_cast<size_t>(steps()) + 2, 0.0);
-    double folded = 0;
-    for (const Buffer& buffer : buffers_) {
-      if (buffer.alias_of >= 0) continue;
-      if (buffer.constant) {
-        if (buffer.last_step >= 0) folded += buffer.bytes;  // read by a node that runs: a weight of the folded graph
-        continue;
-      }
-      change[static_cast<size_t>(buffer.first_step)] += buffer.bytes;
-      change[static_cast<size_t>(std::max(buffer.first_step, buffer.last_step)) + 1] -= buffer.bytes;
-    }
     double live = 0, peak = 0;
-    for (const double c : change) {
+    for (const double c : change_) {
       live += c;
       peak = std::max(peak, live);
     }
-    return peak + folded;
+    return peak + folded_;
   }
 
  private:
-  struct Buffer {
-    double bytes = 0;
-    int32_t first_step = 0;
-    int32_t last_step = -1;
-    int32_t alias_of = -1;  // another buffer
-    bool constant = false;
-  };
+  static bool shows_input(const Node& node) { return node.op() == Op::reshape && !node.constant; }
 
-  int32_t steps() const { return static_cast<int32_t>(graph_.size()); }
-  size_t index_of(Value value) const { return first_buffer_[value.node] + static_cast<size_t>(value.port); }
-
-  Buffer& buffer_of(Value value) {
-    Buffer* buffer = &buffers_[index_of(value)];
-    while (buffer->alias_of >= 0) buffer = &buffers_[static_cast<size_t>(buffer->alias_of)];
-    return *buffer;
+  void place_node(NodeId id, int32_t step) {
+    const Node& node = graph_.node(id);
+    const OutputBytes& sizes = sizes_[static_cast<size_t>(id)];
+    for (size_t port = 0; port < sizes.size(); ++port) {
+      const int32_t last = last_step(id, node, static_cast<int32_t>(port), step);
+      if (shows_input(node)) {
+        shown_[static_cast<size_t>(step)] = last;
+      } else if (node.constant) {
+        if (last >= 0) folded_ += sizes[port];  // read by a node that runs: a weight of the folded graph
+      } else {
+        const bool input = node.op() == Op::input;
+        change_[input ? 0 : static_cast<size_t>(step)] += sizes[port];
+        change_[static_cast<size_t>(input ? steps_ : std::max(step, last)) + 1] -= sizes[port];
+      }
+    }
   }
 
-  void place_node(NodeId id) {
-    const Node& node = graph_.node(id);
-    const int32_t step = graph_.position(id);
-    first_buffer_[id] = buffers_.size();
-    for (const auto& type : node.info->outputs) buffers_.push_back({bytes_of(type), step, -1, -1, node.constant});
-    Buffer* own = buffers_.data() + first_buffer_[id];
-    if (node.op() == Op::input) {
-      own[0].first_step = 0;
-      own[0].last_step = steps();
+  // Of the readers that run, -1 where there is none.
+  int32_t last_step(NodeId id, const Node& node, int32_t port, int32_t step) const {
+    int32_t last = -1;
+    for (const graph::Use& use : node.uses) {
+      if (use.port != port) continue;
+      const Node& user = graph_.node(use.user);
+      if (user.constant) continue;
+      const int32_t at = graph_.position(use.user);
+      last = std::max({last, at, shows_input(user) ? shown_[static_cast<size_t>(at)] : -1});
     }
-    // A constant reshape is folded to a weight of its own.
-    if (node.op() == Op::reshape && !node.constant) own[0].alias_of = static_cast<int32_t>(index_of(node.inputs[0]));
-    if (node.constant) return;
-    for (const Value& in : node.inputs) {
-      Buffer& buffer = buffer_of(in);
-      buffer.last_step = std::max(buffer.last_step, step);
+    if (is_output_[static_cast<size_t>(step)] != 0) {
+      const auto shown = [&](const graph::GraphOutput& out) { return out.value == Value{id, port}; };
+      if (std::ranges::any_of(graph_.outputs(), shown)) last = steps_;
     }
+    return last;
   }
 
   const Graph& graph_;
-  std::vector<size_t> first_buffer_;  // by node
-  std::vector<Buffer> buffers_;       // of live nodes, in topological order
+  const std::span<const OutputBytes> sizes_;
+  const int32_t steps_;
+  std::vector<int32_t> shown_;      // by position, of reshapes: last reader
+  std::vector<uint8_t> is_output_;  // by position: some output of the node is one of the graph
+  std::vector<double> change_;      // of the live sum at each step
+  double folded_ = 0;
 };
 
 // Sum of the prices of `changed` and of all whose price depends on them.
@@ -146,7 +144,19 @@ Cost graph_cost(CostModel& model, const Graph& graph) {
   return sum;
 }
 
-double peak_bytes(const Graph& graph) { return PeakMemory(graph).bytes(); }
+OutputBytes output_bytes(const Node& node) {
+  OutputBytes sizes;
+  for (const auto& type : node.info->outputs) sizes.push_back(bytes_of(type));
+  return sizes;
+}
+
+double peak_bytes(const Graph& graph, std::span<const OutputBytes> sizes) { return PeakMemory(graph, sizes).bytes(); }
+
+double peak_bytes(const Graph& graph) {
+  std::vector<OutputBytes> sizes(static_cast<size_t>(graph.id_bound()));
+  for (const NodeId id : graph.order()) sizes[static_cast<size_t>(id)] = output_bytes(graph.node(id));
+  return peak_bytes(graph, sizes);
+}
 
 std::vector<NodeId> CostModel::dependents(const Graph& graph, std::span<const NodeId> changed) const {
   std::vector<NodeId> out;

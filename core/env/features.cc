@@ -51,13 +51,20 @@ std::span<const std::string_view> edge_feature_names() { return kEdgeNames; }
 std::span<const std::string_view> global_feature_names() { return kGlobalNames; }
 
 void FeatureBuilder::learn(const Graph& graph, NodeId id) {
-  if (rows_.size() <= static_cast<size_t>(id)) rows_.resize(graph.id_bound());
+  if (rows_.size() <= static_cast<size_t>(id)) {
+    rows_.resize(graph.id_bound());
+    bytes_.resize(graph.id_bound());
+  }
   Row row;
   const graph::Node& node = graph.node(id);
+  bytes_[id] = cost::output_bytes(node);
   if (!node.constant) {
     row.cost = cost::node_cost(*model_, graph, id);
     const cost::Cost& c = row.cost;
-    for (const auto& output : node.info->outputs) row.ports.push_back({log_elements(output), output.rank() > 0 ? log_dim(output.shape.back()) : 0.0f, output.rank() > 1 ? log_dim(output.shape[1]) : 0.0f});
+    for (const auto& output : node.info->outputs)
+      row.ports.push_back({log_elements(output), static_cast<float>(output.rank()) / 6.0f,
+                           output.rank() > 0 ? log_dim(output.shape.back()) : 0.0f,
+                           output.rank() > 1 ? log_dim(output.shape[1]) : 0.0f});
     const ops::TensorType& type = node.info->outputs.empty() ? ops::TensorType() : node.info->outputs[0];
     float* f = row.features;
     f[kLogElements] = log_elements(type);
@@ -77,6 +84,7 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
 
 void FeatureBuilder::reset(const Graph& graph) {
   rows_.assign(graph.id_bound(), Row());
+  bytes_.assign(graph.id_bound(), {});
   for (NodeId id : graph.order()) learn(graph, id);
 }
 
@@ -89,26 +97,29 @@ cost::Cost FeatureBuilder::cost(const Graph& graph) const {
     sum.bytes += c.bytes;
     sum.launches += c.launches;
   }
-  sum.peak_bytes = cost::peak_bytes(graph);
+  sum.peak_bytes = cost::peak_bytes(graph, bytes_);
   return sum;
 }
 
-void FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vector<int32_t>& index, mdp::Observation& out) const {
+size_t FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vector<int32_t>& index, size_t count,
+                                 mdp::Observation& out) const {
   const graph::Node& node = graph.node(id);
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const Value v = node.inputs[k];
     if (index[v.node] < 0) continue;
     const Port& port = rows_[v.node].ports[v.port];
-    out.edge_src.push_back(index[v.node]);
-    out.edge_dst.push_back(index[id]);
-    const float row[kEdgeFeatures] = {port.log_elements,
-                                      std::min(4.0f, static_cast<float>(k) / 4.0f),
-                                      std::min(4.0f, static_cast<float>(v.port) / 4.0f),
-                                      static_cast<float>(graph.type(v).rank()) / 6.0f,
-                                      port.log_last_dim,
-                                      port.log_dim_1};
-    out.edge_feat.insert(out.edge_feat.end(), row, row + kEdgeFeatures);
+    out.edge_src[count] = index[v.node];
+    out.edge_dst[count] = index[id];
+    float* row = out.edge_feat.data() + count * kEdgeFeatures;
+    row[0] = port.log_elements;
+    row[1] = std::min(4.0f, static_cast<float>(k) / 4.0f);
+    row[2] = std::min(4.0f, static_cast<float>(v.port) / 4.0f);
+    row[3] = port.rank;
+    row[4] = port.log_last_dim;
+    row[5] = port.log_dim_1;
+    ++count;
   }
+  return count;
 }
 
 void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
@@ -125,33 +136,41 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
   std::vector<int32_t> index(graph.id_bound(), -1);
   std::vector<NodeId> nodes;
   nodes.reserve(graph.size());
+  size_t edges = 0;  // at most
   for (NodeId id : graph.order()) {
-    if (graph.node(id).constant) continue;
+    const graph::Node& node = graph.node(id);
+    if (node.constant) continue;
     index[id] = static_cast<int32_t>(nodes.size());
     nodes.push_back(id);
+    edges += node.inputs.size();
   }
-  out.node_op.reserve(nodes.size());
-  out.node_feat.reserve(nodes.size() * kNodeFeatures);
-  out.edge_src.reserve(2 * nodes.size());
-  out.edge_dst.reserve(2 * nodes.size());
-  out.edge_feat.reserve(2 * nodes.size() * kEdgeFeatures);
-  std::vector<uint8_t> is_output(graph.id_bound(), 0);
-  for (const auto& o : graph.outputs()) is_output[o.value.node] = 1;
+  out.node_op.resize(nodes.size());
+  out.node_feat.resize(nodes.size() * kNodeFeatures);
+  out.edge_src.resize(edges);
+  out.edge_dst.resize(edges);
+  out.edge_feat.resize(edges * kEdgeFeatures);
+  edges = 0;
   const auto current = static_cast<float>(std::max(progress.current_us, 1e-9));
   const auto initial = static_cast<float>(std::max(progress.initial_us, 1e-9));
   for (size_t i = 0; i < nodes.size(); ++i) {
     const graph::Node& node = graph.node(nodes[i]);
     const Row& row = rows_[nodes[i]];
-    out.node_op.push_back(static_cast<int32_t>(node.op()));
-    out.node_feat.insert(out.node_feat.end(), row.features, row.features + kNodeFeatures);
+    out.node_op[i] = static_cast<int32_t>(node.op());
     float* f = out.node_feat.data() + i * kNodeFeatures;
-    f[kIsOutput] = is_output[nodes[i]];
+    std::copy_n(row.features, kNodeFeatures, f);
     f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
     f[kCostShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / current;
     f[kInitialShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / initial;
     f[kPosition] = static_cast<float>(i) / static_cast<float>(nodes.size());
-    add_edges(graph, nodes[i], index, out);
+    edges = add_edges(graph, nodes[i], index, edges, out);
   }
+  for (const auto& o : graph.outputs()) {
+    if (index[o.value.node] >= 0)
+      out.node_feat[static_cast<size_t>(index[o.value.node]) * kNodeFeatures + kIsOutput] = 1.0f;
+  }
+  out.edge_src.resize(edges);
+  out.edge_dst.resize(edges);
+  out.edge_feat.resize(edges * kEdgeFeatures);
   const int xfers = matches.rules().size();
   out.counts.resize(xfers);
   int64_t legal = 0;

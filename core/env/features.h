@@ -46,7 +46,7 @@ class FeatureBuilder {
  private:
   // What edges show of an output.
   struct Port {
-    float log_elements, log_last_dim, log_dim_1;
+    float log_elements, rank, log_last_dim, log_dim_1;
   };
   struct Row {
     float features[kNodeFeatures] = {};  // those that depend on the node alone; others are zero
@@ -54,9 +54,12 @@ class FeatureBuilder {
     SmallVector<Port, 1> ports;
   };
   void learn(const graph::Graph& graph, graph::NodeId id);
-  void add_edges(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& index, mdp::Observation& out) const;
+  // Edges into a node, behind edge `count`; returns how many there are then. index: of nodes in the observation, by id.
+  size_t add_edges(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& index, size_t count,
+                   mdp::Observation& out) const;
   std::shared_ptr<cost::CostModel> model_;
-  std::vector<Row> rows_;  // by node id
+  std::vector<Row> rows_;                 // by node id
+  std::vector<cost::OutputBytes> bytes_;  // by node id
 };
 
 }  // namespace rlgo::env

@@ -83,11 +83,16 @@ struct RewriteEnv::Impl {
     if (action.location < 0 || action.location >= offered) {
       fail("illegal action: location {} of xfer {} ({}), which has {} locations", action.location, action.xfer, rules->name(action.xfer), offered);
     }
-    auto rewrite = rules::apply(*rules, matches[action.location], graph);
-    if (!rewrite) fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.xfer), action.location);
-    graph = std::move(rewrite->graph);
-    index.update(graph, rewrite->delta);
-    features.update(graph, rewrite->delta);
+    graph::Editor editor(std::move(graph));
+    index.edit(action.xfer, action.location, editor);
+    graph::Delta delta;
+    auto edited = editor.finish(&delta);
+    if (!edited)
+      fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.xfer),
+           action.location);
+    graph = std::move(*edited);
+    index.update(graph, delta);
+    features.update(graph, delta);
     trace.push_back(action);
   }
 

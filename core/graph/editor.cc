@@ -8,6 +8,8 @@
 namespace rlgo::graph {
 namespace {
 
+constexpr size_t kRoom = 16;
+
 uint64_t hash_op(ops::Op op, const ops::Attrs& attrs) { return hash_combine(static_cast<uint64_t>(op), attrs.hash()); }
 
 bool may_merge(const NodeInfo& info) {
@@ -31,7 +33,13 @@ std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::spa
   return info;
 }
 
-Editor::Editor(const Graph& graph) : graph_(graph), first_new_(graph.id_bound()) {}
+// Room for a few new nodes: what an edit adds must not move all the others.
+Editor::Editor(const Graph& graph) : first_new_(graph.id_bound()) {
+  graph_.nodes_.reserve(graph.nodes_.size() + kRoom);
+  graph_ = graph;
+}
+
+Editor::Editor(Graph&& graph) : graph_(std::move(graph)), first_new_(graph_.id_bound()) {}
 
 Value Editor::add_input(std::string name, ops::TensorType type) {
   auto info = std::make_shared<NodeInfo>();
@@ -244,31 +252,31 @@ NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) co
 
 // Depth-first postorder from the graph's inputs and outputs. False where there is a cycle.
 bool Editor::order_nodes() {
-  enum : uint8_t { kNew, kOpen, kDone };
-  std::vector<uint8_t> state(graph_.nodes_.size(), kNew);
+  constexpr int32_t kNew = -1, kOpen = -2;  // else the place of a node that is done
   std::vector<std::pair<NodeId, uint32_t>> stack;
+  auto& position = graph_.position_;
   graph_.order_.clear();
-  graph_.position_.assign(graph_.nodes_.size(), -1);
+  position.assign(graph_.nodes_.size(), kNew);
   const auto visit = [&](NodeId root) {
-    if (state[root] == kDone) return true;
-    state[root] = kOpen;
+    if (position[root] >= 0) return true;
+    position[root] = kOpen;
     stack.emplace_back(root, 0);
     while (!stack.empty()) {
-      auto& [id, next] = stack.back();
+      const NodeId id = stack.back().first;
       const auto& inputs = graph_.nodes_[id].inputs;
+      uint32_t next = stack.back().second;
+      while (next < inputs.size() && position[inputs[next].node] >= 0) ++next;
       if (next == inputs.size()) {
-        state[id] = kDone;
-        graph_.position_[id] = static_cast<int32_t>(graph_.order_.size());
+        position[id] = static_cast<int32_t>(graph_.order_.size());
         graph_.order_.push_back(id);
         stack.pop_back();
         continue;
       }
-      const NodeId child = inputs[next++].node;
-      if (state[child] == kOpen) return false;
-      if (state[child] == kNew) {
-        state[child] = kOpen;
-        stack.emplace_back(child, 0);
-      }
+      const NodeId child = inputs[next].node;
+      if (position[child] == kOpen) return false;
+      stack.back().second = next + 1;
+      position[child] = kOpen;
+      stack.emplace_back(child, 0);
     }
     return true;
   };

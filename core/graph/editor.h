@@ -18,6 +18,7 @@ class Editor {
  public:
   explicit Editor(std::string graph_name) : graph_(std::move(graph_name)) {}
   explicit Editor(const Graph& graph);
+  explicit Editor(Graph&& graph);  // edits the graph itself, without a copy
 
   Value add_input(std::string name, ops::TensorType type);
   Value add_weight(std::string name, std::shared_ptr<const Blob> blob);

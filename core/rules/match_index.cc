@@ -15,9 +15,9 @@ using graph::NodeId;
 
 // The matches of one rule; shared between copies of an index until one of them changes it.
 struct RuleMatches {
-  std::vector<Found> all;         // blocked ones and both orders of `before` rules included; sorted
+  std::vector<Placed> all;        // blocked ones and both orders of `before` rules included; sorted
   std::vector<uint32_t> offered;  // index in `all` of each published match
-  std::vector<Match> published;
+  std::vector<const Match*> published;
   std::vector<bool> in_order;  // of `before` rules: whether all[k] stands in the wanted order
   bool any_sensitive = false;
 };
@@ -32,7 +32,24 @@ uint64_t fingerprint(const Graph& graph, const graph::Node& node) {
   return h;
 }
 
-enum Change : uint8_t { kSame = 0, kUses = 1, kNode = 2 };
+enum Change : uint8_t { kSame = 0, kUses = 1, kNode = 2 };  // as Matcher::leave_out wants them
+
+struct Changes {
+  std::vector<uint8_t> how;                     // Change of each node, by id; of removed ones too
+  std::vector<std::pair<NodeId, Change>> live;  // those to look around
+  uint64_t mask = 0;                            // bit id % 64 of each
+  bool keeps_order = true;                      // nodes that live on stand in the order in which they stood
+};
+
+uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
+
+Placed place(Found found) {
+  Placed placed;
+  for (NodeId id : found.match.nodes) placed.nodes |= mask_of(id);
+  placed.blocked = found.blocked;
+  placed.found = std::make_shared<Found>(std::move(found));
+  return placed;
+}
 
 }  // namespace
 
@@ -40,117 +57,168 @@ struct MatchIndex::Impl {
   std::shared_ptr<const RuleSet> set;
   std::vector<std::shared_ptr<const RuleMatches>> rules;
   std::vector<uint64_t> fingerprints;  // by node id
+  std::vector<int32_t> positions;      // by node id, -1 where dead
   int64_t total = 0;
 
   const CompiledRule& rule(size_t r) const { return *set->impl().rules[r]; }
 
-  std::vector<bool> order_flags(const CompiledRule& rule, const Graph& graph, const std::vector<Found>& all) const {
+  std::vector<bool> order_flags(const CompiledRule& rule, const Graph& graph, const std::vector<Placed>& all) const {
     std::vector<bool> flags;
     if (rule.before_first < 0) return flags;
-    for (const auto& found : all) {
-      flags.push_back(graph.position(found.match.nodes[rule.before_first]) <
-                      graph.position(found.match.nodes[rule.before_second]));
+    for (const Placed& one : all) {
+      const auto& nodes = one.found->match.nodes;
+      flags.push_back(graph.position(nodes[static_cast<size_t>(rule.before_first)]) <
+                      graph.position(nodes[static_cast<size_t>(rule.before_second)]));
     }
     return flags;
   }
 
-  void set_rule(size_t r, const Graph& graph, std::vector<Found> all) {
+  // The first `sorted` are in order.
+  void set_rule(size_t r, const Graph& graph, std::vector<Placed> all, size_t sorted) {
     auto matches = std::make_shared<RuleMatches>();
-    sort_found(graph, all);
+    sort_found(graph, all, sorted);
     matches->offered = publish(rule(r), graph, all);
-    for (const uint32_t k : matches->offered) matches->published.push_back(all[k].match);
+    matches->published.reserve(matches->offered.size());
+    for (const uint32_t k : matches->offered) matches->published.push_back(&all[k].found->match);
     matches->in_order = order_flags(rule(r), graph, all);
-    matches->any_sensitive = std::ranges::any_of(all, [](const Found& f) { return f.sensitive; });
+    matches->any_sensitive = std::ranges::any_of(all, [](const Placed& p) { return p.found->sensitive; });
     matches->all = std::move(all);
     total += static_cast<int64_t>(matches->published.size()) -
              (rules[r] ? static_cast<int64_t>(rules[r]->published.size()) : 0);
     rules[r] = std::move(matches);
   }
 
-  // Matches around the given nodes, for each rule.
-  std::vector<std::vector<Found>> search(const Graph& graph, std::span<const std::pair<NodeId, Change>> nodes,
-                                         bool first_roots_only) const {
+  // Matches around the given nodes, by rule.
+  std::vector<Placed> search(const Graph& graph, std::span<const std::pair<NodeId, Change>> nodes,
+                             bool first_roots_only) const {
     const auto& inside = set->impl();
-    std::vector<std::vector<Found>> found(inside.rules.size());
+    std::vector<Placed> found;
     Binding scratch;
+    std::vector<uint8_t> seen(static_cast<size_t>(graph.id_bound()), kSame);
+    const Matcher::Sink sink = [&](Found f, const Plan& plan) {
+      f.recipe = make_recipe(plan, graph);
+      found.push_back(place(std::move(f)));
+    };
     for (const auto& [id, change] : nodes) {
-      for (const Anchor& anchor : inside.anchors[static_cast<size_t>(graph.node(id).op())]) {
-        if (first_roots_only ? anchor.pattern != 0 : change == kUses && !anchor.asks_uses) continue;
+      const auto op = static_cast<size_t>(graph.node(id).op());
+      for (const Anchor& anchor : change == kUses ? inside.use_anchors[op] : inside.anchors[op]) {
+        if (first_roots_only && anchor.pattern != 0) continue;
         const auto r = static_cast<size_t>(anchor.rule);
-        auto& out = found[r];
-        Matcher(rule(r), anchor.rule, graph, scratch).at(anchor.pattern, id, [&](Found f, const Plan& plan) {
-          f.recipe = make_recipe(plan, graph);
-          out.push_back(std::move(f));
-        });
+        Matcher matcher(rule(r), anchor.rule, graph, scratch);
+        if (!first_roots_only) matcher.leave_out(seen, inside.asks_uses[r]);
+        matcher.at(anchor.pattern, id, sink);
       }
+      seen[static_cast<size_t>(id)] = change;
     }
+    const auto rule_of = [](const Placed& p) { return p.found->match.rule; };
+    std::ranges::stable_sort(found, {}, rule_of);
     return found;
   }
 
-  // Nodes whose neighbourhood changed, and how; live ones are listed, `change` also has the removed.
-  std::vector<std::pair<NodeId, Change>> changed_nodes(const Graph& graph, const graph::Delta& delta,
-                                                       std::vector<uint8_t>& change) {
-    change.assign(static_cast<size_t>(graph.id_bound()), kSame);
+  // Nodes whose neighbourhood changed, and how.
+  Changes changes(const Graph& graph, const graph::Delta& delta) {
+    Changes changes;
+    changes.how.assign(static_cast<size_t>(graph.id_bound()), kSame);
     fingerprints.resize(static_cast<size_t>(graph.id_bound()), 0);
-    std::vector<std::pair<NodeId, Change>> nodes;
-    for (NodeId id : delta.removed) change[static_cast<size_t>(id)] = kNode;
+    for (NodeId id : delta.removed) {
+      changes.how[static_cast<size_t>(id)] = kNode;
+      changes.mask |= mask_of(id);
+    }
     for (const auto* list : {&delta.touched, &delta.added}) {
       for (NodeId id : *list) {
         const uint64_t now = fingerprint(graph, graph.node(id));
         auto& known = fingerprints[static_cast<size_t>(id)];
         const Change how = known == now ? kUses : kNode;
         known = now;
-        change[static_cast<size_t>(id)] = how;
-        nodes.emplace_back(id, how);
+        changes.how[static_cast<size_t>(id)] = how;
+        changes.mask |= mask_of(id);
+        changes.live.emplace_back(id, how);
       }
     }
-    return nodes;
+    changes.keeps_order = take_positions(graph);
+    return changes;
+  }
+
+  // False where nodes that were in the last graph stand in another order.
+  bool take_positions(const Graph& graph) {
+    positions.resize(static_cast<size_t>(graph.id_bound()), -1);
+    bool kept = true;
+    int32_t last = -1;
+    for (NodeId id : graph.order()) {
+      const int32_t before = positions[static_cast<size_t>(id)];
+      if (before < 0) continue;
+      kept &= before > last;
+      last = before;
+    }
+    for (NodeId id = 0; id < graph.id_bound(); ++id)
+      positions[static_cast<size_t>(id)] = graph.contains(id) ? graph.position(id) : -1;
+    return kept;
   }
 
   // Asks again whether sensitive matches would make a cycle. True where an answer changed.
-  bool ask_cycles(size_t r, const Graph& graph, std::vector<Found>& all) const {
+  bool ask_cycles(size_t r, const Graph& graph, std::vector<Placed>& all) const {
     bool changed = false;
     Binding scratch;
-    for (Found& found : all) {
-      if (!found.sensitive) continue;
-      const bool before = found.blocked;
+    for (Placed& one : all) {
+      if (!one.found->sensitive) continue;
+      const bool before = one.blocked;
       Matcher(rule(r), static_cast<int>(r), graph, scratch)
-          .pinned(found.match.nodes, [&](const Found& now, const Plan&) {
-            if (now.match == found.match) found.blocked = now.blocked;
+          .pinned(one.found->match.nodes, [&](const Found& now, const Plan&) {
+            if (now.match == one.found->match) one.blocked = now.blocked;
           });
-      changed |= before != found.blocked;
+      changed |= before != one.blocked;
     }
     return changed;
   }
 
-  // Whether the order of the old matches still stands.
-  bool in_order(size_t r, const Graph& graph, const RuleMatches& old) const {
-    const auto less = [&](const Found& a, const Found& b) { return stands_before(graph, a.match, b.match); };
-    return std::is_sorted(old.all.begin(), old.all.end(), less) && order_flags(rule(r), graph, old.all) == old.in_order;
+  // Whether the order of these matches, which were in order, still stands.
+  bool in_order(const Graph& graph, const std::vector<Placed>& all) const {
+    const auto less = [&](const Placed& a, const Placed& b) {
+      return stands_before(graph, a.found->match, b.found->match);
+    };
+    return std::is_sorted(all.begin(), all.end(), less);
   }
 
-  void update_rule(size_t r, const Graph& graph, const std::vector<uint8_t>& change, std::vector<Found> found) {
+  void update_rule(size_t r, const Graph& graph, const Changes& changes, std::span<Placed> found) {
     const RuleMatches& old = *rules[r];
+    if (old.all.empty() && found.empty()) return;
     const uint32_t asks = set->impl().asks_uses[r];
-    const auto stale = [&](const Found& f) {
-      for (size_t k = 0; k < f.match.nodes.size(); ++k) {
-        const uint8_t how = change[static_cast<size_t>(f.match.nodes[k])];
+    const auto stale = [&](const Placed& one) {
+      if ((one.nodes & changes.mask) == 0) return false;
+      const auto& nodes = one.found->match.nodes;
+      for (size_t k = 0; k < nodes.size(); ++k) {
+        const uint8_t how = changes.how[static_cast<size_t>(nodes[k])];
         if (how == kNode || (how == kUses && (asks >> k & 1u))) return true;
       }
       return false;
     };
     const bool drop = std::ranges::any_of(old.all, stale);
     const bool same = !drop && found.empty();
-    if (same && !old.any_sensitive && in_order(r, graph, old)) return;
-    std::vector<Found> all;
+    const auto stands = [&] {
+      return changes.keeps_order || (in_order(graph, old.all) && order_flags(rule(r), graph, old.all) == old.in_order);
+    };
+    if (same && !old.any_sensitive && stands()) return;
+    std::vector<Placed> all;
     all.reserve(old.all.size() + found.size());
-    for (const Found& f : old.all) {
-      if (!drop || !stale(f)) all.push_back(f);
+    for (const Placed& one : old.all) {
+      if (!drop || !stale(one)) all.push_back(one);
     }
     const bool freed = old.any_sensitive && ask_cycles(r, graph, all);
-    if (same && !freed && in_order(r, graph, old)) return;
-    for (Found& f : found) all.push_back(std::move(f));
-    set_rule(r, graph, std::move(all));
+    if (same && !freed && stands()) return;
+    const size_t sorted = changes.keeps_order || in_order(graph, all) ? all.size() : 0;
+    for (Placed& one : found) all.push_back(std::move(one));
+    set_rule(r, graph, std::move(all), sorted);
+  }
+
+  // Calls act(rule, its matches) for each rule.
+  template <typename Act>
+  void each_rule(std::span<Placed> found, const Act& act) const {
+    size_t next = 0;
+    for (size_t r = 0; r < rules.size(); ++r) {
+      const size_t first = next;
+      while (next < found.size() && static_cast<size_t>(found[next].found->match.rule) == r) ++next;
+      act(r, found.subspan(first, next - first));
+    }
   }
 };
 
@@ -158,13 +226,16 @@ MatchIndex::MatchIndex(std::shared_ptr<const RuleSet> rules, const Graph& graph)
   impl_->set = std::move(rules);
   impl_->rules.resize(impl_->set->impl().rules.size());
   impl_->fingerprints.assign(static_cast<size_t>(graph.id_bound()), 0);
+  impl_->take_positions(graph);
   std::vector<std::pair<NodeId, Change>> nodes;
   for (NodeId id : graph.order()) {
     impl_->fingerprints[static_cast<size_t>(id)] = fingerprint(graph, graph.node(id));
     nodes.emplace_back(id, kNode);
   }
   auto found = impl_->search(graph, nodes, true);
-  for (size_t r = 0; r < found.size(); ++r) impl_->set_rule(r, graph, std::move(found[r]));
+  impl_->each_rule(found, [&](size_t r, std::span<Placed> of_rule) {
+    impl_->set_rule(r, graph, {std::make_move_iterator(of_rule.begin()), std::make_move_iterator(of_rule.end())}, 0);
+  });
 }
 
 MatchIndex::~MatchIndex() = default;
@@ -179,22 +250,21 @@ MatchIndex& MatchIndex::operator=(MatchIndex&&) noexcept = default;
 const RuleSet& MatchIndex::rules() const { return *impl_->set; }
 
 void MatchIndex::update(const Graph& graph, const graph::Delta& delta) {
-  std::vector<uint8_t> change;
-  const auto nodes = impl_->changed_nodes(graph, delta, change);
-  auto found = impl_->search(graph, nodes, false);
-  for (size_t r = 0; r < found.size(); ++r) impl_->update_rule(r, graph, change, std::move(found[r]));
+  const Changes changes = impl_->changes(graph, delta);
+  auto found = impl_->search(graph, changes.live, false);
+  impl_->each_rule(found, [&](size_t r, std::span<Placed> of_rule) { impl_->update_rule(r, graph, changes, of_rule); });
 }
 
-std::span<const Match> MatchIndex::matches(int rule) const {
+MatchView MatchIndex::matches(int rule) const {
   RLGO_CHECK(rule >= 0 && rule < static_cast<int>(impl_->rules.size()));
-  return impl_->rules[static_cast<size_t>(rule)]->published;
+  return MatchView(impl_->rules[static_cast<size_t>(rule)]->published);
 }
 
 void MatchIndex::edit(int rule, int location, graph::Editor& editor,
                       std::vector<std::pair<graph::Value, graph::Value>>* replaced) const {
   RLGO_CHECK(location >= 0 && static_cast<size_t>(location) < matches(rule).size());
   const RuleMatches& of_rule = *impl_->rules[static_cast<size_t>(rule)];
-  draw(*of_rule.all[of_rule.offered[static_cast<size_t>(location)]].recipe, editor, replaced);
+  draw(*of_rule.all[of_rule.offered[static_cast<size_t>(location)]].found->recipe, editor, replaced);
 }
 
 int64_t MatchIndex::total() const { return impl_->total; }

@@ -26,6 +26,12 @@ class Matcher {
   Matcher(const CompiledRule& rule, int rule_index, const graph::Graph& graph, Binding& scratch)
       : rule_(rule), rule_index_(rule_index), graph_(graph), binding_(scratch) {}
 
+  // Matches with these nodes were found elsewhere and are left out: seen[id] is 2 for all of a node's, 1 for those in
+  // which it is a pattern node whose bit is set in `asked`.
+  void leave_out(std::span<const uint8_t> seen, uint32_t asked) {
+    seen_ = seen;
+    asked_ = asked;
+  }
   // All matches in which pattern node `anchor` is graph node `id`.
   void at(int anchor, graph::NodeId id, const Sink& sink);
   // Bindings on which all conditions held, but the right side did not fit or differed in type.
@@ -55,6 +61,8 @@ class Matcher {
   Binding& binding_;
   const std::vector<Step>* program_ = nullptr;
   std::span<const graph::NodeId> pins_;
+  std::span<const uint8_t> seen_;
+  uint32_t asked_ = 0;
   const Sink* sink_ = nullptr;
   int64_t misfits_ = 0;
 };

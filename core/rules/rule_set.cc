@@ -1,9 +1,9 @@
 #include "core/rules/rule_set.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <set>
-#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -42,8 +42,9 @@ void RuleSet::Impl::finish() {
     asks_uses.push_back(asked_uses(*rules[r]));
     for (size_t k = 0; k < rules[r]->left.size(); ++k) {
       const bool uses = asks_uses.back() >> k & 1u;
-      anchors[static_cast<size_t>(rules[r]->left[k].op)].push_back(
-          {static_cast<int32_t>(r), static_cast<int32_t>(k), uses});
+      const auto op = static_cast<size_t>(rules[r]->left[k].op);
+      anchors[op].push_back({static_cast<int32_t>(r), static_cast<int32_t>(k), uses});
+      if (uses) use_anchors[op].push_back(anchors[op].back());
     }
   }
 }
@@ -132,39 +133,73 @@ bool stands_before(const graph::Graph& graph, const Match& a, const Match& b) {
   return a.variables.size() < b.variables.size();
 }
 
-void sort_found(const graph::Graph& graph, std::vector<Found>& all) {
-  const auto less = [&](const Found& a, const Found& b) { return stands_before(graph, a.match, b.match); };
-  if (!std::is_sorted(all.begin(), all.end(), less)) std::sort(all.begin(), all.end(), less);
-  all.erase(std::unique(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.match == b.match; }),
-            all.end());
+void sort_found(const graph::Graph& graph, std::vector<Placed>& all, size_t sorted) {
+  const auto less = [&](const Placed& a, const Placed& b) {
+    return stands_before(graph, a.found->match, b.found->match);
+  };
+  const auto middle = all.begin() + static_cast<ptrdiff_t>(sorted);
+  if (!std::is_sorted(middle, all.end(), less)) std::sort(middle, all.end(), less);
+  if (sorted > 0) std::inplace_merge(all.begin(), middle, all.end(), less);
+  const auto same = [](const Placed& a, const Placed& b) { return a.found->match == b.found->match; };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
 }
 
-std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all) {
-  std::vector<uint32_t> offered;
-  std::unordered_set<uint64_t> seen;
-  for (uint32_t k = 0; k < all.size(); ++k) {
-    const Found& found = all[k];
-    if (found.blocked) continue;
-    if (rule.before_first >= 0 &&
-        graph.position(found.match.nodes[rule.before_first]) > graph.position(found.match.nodes[rule.before_second]))
-      continue;
-    if (all.size() == 1 || seen.insert(found.signature).second) offered.push_back(k);
+namespace {
+
+// A set of at most as many numbers as it was made for.
+class Signatures {
+ public:
+  explicit Signatures(size_t most) : slots_(std::bit_ceil(2 * most)), used_(slots_.size(), 0) {}
+  // False where it was there.
+  bool insert(uint64_t number) {
+    size_t at = mix64(number) & (slots_.size() - 1);
+    for (; used_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == number) return false;
+    }
+    slots_[at] = number;
+    used_[at] = 1;
+    return true;
   }
+
+ private:
+  std::vector<uint64_t> slots_;
+  std::vector<uint8_t> used_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Placed> all) {
+  std::vector<uint32_t> offered;
+  offered.reserve(all.size());
+  for (uint32_t k = 0; k < all.size(); ++k) {
+    const auto& nodes = all[k].found->match.nodes;
+    if (all[k].blocked) continue;
+    if (rule.before_first >= 0 && graph.position(nodes[static_cast<size_t>(rule.before_first)]) >
+                                      graph.position(nodes[static_cast<size_t>(rule.before_second)]))
+      continue;
+    offered.push_back(k);
+  }
+  if (offered.size() < 2) return offered;
+  Signatures seen(offered.size());
+  std::erase_if(offered, [&](uint32_t k) { return !seen.insert(all[k].found->signature); });
   return offered;
 }
 
 std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Graph& graph) {
   const CompiledRule& rule = rules.rule(index);
-  std::vector<Found> all;
+  std::vector<Placed> all;
   Binding scratch;
   Matcher matcher(rule, index, graph, scratch);
-  const Matcher::Sink sink = [&](Found found, const Plan&) { all.push_back(std::move(found)); };
+  const Matcher::Sink sink = [&](Found found, const Plan&) {
+    const bool blocked = found.blocked;
+    all.push_back({std::make_shared<Found>(std::move(found)), 0, blocked});
+  };
   for (graph::NodeId id : graph.order()) {
     if (graph.node(id).op() == rule.left[0].op) matcher.at(0, id, sink);
   }
   sort_found(graph, all);
   std::vector<Match> matches;
-  for (const uint32_t k : publish(rule, graph, all)) matches.push_back(std::move(all[k].match));
+  for (const uint32_t k : publish(rule, graph, all)) matches.push_back(all[k].found->match);
   return matches;
 }
 

@@ -15,10 +15,18 @@ struct Anchor {
   bool asks_uses = false;  // the rule's conditions count this node's readers
 };
 
+// A match, shared between the indexes of graphs that have it, and what is true of it in one graph.
+struct Placed {
+  std::shared_ptr<const Found> found;
+  uint64_t nodes = 0;    // bit id % 64 of each matched node
+  bool blocked = false;  // a cycle would arise
+};
+
 struct RuleSet::Impl {
   std::vector<std::shared_ptr<const CompiledRule>> rules;
-  std::array<std::vector<Anchor>, 256> anchors;  // by operator id
-  std::vector<uint32_t> asks_uses;               // by rule: bit k where pattern node k's readers are counted
+  std::array<std::vector<Anchor>, 256> anchors;      // by operator id
+  std::array<std::vector<Anchor>, 256> use_anchors;  // those of them that ask uses
+  std::vector<uint32_t> asks_uses;                   // by rule: bit k where pattern node k's readers are counted
   uint64_t hash = 0;
 
   void finish();  // anchors and hash from rules
@@ -27,8 +35,8 @@ struct RuleSet::Impl {
 // Orders by positions of nodes, then of variables.
 bool stands_before(const graph::Graph& graph, const Match& a, const Match& b);
 // From all matches in order to those that are offered: no blocked ones, `before` kept, one of equal results. Indices.
-std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Found> all);
-// Sorts, and drops repeated matches.
-void sort_found(const graph::Graph& graph, std::vector<Found>& all);
+std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& graph, std::span<const Placed> all);
+// Sorts, and drops repeated matches; the first `sorted` are in order and different.
+void sort_found(const graph::Graph& graph, std::vector<Placed>& all, size_t sorted = 0);
 
 }  // namespace rlgo::rules

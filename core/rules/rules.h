@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,41 @@ struct Match {
   SmallVector<graph::NodeId, 6> nodes;  // matched operator nodes, in the pattern's order; nodes[0] is the (first) root
   SmallVector<graph::Value, 6> variables;  // bound tensor variables, in the rule's order
   bool operator==(const Match&) const = default;
+};
+
+// Matches of one rule, in order, as a MatchIndex keeps them: valid until it changes.
+class MatchView {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Match;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Match*;
+    using reference = const Match&;
+    Iterator() = default;
+    explicit Iterator(const Match* const* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Match* const* at_ = nullptr;
+  };
+  explicit MatchView(std::span<const Match* const> matches) : matches_(matches) {}
+  size_t size() const { return matches_.size(); }
+  bool empty() const { return matches_.empty(); }
+  const Match& operator[](size_t k) const { return *matches_[k]; }
+  Iterator begin() const { return Iterator(matches_.data()); }
+  Iterator end() const { return Iterator(matches_.data() + matches_.size()); }
+
+ private:
+  std::span<const Match* const> matches_;
 };
 
 // An ordered, named, immutable set of rules. Cheap to share.
@@ -86,7 +122,7 @@ class MatchIndex {
   // `graph` came from the indexed graph by an edit with this delta (from apply()).
   void update(const graph::Graph& graph, const graph::Delta& delta);
   // Equal to find_matches(rules, rule, graph), in the same order.
-  std::span<const Match> matches(int rule) const;
+  MatchView matches(int rule) const;
   int64_t total() const;
   // Makes the edit of matches(rule)[location] on an editor of the indexed graph, without looking at the match again.
   // Appends (old value, value in its place) to `replaced` where that is not null.

@@ -165,6 +165,23 @@ TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {
   EXPECT_THROW(replay(env->initial_graph(), *test_rules(), wrong), Error);
 }
 
+TEST(RewriteEnv, CostsAreThoseOfTheGraphFromScratch) {
+  auto env = make_env();
+  cost::AnalyticCost model;
+  Rng rng({12});
+  auto o = env->reset(0);
+  for (int i = 0; i < 20; ++i) {
+    const auto action = random_action(o, rng);
+    if (action.xfer == 2) continue;
+    auto result = env->step(action);
+    const auto whole = cost::graph_cost(model, env->graph());
+    EXPECT_EQ(result.info.peak_bytes, whole.peak_bytes);
+    EXPECT_EQ(result.info.flops, whole.flops);
+    EXPECT_EQ(env->current_cost_us(), result.info.cost_us);
+    o = std::move(result.observation);
+  }
+}
+
 TEST(RewriteEnv, RewardNames) {
   EXPECT_EQ(reward_from_name("R3"), Reward::detailed);
   EXPECT_EQ(reward_from_name("final"), Reward::final_only);

@@ -94,6 +94,24 @@ TEST(Editor, ReplaceReportsDeltaAndDropsDeadNodes) {
   EXPECT_EQ(g.node(relu).op(), Op::relu) << "the original is untouched";
 }
 
+TEST(Editor, EditsAGraphThatIsGivenAway) {
+  Graph g = small();
+  const uint64_t hash = g.hash();
+  const NodeId relu = find(g, Op::relu), add = find(g, Op::add), bound = g.id_bound();
+  Editor copied(g);
+  copied.replace({relu, 0}, copied.op(Op::tanh, {Value{add, 0}}));
+  Editor moved(std::move(g));
+  EXPECT_EQ(moved.first_new(), bound);
+  moved.replace({relu, 0}, moved.op(Op::tanh, {Value{add, 0}}));
+  Delta first, second;
+  const auto a = copied.finish(&first), b = moved.finish(&second);
+  b->validate();
+  EXPECT_NE(b->hash(), hash);
+  EXPECT_EQ(a->hash(), b->hash());
+  EXPECT_EQ(first.added, second.added);
+  EXPECT_EQ(first.touched, second.touched);
+}
+
 TEST(Editor, MergesReadersThatBecomeEqual) {
   Editor e("g");
   const Value x = e.add_input("x", f32({4}));
