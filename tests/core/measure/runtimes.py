@@ -33,9 +33,9 @@ class Measurer:
             self.signs += 1
 
 
-def save(folder, name, nodes, shape, weights=()):
+def save(folder, name, nodes, shape, weights=(), output=None):
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, output)]
     graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(w, n) for n, w in weights])
     path = os.path.join(folder, name + ".onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
@@ -64,6 +64,14 @@ def check(name, folder):
         assert len(results[i]["samples_us"]) == 3 and 0 <= results[i]["layout_share"] <= 1, results[i]
     assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
     assert "error" in results[2] and "samples_us" not in results[2], results[2]
+
+    # Declared with two dimensions, computed with three (the sizes are those at 0, 3, 6), which no inference sees.
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("ReduceMax", ["s"], ["eight"], keepdims=0),
+             helper.make_node("Range", ["zero", "eight", "three"], ["r"]), helper.make_node("Gather", ["row", "r"], ["t"]), helper.make_node("Reshape", ["x", "t"], ["y"])]
+    integers = [("zero", numpy.array(0)), ("three", numpy.array(3)), ("row", numpy.array([-1, 1, 1, 1, 1, 1, 1, 1]))]
+    misdeclared = save(folder, "misdeclared", nodes, ["n", 8], integers, [1, "m"])
+    answer = measurer.ask(id=5, do="measure", models=[misdeclared], shapes={"x": [3, 8]}, **request)
+    assert name != "onnxruntime" or len(answer["results"][0]["samples_us"]) == 3, answer
 
     answer = measurer.ask(id=3, do="compare", models=[conv, conv], **request)
     assert [len(r["samples_us"]) for r in answer["results"]] == [3, 3], answer
