@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/measure/group.h"
 #include "core/measure/partition.h"
@@ -16,7 +17,9 @@ using graph::Graph;
 using graph::NodeId;
 
 constexpr size_t kFewestRatios = 5;
-constexpr size_t kGroupsAtOnce = 48;  // between two looks at the clock
+// Groups between two looks at the clock: few at first, then as many as are likely to take so many seconds.
+constexpr size_t kFirstGroups = 8, kFewestGroups = 4, kMostGroups = 48;
+constexpr double kRequestSeconds = 2;
 
 double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
 
@@ -137,12 +140,15 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
   postponed_us_.clear();
   estimate_by_hash_.clear();
   estimates_given_ = 0;
-  size_t done = 0;
+  size_t done = 0, at_once = kFirstGroups;
   while (done < groups.size()) {
     if (watch && !watch(done, groups.size())) return done;
-    const size_t count = std::min(kGroupsAtOnce, groups.size() - done);
+    const size_t count = std::min(at_once, groups.size() - done);
+    const Stopwatch watch_request;
     measure(std::span(groups).subspan(done, count));
     done += count;
+    const double each_s = std::max(1e-6, watch_request.seconds() / static_cast<double>(count));
+    at_once = static_cast<size_t>(std::clamp(kRequestSeconds / each_s, double{kFewestGroups}, double{kMostGroups}));
   }
   if (watch) watch(done, done);
   return done;

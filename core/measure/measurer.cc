@@ -301,8 +301,8 @@ std::vector<Timing> Measurer::measure(std::span<const fs::path> models, const st
   return out;
 }
 
-Comparison Measurer::compare(std::span<const fs::path> models, int repeats) {
-  RLGO_CHECK(!models.empty() && repeats >= 1);
+Comparison Measurer::compare(std::span<const fs::path> models, int repeats, double seconds, int least) {
+  RLGO_CHECK(!models.empty() && repeats >= 1 && least >= 1);
   Comparison out;
   out.models.assign(models.size(), failed("not measured"));
   out.ratio.assign(models.size(), 0);
@@ -315,7 +315,9 @@ Comparison Measurer::compare(std::span<const fs::path> models, int repeats) {
     for (const size_t i : left) some.push_back(names[i]);
     some.push_back(names[0]);  // A/A
     try {
-      const Json answer = impl_->request(impl_->timing_request("compare", some, repeats, 0));
+      Json request = impl_->timing_request("compare", some, repeats, 0);
+      if (seconds > 0) request.update({{"seconds", seconds}, {"least_repeats", std::min(least, repeats)}});
+      const Json answer = impl_->request(request);
       const auto times = impl_->timings(answer, some.size());
       for (size_t k = 0; k < left.size(); ++k) out.models[left[k]] = times[k];
       if (!times[0].ok()) {

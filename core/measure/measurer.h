@@ -98,8 +98,8 @@ class Measurer {
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,
                               const std::function<void(size_t done)>& progress = {});
   // Latency of whole models, a round after the other, in random order within a round. The first is the one to compare
-  // with. `repeats` rounds.
-  Comparison compare(std::span<const std::filesystem::path> models, int repeats);
+  // with. `repeats` rounds; fewer, but `least` at the least, where they take longer than `seconds` (0: no limit).
+  Comparison compare(std::span<const std::filesystem::path> models, int repeats, double seconds = 0, int least = 1);
 
   // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
   std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set);

@@ -124,6 +124,21 @@ std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t
                between(1, bounds_.kernel)};
 }
 
+std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& draft, size_t place) {
+  if (place == 0) {
+    const auto& w = draft.types[1];
+    if (w && w->rank() != 4) return std::nullopt;
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : between(1, bounds_.dims),
+                 between(1, bounds_.dims), between(1, bounds_.dims)};
+  }
+  if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+  const auto& w = draft.types[1];
+  if (place == 2)
+    return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
+  return Shape{draft.types[0]->shape[1], between(1, bounds_.dims), between(1, bounds_.kernel),
+               between(1, bounds_.kernel)};
+}
+
 std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size_t place) {
   if (place == 2) {
     const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
@@ -149,11 +164,14 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
   switch (draft.op) {
     case Op::conv2d:
       return conv_operand(draft, place);
+    case Op::conv_transpose:
+      return conv_transpose_operand(draft, place);
     case Op::matmul:
       return matmul_operand(draft, place);
     case Op::max_pool:
     case Op::avg_pool:
     case Op::global_avg_pool:
+    case Op::resize:
       return shape_of_rank(4);
     case Op::batch_norm:
       if (place == 0) return shape_of_rank(between(2, 4));
@@ -184,7 +202,8 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
 
 std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
   Ints kernel{1, 1};
-  if (draft.op == Op::conv2d && draft.types[1] && draft.types[1]->rank() == 4) {
+  const bool conv = draft.op == Op::conv2d || draft.op == Op::conv_transpose;
+  if (conv && draft.types[1] && draft.types[1]->rank() == 4) {
     kernel = {draft.types[1]->shape[2], draft.types[1]->shape[3]};
   }
   if (const auto* value = draft.attrs.find(Attr::kernel)) kernel = std::get<Ints>(*value);
@@ -234,6 +253,8 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::strides:
     case Attr::dilations:
       return window_options(draft, key);
+    case Attr::output_padding:
+      return {Ints{0, 0}, Ints{1, 0}};
     case Attr::pads:
       if (draft.op != Op::pad) return window_options(draft, key);
       return {Ints(2 * x.size(), 0), Ints(2 * x.size(), 1)};
@@ -301,7 +322,7 @@ bool BoundedChooser::complete(NodeDraft& draft) {
     draft.attrs.set(key, all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))]);
     return true;
   };
-  if (draft.op == Op::conv2d && !draft.attrs.find(Attr::group))
+  if ((draft.op == Op::conv2d || draft.op == Op::conv_transpose) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
   const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm;
   if (axis_first && !draft.types[0])

@@ -29,6 +29,7 @@ class BoundedChooser {
   ops::Shape relative(const ops::Shape& other);
   std::optional<ops::Shape> operand(const NodeDraft& draft, size_t place);
   std::optional<ops::Shape> conv_operand(const NodeDraft& draft, size_t place);
+  std::optional<ops::Shape> conv_transpose_operand(const NodeDraft& draft, size_t place);
   std::optional<ops::Shape> matmul_operand(const NodeDraft& draft, size_t place);
   std::vector<ops::AttrValue> options(const NodeDraft& draft, ops::Attr key) const;
   std::vector<ops::AttrValue> window_options(const NodeDraft& draft, ops::Attr key) const;

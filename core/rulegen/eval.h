@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/graph/graph.h"
+#include "core/rulegen/eval_enlarge.h"
 #include "core/rulegen/eval_reduce.h"
 #include "core/rulegen/eval_shape.h"
 #include "core/rulegen/eval_window.h"
@@ -27,6 +28,10 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
   switch (op) {
     case Op::conv2d:
       return eval_conv2d(e);
+    case Op::conv_transpose:
+      return eval_conv_transpose(e);
+    case Op::resize:
+      return eval_resize(e);
     case Op::matmul:
       return eval_matmul(e);
     case Op::max_pool:
@@ -74,8 +79,6 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::logical_or:
     case Op::logical_not:
     case Op::expand:
-    case Op::resize:
-    case Op::conv_transpose:
       return false;
     default:
       return eval_elementwise(e, op);

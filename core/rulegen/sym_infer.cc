@@ -3,157 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.h"
+#include "core/rulegen/sym_inference.h"
 
 namespace rlgo::rulegen::sym {
-namespace {
-
-using ops::Attr;
-using ops::Op;
-
-// The worst of several demands; all of them are made.
-class Demands {
- public:
-  Demands& operator<<(Fit fit) {
-    if (fit == Fit::misfit || worst_ == Fit::misfit) {
-      worst_ = Fit::misfit;
-    } else if (fit == Fit::unknown) {
-      worst_ = Fit::unknown;
-    }
-    return *this;
-  }
-  Fit worst() const { return worst_; }
-
- private:
-  Fit worst_ = Fit::fits;
-};
-
-class Inference {
- public:
-  Inference(World& world, const Params& params, std::span<const Shape> in, std::vector<Shape>& out)
-      : w_(world), params_(params), in_(in), out_(out) {}
-
-  Fit run(Op op);
-
- private:
-  LinPool& lins() { return w_.pool.lins; }
-  Lin number(int64_t k) { return lins().number(k); }
-  Lin norm(Lin a) { return w_.logic.facts.canon(a); }
-  const Value& attr(Attr key) const {
-    const Value* held = find(params_, key);
-    RLGO_CHECK(held != nullptr);
-    return *held;
-  }
-  const Shape& list(Attr key) const { return attr(key).list; }
-  std::optional<int64_t> constant(Attr key) const { return w_.pool.lins.value(attr(key).id); }
-  std::optional<std::vector<int64_t>> constants(Attr key) const {
-    std::vector<int64_t> items;
-    for (Lin item : list(key)) {
-      const auto held = w_.pool.lins.value(item);
-      if (!held) return std::nullopt;
-      items.push_back(*held);
-    }
-    return items;
-  }
-  Fit one(Shape shape) {
-    for (Lin& extent : shape) extent = norm(extent);
-    out_.push_back(std::move(shape));
-    return Fit::fits;
-  }
-  Fit same_as_input() { return one(in_[0]); }
-  Fit all_equal(const Shape& a, const Shape& b) {
-    if (a.size() != b.size()) return Fit::misfit;
-    Demands d;
-    for (size_t k = 0; k < a.size(); ++k) d << w_.logic.equal(a[k], b[k]);
-    return d.worst();
-  }
-  Fit each_at_least(const Shape& items, int64_t bound) {
-    Demands d;
-    for (Lin item : items) d << w_.logic.at_least(item, bound);
-    return d.worst();
-  }
-  Fit axis(int64_t* out, size_t operand = 0) {
-    const auto held = constant(Attr::axis);
-    if (!held) return Fit::unknown;
-    *out = *held;
-    return *held >= 0 && *held < static_cast<int64_t>(in_[operand].size()) ? Fit::fits : Fit::misfit;
-  }
-
-  Fit window(size_t d, Lin extent, Lin window, Lin dilation, Lin* result, Lin mode);
-  Fit conv2d();
-  Fit matmul();
-  Fit pool(bool dilated);
-  Fit concat();
-  Fit split();
-  Fit transpose();
-  Fit reshape();
-  Fit slice();
-  Fit pad();
-  Fit reduce();
-  Fit normalised(size_t axis_from);
-  Fit gather();
-  Fit elementwise();
-
-  World& w_;
-  const Params& params_;
-  std::span<const Shape> in_;
-  std::vector<Shape>& out_;
-};
-
-// Extent of a window that slides along axis d of an image.
-Fit Inference::window(size_t d, Lin extent, Lin window, Lin dilation, Lin* result, Lin mode) {
-  const auto &strides = list(Attr::strides), &pads = list(Attr::pads);
-  const Lin span = lins().add(lins().mul(dilation, lins().sub(window, number(1))), number(1));
-  const Lin room = norm(lins().sub(lins().add(lins().add(extent, pads[d]), pads[d + 2]), span));
-  const Fit fit = w_.logic.at_least(room, 0);
-  const auto rounding = lins().value(norm(mode));
-  if (rounding && *rounding == 0) {
-    *result = norm(lins().add(lins().quotient(room, norm(strides[d])), number(1)));
-  } else {
-    *result = lins().opaque(
-        "window", {norm(extent), norm(pads[d]), norm(pads[d + 2]), norm(span), norm(strides[d]), norm(mode)}, 1);
-  }
-  return fit;
-}
-
-Fit Inference::conv2d() {
-  if (in_[0].size() != 4 || in_[1].size() != 4) return Fit::misfit;
-  const Shape &x = in_[0], &w = in_[1];
-  const auto &strides = list(Attr::strides), &pads = list(Attr::pads), &dilations = list(Attr::dilations);
-  if (strides.size() != 2 || pads.size() != 4 || dilations.size() != 2) return Fit::misfit;
-  const Lin group = attr(Attr::group).id;
-  Lin each = 0;
-  Demands d;
-  d << each_at_least(strides, 1) << each_at_least(dilations, 1) << each_at_least(pads, 0)
-    << w_.logic.at_least(group, 1);
-  d << w_.logic.equal(x[1], lins().mul(group, w[1])) << w_.logic.divides(w[0], group, &each);
-  if (in_.size() == 3) d << all_equal(in_[2], {w[0]});
-  Lin height = 0, width = 0;
-  d << window(0, x[2], w[2], dilations[0], &height, number(0))
-    << window(1, x[3], w[3], dilations[1], &width, number(0));
-  one({x[0], w[0], height, width});
-  return d.worst();
-}
-
-Fit Inference::pool(bool dilated) {
-  if (in_[0].size() != 4) return Fit::misfit;
-  const Shape& x = in_[0];
-  const auto &kernel = list(Attr::kernel), &strides = list(Attr::strides), &pads = list(Attr::pads);
-  if (kernel.size() != 2 || strides.size() != 2 || pads.size() != 4) return Fit::misfit;
-  if (dilated && list(Attr::dilations).size() != 2) return Fit::misfit;
-  Demands d;
-  d << each_at_least(kernel, 1) << each_at_least(strides, 1) << each_at_least(pads, 0);
-  if (dilated) d << each_at_least(list(Attr::dilations), 1);
-  Shape out{x[0], x[1], 0, 0};
-  for (size_t k = 0; k < 2; ++k) {
-    d << w_.logic.at_least(lins().sub(kernel[k], pads[k]), 1)
-      << w_.logic.at_least(lins().sub(kernel[k], pads[k + 2]), 1);
-    const Lin dilation = dilated ? list(Attr::dilations)[k] : number(1);
-    d << window(k, x[2 + k], kernel[k], dilation, &out[2 + k], attr(Attr::ceil_mode).id);
-  }
-  one(std::move(out));
-  return d.worst();
-}
 
 Fit Inference::matmul() {
   const Shape &a = in_[0], &b = in_[1];
@@ -309,6 +161,10 @@ Fit Inference::run(Op op) {
   switch (op) {
     case Op::conv2d:
       return conv2d();
+    case Op::conv_transpose:
+      return conv_transpose();
+    case Op::resize:
+      return resize();
     case Op::matmul:
       return matmul();
     case Op::max_pool:
@@ -359,8 +215,6 @@ Fit Inference::run(Op op) {
       return elementwise();
   }
 }
-
-}  // namespace
 
 Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape> inputs, std::vector<Shape>& outputs) {
   const auto& spec = ops::spec(op);

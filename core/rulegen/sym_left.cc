@@ -109,7 +109,9 @@ void LeftSide::node(size_t index) {
 int LeftSide::rank_of_place(Op op, size_t place) const {
   switch (op) {
     case Op::conv2d:
+    case Op::conv_transpose:
       return place == 2 ? 1 : 4;
+    case Op::resize:
     case Op::max_pool:
     case Op::avg_pool:
     case Op::global_avg_pool:
@@ -307,7 +309,7 @@ Value LeftSide::list_attribute(size_t index, Attr key, const std::string& name, 
     return static_cast<size_t>(least + choices_.choose(&rule_.left[index], static_cast<int>(key), most - least + 1));
   };
   const bool windows = rule_.left[index].op == Op::conv2d || rule_.left[index].op == Op::max_pool ||
-                       rule_.left[index].op == Op::avg_pool;
+                       rule_.left[index].op == Op::avg_pool || rule_.left[index].op == Op::conv_transpose;
   switch (key) {
     case Attr::strides:
     case Attr::dilations:
@@ -315,6 +317,8 @@ Value LeftSide::list_attribute(size_t index, Attr key, const std::string& name, 
       return symbols(name, kWindowAxes, 1);
     case Attr::pads:
       return symbols(name, windows ? 2 * kWindowAxes : 2 * first.size(), 0);
+    case Attr::output_padding:
+      return symbols(name, kWindowAxes, 0);
     case Attr::sizes:
       return symbols(name, open_length(1, limits_.max_sequence), 1);
     case Attr::shape:

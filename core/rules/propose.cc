@@ -93,6 +93,15 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
       if (place == 1) return Shape{draft.types[0]->shape[1], extent(), between(1, 3), between(1, 3)};
       return Shape{draft.types[1]->shape[1] * group};
     }
+    case Op::resize: {  // often to the size that images have
+      Shape made{chance(80) ? 1 : 2, extent(), 0, 0};
+      for (size_t d = 0; d < 2; ++d) {
+        const auto* given = draft.attrs.find(d == 0 ? Attr::scale_h : Attr::scale_w);
+        const auto scale = given == nullptr ? 1 : std::max<int64_t>(1, static_cast<int64_t>(std::get<double>(*given)));
+        made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
+      }
+      return made;
+    }
     case Op::matmul:
       return matmul_operand(draft, place);
     case Op::max_pool:
@@ -262,6 +271,15 @@ std::optional<ops::AttrValue> Proposer::word_or_number(Op op, Attr key) {
       return op == Op::hard_sigmoid && chance(50) ? 1.0 / 6.0 : 0.1 * static_cast<double>(between(1, 5));
     case Attr::beta:
       return 0.5;
+    case Attr::scale_h:
+    case Attr::scale_w:
+      return static_cast<double>(between(1, 3));
+    case Attr::mode:
+      return std::string("nearest");
+    case Attr::coordinates:
+      return std::string(chance(50) ? "asymmetric" : "half_pixel");
+    case Attr::rounding:
+      return std::string(chance(50) ? "floor" : "round_prefer_floor");
     case Attr::value:
       return chance(60) ? 0.0 : 0.5 * static_cast<double>(between(-3, 3));
     default:

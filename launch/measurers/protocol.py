@@ -103,6 +103,7 @@ class Server:
         return models, results, batches
 
     def time_models(self, request, probe):
+        begin = time.monotonic()
         models, results, batches = self.load(request, probe)
         good = [i for i, model in enumerate(models) if model is not None]
         for i in good:
@@ -111,6 +112,8 @@ class Server:
         collected = gc.isenabled()
         gc.disable()
         for round_number in range(request["repeats"]):
+            if round_number >= request.get("least_repeats", 1) and time.monotonic() - begin > request.get("seconds", float("inf")):
+                break
             order.shuffle(good)
             for i in good:
                 try:

@@ -14,7 +14,7 @@ namespace {
 constexpr double kSweepShare = 0.55, kMethodShare = 0.8;  // of the time for searching, that are over when they end
 constexpr double kFirstPricingShare = 0.35;               // the same, for the model's own operators
 constexpr double kPricingShare = 0.85;  // of the time for a search: then it goes on with what is known
-constexpr int kMostRounds = 15, kLeastRounds = 3;
+constexpr int kMostRounds = 15, kLeastRounds = 5;
 constexpr size_t kMostLeftOut = 8;                    // rules tried in one race
 constexpr int64_t kMostRaceBytes = int64_t{4} << 30;  // of model files that are loaded side by side
 constexpr double kRaceShare = 0.4;                    // of the time that is left, for one race
@@ -157,11 +157,12 @@ size_t Attempts::places() const {
   return static_cast<size_t>(std::clamp<int64_t>(kMostRaceBytes / bytes - 2, 1, kMostLeftOut + 1));
 }
 
-std::vector<size_t> Attempts::heat(const Course& course, std::span<const size_t> runners, int rounds) {
+std::vector<size_t> Attempts::heat(const Course& course, std::span<const size_t> runners, int rounds, double seconds) {
   std::vector<size_t> finished;
   for (size_t begin = 0; begin < runners.size() && !clock_.interrupted(); begin += places()) {
     const auto some = runners.subspan(begin, std::min(places(), runners.size() - begin));
-    if (!side_by_side(course, some, rounds)) continue;
+    const double share = static_cast<double>(some.size()) / static_cast<double>(runners.size());
+    if (!side_by_side(course, some, rounds, seconds * share)) continue;
     std::ranges::copy_if(some, std::back_inserter(finished), [&](size_t k) { return story_.attempts[k].ratio > 0; });
   }
   std::ranges::stable_sort(finished, {}, [&](size_t k) { return story_.attempts[k].ratio; });
@@ -170,10 +171,10 @@ std::vector<size_t> Attempts::heat(const Course& course, std::span<const size_t>
   return finished;
 }
 
-bool Attempts::side_by_side(const Course& course, std::span<const size_t> runners, int rounds) {
+bool Attempts::side_by_side(const Course& course, std::span<const size_t> runners, int rounds, double seconds) {
   std::vector<std::filesystem::path> files = {course.original};
   for (const size_t k : runners) files.push_back(story_.attempts[k].file);
-  const auto result = course.track.race(files, rounds);
+  const auto result = course.track.race(files, rounds, std::max(seconds, 1e-3), kLeastRounds);
   if (!result.error.empty()) {
     log_.warn("the race of {} models failed: {}", runners.size(), result.error);
     return false;
@@ -202,7 +203,7 @@ bool Attempts::race(const Course& course, size_t first) {
     const double round_s = static_cast<double>(runners.size() + 2) * course.original_us * 1e-6;
     const int rounds = static_cast<int>(
         std::clamp(spare_s / heats / std::max(round_s, 1e-6), double{kLeastRounds}, double{kMostRounds}));
-    runners = heat(course, runners, rounds);
+    runners = heat(course, runners, rounds, spare_s / heats);
     if (runners.size() <= 2) break;
     // The faster half goes on, and the best so far.
     std::vector<size_t> faster(runners.begin(), runners.begin() + static_cast<std::ptrdiff_t>(runners.size() / 2));

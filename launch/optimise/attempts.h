@@ -64,8 +64,9 @@ class Attempts {
   // drops out. True where story.chosen is another one now.
   bool race(const Course& course, size_t first);
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
-  std::vector<size_t> heat(const Course& course, std::span<const size_t> runners, int rounds);
-  bool side_by_side(const Course& course, std::span<const size_t> runners, int rounds);
+  // `seconds`: when no more than the fewest rounds are run.
+  std::vector<size_t> heat(const Course& course, std::span<const size_t> runners, int rounds, double seconds);
+  bool side_by_side(const Course& course, std::span<const size_t> runners, int rounds, double seconds);
   // How many models fit into memory beside the original, loaded twice.
   size_t places() const;
   // Attempts that do without one of the best one's rules each, then without all that this may gain by.

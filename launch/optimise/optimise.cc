@@ -175,7 +175,7 @@ void measure_end_to_end(const OptimiseRequest& request, const Racetrack& track, 
   const int rounds = static_cast<int>(
       std::clamp(spare_s / std::max(round_s, 1e-6), static_cast<double>(least), static_cast<double>(most)));
   const fs::path both[] = {request.config.graph, story.best().file};
-  story.end_to_end = track.race(both, rounds);
+  story.end_to_end = track.race(both, rounds, std::max(spare_s, 1e-3), least);
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ Story optimise(const OptimiseRequest& given, const Log& log, StatusLine& line,
   const Racetrack track(config, measurer.get(), device);
   clock.phase("timing the model");
   const fs::path alone[] = {original};
-  const auto first = track.race(alone, kFirstRounds);
+  const auto first = track.race(alone, kFirstRounds, 0, kFirstRounds);
   if (!first.error.empty()) fail("{} cannot run the model: {}", story.target, first.error);
   const double original_us = first.models[0].median_us;
 

@@ -23,8 +23,9 @@ measure::Timing timing_of(const exec::Measurement& measured) {
 
 }  // namespace
 
-measure::Comparison Racetrack::race(std::span<const std::filesystem::path> files, int repeats) const {
-  return measurer_ != nullptr ? measurer_->compare(files, repeats) : in_libtorch(files, repeats);
+measure::Comparison Racetrack::race(std::span<const std::filesystem::path> files, int repeats, double seconds,
+                                    int least) const {
+  return measurer_ != nullptr ? measurer_->compare(files, repeats, seconds, least) : in_libtorch(files, repeats);
 }
 
 measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path> files, int repeats) const {

@@ -18,8 +18,9 @@ class Racetrack {
   // `measurer` null: LibTorch on `device`.
   Racetrack(const RunConfig& config, measure::Measurer* measurer, const exec::Device& device)
       : config_(config), measurer_(measurer), device_(device) {}
-  // Latencies in turns; the first file is the one to compare with. A failure is told in the result.
-  measure::Comparison race(std::span<const std::filesystem::path> files, int repeats) const;
+  // Latencies in turns; the first file is the one to compare with. `least` rounds, then more, up to `repeats`, until
+  // `seconds` are over (LibTorch: all of them). A failure is told in the result.
+  measure::Comparison race(std::span<const std::filesystem::path> files, int repeats, double seconds, int least) const;
 
  private:
   measure::Comparison in_libtorch(std::span<const std::filesystem::path> files, int repeats) const;

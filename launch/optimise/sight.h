@@ -9,12 +9,12 @@
 namespace rlgo::launch {
 
 // Operators that the interpreter computes, by how they reach an output of the model. For those that it does not know,
-// made-up functions stand (core/exec/leaf.cc): floats that depend smoothly on all of its inputs, integers that depend on
-// nothing.
+// made-up functions stand (core/exec/leaf.cc): floats that depend smoothly on all of its inputs, integers that depend
+// on nothing.
 struct Sight {
-  int direct = 0;   // without such an operator between: differences show as they are
-  int through = 0;  // only through made-up floats: a difference shows, its size does not
-  int blind = 0;    // only through made-up integers: differences do not show
+  int direct = 0;                      // without such an operator between: differences show as they are
+  int through = 0;                     // only through made-up floats: a difference shows, its size does not
+  int blind = 0;                       // only through made-up integers: differences do not show
   std::map<std::string, int> unknown;  // operator -> how many are not known
   int all() const { return direct + through + blind; }
   // True: the check compares nothing.

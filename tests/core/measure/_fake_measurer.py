@@ -3,7 +3,7 @@
 Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models whose file name or contents hold TEXT), blame
 (says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
-differs=TEXT: such models answer others.
+differs=TEXT: such models answer others; late: a request with a limit has used it up when it arrives.
 """
 import json
 import struct
@@ -40,7 +40,7 @@ def one(request, index, path):
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
     size = len(open(path, "rb").read()) * (3 if holds(path, "slow") else 1)
-    samples = [float(size + k) for k in range(request["repeats"])]
+    samples = [float(size + k) for k in range(request["least_repeats"] if "late" in options and "seconds" in request else request["repeats"])]
     return {"samples_us": samples[1:] if "few" in options and index == 1 else samples}
 
 

@@ -58,6 +58,14 @@ TEST(Measurer, ComparesWithTheFirstAndWithItself) {
   EXPECT_EQ(result.noise, 0);
 }
 
+TEST(Measurer, ComparisonsEndInTime) {
+  Measurer measurer(fake({"late"}), quick());
+  const std::vector<fs::path> models = {file_of(measurer, "a", 1000), file_of(measurer, "b", 2000)};
+  EXPECT_EQ(measurer.compare(models, 9).models[1].samples, 9);
+  EXPECT_EQ(measurer.compare(models, 9, 0.5, 4).models[1].samples, 4);
+  EXPECT_EQ(measurer.compare(models, 3, 0.5, 4).models[1].samples, 3);
+}
+
 TEST(Measurer, RefusedModelIsThatModelsResult) {
   Measurer measurer(fake({"fail=bad"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 900), file_of(measurer, "bad", 900)};

@@ -75,6 +75,8 @@ def check(name, folder):
 
     answer = measurer.ask(id=3, do="compare", models=[conv, conv], **request)
     assert [len(r["samples_us"]) for r in answer["results"]] == [3, 3], answer
+    answer = measurer.ask(id=5, do="compare", models=[conv, conv], seconds=0.0, least_repeats=2, **request)
+    assert [len(r["samples_us"]) for r in answer["results"]] == [2, 2], answer
     assert "error" in measurer.ask(id=4, do="dance"), "an unknown request is an error"
     measurer.child.stdin.close()
     assert measurer.child.wait(timeout=20) == 0
