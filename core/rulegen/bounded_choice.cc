@@ -133,8 +133,7 @@ std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& dra
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
   const auto& w = draft.types[1];
-  if (place == 2)
-    return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
+  if (place == 2) return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
   return Shape{draft.types[0]->shape[1], between(1, bounds_.dims), between(1, bounds_.kernel),
                between(1, bounds_.kernel)};
 }

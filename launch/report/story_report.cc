@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "launch/model.h"
 #include "launch/report/evidence.h"
 #include "launch/revision.h"
 
@@ -105,8 +104,12 @@ std::string story_html(const Story& story) {
                        : "not made: " + check.detail});
     if (!check.limits.empty()) evidence.equivalence.push_back({"", check.limits});
   }
-  const auto exported = normalisation_text(best.normalised);
-  evidence.normalised = {{"import", story.about}, {"at export", exported.empty() ? "nothing" : exported}};
+  const auto& exported = best.normalised;
+  evidence.normalised = {{"import", story.about},
+                         {"worked out at export", fmt::format("{} operators on weights alone, {} weights",
+                                                              exported.folded_operators, exported.folded_weights)},
+                         {"denormal numbers set to zero at export",
+                          fmt::format("{} in {} weights", exported.denormals, exported.denormal_tensors)}};
   evidence.changes = story.changes;
   evidence.environment = {{"target", story.target},
                           {"device", story.device},

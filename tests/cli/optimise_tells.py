@@ -31,7 +31,7 @@ def normalisations(folder):
     assert "normalised: 1 merged with equal ones (initialiser 1), 1 bypassed (Identity 1)" in done.stdout, done.stdout
     assert "at export: " in done.stdout and "operators on weights alone worked out into" in done.stdout, done.stdout
     page = (folder / "page.html").read_text()
-    for words in ("what the import did without, 2 in all", "bypassed Identity &#39;twin&#39;", "merged initialiser", "operators on weights alone worked out"):
+    for words in ("what the import did without, 2 in all", "bypassed Identity &#39;twin&#39;", "merged initialiser", "worked out at export"):
         assert words.replace("&#39;", "'") in page.replace("&#39;", "'").replace("&apos;", "'"), words
 
 
