@@ -26,9 +26,12 @@ bool is_set(const std::string& word) {
   return std::ranges::any_of(kSets, [&](const RuleGroup& set) { return word == set.name; });
 }
 
+// SET:TAG
+bool is_part(const std::string& word) { return is_set(word.substr(0, word.find(':'))); }
+
 bool is_file(const std::string& word) {
   std::error_code error;
-  return word.ends_with(".rules") || word.find('/') != std::string::npos || (!is_set(word) && fs::exists(word, error));
+  return word.ends_with(".rules") || word.find('/') != std::string::npos || (!is_part(word) && fs::exists(word, error));
 }
 
 bool is_status(const std::string& word) { return word == "proved" || word == "tested" || word == "unproved"; }
@@ -42,7 +45,7 @@ class Choice {
   explicit Choice(const std::vector<std::string>& words) : words_(words) {
     from_default_ = words.empty() || words[0].starts_with('-');
     bool by_group = from_default_;
-    for (const auto& word : words) by_group = by_group || !(word.starts_with('-') || is_file(word) || is_set(word));
+    for (const auto& word : words) by_group = by_group || !(word.starts_with('-') || is_file(word) || is_part(word));
     if (by_group) {
       for (const auto& file : shipped_rules()) default_.insert(add(file));
     }
@@ -50,7 +53,7 @@ class Choice {
     for (const auto& word : words) {
       if (is_file(word) && !named.insert(word).second) fail("--rules: {} is named twice", word);
       if (is_file(word)) add(word);
-      if (is_set(word)) add(rule_set_file(word));
+      if (is_part(word)) add(rule_set_file(word.substr(0, word.find(':'))));
     }
     all_ = rules::RuleSet::load(files_);
     taken_.assign(static_cast<size_t>(all_->size()), false);
@@ -63,8 +66,8 @@ class Choice {
         remove(word.substr(1));
       } else if (is_file(word)) {
         take([&](int r) { return all_->rule(r).text.file == add(word); });
-      } else if (is_set(word)) {
-        take([&](int r) { return all_->rule(r).text.file == add(rule_set_file(word)) && proved(r); });
+      } else if (is_part(word)) {
+        take_set(word);
       } else {
         take_group(word);
       }
@@ -100,6 +103,16 @@ class Choice {
   bool of_default(int r) const { return default_.contains(all_->rule(r).text.file); }
   bool proved(int r) const { return all_->proof(r) == rules::Proof::proved; }
 
+  // SET or SET:TAG
+  void take_set(const std::string& word) {
+    const size_t colon = word.find(':');
+    const std::string file = add(rule_set_file(word.substr(0, colon)));
+    const std::string tag = colon == std::string::npos ? "" : word.substr(colon + 1);
+    const int count = take([&](int r) {
+      return all_->rule(r).text.file == file && proved(r) && (tag.empty() || in_group(*all_, r, tag));
+    });
+    if (count == 0) unknown(word);
+  }
   void take_group(const std::string& word) {
     const bool by_status = is_status(word);
     const int count = take([&](int r) {

@@ -22,6 +22,7 @@ std::filesystem::path rule_set_file(const std::string& name);
 // Words are taken from left to right:
 //   FILE              what ends in .rules or is a path: all rules of the file, proved or not
 //   SET               base, runtime, ...: the proved rules of a shipped set
+//   SET:TAG           those of them with a tag: generated:4d, generated:conv
 //   TAG               the proved rules of the default sets with this tag
 //   proved, tested, unproved   the rules of the default sets of which that is known
 //   NAME              this rule of the default sets

@@ -182,7 +182,8 @@ class FamilyRun {
       for (const bool exchanged : {false, true}) {
         Candidate directed = pair;
         if (exchanged) std::swap(directed.source, directed.target);
-        const auto all = any_activation(family_, directed) ? options_.activations : std::vector<std::string>{"gelu"};
+        auto all = any_activation(family_, directed) ? options_.activations : std::vector<std::string>{"gelu"};
+        if (options_.activation_ops > 0 && static_cast<int>(steps) > options_.activation_ops) all.resize(1);
         for (const auto& activation : all) tasks.emplace_back().pair = directed, tasks.back().activation = activation;
       }
     }

@@ -25,6 +25,7 @@ struct GenerateOptions {
   bool derive = true;                         // drop what two applications of kept rules say, where no dearer
   bool prove = true;
   std::vector<std::string> activations{"gelu"};  // what is written for the activation that stands for all
+  int activation_ops = 0;  // where a side has more operators, only the first of them is written; 0: no bound
   std::shared_ptr<const AxiomSet> axioms;
   std::shared_ptr<const rules::RuleSet> known;       // rules that say the same in one application are left out
   std::function<void(const std::string&)> explain;   // one line for each pruned pair, in a fixed order

@@ -75,7 +75,7 @@ std::vector<std::string> rule_tags(const Family& family, const Candidate& pair) 
       }
     }
   }
-  std::vector<std::string> tags{"generated"};
+  std::vector<std::string> tags{"generated", family.name.substr(0, family.name.find(':'))};
   tags.insert(tags.end(), words.begin(), words.end());
   return tags;
 }

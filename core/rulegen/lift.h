@@ -22,15 +22,15 @@ struct LiftStyle {
   bool operator==(const LiftStyle&) const = default;
 };
 
-// The rule that turns the source into the target. Nothing where the language cannot say it (a constant that is not of
-// one number, an extent that the left side does not bind), or where the source cannot be found.
+// The rule that turns the source into the target. Nothing where the language cannot say it (an extent that the left side
+// does not bind), or where the source cannot be found.
 // activation: the word written for gelu, which stands for any function of one number.
 std::optional<std::string> rule_text(const Family& family, const Candidate& pair, const SymbolicPair& symbols,
                                      const LiftStyle& style, const std::string& name, const std::string& activation);
 
 // "relu-concat-to-concat-relu": operators of both sides from the results down.
 std::string rule_name(const Family& family, const Candidate& pair, const std::string& activation);
-// Words for --rules: operators' families.
+// Words for --rules: the set of operators it was made from, operators' families.
 std::vector<std::string> rule_tags(const Family& family, const Candidate& pair);
 // Whether any operator of the pair is the one that stands for every activation.
 bool any_activation(const Family& family, const Candidate& pair);

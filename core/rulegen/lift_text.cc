@@ -25,7 +25,7 @@ std::string RuleWriter::body() {
   demand_types();
   std::string when;
   for (const auto& guard : guards_) when += "  when " + guard + "\n";
-  return left + when + right;
+  return constants_ + left + when + right;
 }
 
 bool RuleWriter::is_free(int tensor) const {
@@ -61,7 +61,8 @@ std::string RuleWriter::reference(int side, int tensor) {
   if (s < 0) {
     const auto& variable = family_.variables[tensor];
     if (variable.constant < 0) return "?" + variable.name;
-    return side == 0 ? left_constant(variable) : right_constant(tensor, variable);
+    if (variable.constant > 1 && on_left(tensor)) return named_constant(variable);
+    return side == 0 ? std::to_string(variable.constant) : right_constant(tensor, variable);
   }
   const auto name = names_[side].find(s);
   if (name == names_[side].end()) return node(side, s);
@@ -69,9 +70,21 @@ std::string RuleWriter::reference(int side, int tensor) {
   return "?" + name->second + (ports ? fmt::format(".{}", views_[side].port_of(tensor)) : "");
 }
 
-std::string RuleWriter::left_constant(const Variable& variable) {
-  if (variable.constant > 1) throw Unsayable();
-  return std::to_string(variable.constant);
+std::string RuleWriter::named_constant(const Variable& variable) {
+  const std::string name = "?" + variable.name;
+  if (!named_constants_.insert(name).second) return name;
+  if (variable.constant == kMean) {
+    guards_.push_back(fmt::format("near(value({0}) * (dim({0}, 2) * dim({0}, 3)), 1.0)", name));
+    return name;
+  }
+  // As constant_text() writes it, whatever the numbers of the inner shapes are.
+  const std::string extent = name + "0", ones = variable.shape.size() == 4 ? ", 1, 1" : "";
+  constants_ += fmt::format(
+      "  {0} = (reshape (slice (reshape (pad (fill shape=[{1}, 1] value=1.0) pads=[0, 0, 0, {1}] value=0.0) "
+      "shape={0}1) "
+      "axes=[0] starts=[0] ends={0}2 steps=[1]) shape=[{1}, {1}{2}])\n",
+      name, extent, ones);
+  return name;
 }
 
 std::string RuleWriter::right_constant(int tensor, const Variable& variable) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "core/rulegen/lift.h"
 #include "core/rulegen/lift_windows.h"
@@ -37,8 +38,9 @@ class RuleWriter {
   void choose_left_names();
   std::string reference(int side, int tensor);
 
-  // No condition can ask for a constant of more than one number.
-  static std::string left_constant(const Variable& variable);
+  // Constants of more than one number, and such whose number depends on their size, that stand on the left: an
+  // averaging kernel is asked for by a condition on its one number, an identity by the terms that make it.
+  std::string named_constant(const Variable& variable);
   std::string right_constant(int tensor, const Variable& variable);
   std::string typed_variable() const;
   std::string result(int tensor, const std::string& old);
@@ -81,6 +83,8 @@ class RuleWriter {
   std::vector<std::pair<std::vector<int>, std::string>> sizes_;
   std::vector<std::pair<std::vector<std::vector<int>>, std::string>> shapes_;
   std::vector<std::string> guards_;
+  std::string constants_;  // equations of the left side
+  std::set<std::string> named_constants_;
   WindowText windows_;
   std::string around_axis_;
   int axis_place_ = 0;

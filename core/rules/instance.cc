@@ -121,7 +121,8 @@ class Maker {
     } else if (operand.kind == Operand::Kind::tensor && (asked_.value >> operand.index & 1u) && rng_.below(8) != 0) {
       const double number = asked_.numbers.empty() || rng_.below(3) == 0 ? static_cast<double>(rng_.below(7)) - 2.0
                                                                    : asked_.numbers[rng_.below(asked_.numbers.size())];
-      const Value value = fill(number);
+      const bool kernel = draft.op == ops::Op::conv2d && draft.types.size() == 1;
+      const Value value = kernel ? averaging_kernel() : fill(number);
       tensors_[{static_cast<int>(operand.kind), operand.index, 0}] = value;
       add_value(value, draft);
     } else {
@@ -140,6 +141,14 @@ class Maker {
   Value fill(double number) {
     const ops::Ints shape(rng_.below(4) == 0 ? 1 : 0, 1);
     return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, number}});
+  }
+
+  // Of one channel each, the number 1 by its size.
+  Value averaging_kernel() {
+    const int64_t size = rng_.below(3) == 0 ? 1 + static_cast<int64_t>(rng_.below(3)) : 3;
+    const ops::Ints shape{1 + static_cast<int64_t>(rng_.below(3)), 1, size, size};
+    const double mean = 1.0 / static_cast<double>(size * size);
+    return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, mean}});
   }
 
   // One eighth to two: what rules compute from it stays exact for a while.

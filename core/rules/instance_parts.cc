@@ -20,7 +20,16 @@ void Asked::look(const Expr& expr) {
 void BoundAttributes::give(const LeftNode& left, ops::Attrs& attrs) const {
   for (const auto& [key, value] : left.fixed) attrs.set(key, value);
   for (const auto& test : left.tests) {
-    if (test.is_list) continue;
+    if (test.is_list) {
+      ops::Ints list;
+      for (const auto& item : test.items) {
+        const auto held = names_.find(item.slot);
+        if (item.slot >= 0 && held == names_.end()) break;
+        list.push_back(item.slot < 0 ? item.number : std::get<int64_t>(held->second));
+      }
+      if (list.size() == test.items.size()) attrs.set(test.key, list);
+      continue;
+    }
     if (const auto held = names_.find(test.items[0].slot); held != names_.end()) attrs.set(test.key, held->second);
   }
   if (left.bundle < 0) return;

@@ -38,7 +38,7 @@ std::string file_text(const rulegen::GenerateReport& report, const std::vector<s
 struct Flags {
   std::string out, unproved, explain, axioms;
   std::vector<std::string> known;
-  int64_t max_ops = 3, lift_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
+  int64_t max_ops = 3, lift_ops = 0, activation_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
   bool all_known = false, count_only = false;
 };
 
@@ -59,6 +59,8 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
                   "stop then, with what there is; --resume goes on; 0: no bound");
   options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
   options.texts("activations", how.activations, "written for the activation that stands for all of them");
+  options.integer("activation-ops", flags.activation_ops, 0, 5,
+                  "where a side has more operators, only the first activation is written; 0: no bound");
   options.texts("known", flags.known,
                 "rule files whose rules are not to be said again; none means the hand-written ones");
   options.flag("all", flags.all_known, "also rules that are known already");
@@ -85,6 +87,7 @@ int run_rules_generate(std::vector<std::string> arguments) {
   if (flags.out.empty() && !flags.count_only) fail("rules generate needs --out FILE (or --count)");
   how.max_ops = static_cast<int>(flags.max_ops);
   how.lift_ops = static_cast<int>(flags.lift_ops);
+  how.activation_ops = static_cast<int>(flags.activation_ops);
   how.threads = static_cast<int>(flags.threads);
   how.memory_bytes = static_cast<uint64_t>(flags.memory_mib) << 20;
   how.prove = !flags.count_only;

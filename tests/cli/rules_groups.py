@@ -35,6 +35,15 @@ def signs(folder):
     assert set(chosen(folder, "base,tested,unproved")) >= set(base)
 
 
+def parts(folder):
+    """a tag within a set that is not of the default"""
+    whole, part = chosen(folder, "generated"), chosen(folder, "generated:4d")
+    assert part and set(part) < set(whole), (len(part), len(whole))
+    assert set(chosen(folder, "base,generated:4d")) == set(chosen(folder, "base")) | set(part)
+    failed = rlgo("rules", "list", "--rules", "generated:5d", cwd=folder, status=1).stderr
+    assert "'generated:5d'" in failed, failed
+
+
 def bad_input(folder):
     """one line that names the nearest word"""
     failed = rlgo("rules", "list", "--rules", "motoin", cwd=folder, status=1).stderr
@@ -45,4 +54,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(groups, signs, bad_input)
+    main(groups, signs, parts, bad_input)

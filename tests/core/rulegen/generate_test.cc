@@ -63,15 +63,34 @@ TEST(Generate, FactorsMayBeOneMore) {
   })) << all_text(report);
 }
 
-TEST(Generate, IdentityIsWrittenWhereTheRightSideReadsIt) {
-  const auto report = run("2d-constant:matmul,add", 2);
-  EXPECT_TRUE(has(report, "(slice (reshape (pad (fill shape=[")) << all_text(report);
-  for (const auto& rule : report.rules) EXPECT_EQ(rule.rule->rule(0).left[0].op == ops::Op::fill, false) << rule.text;
+TEST(Generate, IdentityIsReadAndWrittenAsTheTermsThatMakeIt) {
+  const auto report = run("2d-constant:matmul,concat", 2);
+  EXPECT_TRUE(has(report, "shape=[?eye0, ?eye0])\n  ?r1 = (matmul ?x ?eye)\n  => ?r1 = ?x")) << all_text(report);
+  EXPECT_TRUE(
+      has(report, "  => ?r1 = (concat ?ls... (matmul ?x (concat ?u (reshape (slice (reshape (pad (fill shape=[dim("))
+      << all_text(report);
+  EXPECT_TRUE(has(run("4d-constant:conv2d", 1), "shape=[?eye0, ?eye0, 1, 1])\n  ?r1 = (conv2d ?x ?eye "));
 }
 
 TEST(Generate, MeansAreDepthwiseConvolutions) {
   const auto report = run("4d-constant:conv2d,avg_pool", 1);
   EXPECT_TRUE(has(report, "value=1.0 / (3 * 3)")) << all_text(report);
+  EXPECT_TRUE(has(report, "when near(value(?mean) * (dim(?mean, 2) * dim(?mean, 3)), 1.0)")) << all_text(report);
+}
+
+// One paragraph for each of the activations where sides are short, for the first where they are long.
+TEST(Generate, LongSidesAreWrittenForOneActivation) {
+  GenerateOptions options;
+  options.ops = "2d:gelu,transpose,concat";
+  options.max_ops = 3;
+  options.axioms = AxiomSet::load("configs/rules/axioms.rules");
+  options.activations = {"gelu", "tanh"};
+  const auto whole = generate(options);
+  options.activation_ops = 2;
+  const auto part = generate(options);
+  EXPECT_TRUE(has(part, "rule g-tanh-transpose-to-transpose-tanh")) << all_text(part);
+  EXPECT_FALSE(has(part, "rule g-concat-tanh-tanh-to-tanh-concat"));
+  EXPECT_LT(part.families[0].directed, whole.families[0].directed);
 }
 
 TEST(Generate, WindowsThatMoveKeepTheirStrides) {
@@ -152,7 +171,7 @@ TEST(Lift, DemandsAreGivenUpOneByOne) {
   });
   EXPECT_NE(asked.front().find("when rank(?x) == 2"), std::string::npos) << asked.front();
   EXPECT_EQ(*text,
-            "rule r\n  tags generated activation transpose\n  ?r1 = (transpose (relu ?x) perm=?p0)\n"
+            "rule r\n  tags generated 2d activation transpose\n  ?r1 = (transpose (relu ?x) perm=?p0)\n"
             "  => ?r1 = (relu (transpose ?x perm=?p0))\n");
 }
 

@@ -1,0 +1,33 @@
+"""rlgo rules verify: what a file says is proved is proved again; of the shipped files, some rules spread evenly."""
+import re
+
+from _rlgo import SOURCE, main, rlgo
+
+FALSE = "rule wrong\n  tags t\n  ?y = (relu (relu ?x))\n  => ?y = ?x\n"
+
+
+def shipped(folder):
+    """all of those that say so, with axioms that the summary counts"""
+    for name in ("base", "runtime", "motion", "generated", "coverage"):
+        text = (SOURCE / f"configs/rules/{name}.rules").read_text()
+        proved = re.findall(r"^rule (\S+)\n(?:  tags .*\n|  #.*\n|  before .*\n)*  proof proved", text, re.M)
+        assert proved, name
+        # An awkward number: neighbours in a file are of one kind.
+        chosen = proved[:: max(1, len(proved) // 37)]
+        out = rlgo("rules", "verify", SOURCE / f"configs/rules/{name}.rules", "--only", ",".join(chosen), "--threads", 1,
+                   cwd=folder).stdout
+        assert re.search(rf"^{len(chosen)} rules: {len(chosen)} proved, 0 refuted, 0 unknown", out, re.M), out
+
+
+def some(folder):
+    """--sample takes rules evenly; status 1 where one is not proved"""
+    file = folder / "three.rules"
+    file.write_text("".join(f"rule r{k}\n  tags t\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n\n" for k in range(4)) + FALSE)
+    out = rlgo("rules", "verify", file, "--sample", 2, "--threads", 1, cwd=folder).stdout
+    assert re.findall(r"^(r\d) +proved", out, re.M) == ["r0", "r2"], out
+    out = rlgo("rules", "verify", file, "--threads", 1, cwd=folder, status=1).stdout
+    assert re.search(r"^wrong +refuted", out, re.M) and "5 rules: 4 proved, 1 refuted, 0 unknown" in out, out
+
+
+if __name__ == "__main__":
+    main(shipped, some)
