@@ -30,7 +30,8 @@ import onnxruntime as ort
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
-from rlgo_results.race import commit, in_onnxruntime, machine, race, session_options  # noqa: E402
+from rlgo_results.race import in_onnxruntime, race, session_options  # noqa: E402
+from rlgo_results.where import commit, machine  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine"]
 PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]

@@ -7,28 +7,21 @@ One column of pictures per file: steps/s with what the cores allow, what a step 
 """
 import argparse
 import sys
-from pathlib import Path
 
 import pandas as pd
+
+from rlgo_results.plot import legend, new_figure, save
 
 
 def axis_of(axes, row, column, title, label):
     axis = axes[row][column]
-    axis.set_title(title, fontsize=10)
-    axis.set_ylabel(label)
+    axis.set(title=title, ylabel=label)
     axis.set_xscale("log", base=2)
-    axis.grid(alpha=0.3)
     return axis
 
 
 def draw(frames, out):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "rlgo"  # the same picture from the same numbers
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(4, len(frames), figsize=(5 * len(frames), 13), squeeze=False)
+    figure, axes = new_figure(4, len(frames), width=5 * len(frames), height=13)
     for column, frame in enumerate(frames):
         n, cores = frame["actors"], int(frame["cores"].iloc[0])
         agent = frame["agent"].iloc[0]
@@ -37,19 +30,19 @@ def draw(frames, out):
         axis.plot(n, frame["env_per_s"] * n.clip(upper=cores), "--", label="bare environment x min(N, cores)")
         axis.plot(n, frame["loop_per_s"] * n.clip(upper=cores), ":", label="environment and policy x min(N, cores)")
         axis.set_ylim(bottom=0)
-        axis.legend(fontsize=8)
+        legend(axis)
         axis = axis_of(axes, 1, column, "rate(N) / (N rate(first))", "share")
         axis.plot(n, frame["efficiency"], "o-", label="run")
         axis.plot(n, frame["cores_allow"] / frame["cores_allow"].iloc[0], "--", label="cores allow: min(N, cores) / N")
         axis.plot(n, frame["waiting_share"], "s:", label="learner's waiting share")
         axis.set_ylim(0, 1.1)
-        axis.legend(fontsize=8)
+        legend(axis)
         axis = axis_of(axes, 2, column, "bytes a step", "bytes")
         axis.plot(n, frame["message_bytes"], "o-", label="messages")
         axis.plot(n, frame["store_bytes"], "s-", label="store")
         axis.axhline(1024, color="gray", linestyle="--", linewidth=1, label="1 KB")
         axis.set_ylim(bottom=0)
-        axis.legend(fontsize=8)
+        legend(axis)
         axis = axis_of(axes, 3, column, "an actor", "MiB")
         axis.plot(n, frame["actor_resident_mib"], "o-", label="resident")
         axis.plot(n, frame["actor_private_mib"], "s-", label="private")
@@ -60,9 +53,8 @@ def draw(frames, out):
         other.set_ylabel("% of a core")
         other.set_ylim(0, max(4, 110 * frame["idle_cpu"].max()))
         lines = axis.get_lines() + other.get_lines()
-        axis.legend(lines, [line.get_label() for line in lines], fontsize=8)
-    figure.tight_layout()
-    figure.savefig(out, metadata={"Date": None} if Path(out).suffix == ".svg" else None)
+        legend(axis, handles=lines)
+    save(figure, out)
 
 
 def main(arguments=None):

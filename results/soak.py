@@ -118,19 +118,15 @@ def judge(series, max_mib_per_hour, max_growth_mib):
 
 
 def draw(series, path):
-    import matplotlib
+    from rlgo_results.plot import legend, new_figure, save  # to watch needs none of it
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 4))
+    figure, axes = new_figure(width=8, height=4)
+    axis = axes[0, 0]
     for rank, points in sorted(series.items()):
-        axes.plot([t / 60 for t, _ in points], [m for _, m in points], label="learner" if rank == 0 else f"actor {rank}", linewidth=1)
-    axes.set(xlabel="minutes", ylabel="private memory, MiB", ylim=(0, None))
-    axes.legend(fontsize=7, ncols=4)
-    axes.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path)
+        axis.plot([t / 60 for t, _ in points], [m for _, m in points], label="learner" if rank == 0 else f"actor {rank}", linewidth=1)
+    axis.set(xlabel="minutes", ylabel="private memory, MiB", ylim=(0, None))
+    legend(axis, ncols=4)
+    save(figure, path)
 
 
 def main():

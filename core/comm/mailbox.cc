@@ -155,9 +155,20 @@ bool Mailbox::poll() {
   const size_t before = inbox_.size();
   while (auto packet = comm_.try_receive()) accept(std::move(*packet));
   pump();
+  note_progress();
   if (inbox_.size() == before) return false;
   sleep_us_ = 0;
+  since_progress_.restart();
   return true;
+}
+
+// What moves inside a packet cannot be seen, but its start and its end.
+void Mailbox::note_progress() {
+  const size_t pending = comm_.pending_bytes();
+  const bool receiving = comm_.receiving();
+  if (pending != last_pending_ || receiving != last_receiving_) since_progress_.restart();
+  last_pending_ = pending;
+  last_receiving_ = receiving;
 }
 
 std::optional<Incoming> Mailbox::take_if(const std::function<bool(const Incoming&)>& wanted) {
@@ -182,7 +193,8 @@ std::optional<Incoming> Mailbox::take(Tag tag, int source) {
 }
 
 std::optional<Incoming> Mailbox::take_unless(std::span<const Tag> kept) {
-  return take_if([=](const Incoming& message) { return std::find(kept.begin(), kept.end(), message.tag) == kept.end(); });
+  return take_if(
+      [=](const Incoming& message) { return std::find(kept.begin(), kept.end(), message.tag) == kept.end(); });
 }
 
 std::optional<Incoming> Mailbox::take_newest(Tag tag) {
@@ -200,14 +212,15 @@ bool Mailbox::wait(double max_ms) {
     if (poll()) return true;
     const double left_us = max_ms * 1e3 - watch.us();
     if (left_us <= 0) return false;
+    // The back-off outlives the call: a loop of short waits sleeps as long as one long wait.
+    const double still_us = since_progress_.us();
     const bool busy = under_way();
-    if (watch.us() < (busy ? options_.spin_under_way_us : options_.spin_us) && (busy || sleep_us_ == 0)) {
+    if (busy ? still_us < options_.spin_under_way_us : watch.us() < options_.spin_us && sleep_us_ == 0) {
       std::this_thread::yield();
       continue;
     }
-    // The back-off outlives the call: a loop of short waits sleeps as long as one long wait.
-    sleep_us_ =
-        busy ? options_.first_sleep_us : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
+    sleep_us_ = busy ? std::clamp(still_us / 16, options_.first_sleep_us, options_.longest_sleep_under_way_us)
+                     : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(sleep_us_, left_us)));
   }
 }

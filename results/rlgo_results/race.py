@@ -1,15 +1,14 @@
 """Models raced against one another in one process: rounds in random order, paired ratios. Needs onnxruntime; openvino where it is."""
 import importlib.util
-import os
-import platform
 import random
 import statistics
-import subprocess
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from .where import commit, machine
 
 COLUMNS = ["graph", "system", "runtime", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "model", "commit", "machine"]
 
@@ -146,16 +145,3 @@ def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
         rows = [row | {"commit": commit(), "machine": machine()} for row in race_graph(graph, models, threads, rounds, budget_s)]
         pd.DataFrame(rows)[COLUMNS].to_csv(out, mode="a", header=not out.is_file(), index=False, float_format="%.6g")
         say(f"{graph}: " + ", ".join(f"{row['system']} {row['median_us'] / 1e3:.2f} ms" for row in rows))
-
-
-def commit():
-    run = subprocess.run(["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return run.stdout.strip() or "unknown"
-
-
-def machine():
-    model = platform.processor()
-    if Path("/proc/cpuinfo").is_file():
-        names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if line.startswith("model name")]
-        model = names[0] if names else model
-    return f"{model}, {os.cpu_count()} cores"

@@ -5,8 +5,8 @@ import platform
 from datetime import date
 from pathlib import Path
 
-from . import race
 from .runs import find_runs
+from .where import commit, machine
 
 # Name of the files, and the command; {} stands for the folder.
 COMMANDS = [
@@ -63,7 +63,7 @@ def record(folder, out, only, main):
         print(name, flush=True)
     revisions = ", ".join(sorted({run.revision for run in find_runs([folder])}))
     head = (f"# Figures and tables of a small real run\n\nMade by `results/record.sh {folder}` and `results/analyse all {folder} --out {out}` on {date.today()}; "
-            f"rlgo {revisions}, analysis at {race.commit()}; {race.machine()}, Python {platform.python_version()}.\n"
+            f"rlgo {revisions}, analysis at {commit()}; {machine()}, Python {platform.python_version()}.\n"
             "Small: a few minutes of training in all, beside other work on the machine. docs/analysis.md says what each command does.\n")  # fmt: skip
     (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")
     return f"{out}/README.md" + (f"; failed: {', '.join(failed)}" if failed else "")

@@ -20,7 +20,10 @@ class FaultyComm : public Comm {
     if (number == flip_packet) copy.at(flip_byte) = static_cast<char>(copy.at(flip_byte) ^ 1);
     inner_->send(to, std::make_shared<const std::string>(std::move(copy)), 0, size);
   }
-  std::optional<Packet> try_receive() override { return inner_->try_receive(); }
+  std::optional<Packet> try_receive() override {
+    ++asked;
+    return inner_->try_receive();
+  }
   size_t pending_bytes(int to) const override {
     if (stop_after >= 0 && packets_ >= stop_after) return size_t{1} << 40;
     return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to);
@@ -32,6 +35,7 @@ class FaultyComm : public Comm {
   size_t flip_byte = 0;
   int stop_after = -1;   // packets that leave; then pending_bytes claims that all is full
   int64_t pending = -1;  // what pending_bytes claims; -1: the truth
+  int asked = 0;         // calls of try_receive
 
  private:
   std::unique_ptr<Comm> inner_;
@@ -254,6 +258,38 @@ TEST(Tags, NamesAreUniqueAndComplete) {
   }
   EXPECT_EQ(name(static_cast<Tag>(0)), "");
   EXPECT_EQ(name(static_cast<Tag>(200)), "");
+}
+
+// Under load it only asks less often.
+TEST(Mailbox, WaitingForAPeerThatFetchesNothingIsSleep) {
+  auto comms = local_comms(2);
+  FaultyComm stuck(std::move(comms[0]));
+  stuck.pending = 1000;
+  Mailbox a(stuck);
+  a.wait(40);  // in the beginning it asks as fast as it can: the message may leave soon
+  stuck.asked = 0;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(a.wait(20));
+  EXPECT_GE(stuck.asked, 10);
+  EXPECT_LT(stuck.asked, 200);
+}
+
+TEST(Mailbox, WhatMovesIsWatchedClosely) {
+  auto comms = local_comms(2);
+  FaultyComm slow(std::move(comms[0]));
+  slow.pending = 1000;
+  Mailbox a(slow, {.spin_under_way_us = 100'000, .first_sleep_us = 1e6, .longest_sleep_under_way_us = 1e6});
+  EXPECT_FALSE(a.wait(110));  // nothing moves for longer than spin_under_way_us
+  slow.asked = 0;
+  EXPECT_FALSE(a.wait(30));
+  EXPECT_LE(slow.asked, 2);  // before the sleep and after it
+  bool closely = false;
+  for (int i = 0; i < 20 && !closely; ++i) {  // again where the machine is too busy to ask
+    slow.pending -= 1;
+    slow.asked = 0;
+    EXPECT_FALSE(a.wait(100));
+    closely = slow.asked > 3;
+  }
+  EXPECT_TRUE(closely);
 }
 
 }  // namespace
