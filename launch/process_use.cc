@@ -70,6 +70,8 @@ std::map<int, ProcessUse> ranks_of(const std::string& mark, bool memory) {
     ProcessUse use;
     use.pid = *pid;
     use.cpu_s = cpu_seconds(entry.path());
+    double run_ns = 0, ready_ns = 0;
+    if (std::istringstream(content(entry.path() / "schedstat")) >> run_ns >> ready_ns) use.ready_s = ready_ns * 1e-9;
     if (memory) read_memory(entry.path(), use);
     ranks[*rank] = use;
   }

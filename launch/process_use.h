@@ -11,6 +11,7 @@ namespace rlgo::launch {
 struct ProcessUse {
   int pid = 0;
   double cpu_s = 0;             // user and system, since its start
+  double ready_s = 0;           // in which its main thread could have run, but others had the processors
   uint64_t resident_bytes = 0;  // pages in memory, shared ones included
   uint64_t private_bytes = 0;   // of them, those that no other process has
 };

@@ -29,7 +29,7 @@ fs::path scratch_folder() {
 }
 
 // One thread a rank, as launch/run.sh has it; and who runs this as root means it.
-std::vector<std::string> command_of(const ScaleJobOptions& options, const fs::path& config) {
+std::vector<std::string> command_of(const ScaleJobOptions& options, int64_t learners, const fs::path& config) {
   std::vector<std::string> command = {"env",
                                       "OMP_NUM_THREADS=1",
                                       "OMPI_MCA_mpi_yield_when_idle=1",
@@ -39,8 +39,8 @@ std::vector<std::string> command_of(const ScaleJobOptions& options, const fs::pa
   for (const auto& word : split(options.launcher, ' ')) {
     if (!word.empty()) command.push_back(word);
   }
-  command.insert(command.end(),
-                 {"-np", fmt::format("{}", options.actors + 1), options.program, "train", "--config", config.string()});
+  command.insert(command.end(), {"-np", fmt::format("{}", options.actors + learners), options.program, "train",
+                                 "--config", config.string()});
   return command;
 }
 
@@ -71,7 +71,8 @@ ScaleJob::ScaleJob(RunConfig config, const ScaleJobOptions& options)
   Options known;
   declare(known, config);
   atomic_write(scratch_ / "run.cfg", known.dump({"config", "resume"}));
-  child_ = std::make_unique<measure::Child>(command_of(options, scratch_ / "run.cfg"), scratch_ / "errors");
+  child_ =
+      std::make_unique<measure::Child>(command_of(options, config.learners, scratch_ / "run.cfg"), scratch_ / "errors");
 }
 
 ScaleJob::~ScaleJob() {

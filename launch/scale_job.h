@@ -23,7 +23,7 @@ struct RunMetrics {
 };
 
 struct ScaleJobOptions {
-  int actors = 1;        // the learner is one rank more
+  int actors = 1;        // the learners are ranks more
   std::string launcher;  // words of the command that starts ranks; -np is added
   std::string program;   // rlgo
 };

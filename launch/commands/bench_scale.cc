@@ -49,6 +49,8 @@ struct Row {
   double resident_mib = 0, private_mib = 0;   // of an actor: the largest
   double learner_mib = 0;                     // resident
   double actor_cpu = 0, learner_cpu = 0;      // cores, while all play
+  double actor_sleeps = 0;                    // share of the time in which an actor neither runs nor could
+  double update_us = 0;                       // of an update, a step
   double idle_cpu = 0;                        // cores, of an actor that waits: the largest
 };
 
@@ -91,19 +93,25 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
   return {bare.env_per_s, loop.loop_per_s, loop.loop_per_cpu_s};
 }
 
-// Cores that each rank used between two looks.
-std::map<int, double> cores(const std::map<int, ProcessUse>& before, const std::map<int, ProcessUse>& after,
-                            double seconds) {
-  std::map<int, double> used;
+struct Cores {
+  double used = 0, wanted = 0;  // wanted: where none had been taken by others
+};
+
+// Of each rank between two looks.
+std::map<int, Cores> cores(const std::map<int, ProcessUse>& before, const std::map<int, ProcessUse>& after,
+                           double seconds) {
+  std::map<int, Cores> ranks;
   for (const auto& [rank, use] : after) {
-    if (const auto found = before.find(rank); found != before.end())
-      used[rank] = (use.cpu_s - found->second.cpu_s) / seconds;
+    if (const auto found = before.find(rank); found != before.end()) {
+      const double used = (use.cpu_s - found->second.cpu_s) / seconds;
+      ranks[rank] = {used, used + (use.ready_s - found->second.ready_s) / seconds};
+    }
   }
-  return used;
+  return ranks;
 }
 
 // The learner is held, so that the actors use up their permission and then wait: what the busiest one takes then.
-double idle_cores(ScaleJob& job) {
+double idle_cores(ScaleJob& job, int64_t learners) {
   constexpr double kWindow_s = 3;
   job.hold_learner();
   double busiest = 0, before = 0;
@@ -113,8 +121,8 @@ double idle_cores(ScaleJob& job) {
     job.wait(kWindow_s);
     before = busiest;
     busiest = 0;
-    for (const auto& [rank, used] : cores(first, job.ranks(false), watch.seconds())) {
-      if (rank > 0) busiest = std::max(busiest, used);
+    for (const auto& [rank, share] : cores(first, job.ranks(false), watch.seconds())) {
+      if (rank >= learners) busiest = std::max(busiest, share.used);
     }
     if (window > 0 && busiest < 0.25 && std::abs(busiest - before) <= 0.01 + busiest / 4) break;  // all wait
   }
@@ -129,6 +137,7 @@ void read_metrics(const RunMetrics& metrics, size_t first, Row& row) {
     const double spent = metrics.at(i, "seconds") - metrics.at(i - 1, "seconds"), steps = metrics.at(i, "epoch_steps");
     epoch_s += spent;
     row.waiting_share += metrics.at(i, "waiting_share") * spent;
+    row.update_us += 1e6 * metrics.at(i, "update_s");
     row.message_bytes += metrics.at(i, "bytes_per_transition") * steps;
     bytes_steps += steps;
     row.lag_min = std::min(row.lag_min, metrics.at(i, "lag_min"));
@@ -138,6 +147,7 @@ void read_metrics(const RunMetrics& metrics, size_t first, Row& row) {
   }
   row.steps_per_s = (metrics.at(last, "steps") - metrics.at(first, "steps")) / epoch_s;
   row.waiting_share /= epoch_s;
+  row.update_us /= bytes_steps;
   row.message_bytes /= bytes_steps;
   row.lag_mean /= lag_rows;
 }
@@ -156,20 +166,22 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   do job.wait(1);
   while (watch.seconds() < scale.seconds || job.metrics().rows.size() < first + 4);
   const auto after = job.ranks(true);
-  for (const auto& [rank, used] : cores(before, after, watch.seconds())) {
-    if (rank == 0) row.learner_cpu = used;
-    if (rank > 0) row.actor_cpu += used / actors;
+  for (const auto& [rank, share] : cores(before, after, watch.seconds())) {
+    if (rank == 0) row.learner_cpu = share.used;
+    if (rank < config.learners) continue;
+    row.actor_cpu += share.used / actors;
+    row.actor_sleeps += std::max(0.0, 1 - share.wanted) / actors;
   }
   read_metrics(job.metrics(), first, row);
   constexpr double kMiB = 1 << 20;
   for (const auto& [rank, use] : after) {
     if (rank == 0) row.learner_mib = static_cast<double>(use.resident_bytes) / kMiB;
-    if (rank == 0) continue;
+    if (rank < config.learners) continue;
     row.resident_mib = std::max(row.resident_mib, static_cast<double>(use.resident_bytes) / kMiB);
     row.private_mib = std::max(row.private_mib, static_cast<double>(use.private_bytes) / kMiB);
   }
   if (config.store) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
-  row.idle_cpu = idle_cores(job);
+  row.idle_cpu = idle_cores(job, config.learners);
   return row;
 }
 
@@ -179,6 +191,7 @@ learner::MetricRow cells(const RunConfig& config, const Row& r, const Row& one, 
   return {{"graph", config.graph},
           {"agent", config.agent},
           {"actors", int64_t{r.actors}},
+          {"learners", config.learners},
           {"cores", int64_t{cores}},
           {"env_per_s", r.bare.env_per_s},
           {"loop_per_s", r.bare.loop_per_s},
@@ -201,6 +214,8 @@ learner::MetricRow cells(const RunConfig& config, const Row& r, const Row& one, 
           {"learner_resident_mib", r.learner_mib},
           {"actor_cpu", r.actor_cpu},
           {"learner_cpu", r.learner_cpu},
+          {"actor_sleeps", r.actor_sleeps},
+          {"update_us", r.update_us},
           {"idle_cpu", r.idle_cpu}};
 }
 
@@ -219,18 +234,21 @@ std::string csv_of(const std::vector<learner::MetricRow>& rows) {
 }
 
 constexpr const char* kTableHead =
-    "        steps/s                     of one actor, percent of            learner             bytes a step   MiB an "
-    "actor     CPU\n"
-    "actors  bare env  +policy      run  bare env  +policy  by CPU  rate(1)  waits   lag          sent  stored   RSS  "
-    "private    idle\n";
+    "        steps/s                     of one actor, percent of                    learner             bytes a step  "
+    " "
+    "MiB an actor     CPU\n"
+    "actors  bare env  +policy      run  bare env  +policy  by CPU  rate(1)  sleeps  waits   lag          sent  stored "
+    "  "
+    "RSS  private    idle\n";
 
 void print_row(const Row& r, const Row& one) {
   const double each = 100 * r.steps_per_s / r.actors;
-  std::printf("%6d %9.0f %8.0f %8.0f %9.1f %8.1f %7.1f %8.1f %5.1f%%  %.0f/%.2f/%.0f %9.0f %7.0f %5.0f %8.0f %6.1f%%\n",
-              r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each / r.bare.env_per_s,
-              each / r.bare.loop_per_s, each / r.actor_cpu / r.bare.loop_per_cpu_s,
-              each / (one.steps_per_s / one.actors), 100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max,
-              r.message_bytes, r.store_bytes, r.resident_mib, r.private_mib, 100 * r.idle_cpu);
+  std::printf(
+      "%6d %9.0f %8.0f %8.0f %9.1f %8.1f %7.1f %8.1f %6.1f%% %5.1f%%  %.0f/%.2f/%.0f %9.0f %7.0f %5.0f %8.0f %6.1f%%\n",
+      r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each / r.bare.env_per_s, each / r.bare.loop_per_s,
+      each / r.actor_cpu / r.bare.loop_per_cpu_s, each / (one.steps_per_s / one.actors), 100 * r.actor_sleeps,
+      100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max, r.message_bytes, r.store_bytes, r.resident_mib,
+      r.private_mib, 100 * r.idle_cpu);
   std::fflush(stdout);
 }
 
@@ -255,7 +273,7 @@ int run_bench_scale(Context& context) {
   ScaleOptions scale;
   Options options;
   options.heading("Bench scale");
-  options.texts("ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learner is one more");
+  options.texts("ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learners are more");
   options.number("scale.seconds", scale.seconds, 1, 3600,
                  "how long each run is watched once all its actors are at work, s");
   options.integer("scale.steps-per-actor", scale.steps_per_actor, 1, 1'000'000,
