@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kSweepShare = 0.55, kMethodShare = 0.8;  // of the time for searching, that are over when they end
 constexpr double kFirstPricingShare = 0.35;               // the same, for the model's own operators
+constexpr double kLeastSearchSeconds = 2;                 // by formula, whatever the time
 constexpr double kPricingShare = 0.85;  // of the time for a search: then it goes on with what is known
 constexpr int kMostRounds = 15, kLeastRounds = 5;
 constexpr size_t kMostLeftOut = 8;                    // rules tried in one race
@@ -116,9 +117,11 @@ void Attempts::search(double share) {
   // the model.
   const bool measured = cost_.name() != formula_.name();
   search::Result quick;
+  // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
+  const double least = (clock_.passed() + kLeastSearchSeconds) / request_.seconds;
   if (measured) {
     clock_.phase("search (by formula)");
-    quick = run("sweep", model_.graph, story_.rules, formula_, share, "the model (by formula)");
+    quick = run("sweep", model_.graph, story_.rules, formula_, std::max(share, least), "the model (by formula)");
   }
   clock_.phase("timing operators");
   pricing_share_ = kFirstPricingShare * share;
@@ -129,7 +132,8 @@ void Attempts::search(double share) {
                                         .trace = std::move(quick.trace),
                                         .stages = {{"sweep", true}}});
   const size_t from = formula ? 1 : 0;
-  go_on("sweep", from, kSweepShare * share);
+  const double sweep_share = kSweepShare * share;
+  go_on("sweep", from, measured ? sweep_share : std::max(sweep_share, least));
   const auto cheapest = [&] {
     const auto cost = [](const Attempt& attempt) { return attempt.cost_us; };
     return static_cast<size_t>(std::ranges::min_element(story_.attempts, {}, cost) - story_.attempts.begin());
