@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Draws what `rlgo bench scale --scale.csv FILE` measured.
 
-    python results/scale_plot.py results/scale-random.csv [more.csv ...] -o results/scale.svg
+    python results/scale_plot.py results/scale-random.csv [more.csv ...] -o results/scale.svg [--table]
 
 One column of pictures per file: steps/s with what the cores allow, what a step costs in bytes, memory and idle CPU.
+--table prints the numbers as Markdown, too; docs/scale.md explains them.
 """
 import argparse
 import sys
 
 import pandas as pd
 
-from rlgo_results.plot import legend, new_figure, save
+from rlgo_results.plot import legend, markdown, new_figure, save
 
 
 def axis_of(axes, row, column, title, label):
@@ -57,13 +58,27 @@ def draw(frames, out):
     save(figure, out)
 
 
+def table(frame):
+    percent = ["of_env", "of_loop", "of_loop_by_cpu", "actor_sleeps", "efficiency", "cores_allow", "waiting_share", "idle_cpu"]
+    shown = frame[[c for c in ["actors", "learners", "env_per_s", "loop_per_s", "steps_per_s", *percent[:-1], "update_us", "lag_mean", "message_bytes",
+                               "store_bytes", "actor_resident_mib", "actor_private_mib", "idle_cpu"] if c in frame]].copy()  # fmt: skip
+    for column in percent:
+        if column in shown:
+            shown[column] *= 100
+    return markdown(shown.rename(columns={c: f"{c}, %" for c in percent}), 3)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("csv", nargs="+", help="files of rlgo bench scale --scale.csv")
     parser.add_argument("-o", "--out", required=True, help="picture (.svg, .png)")
+    parser.add_argument("--table", action="store_true", help="print the numbers as Markdown")
     options = parser.parse_args(arguments)
     try:
-        draw([pd.read_csv(path) for path in options.csv], options.out)
+        frames = [pd.read_csv(path) for path in options.csv]
+        draw(frames, options.out)
+        if options.table:
+            print("\n\n".join(table(frame) for frame in frames))
     except (OSError, KeyError, ValueError) as error:
         print(f"scale_plot.py: {error}", file=sys.stderr)
         return 1
