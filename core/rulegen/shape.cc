@@ -22,6 +22,7 @@ void Facts::clear() {
   compatible_.clear();
   different_.clear();
   absorbs_.clear();
+  quotients_.clear();
   forget_canon();
   changed_ = false;
 }
@@ -229,10 +230,19 @@ std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
 
 bool Facts::nonnegative(Lin p, int depth) {
   if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
+  if (nonnegative_.contains(p)) return true;
   if (depth == 0) return false;
   Sum open;  // summands without a bound: a known fact must take them away
   for (const auto& item : pool_.sum(p)) {
     if (!summand_bound(item, 1)) open.push_back(item);
+  }
+  for (const auto& item : open) {  // b * (a / b) <= a
+    for (int32_t index : item.atoms) {
+      const Atom& atom = pool_.atom(index);
+      if (item.factor != -1 || atom.kind != Atom::Kind::quotient) continue;
+      const Lin rest = pool_.sub(atom.args[0], pool_.mul(atom.args[1], pool_.of_atom(index)));
+      if (nonnegative(pool_.sub(atom.args[1], pool_.number(1)), 0) && nonnegative(pool_.sub(p, rest), 0)) return true;
+    }
   }
   for (Lin fact : nonnegative_) {
     const bool helps = std::ranges::any_of(pool_.sum(fact), [&](const Summand& other) {

@@ -35,6 +35,9 @@ class Facts {
   bool assume_compatible(Lin a, Lin b);     // may be broadcast together
   bool assume_absorbs(Lin big, Lin small);  // broadcasting `small` to `big` leaves `big`
   void assume_different(Lin a, Lin b);
+  // a = b * quotient, as assume_equal, and remembered where that equation is one of products.
+  bool assume_divides(Lin a, Lin b, Lin quotient);
+  std::optional<Lin> known_quotient(Lin a, Lin b);
   // A real number without a value is another one.
   void assume_real(int32_t symbol, int32_t real);
   int32_t real(int32_t symbol) const;
@@ -90,6 +93,7 @@ class Facts {
   std::map<int32_t, int64_t> bounds_;                     // of single atoms, from nonnegative_
   std::set<std::pair<Lin, Lin>> compatible_, different_;  // smaller first
   std::set<std::pair<std::vector<Lin>, Lin>> absorbs_;    // sorted members absorb one extent
+  std::map<std::pair<Lin, Lin>, Lin> quotients_;          // of assume_divides
   std::map<int32_t, int32_t> reals_;
   std::set<Order> orders_;
   std::set<std::pair<int32_t, int32_t>> real_different_;  // smaller first

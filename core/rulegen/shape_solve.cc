@@ -164,6 +164,18 @@ bool Facts::assume_absorbs(Lin big, Lin small) {
   return assume_equal(joint(both), big);
 }
 
+bool Facts::assume_divides(Lin a, Lin b, Lin quotient) {
+  quotients_.emplace(std::pair(a, b), quotient);
+  return assume_equal(a, pool_.mul(quotient, b));
+}
+
+std::optional<Lin> Facts::known_quotient(Lin a, Lin b) {
+  for (const auto& [pair, quotient] : quotients_) {
+    if (canon(pair.first) == canon(a) && canon(pair.second) == canon(b)) return canon(quotient);
+  }
+  return std::nullopt;
+}
+
 void Facts::assume_different(Lin a, Lin b) {
   if (different_.insert(ordered(canon(a), canon(b))).second) learnt();
 }
@@ -212,6 +224,10 @@ Fit Logic::divides(Lin a, Lin b, Lin* quotient) {
   *quotient = pool.quotient(x, y);
   if (pool.sub(x, pool.mul(*quotient, y)) == pool.number(0)) return Fit::fits;
   if (pool.value(x) && pool.value(y)) return Fit::misfit;
+  if (const auto known = facts.known_quotient(x, y)) {
+    *quotient = *known;
+    return Fit::fits;
+  }
   if (!assume) return Fit::unknown;
   int64_t least = INT32_MIN;
   if (facts.at_least(y, 1) == Truth::yes) {
@@ -219,7 +235,7 @@ Fit Logic::divides(Lin a, Lin b, Lin* quotient) {
     if (facts.at_least(x, 1) == Truth::yes) least = 1;
   }
   *quotient = pool.symbol(fmt::format("({})/({})>={}", pool.text(x), pool.text(y), least), least);
-  return demanded(facts.assume_equal(x, pool.mul(*quotient, y)));
+  return demanded(facts.assume_divides(x, y, *quotient));
 }
 
 }  // namespace rlgo::rulegen::sym
