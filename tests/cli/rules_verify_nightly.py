@@ -9,7 +9,7 @@ def proofs(text):
     found = {}
     for paragraph in re.split(r"\n(?=rule )", text):
         name = re.match(r"rule (\S+)", paragraph)
-        proof = re.search(r"^  proof proved((?: \S+|\n    )*)", paragraph, re.M)
+        proof = re.search(r"^  proof proved((?: \S+|\n    \S+)*)", paragraph, re.M)
         if name and proof:
             found[name[1]] = set(proof[1].split())
     return found
