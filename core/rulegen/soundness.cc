@@ -1,6 +1,8 @@
 #include "core/rulegen/soundness.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "core/base/rng.h"
 #include "core/rulegen/compare.h"
@@ -8,6 +10,8 @@
 
 namespace rlgo::rulegen {
 namespace {
+
+constexpr int kDraws = 100;  // of an instance
 
 class Tester {
  public:
@@ -30,12 +34,17 @@ class Tester {
 
  private:
   void graph_for(int rule, Rng& rng) {
-    const auto start = rules::random_instance(rules_->rule(rule), rng);
-    if (!start) return;
+    std::optional<graph::Graph> start;
+    std::vector<rules::Match> matches;
+    // Shapes that chance seldom brings together are drawn more often.
+    for (int k = 0; k < kDraws && matches.empty(); ++k) {
+      start = rules::random_instance(rules_->rule(rule), rng);
+      if (start) matches = rules::find_matches(*rules_, rule, *start);
+    }
+    if (matches.empty()) return;
     graph::Graph last = *start;
     bool applied = false;
-    for (const auto& match : rules::find_matches(*rules_, rule, *start))
-      applied = step(*start, match, rng, last) || applied;
+    for (const auto& match : matches) applied = step(*start, match, rng, last) || applied;
     for (int k = 0; applied && k < options_.walk; ++k) {
       const rules::MatchIndex index(rules_, last);
       if (index.total() == 0) return;
