@@ -1,24 +1,42 @@
-"""Writes the results of the long tests as a page: python3 results/nightly.py JUNIT.xml (made by ctest --output-junit)."""
+"""Updates the page of the long tests: python3 results/nightly.py JUNIT.xml PAGE.md (JUNIT.xml is made by ctest --output-junit).
+
+Tests that did not run this time keep the row of their last run.
+"""
 import sys
 import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timezone
+from pathlib import Path
 
 from rlgo_results.where import commit, machine
 
+HEAD = ["# The long tests", "",
+        "Written by `launch/scripts/nightly.sh`: the last run of each test with the label nightly.", "",
+        "| test | result | seconds | when, commit, machine | what it said |", "|---|---|---|---|---|"]
 
-def page(junit):
-    lines = ["# The long tests", "",
-             f"Written by `launch/scripts/nightly.sh` on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, commit {commit()}, on {machine(memory=True)}.", "",
-             "| test | result | seconds | what it said |", "|---|---|---|---|"]
+
+def rows_of(page):
+    """{test: row} of a page that is there already."""
+    lines = page.read_text(encoding="utf-8").splitlines() if page.is_file() else []
+    return {line.split("|")[1].strip(): line for line in lines[len(HEAD):] if line.startswith("|")}
+
+
+def rows_from(junit, where):
+    rows = {}
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         result = {"run": "passed", "fail": "FAILED", "notrun": "skipped", "disabled": "disabled"}.get(case.get("status"), case.get("status"))
         said = [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip()]
         said = " <br> ".join(line.replace("|", "/") for line in said if not line.startswith(("passed in", "RLGO_FAULT_SEED")))
-        lines.append(f"| {case.get('name')} | {result} | {float(case.get('time')):.0f} | {said[:1200]} |")
-    return "\n".join(lines) + "\n"
+        rows[case.get("name")] = f"| {case.get('name')} | {result} | {float(case.get('time')):.0f} | {where} | {said[:1200]} |"
+    return rows
+
+
+def update(junit, page):
+    where = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {commit()}, {machine(memory=True)}"
+    rows = rows_of(page) | rows_from(junit, where)
+    page.write_text("\n".join([*HEAD, *(rows[name] for name in sorted(rows))]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    print(page(sys.argv[1]), end="")
+    update(sys.argv[1], Path(sys.argv[2]))

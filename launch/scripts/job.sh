@@ -8,7 +8,8 @@
 # - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow.
 # - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and tells the
 #   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
-#   after a USR1, which batch systems send as a warning. job_stopped tells which it was.
+#   after a USR1, which batch systems send as a warning. job_stopped tells which it was. Where a TERM or USR1
+#   ends the learner itself (it was not ready yet, or did not make it in time), the status is 75 too: start me again.
 # - RLGO_MPIRUN_OPTIONS: more options for mpirun (hosts, network), separated by spaces.
 
 job_mpirun=
@@ -81,6 +82,9 @@ run_job() {
     job_status=$((answer > 0 ? answer : 1))
     [ -z "$job_stopped" ] || job_status=$((128 + $(kill -l "$job_stopped")))
   fi
+  case $job_stopped in
+    TERM | USR1) [ "$job_status" -le 128 ] || job_status=75 ;;
+  esac
 }
 
 # Status 75 (too few actors are left) and those of a learner that a signal killed (129 and more) ask for another start,

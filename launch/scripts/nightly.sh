@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the long tests (label nightly) and writes what came of them to results/nightly.md, with commit and machine:
+# Runs the long tests (label nightly) and writes what came of them to results/nightly.md, with commit and machine; those that
+# do not run this time keep their rows:
 #
 #   launch/scripts/nightly.sh [ctest's options]     e.g. nightly.sh -R soak
 #
@@ -17,10 +18,10 @@ trap 'rm -rf "$work"' EXIT
 status=0
 RLGO_SOAK_OUT=$work/soak "$RLGO_ROOT/launch/test.sh" -L nightly -j 1 --output-junit "$work/junit.xml" "$@" || status=$?
 [ -f "$work/junit.xml" ] || die "no test ran"
+"$RLGO_CACHE/venv/bin/python" "$RLGO_ROOT/results/nightly.py" "$work/junit.xml" "$RLGO_ROOT/results/nightly.md"
 if [ -f "$work/soak/memory.svg" ]; then
   cp "$work/soak/memory.csv" "$RLGO_ROOT/results/soak.csv"
   cp "$work/soak/memory.svg" "$RLGO_ROOT/results/soak.svg"
 fi
-"$RLGO_CACHE/venv/bin/python" "$RLGO_ROOT/results/nightly.py" "$work/junit.xml" >"$RLGO_ROOT/results/nightly.md"
 cat "$RLGO_ROOT/results/nightly.md"
 exit "$status"

@@ -43,6 +43,8 @@ def storm(folder):
                 process = start()
         except ProcessLookupError:
             pass  # the job was between two starts
+    done = epochs(run)
+    wait_until("two more epochs", lambda: epochs(run) >= done + 2, process=process, seconds=240)
     end(process)
     complete(run)
     rows = metrics(run)

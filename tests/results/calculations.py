@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import _tiny
+import nightly
 import pandas as pd
 from rlgo_results import cli, plot, record, rulecount, runs, runtimes, searches, temperature, training
 
@@ -151,6 +152,18 @@ class Files(unittest.TestCase):
         status, _, err = _tiny.analyse("summary", self.folder / "none")
         self.assertEqual((status, err.count("\n")), (1, 1))
         self.assertIn("no such file or folder", err)
+
+
+class Nightly(unittest.TestCase):
+    def test_rows_of_tests_that_did_not_run_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            junit, page = Path(folder) / "junit.xml", Path(folder) / "page.md"
+            for name, status in (("a.one", "run"), ("b.two", "fail"), ("a.one", "fail")):
+                junit.write_text(f'<testsuite><testcase name="{name}" status="{status}" time="2.4"><system-out>said | so\npassed in 2 s</system-out></testcase></testsuite>')
+                nightly.update(junit, page)
+            rows = page.read_text().splitlines()[len(nightly.HEAD):]
+        self.assertEqual([[cell.strip() for cell in row.split("|")[1:4]] for row in rows], [["a.one", "FAILED", "2"], ["b.two", "FAILED", "2"]])
+        self.assertTrue(rows[0].endswith("| said / so |"))
 
 
 if __name__ == "__main__":

@@ -70,6 +70,18 @@ for signals in INT 'USR1 TERM'; do
   rm -rf "$job_folder"
 done
 
+# A learner that a batch system's signal kills, as it has no ear for it yet, is to be started again; one that Ctrl-C kills is not.
+for signal in TERM USR1 INT; do
+  (
+    sleep 3
+    kill -s "$signal" $$
+  ) &
+  run_job 1 sleep 300
+  expect "a learner killed by $signal" "$([ "$signal" = INT ] && echo 130 || echo 75)" "$job_status"
+  wait
+  rm -rf "$job_folder"
+done
+
 # run_restarting: a learner that crashes or asks for it (75) is started again with --resume, others are not.
 work=$(mktemp -d)
 export work
