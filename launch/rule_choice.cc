@@ -26,8 +26,9 @@ bool is_set(const std::string& word) {
   return std::ranges::any_of(kSets, [&](const RuleGroup& set) { return word == set.name; });
 }
 
-// SET:TAG
-bool is_part(const std::string& word) { return is_set(word.substr(0, word.find(':'))); }
+// SET of SET or SET:TAG
+std::string set_of(const std::string& word) { return word.substr(0, word.find(':')); }
+bool is_part(const std::string& word) { return is_set(set_of(word)); }
 
 bool is_file(const std::string& word) {
   std::error_code error;
@@ -53,7 +54,7 @@ class Choice {
     for (const auto& word : words) {
       if (is_file(word) && !named.insert(word).second) fail("--rules: {} is named twice", word);
       if (is_file(word)) add(word);
-      if (is_part(word)) add(rule_set_file(word.substr(0, word.find(':'))));
+      if (is_part(word)) add(rule_set_file(set_of(word)));
     }
     all_ = rules::RuleSet::load(files_);
     taken_.assign(static_cast<size_t>(all_->size()), false);
@@ -106,7 +107,7 @@ class Choice {
   // SET or SET:TAG
   void take_set(const std::string& word) {
     const size_t colon = word.find(':');
-    const std::string file = add(rule_set_file(word.substr(0, colon)));
+    const std::string file = add(rule_set_file(set_of(word)));
     const std::string tag = colon == std::string::npos ? "" : word.substr(colon + 1);
     const int count = take([&](int r) {
       return all_->rule(r).text.file == file && proved(r) && (tag.empty() || in_group(*all_, r, tag));

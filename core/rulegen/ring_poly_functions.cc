@@ -1,21 +1,11 @@
 // Maxima, functions and text of the exact ring.
 #include <algorithm>
-#include <array>
 
 #include "core/base/error.h"
 #include "core/rulegen/ring_poly.h"
+#include "core/rulegen/ring_power.h"
 
 namespace rlgo::rulegen {
-namespace {
-
-constexpr int64_t kMostPower = 8;
-
-const char* fn_name(Fn fn) {
-  constexpr std::array<const char*, 6> kNames{"exp", "log", "sqrt", "erf", "tanh", "sigmoid"};
-  return kNames[static_cast<size_t>(fn)];
-}
-
-}  // namespace
 
 // The greatest positive rational that divides all coefficients into whole numbers.
 Rational PolyRing::content(std::span<const Element> set) const {
@@ -138,17 +128,7 @@ PolyRing::Element PolyRing::apply(Fn fn, Element x) {
 }
 
 PolyRing::Element PolyRing::power(Element base, Element exponent) {
-  const auto n = whole(exponent);
-  if (n && std::abs(*n) <= kMostPower) {
-    Element result = integer(1);
-    for (int64_t k = 0; k < std::abs(*n); ++k) result = mul(result, base);
-    return *n < 0 ? div(integer(1), result) : result;
-  }
-  const auto value = constant_value(exponent);
-  if (value && value->den == 2 && std::abs(value->num) == 1) {
-    const Element root = apply(Fn::sqrt, base);
-    return value->num < 0 ? div(integer(1), root) : root;
-  }
+  if (const auto spelled = spelled_power(*this, base, constant_value(exponent))) return *spelled;
   return of_atom({Kind::power, 0, {base, exponent}});
 }
 

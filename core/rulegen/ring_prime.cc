@@ -1,8 +1,10 @@
 #include "core/rulegen/ring_prime.h"
 
+#include <array>
 #include <bit>
 
 #include "core/rulegen/real.h"
+#include "core/rulegen/ring_power.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -23,6 +25,11 @@ uint64_t exponent_inverse(uint64_t a) {
 }
 
 }  // namespace
+
+const char* fn_name(Fn fn) {
+  constexpr std::array<const char*, 6> kNames{"exp", "log", "sqrt", "erf", "tanh", "sigmoid"};
+  return kNames[static_cast<size_t>(fn)];
+}
 
 PrimeValue PrimeRing::integer(int64_t value) const {
   const int64_t residue = value % static_cast<int64_t>(kExponents);
@@ -127,11 +134,7 @@ PrimeValue PrimeRing::apply(Fn fn, const Element& x) {
 }
 
 PrimeValue PrimeRing::power(const Element& base, const Element& exponent) {
-  if (const auto n = whole(exponent); n && std::abs(*n) <= 64) {
-    Element result = integer(1);
-    for (int64_t k = 0; k < std::abs(*n); ++k) result = mul(result, base);
-    return *n < 0 ? div(integer(1), result) : result;
-  }
+  if (const auto n = whole(exponent); n && std::abs(*n) <= 64) return whole_power(*this, base, *n);
   if (exponent.real == 0.5) return root(base);
   if (exponent.real == -0.5) return div(integer(1), root(base));
   return opaque(10, hash_combine(base.field, exponent.field), std::pow(base.real, exponent.real));

@@ -14,6 +14,7 @@ namespace rlgo::rulegen {
 
 // The non-polynomial functions of one argument that rings know; the evaluator builds all others from them.
 enum class Fn : uint8_t { exp, log, sqrt, erf, tanh, sigmoid };
+const char* fn_name(Fn fn);
 
 // Order of the group that exponentials live in: 41 * 151 * 331 * 1321 divides p - 1.
 constexpr uint64_t kExponents = 41ull * 151 * 331 * 1321;

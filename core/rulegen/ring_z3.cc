@@ -2,7 +2,6 @@
 
 #include <z3++.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <set>
@@ -10,11 +9,11 @@
 #include "core/base/error.h"
 #include "core/rulegen/rational.h"
 #include "core/rulegen/real.h"
+#include "core/rulegen/ring_power.h"
 
 namespace rlgo::rulegen {
 namespace {
 
-constexpr int64_t kMostPower = 8;
 constexpr size_t kMostPairs = 24;  // applications of one function that are compared with each other
 
 struct Term {
@@ -228,24 +227,13 @@ Z3Ring::Element Z3Ring::minimum(std::span<const Element> items) { return extremu
 
 Z3Ring::Element Z3Ring::apply(Fn fn, Element x) {
   if (failed_) return 0;
-  constexpr std::array<const char*, 6> kNames{"exp", "log", "sqrt", "erf", "tanh", "sigmoid"};
   const z3::sort real = terms_->context.real_sort();
-  const z3::func_decl function = terms_->context.function(kNames[static_cast<size_t>(fn)], real, real);
+  const z3::func_decl function = terms_->context.function(fn_name(fn), real, real);
   return terms_->keep({function(terms_->expr(x)), {x}, {}, fn});
 }
 
 Z3Ring::Element Z3Ring::power(Element base, Element exponent) {
-  const auto n = whole(exponent);
-  if (n && std::abs(*n) <= kMostPower) {
-    Element result = integer(1);
-    for (int64_t k = 0; k < std::abs(*n); ++k) result = mul(result, base);
-    return *n < 0 ? div(integer(1), result) : result;
-  }
-  const auto value = terms_->value(exponent);
-  if (value && value->den == 2 && std::abs(value->num) == 1) {
-    const Element root = apply(Fn::sqrt, base);
-    return value->num < 0 ? div(integer(1), root) : root;
-  }
+  if (const auto spelled = spelled_power(*this, base, terms_->value(exponent))) return *spelled;
   if (failed_) return 0;
   const z3::sort real = terms_->context.real_sort();
   const z3::func_decl function = terms_->context.function("pow", real, real, real);
