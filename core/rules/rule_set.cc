@@ -41,10 +41,9 @@ void RuleSet::Impl::finish() {
     hash = hash_combine(hash, rules[r]->hash);
     asks_uses.push_back(asked_uses(*rules[r]));
     for (size_t k = 0; k < rules[r]->left.size(); ++k) {
-      const bool uses = asks_uses.back() >> k & 1u;
       const auto op = static_cast<size_t>(rules[r]->left[k].op);
-      anchors[op].push_back({static_cast<int32_t>(r), static_cast<int32_t>(k), uses});
-      if (uses) use_anchors[op].push_back(anchors[op].back());
+      anchors[op].push_back({static_cast<int32_t>(r), static_cast<int32_t>(k)});
+      if (asks_uses.back() >> k & 1u) use_anchors[op].push_back(anchors[op].back());
     }
   }
 }

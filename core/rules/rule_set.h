@@ -12,7 +12,6 @@ namespace rlgo::rules {
 struct Anchor {
   int32_t rule = 0;
   int32_t pattern = 0;
-  bool asks_uses = false;  // the rule's conditions count this node's readers
 };
 
 // A match, shared between the indexes of graphs that have it, and what is true of it in one graph.

@@ -234,12 +234,10 @@ std::string csv_of(const std::vector<learner::MetricRow>& rows) {
 }
 
 constexpr const char* kTableHead =
-    "        steps/s                     of one actor, percent of                    learner             bytes a step  "
-    " "
-    "MiB an actor     CPU\n"
-    "actors  bare env  +policy      run  bare env  +policy  by CPU  rate(1)  sleeps  waits   lag          sent  stored "
-    "  "
-    "RSS  private    idle\n";
+    "        steps/s                     of one actor, percent of                    "
+    "learner             bytes a step   MiB an actor     CPU\n"
+    "actors  bare env  +policy      run  bare env  +policy  by CPU  rate(1)  sleeps  "
+    "waits   lag          sent  stored   RSS  private    idle\n";
 
 void print_row(const Row& r, const Row& one) {
   const double each = 100 * r.steps_per_s / r.actors;
