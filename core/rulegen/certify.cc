@@ -13,8 +13,8 @@ namespace rlgo::rulegen::sym {
 
 namespace {
 
-struct Answer {
-  bool entailed = false;
+struct Known {
+  Certifier::Answer answer = Certifier::Answer::no;
   std::vector<int32_t> core;  // places in the list of instances; -1: commutativity
 };
 
@@ -53,10 +53,11 @@ class Key {
 struct Certifier::Impl {
   z3::context context;
   z3::sort tensor = context.uninterpreted_sort("T");
-  std::map<std::vector<int32_t>, Answer> answers;
+  std::map<std::vector<int32_t>, Known> answers;
+  unsigned effort = 0;
 };
 
-Certifier::Certifier() : impl_(std::make_unique<Impl>()) {}
+Certifier::Certifier(unsigned effort) : impl_(std::make_unique<Impl>()) { impl_->effort = effort; }
 Certifier::~Certifier() = default;
 Certifier::Certifier(Certifier&&) noexcept = default;
 
@@ -64,17 +65,22 @@ namespace {
 
 class Query {
  public:
-  Query(z3::context& context, const z3::sort& tensor, const EGraph& graph)
-      : c_(context), tensor_(tensor), graph_(graph), solver_(context, z3::solver::simple()), goals_(context) {}
+  Query(z3::context& context, const z3::sort& tensor, const EGraph& graph, unsigned effort)
+      : c_(context), tensor_(tensor), graph_(graph), solver_(context, z3::solver::simple()), goals_(context) {
+    z3::params limits(c_);
+    limits.set("rlimit", effort);
+    solver_.set(limits);
+  }
 
   void assume(int32_t place, const Instance& held) { track(place, term(held.left) == term(held.right)); }
   void refute(TermId a, TermId b) { goals_.push_back(term(a) != term(b)); }
-  bool contradiction(std::vector<int32_t>& core) {
+  Certifier::Answer contradiction(std::vector<int32_t>& core) {
     solver_.add(z3::mk_or(goals_));
     for (size_t k = 0; k < swaps_.size(); ++k) track(-1 - static_cast<int32_t>(k), swaps_[k]);
     z3::expr_vector assumptions(c_);
     for (const auto& [name, literal] : literals_) assumptions.push_back(literal);
-    if (solver_.check(assumptions) != z3::unsat) return false;
+    const z3::check_result result = solver_.check(assumptions);
+    if (result != z3::unsat) return result == z3::sat ? Certifier::Answer::no : Certifier::Answer::gave_up;
     const auto used = solver_.unsat_core();
     for (unsigned k = 0; k < used.size(); ++k) {
       const int32_t number = std::stoi(used[k].decl().name().str().substr(1));
@@ -82,7 +88,7 @@ class Query {
     }
     std::sort(core.begin(), core.end());
     core.erase(std::unique(core.begin(), core.end()), core.end());
-    return true;
+    return Certifier::Answer::yes;
   }
 
  private:
@@ -120,10 +126,10 @@ class Query {
 
 }  // namespace
 
-bool Certifier::entails(const EGraph& graph, const std::vector<int32_t>& instances,
-                        const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core) {
+Certifier::Answer Certifier::entails(const EGraph& graph, const std::vector<int32_t>& instances,
+                                     const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core) {
   core.clear();
-  if (std::ranges::all_of(goals, [](const auto& pair) { return pair.first == pair.second; })) return true;
+  if (std::ranges::all_of(goals, [](const auto& pair) { return pair.first == pair.second; })) return Answer::yes;
   const auto& held = graph.instances();
   Key key(graph);
   for (int32_t instance : instances)
@@ -132,20 +138,20 @@ bool Certifier::entails(const EGraph& graph, const std::vector<int32_t>& instanc
   for (const auto& [a, b] : goals) key.pair(a, b);
   auto known = impl_->answers.find(key.text());
   if (known == impl_->answers.end()) {
-    Answer answer;
+    Known found;
     try {
-      Query query(impl_->context, impl_->tensor, graph);
+      Query query(impl_->context, impl_->tensor, graph, impl_->effort);
       for (size_t k = 0; k < instances.size(); ++k)
         query.assume(static_cast<int32_t>(k), held[static_cast<size_t>(instances[k])]);
       for (const auto& [a, b] : goals) query.refute(a, b);
-      answer.entailed = query.contradiction(answer.core);
+      found.answer = query.contradiction(found.core);
     } catch (const z3::exception& e) {
       fail("Z3: {}", e.msg());
     }
-    known = impl_->answers.emplace(key.text(), std::move(answer)).first;
+    known = impl_->answers.emplace(key.text(), std::move(found)).first;
   }
   for (int32_t place : known->second.core) core.push_back(place < 0 ? -1 : instances[static_cast<size_t>(place)]);
-  return known->second.entailed;
+  return known->second.answer;
 }
 
 }  // namespace rlgo::rulegen::sym

@@ -12,15 +12,19 @@ namespace rlgo::rulegen::sym {
 
 class Certifier {
  public:
-  Certifier();
+  enum class Answer : uint8_t { yes, no, gave_up };
+
+  // `effort` bounds each question in Z3's own resource units, not in time: the answer does not depend on the machine.
+  explicit Certifier(unsigned effort);
   ~Certifier();
   Certifier(Certifier&&) noexcept;
 
   // Queries that are equal up to the names of operators and terms are asked once.
   // Whether the numbered instances (and commutativity where an operator is commutative) entail that all pairs are
-  // equal. `core`: those instances that Z3 needed; -1: commutativity.
-  bool entails(const EGraph& graph, const std::vector<int32_t>& instances,
-               const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core);
+  // equal. `core`, where they do: those instances that Z3 needed; -1: commutativity. Throws Error where Z3 itself
+  // fails.
+  Answer entails(const EGraph& graph, const std::vector<int32_t>& instances,
+                 const std::vector<std::pair<TermId, TermId>>& goals, std::vector<int32_t>& core);
 
  private:
   struct Impl;

@@ -22,7 +22,8 @@ bool compare(const graph::Graph& left, const graph::Graph& right, const CheckOpt
   const auto exact = comparison.exactly(options.exact_terms, seed);
   if (exact == true) {
     ++result.exact;
-  } else if (result.inexact == 0 && comparison.by_z3(options.z3_terms, seed)) {  // a rule it does not see costs once
+  } else if (result.inexact == 0 &&
+             comparison.by_z3(options.z3_terms, seed, &result.z3_gave_up)) {  // a rule it does not see costs once
     ++result.by_z3;
   } else {
     ++result.inexact;
@@ -55,6 +56,7 @@ CheckResult check_rule(const rules::RuleSet& rules, int rule, const CheckOptions
   CheckResult result;
   Rng rng({options.seed, rules.rule(rule).hash});
   for (int attempt = 0; attempt < options.attempts && result.instances < options.instances; ++attempt) {
+    if (options.stop && options.stop()) break;
     const auto left = rules::random_instance(rules.rule(rule), rng);
     if (!left) continue;
     for (const auto& match : rules::find_matches(rules, rule, *left)) {

@@ -1,6 +1,7 @@
 // Refutes graphs and rules by evaluating both sides at many bounded shapes; what is not refuted is not thereby proved.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,7 @@ struct CheckOptions {
   int64_t exact_terms = 20'000;  // what is small enough
   int64_t z3_terms = 2'000;      // where polynomials do not see it: Z3 is asked about sides of so many terms at most
   uint64_t seed = 1;
+  std::function<bool()> stop;  // asked before each place; true: the result is of the places before
 };
 
 enum class Verdict : uint8_t { equal, different, unknown };
@@ -33,6 +35,7 @@ struct CheckResult {
   int64_t instances = 0;                         // compared in the prime ring
   int64_t exact = 0;                             // of these (the first few), equal as exact polynomials
   int64_t by_z3 = 0;                             // not as polynomials, but proved equal at these shapes by Z3 (Z3Ring)
+  bool z3_gave_up = false;                       // at one of the others, after its resource units
   int64_t inexact = 0;                           // equal in the prime ring, but neither of the two
   std::string why;                               // unknown: the reason
   std::optional<Counterexample> counterexample;  // different

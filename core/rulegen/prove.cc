@@ -16,13 +16,19 @@ namespace {
 
 using namespace sym;  // NOLINT: the prover's own terms
 
-constexpr int kMaxPasses = 40;  // until assumptions add nothing new
+constexpr int kMaxPasses = 40;        // until assumptions add nothing new
+constexpr int64_t kBuildSteps = 100;  // what a pass counts for, see Budget
 
 // All cases of one rule.
 class Prover {
  public:
   Prover(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options)
-      : rule_(rule), axioms_(axioms), options_(options), facts_(pool_.lins), binding_(rule) {
+      : rule_(rule),
+        axioms_(axioms),
+        options_(options),
+        facts_(pool_.lins),
+        binding_(rule),
+        budget_(options.max_steps, options.stop) {
     limits_.max_rank = options.max_rank;
     limits_.max_sequence = options.max_sequence;
     if (const auto names = only_scalars(rule)) {
@@ -39,6 +45,8 @@ class Prover {
     const ThreadStopwatch watch;
     Proof proof = all_cases();
     proof.derive_ms = watch.us() / 1000 - proof.certify_ms - proof.z3_ms;
+    proof.steps = budget_.spent();
+    proof.stopped = budget_.stopped();
     return proof;
   }
 
@@ -70,6 +78,7 @@ class Prover {
   // Both sides of this case, all that its conditions and shapes say assumed. False: the case cannot arise.
   bool build() {
     for (int pass = 0; pass < kMaxPasses; ++pass) {
+      budget_.spend(kBuildSteps);
       if (!facts_.refresh()) return false;
       if (pass > 0) facts_.take_changed();
       graph_.clear();
@@ -89,7 +98,7 @@ class Prover {
   }
 
   bool sides() {
-    World world{pool_, {facts_, true}};
+    World world{pool_, {facts_, true}, &budget_};
     try {
       LeftSide(rule_, graph_, world, binding_, choices_, limits_).run();
       RightSide right(rule_, graph_, world, binding_, &choices_);
@@ -119,7 +128,7 @@ class Prover {
   }
 
   bool one_case(Proof& proof) {
-    World world{pool_, {facts_, false}};
+    World world{pool_, {facts_, false}, &budget_};
     for (const auto& [old, fresh] : goals_) {
       if (graph_.node(old).outs == graph_.node(fresh).outs) continue;
       proof.reason = "cannot see that the shapes are equal" + case_text();
@@ -186,11 +195,12 @@ class Prover {
     std::vector<int32_t> core(explained.begin(), explained.end());
     if (options_.certify) {
       const std::vector<int32_t> instances = core;
-      if (!certifier_) certifier_.emplace();
-      if (!certifier_->entails(graph_, instances, goals_, core)) {
-        proof.reason = "Z3 does not confirm the derivation" + case_text();
-        return false;
-      }
+      if (!certifier_) certifier_.emplace(options_.certify_effort);
+      const auto answer = certifier_->entails(graph_, instances, goals_, core);
+      if (answer == Certifier::Answer::gave_up)
+        proof.reason = fmt::format("Z3 gave up after {} resource units", options_.certify_effort) + case_text();
+      if (answer == Certifier::Answer::no) proof.reason = "Z3 does not confirm the derivation" + case_text();
+      if (answer != Certifier::Answer::yes) return false;
     }
     for (int32_t instance : core) {
       if (instance < 0) {
@@ -248,6 +258,7 @@ class Prover {
   bool tried_ = false;                         // to derive this case
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
+  Budget budget_;
   bool quantified_ = true;  // Z3 has proved all cases so far
 };
 
@@ -266,10 +277,15 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
   CheckOptions check;
   check.instances = options.check_instances;
   check.seed = options.seed;
+  check.stop = options.stop;
   const auto set = rules::RuleSet::parse(rules::to_text(rule.text), rule.text.file);
   const CheckResult result = check_rule(*set, 0, check);
   proof.check_ms = watch.us() / 1000;
-  if (result.verdict == Verdict::different) {
+  if (options.stop && options.stop()) {
+    proof.stopped = true;
+    proof.verdict = Proof::Verdict::unknown;
+    proof.reason = "stopped";
+  } else if (result.verdict == Verdict::different) {
     proof.verdict = Proof::Verdict::refuted;
     proof.reason = result.counterexample->to_text();
   } else if (proof.verdict == Proof::Verdict::proved && (result.verdict == Verdict::unknown || result.instances == 0)) {
@@ -278,8 +294,8 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
   } else if (proof.verdict == Proof::Verdict::unknown && result.verdict == Verdict::equal) {
     // No proof for all shapes.
     proof.reason +=
-        fmt::format("; no difference at {} places, {} of them equal as polynomials and {} by Z3 at their shapes",
-                    result.instances, result.exact, result.by_z3);
+        fmt::format("; no difference at {} places, {} of them equal as polynomials and {} by Z3 at their shapes{}",
+                    result.instances, result.exact, result.by_z3, result.z3_gave_up ? " (Z3 gave up at another)" : "");
   }
 }
 
@@ -287,7 +303,7 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
 
 Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options) {
   Proof proof = Prover(rule, axioms, options).run();
-  if (options.check) check_exactly(rule, options, proof);
+  if (options.check && !proof.stopped) check_exactly(rule, options, proof);
   if (proof.verdict == Proof::Verdict::proved && ((!options.certify && options.route != Route::z3) || !options.check)) {
     proof.verdict = Proof::Verdict::unknown;
     proof.reason = options.certify || options.route == Route::z3 ? "derived, not checked" : "derived, not certified";

@@ -2,6 +2,7 @@
 // that it used, then checked exactly at random shapes. docs/rules.md says what a proof claims.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Proof {
   Verdict verdict = Verdict::unknown;
   std::vector<std::string> axioms;  // proved: names, sorted
   std::string reason;               // refuted: counterexample; unknown: why, and in which case
+  bool stopped = false;             // by ProveOptions::stop: nothing is known
+  int64_t steps = 0;                // of the search (budget.h), all cases
   int cases = 0;                    // ranks, list lengths, axes, ... for which it was derived
   double derive_ms = 0;             // all cases; these are processor times of the calling thread
   double certify_ms = 0;            // Z3
@@ -38,11 +41,15 @@ struct ProveOptions {
   int max_cases = 20000;   // more: unknown
   int max_iterations = 8;  // of the e-graph, per case
   int max_terms = 6000;    // of the e-graph, per case
+  // Steps of the search (budget.h) for a rule, and Z3's own resource units for each certificate; beyond: unknown.
+  int64_t max_steps = 40'000'000;
+  unsigned certify_effort = 3'000'000;
   Route route = Route::egraph;
   bool certify = true;  // Z3 on the instances; without it nothing is proved, only derived
   bool check = true;    // exact check at random shapes; without it nothing is proved, only derived
   int check_instances = 12;
-  uint64_t seed = 1;  // of the random shapes
+  uint64_t seed = 1;           // of the random shapes
+  std::function<bool()> stop;  // asked often; true: the rule is left as it is, Proof::stopped
 };
 
 // Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.

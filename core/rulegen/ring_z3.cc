@@ -100,6 +100,8 @@ void Z3Ring::Terms::facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const
       break;
     case Fn::sqrt:
       solver.add(z3::implies(x >= 0, y >= 0 && y * y == x));
+      if (x.decl().decl_kind() == Z3_OP_MUL && x.num_args() == 2 && z3::eq(x.arg(0), x.arg(1)))
+        solver.add(y == z3::ite(x.arg(0) >= 0, x.arg(0), -x.arg(0)));
       break;
     case Fn::sigmoid:
       solver.add(y > 0 && y < 1);
@@ -257,17 +259,21 @@ Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
     std::set<Element> left, right;
     terms_->collect(a, left);
     terms_->collect(b, right);
-    z3::solver solver(terms_->context);
+    // Not Z3's default arithmetic: that calls a procedure for polynomials (nlsat) which heeds no limit.
+    constexpr unsigned kLinearWithGroebner = 2;
+    z3::solver solver(terms_->context, z3::solver::simple());
     z3::params limits(terms_->context);
     limits.set("rlimit", terms_->effort);
-    limits.set("timeout", 2000u);  // ms; a last resort: the resource limit comes first
+    limits.set("arith.solver", kLinearWithGroebner);
     solver.set(limits);
     std::set<Element> both = left;
     both.insert(right.begin(), right.end());
     terms_->assert_facts(solver, both);
     solver.add(terms_->has_value(left));
     solver.add(!(terms_->has_value(right) && terms_->expr(a) == terms_->expr(b)));
-    if (solver.check() != z3::unsat) return Answer::open;
+    const z3::check_result result = solver.check();
+    if (result == z3::unknown && solver.reason_unknown().find("incomplete") == std::string::npos) gave_up_ = true;
+    if (result != z3::unsat) return Answer::open;
     proved_.insert(pair);
     return Answer::equal;
   } catch (const z3::exception& e) {

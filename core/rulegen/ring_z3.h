@@ -17,7 +17,8 @@ namespace rlgo::rulegen {
 // Elements are numbers of terms over real variables. Sums, products and quotients are Z3's, a maximum is a case
 // distinction, functions are uninterpreted ones about which only these facts are asserted, for the arguments that
 // occur:
-//   sqrt      for x >= 0: not negative, its square is x        exp, log, sqrt, erf, tanh, sigmoid rise strictly
+//   sqrt      for x >= 0: not negative, its square is x; sqrt(a * a) = |a|
+//   exp, log, sqrt, erf, tanh, sigmoid rise strictly
 //   exp > 0, exp(0) = 1;  log(1) = 0;  0 < sigmoid < 1, sigmoid(0) = 1/2;  -1 < tanh, erf < 1, of the sign of x
 //   pow(x, n) for whole |n| <= 8 is a product, pow(x, 1/2) a root; other powers have no facts
 // What is proved equal is equal for all real inputs where the left side has a value; what is not may be equal still.
@@ -55,6 +56,8 @@ class Z3Ring {
   Answer prove_equal(Element a, Element b);
 
   bool failed() const { return failed_; }
+  // Whether a question was left open because it took more than `effort`.
+  bool gave_up() const { return gave_up_; }
 
   class Sum {
    public:
@@ -77,7 +80,7 @@ class Z3Ring {
   std::map<uint64_t, Element> variables_;
   std::set<std::string> proved_;  // pairs, with variables numbered in the order in which they occur
   int64_t most_terms_;
-  bool failed_ = false;
+  bool failed_ = false, gave_up_ = false;
 };
 
 }  // namespace rlgo::rulegen

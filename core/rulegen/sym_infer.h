@@ -1,6 +1,7 @@
 // Shapes of operators over symbolic extents: the same conditions as core/ops, as demands on Logic.
 #pragma once
 
+#include "core/rulegen/budget.h"
 #include "core/rulegen/term.h"
 
 namespace rlgo::rulegen::sym {
@@ -8,6 +9,10 @@ namespace rlgo::rulegen::sym {
 struct World {
   Pool& pool;
   Logic logic;
+  Budget* budget = nullptr;  // of the search; null: no limit
+  void spend(int64_t steps) const {
+    if (budget) budget->spend(steps);
+  }
 };
 
 // Output shapes of `op`. misfit: certainly does not fit (or contradicts the assumptions); unknown: cannot be told, or

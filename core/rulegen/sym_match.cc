@@ -35,6 +35,7 @@ void AxiomMatcher::node(size_t goal, TermId t) {
   const auto index = static_cast<size_t>(goals_[goal].node);
   const LeftNode& left = rule_.left[index];
   const Node& node = graph_.node(t);
+  w_.spend(1);
   if (node.op != static_cast<int>(left.op) || node.duplicate) return;
   const auto saved = b_.masks;
   const size_t goals = goals_.size();
@@ -256,6 +257,8 @@ bool conditions_follow(const rules::CompiledRule& rule, EGraph& graph, World& wo
 }  // namespace
 
 bool apply_axiom(const rules::CompiledRule& rule, int32_t axiom, EGraph& graph, World& world, Binding binding) {
+  constexpr int64_t kSteps = 20;  // what it takes, beside a step of matching
+  world.spend(kSteps);
   if (!conditions_follow(rule, graph, world, binding)) return false;
   LeftTerms left(rule, graph, binding);
   for (size_t k = 0; k < rule.left.size(); ++k) {

@@ -1,5 +1,9 @@
 // rlgo rules verify: proves the rules of files again.
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -21,19 +25,18 @@ namespace {
 
 using rulegen::Proof;
 
-constexpr const char* kStopped = "not tried: stopped";
-
 struct Work {
   std::vector<rules::RuleText> rules;
-  std::vector<Proof> proofs;  // reason kStopped where a signal came first
+  std::vector<Proof> proofs;
+  std::vector<char> tried;  // whether the proof counts: a signal may have come first
 };
 
 std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   std::string text = fmt::format("{:<36} {:<8} ", rule.name, rulegen::name(proof.verdict));
   if (proof.verdict == Proof::Verdict::proved) text += join(proof.axioms, " ");
   if (proof.verdict == Proof::Verdict::unknown) text += proof.reason;
-  text += fmt::format("  [{} cases, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.derive_ms, proof.certify_ms,
-                      proof.check_ms);
+  text += fmt::format("  [{} cases, {} steps, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.steps, proof.derive_ms,
+                      proof.certify_ms, proof.check_ms);
   if (proof.z3_ms > 0) {
     text +=
         fmt::format("  [by quantified axioms: {}, {:.0f} ms]", proof.z3_proved ? "proved" : "not proved", proof.z3_ms);
@@ -42,38 +45,75 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   return text;
 }
 
-void prove_all(Work& work, const rulegen::AxiomSet& axioms, const rulegen::ProveOptions& options, int threads) {
-  std::atomic<size_t> next{0};
-  std::mutex output;
-  std::exception_ptr failure;
-  const auto body = [&] {
-    for (size_t k = next++; k < work.rules.size(); k = next++) {
-      if (stop_signal() != 0) return;
-      try {
-        work.proofs[k] = rulegen::prove(work.rules[k], axioms, options);
-      } catch (...) {
-        const std::lock_guard lock(output);
-        failure = std::current_exception();
-        next = work.rules.size();
-        return;
-      }
-      const std::lock_guard lock(output);
-      std::printf("%s\n", line_of(work.rules[k], work.proofs[k]).c_str());
-      std::fflush(stdout);
+// Proves rules on threads of its own and prints each.
+class Verifier {
+ public:
+  Verifier(Work& work, const rulegen::AxiomSet& axioms, rulegen::ProveOptions options)
+      : work_(work), axioms_(axioms), options_(std::move(options)) {
+    options_.stop = [] { return stop_signal() != 0; };
+  }
+
+  // False: a signal came, and some rule does not heed it; its thread is still running and must not outlive this.
+  // Throws what a thread threw.
+  bool run(int threads) {
+    running_ = threads;
+    std::vector<std::thread> pool;
+    for (int k = 0; k < threads; ++k) pool.emplace_back([this] { work(); });
+    constexpr auto kLook = std::chrono::milliseconds(50);
+    constexpr int kPatience = 12;  // looks after a signal
+    std::unique_lock lock(mutex_);
+    for (int looks = 0; running_ > 0 && looks < kPatience; looks += stop_signal() != 0) ended_.wait_for(lock, kLook);
+    const bool all = running_ == 0;
+    closed_ = true;
+    lock.unlock();
+    for (auto& thread : pool) all ? thread.join() : thread.detach();
+    if (failure_) std::rethrow_exception(failure_);
+    return all;
+  }
+
+ private:
+  void work() {
+    try {
+      for (size_t k = next_++; k < work_.rules.size() && stop_signal() == 0; k = next_++) one(k);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      next_ = work_.rules.size();
     }
-  };
-  std::vector<std::thread> pool;
-  for (int k = 1; k < threads; ++k) pool.emplace_back(body);
-  body();
-  for (auto& thread : pool) thread.join();
-  if (failure) std::rethrow_exception(failure);
-}
+    const std::lock_guard lock(mutex_);
+    --running_;
+    ended_.notify_all();
+  }
+  void one(size_t k) {
+    Proof proof = rulegen::prove(work_.rules[k], axioms_, options_);
+    const std::lock_guard lock(mutex_);
+    if (proof.stopped || closed_) return;
+    std::printf("%s\n", line_of(work_.rules[k], proof).c_str());
+    std::fflush(stdout);
+    work_.proofs[k] = std::move(proof);
+    work_.tried[k] = 1;
+  }
+
+  Work& work_;
+  const rulegen::AxiomSet& axioms_;
+  rulegen::ProveOptions options_;
+  std::atomic<size_t> next_{0};
+  std::mutex mutex_;  // output, results, and what follows
+  std::condition_variable ended_;
+  int running_ = 0;
+  bool closed_ = false;  // results that come now are too late
+  std::exception_ptr failure_;
+};
 
 int summarise(const Work& work, double seconds) {
   int counts[3] = {};
   double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0, z3_ms = 0;
   int by_z3 = 0, by_both = 0;
-  for (const auto& proof : work.proofs) {
+  size_t tried = 0;
+  for (size_t k = 0; k < work.proofs.size(); ++k) {
+    if (!work.tried[k]) continue;
+    const auto& proof = work.proofs[k];
+    ++tried;
     ++counts[static_cast<int>(proof.verdict)];
     derive_ms += proof.derive_ms;
     certify_ms += proof.certify_ms;
@@ -83,12 +123,13 @@ int summarise(const Work& work, double seconds) {
     by_both += proof.z3_proved && proof.verdict == Proof::Verdict::proved;
     worst_ms = std::max(worst_ms, proof.derive_ms);
   }
-  const auto count = static_cast<double>(std::max<size_t>(work.rules.size(), 1));
+  const auto count = static_cast<double>(std::max<size_t>(tried, 1));
   std::printf(
       "%zu rules: %d proved, %d refuted, %d unknown; per rule %.2f ms derivation (at most %.1f), %.2f ms Z3, %.0f ms "
       "check; %.1f s\n",
-      work.rules.size(), counts[0], counts[1], counts[2], derive_ms / count, worst_ms, certify_ms / count,
-      check_ms / count, seconds);
+      tried, counts[0], counts[1], counts[2], derive_ms / count, worst_ms, certify_ms / count, check_ms / count,
+      seconds);
+  if (tried < work.rules.size()) std::printf("stopped by a signal: %zu rules not tried\n", work.rules.size() - tried);
   if (z3_ms > 0) {
     std::printf("by quantified axioms: %d proved, %d of them proved by the chosen verdict; %.1f ms per rule\n", by_z3,
                 by_both, z3_ms / count);
@@ -152,7 +193,7 @@ void write_proofs(const std::vector<std::string>& files, const Work& work) {
   for (const auto& file : files) {
     std::map<std::string, std::string> clauses;
     for (size_t k = 0; k < work.rules.size(); ++k) {
-      if (work.rules[k].file == file && work.proofs[k].reason != kStopped)
+      if (work.rules[k].file == file && work.tried[k])
         clauses[work.rules[k].name] = proof_clause(work.rules[k], work.proofs[k]);
     }
     const std::string text = with_proofs(read_file(file), clauses);
@@ -201,13 +242,17 @@ int run_rules_verify(std::vector<std::string> arguments) {
     const size_t count = sample == 0 ? rules.size() : std::min(rules.size(), static_cast<size_t>(sample));
     for (size_t k = 0; k < count; ++k) work.rules.push_back(std::move(rules[k * rules.size() / count]));
   }
-  Proof stopped;
-  stopped.reason = kStopped;
-  work.proofs.assign(work.rules.size(), stopped);
+  work.proofs.resize(work.rules.size());
+  work.tried.resize(work.rules.size());
   const Stopwatch watch;
-  prove_all(work, *axioms, how, static_cast<int>(threads));
+  Verifier verifier(work, *axioms, how);
+  const bool ended = verifier.run(static_cast<int>(threads));
   if (write) write_proofs(*files, work);
-  return summarise(work, watch.seconds());
+  const int status = summarise(work, watch.seconds());
+  const int stopped = stop_signal() == 0 ? 0 : 128 + stop_signal();
+  std::fflush(stdout);
+  if (!ended) ::_exit(stopped);
+  return stopped != 0 ? stopped : status;
 }
 
 }  // namespace rlgo::launch

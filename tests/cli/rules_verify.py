@@ -1,7 +1,8 @@
 """rlgo rules verify: what a file says is proved is proved again; of the shipped files, some rules spread evenly."""
 import re
+import signal
 
-from _rlgo import SOURCE, main, rlgo
+from _rlgo import SOURCE, STOP_S, main, rlgo, start, wait_until
 
 FALSE = "rule wrong\n  tags t\n  ?y = (relu (relu ?x))\n  => ?y = ?x\n"
 
@@ -29,5 +30,24 @@ def some(folder):
     assert re.search(r"^wrong +refuted", out, re.M) and "5 rules: 4 proved, 1 refuted, 0 unknown" in out, out
 
 
+def stopped(folder):
+    """a signal ends it: what was proved is printed, the rest is counted, the status says which signal"""
+    file = folder / "many.rules"
+    rule = "  tags t\n  ?y = (relu (concat ?xs... axis=?k))\n  => ?y = (concat (relu ?xs)... axis=?k)\n\n"
+    file.write_text("".join(f"rule r{k}\n{rule}" for k in range(200_000)))
+    process = start("rules", "verify", file, "--threads", 1, cwd=folder)
+    printed = folder / "output.txt"
+    wait_until("some proofs", lambda: printed.read_text().count(" proved ") >= 3, process=process)
+    process.send_signal(signal.SIGTERM)
+    try:
+        assert process.wait(timeout=STOP_S) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+    out = printed.read_text()
+    done = len(re.findall(r"^r\d+ +proved", out, re.M))
+    assert re.search(rf"^{done} rules: {done} proved, 0 refuted, 0 unknown", out, re.M), out[-500:]
+    assert f"stopped by a signal: {200_000 - done} rules not tried" in out, out[-500:]
+
+
 if __name__ == "__main__":
-    main(shipped, some)
+    main(shipped, some, stopped)

@@ -162,6 +162,47 @@ TEST(Prove, WhatCannotBeReadIsUnknown) {
   EXPECT_NE(proof.reason.find("cast"), std::string::npos);
 }
 
+// Bounds are steps and Z3's resource units: what is beyond them is unknown, and the reason says which it was.
+TEST(Prove, WhatTakesTooMuchIsUnknown) {
+  const std::string rule = "?y = (relu (concat ?xs... axis=?k)) => ?y = (concat (relu ?xs)... axis=?k)";
+  ASSERT_TRUE(derive(rule).derived());
+  ProveOptions options = quick();
+  options.max_steps = 500;
+  Proof proof = derive(rule, options);
+  EXPECT_EQ(proof.verdict, Proof::Verdict::unknown);
+  EXPECT_FALSE(proof.derived());
+  EXPECT_EQ(proof.reason, "gave up after 500 steps of search");
+  options = quick();
+  options.certify_effort = 1;
+  proof = derive(rule, options);
+  EXPECT_FALSE(proof.derived());
+  EXPECT_TRUE(proof.reason.starts_with("Z3 gave up after 1 resource units for ?x")) << proof.reason;
+}
+
+TEST(Prove, StopsWhereItIsAskedTo) {
+  ProveOptions options;
+  int asked = 0;
+  options.stop = [&] { return ++asked > 1; };
+  const Proof proof =
+      derive("?y = (concat (relu ?x) (relu ?z) axis=?k) => ?y = (relu (concat ?x ?z axis=?k))", options);
+  EXPECT_TRUE(proof.stopped);
+  EXPECT_EQ(proof.verdict, Proof::Verdict::unknown);
+  EXPECT_EQ(proof.reason, "stopped");
+}
+
+// Z3's procedure for polynomials, which knows no limit, would not come to an end here.
+TEST(Prove, SpelledLayerNormEnds) {
+  const Proof proof = derive(
+      "?d = (sub ?x (reduce_mean ?x axes=?a keepdims=1))\n ?v = (reduce_mean (mul ?d ?d) axes=?a keepdims=1)\n"
+      "?r = (sqrt (add ?v ?e))\n ?i = (div 1 ?r)\n ?y = (mul ?d ?i)\n"
+      "when value(?e) >= 0 and elements(?e) == 1 and rank(?e) <= rank(?x) and shape(?i) == shape(?r)\n"
+      "when ?a == sub(iota(rank(?x)), ?a[0], rank(?x))\n"
+      "=> ?y = (layer_norm ?x (fill shape=sub(shape(?x), ?a[0], rank(?x)) value=1.0 to=dtype(?x)) axis=?a[0] "
+      "eps=value(?e))",
+      ProveOptions());
+  EXPECT_EQ(proof.verdict, Proof::Verdict::proved) << proof.reason;
+}
+
 TEST(Axioms, FamiliesAreExpanded) {
   const auto set = AxiomSet::parse(
       "# each F: relu tanh\nrule F-twice\n  tags two-way\n  ?y = (F (F ?x)) => ?y = (F (F ?x))\n", "a.rules");

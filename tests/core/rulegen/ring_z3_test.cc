@@ -68,6 +68,17 @@ TEST_F(Z3RingTest, PatternsAreRemembered) {
   EXPECT_FALSE(same(ring.minimum(std::array{relu(x), x}), relu(x)));
 }
 
+// With so few of Z3's resource units nothing is proved, and that is said.
+TEST_F(Z3RingTest, EffortIsBounded) {
+  Z3Ring poor(20'000, 1);
+  const auto a = poor.variable(1), b = poor.variable(2);
+  const auto larger = poor.maximum(std::array{a, b}), smaller = poor.minimum(std::array{a, b});
+  EXPECT_EQ(poor.prove_equal(poor.mul(larger, smaller), poor.mul(a, b)), Answer::open);
+  EXPECT_TRUE(poor.gave_up());
+  EXPECT_TRUE(same(ring.mul(max(x, y), ring.minimum(std::array{x, y})), ring.mul(x, y)));
+  EXPECT_FALSE(ring.gave_up());
+}
+
 TEST_F(Z3RingTest, GivesUp) {
   Z3Ring small(5);
   auto sum = small.variable(0);
