@@ -206,7 +206,8 @@ Fit Inference::run(Op op) {
     case Op::fill:
       one(list(Attr::shape));
       return each_at_least(list(Attr::shape), 1);
-    case Op::cast:
+    case Op::cast:  // to the type that all tensors are of
+      return attr(Attr::to).id == w_.pool.word("f32") ? same_as_input() : Fit::unknown;
     case Op::input:
     case Op::weight:
     case Op::opaque:

@@ -61,6 +61,13 @@ void LeftSide::find_hints(const Expr& condition) {
     same_rank_.emplace_back(a, b);
     same_rank_.emplace_back(b, a);
   }
+  if (condition.text == "==") {
+    for (size_t k = 0; k < 2; ++k) {
+      const Expr &type = condition.args[k], &word = condition.args[1 - k];
+      if (type.kind == Expr::Kind::call && type.text == "dtype" && word.kind == Expr::Kind::name)
+        same_type_ |= 1u << word.slot.index;
+    }
+  }
   if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
   find_values(condition);
 }
@@ -93,6 +100,10 @@ void LeftSide::node(size_t index) {
   for (const auto& operand : left.operands) {
     if (operand.kind == Operand::Kind::left) node(static_cast<size_t>(operand.index));
   }
+  // All tensors are of one type: a cast is read where a condition says that it changes nothing.
+  const auto to = std::ranges::find(left.tests, Attr::to, &rules::AttrTest::key);
+  if (left.op == Op::cast && (to == left.tests.end() || to->is_list || !(same_type_ >> to->items[0].slot & 1u)))
+    throw Untranslatable("a cast to another type");
   const std::vector<TermId> kids = operands(index);
   Params params = attributes(index, kids);
   Fit fit = Fit::fits;
@@ -359,8 +370,9 @@ Value LeftSide::attribute(size_t index, const ops::AttrSpec& spec, const std::ve
   }
   if (op == Op::slice && spec.key != Attr::axes) {
     // One for each of the axes.
-    const Shape axes = subset(index, Attr::axes, first.size(), length).list;
-    return symbols(name, axes.size(), spec.key == Attr::starts ? 0 : 1);
+    size_t count = static_cast<size_t>(std::max(length, 0));
+    if (length < 0) count = subset(index, Attr::axes, first.size(), length).list.size();
+    return symbols(name, count, spec.key == Attr::starts ? 0 : 1);
   }
   return list_attribute(index, spec.key, name, first, length);
 }

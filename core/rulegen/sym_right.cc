@@ -109,7 +109,7 @@ TermId RightSide::scalar(const Value& value) {
 }
 
 Fit RightSide::attribute(const rules::RightNode& node, const rules::RightAttr& attr, int round, Params& params) {
-  (void)node;
+  if (node.op == Op::cast && attr.expr.kind == rules::Expr::Kind::word) return Fit::unknown;  // a certain type
   Value value = to_attr(w_.pool, evaluate(attr.expr, scope(round)), attr.fallback);
   if (value.kind == Value::Kind::open) return Fit::unknown;
   if (value.kind == Value::Kind::none) return Fit::misfit;

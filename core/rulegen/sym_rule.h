@@ -87,7 +87,7 @@ class LeftSide {
   std::map<int32_t, int> rank_hint_;                    // tensor -> rank that a condition demands
   std::vector<std::pair<int32_t, int32_t>> same_rank_;  // tensors whose ranks a condition says are equal
   uint32_t asked_value_ = 0;                            // tensors whose one value a condition asks for
-  int32_t next_variable_ = 0;
+  uint32_t same_type_ = 0;                              // attributes that are the type of a tensor
 };
 
 }  // namespace rlgo::rulegen::sym

@@ -203,6 +203,19 @@ TEST(Prove, SpelledLayerNormEnds) {
   EXPECT_EQ(proof.verdict, Proof::Verdict::proved) << proof.reason;
 }
 
+// All tensors are of one type: a cast is read where a condition says that it changes nothing, and nowhere else.
+TEST(Prove, CastsAreReadWhereTheyChangeNothing) {
+  EXPECT_EQ(derive("?y = (cast (relu ?x) to=?t) when dtype(?x) == ?t => ?y = (relu ?x)").axioms,
+            std::vector<std::string>{"cast-to-same"});
+  for (const char* body :
+       {"?y = (cast ?x to=?t) => ?y = ?x", "?y = (cast ?x to=f32) => ?y = ?x",
+        "?y = (cast ?x to=?t) when dtype(?x) != ?t => ?y = ?x", "?y = (relu ?x) => ?y = (cast (relu ?x) to=f32)"}) {
+    const Proof proof = derive(body);
+    EXPECT_FALSE(proof.derived()) << body;
+    EXPECT_EQ(proof.cases, 0) << body;
+  }
+}
+
 TEST(Axioms, FamiliesAreExpanded) {
   const auto set = AxiomSet::parse(
       "# each F: relu tanh\nrule F-twice\n  tags two-way\n  ?y = (F (F ?x)) => ?y = (F (F ?x))\n", "a.rules");
