@@ -110,7 +110,7 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
   if (prices.groups) {
     prices.groups->measure_postponed([&](size_t done, size_t) {
       progress(done);
-      return !should_stop();
+      return should_stop() ? 0.0 : 1e9;
     });
   }
   return prices.table->size() - before;

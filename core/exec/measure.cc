@@ -145,6 +145,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
 std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> graphs, const Device& device,
                                         const MeasureOptions& options) {
   check(options);
+  const Stopwatch since;
   keep_freed_memory();
   const c10::InferenceMode inference;
   const ThreadScope threads(options.threads);
@@ -165,6 +166,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   std::iota(order.begin(), order.end(), size_t{0});
   Rng rng({options.seed, 0x6D656173ull});
   for (int round = 0; round < options.repeats; ++round) {
+    if (round >= options.least_repeats && since.seconds() > options.max_seconds) break;
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
     for (size_t g : order) samples[g].push_back(bench.sample_us(runs[g], batches[g]));
   }

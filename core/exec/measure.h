@@ -16,6 +16,8 @@ struct MeasureOptions {
   int repeats = 11;               // samples, >= 1; fewer (at least 3) where they would take longer than max_total_us
   double min_sample_us = 200;     // short operators run several times per sample, so that it lasts at least this long
   double max_total_us = 200'000;  // for all samples of one operator, about
+  double max_seconds = 1e9;       // graphs: when so much has passed since the call, no further round is begun
+  int least_repeats = 1;          // ... once there are so many
   int threads = 1;
   uint64_t seed = 1;  // of the made-up inputs and the order of graphs
 };
@@ -35,7 +37,7 @@ Measurement measure_op(ops::Op op, const ops::Attrs& attrs, const ops::Types& in
                        const MeasureOptions& options = {});
 
 // End-to-end latency of one Interpreter run of each graph. Each of `repeats` rounds runs every graph once (batched as
-// above) in random order, so that drift of the machine meets all of them alike; max_total_us is not used.
+// above) in random order, so that drift of the machine meets all of them alike; max_total_us is not used, max_seconds is.
 std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> graphs, const Device& device,
                                         const MeasureOptions& options = {});
 

@@ -141,14 +141,19 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
   estimate_by_hash_.clear();
   estimates_given_ = 0;
   size_t done = 0, at_once = kFirstGroups;
+  double each_s = 0;
   while (done < groups.size()) {
-    if (watch && !watch(done, groups.size())) return done;
-    const size_t count = std::min(at_once, groups.size() - done);
+    const double left_s = watch ? watch(done, groups.size()) : kRequestSeconds;
+    if (left_s <= 0 || left_s < each_s) return done;
+    if (each_s > 0) {
+      const double fewest = std::min(double{kFewestGroups}, left_s / each_s);
+      at_once = static_cast<size_t>(std::clamp(std::min(kRequestSeconds, left_s) / each_s, fewest, double{kMostGroups}));
+    }
+    const size_t count = std::min(std::max<size_t>(1, at_once), groups.size() - done);
     const Stopwatch watch_request;
     measure(std::span(groups).subspan(done, count));
     done += count;
-    const double each_s = std::max(1e-6, watch_request.seconds() / static_cast<double>(count));
-    at_once = static_cast<size_t>(std::clamp(kRequestSeconds / each_s, double{kFewestGroups}, double{kMostGroups}));
+    each_s = std::max(1e-6, watch_request.seconds() / static_cast<double>(count));
   }
   if (watch) watch(done, done);
   return done;

@@ -39,7 +39,8 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
 // except for dependents().
 class GroupCost : public cost::CostModel {
  public:
-  using Watch = std::function<bool(size_t done, size_t of)>;
+  // Told how many groups are measured, answers how many seconds more it may take: 0 or less ends it.
+  using Watch = std::function<double(size_t done, size_t of)>;
   // `table` keeps the times, by group signature; it may be shared with others.
   GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure);
 
@@ -57,8 +58,8 @@ class GroupCost : public cost::CostModel {
     const size_t groups = postponed_.size();
     return measure_postponed(watch_) == groups;
   }
-  // Measures what was noted, and ends postponing. Returns the number of groups measured. `watch` is told how many are
-  // done and answers whether to go on: where not, the others remain without a price.
+  // Measures what was noted, and ends postponing. Returns the number of groups measured. Where `watch` ends it,
+  // the others remain without a price.
   size_t measure_postponed(const Watch& watch = {});
   // Told by settle() what it does.
   void set_watch(Watch watch) { watch_ = std::move(watch); }

@@ -105,6 +105,7 @@ struct Measurer::Impl {
   int64_t files = 0;
   fs::path baseline;
   std::map<std::string, std::vector<int64_t>> shapes;  // see set_input_shapes
+  InputValues values;
 
   ~Impl() {
     if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
@@ -258,6 +259,7 @@ const MeasurerOptions& Measurer::options() const { return impl_->options; }
 void Measurer::set_input_shapes(std::map<std::string, std::vector<int64_t>> shapes) {
   impl_->shapes = std::move(shapes);
 }
+void Measurer::set_input_values(InputValues values) { impl_->values = std::move(values); }
 int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
 
@@ -316,6 +318,7 @@ Comparison Measurer::compare(std::span<const fs::path> models, int repeats, doub
     some.push_back(names[0]);  // A/A
     try {
       Json request = impl_->timing_request("compare", some, repeats, 0);
+      if (!impl_->values.empty()) request["values"] = impl_->values;
       if (seconds > 0) request.update({{"seconds", seconds}, {"least_repeats", std::min(least, repeats)}});
       const Json answer = impl_->request(request);
       const auto times = impl_->timings(answer, some.size());
@@ -324,6 +327,7 @@ Comparison Measurer::compare(std::span<const fs::path> models, int repeats, doub
         out.error = times[0].error;
         return out;
       }
+      out.assumed = read_assumed(answer["results"][0].dump());
       const auto first = samples_of(answer["results"][0]);
       for (size_t k = 0; k < some.size(); ++k) {
         if (!times[k].ok()) continue;
@@ -369,6 +373,7 @@ std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set
                  {"folder", folder.string()},
                  {"seed", impl_->options.seed + static_cast<uint64_t>(set)}};
     if (!impl_->shapes.empty()) request["shapes"] = impl_->shapes;
+    if (!impl_->values.empty()) request["values"] = impl_->values;
     try {
       out = read_outputs(impl_->request(request).dump(), models.size());
       why.clear();

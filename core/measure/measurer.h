@@ -65,6 +65,9 @@ struct Outputs {
   bool ok() const { return error.empty(); }
 };
 
+// Numbers that inputs have, by name: one for all elements, or one for each.
+using InputValues = std::map<std::string, std::vector<double>>;
+
 // Several models run in turns.
 struct Comparison {
   std::vector<Timing> models;  // in the order given; whole runs, nothing subtracted
@@ -72,6 +75,7 @@ struct Comparison {
   std::vector<double> ratio_spread;  // interquartile range of those quotients
   double noise = 0;                  // |1 - ratio| that the first model shows against itself in the same rounds (A/A)
   std::string error;                 // the whole comparison failed
+  InputValues assumed;               // what the measurer gave to inputs of the first model that may mean something
 };
 
 // Not thread-safe. A crash, a hang, or nonsense of the child is a failed measurement: the child is started again, and
@@ -93,6 +97,9 @@ class Measurer {
 
   // Shapes of inputs, by name, to run models with that leave them open; 1 for open extents of other inputs.
   void set_input_shapes(std::map<std::string, std::vector<int64_t>> shapes);
+
+  // Values of inputs, by name, that whole models run with; what others get is up to the measurer.
+  void set_input_values(InputValues values);
 
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,

@@ -76,6 +76,14 @@ std::vector<Outputs> read_outputs(std::string_view answer, size_t models) {
   }
 }
 
+InputValues read_assumed(std::string_view result) {
+  try {
+    return Json::parse(result).value("assumed", InputValues{});
+  } catch (const Json::exception& e) {
+    fail("the measurer answers assumed inputs that cannot be read ({})", e.what());
+  }
+}
+
 OutputCheck compare(const Outputs& a, const Outputs& b) {
   OutputCheck check;
   if (!a.ok() || !b.ok()) {

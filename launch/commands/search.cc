@@ -163,7 +163,7 @@ class GraphSearch {
     if (groups) {
       groups->measure_postponed([&](size_t done, size_t of) {
         status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", run_.graph, done, of));
-        return true;
+        return 1e9;
       });
     }
     status_.clear();

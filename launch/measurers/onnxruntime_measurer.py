@@ -14,21 +14,23 @@ PROBE_RUNS = 4
 
 
 class Model:
-    def __init__(self, ort, path, generator, options, shapes):
+    def __init__(self, ort, path, generator, options, shapes, values):
         options.profile_file_prefix = path + ".profile"
         self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self.binding = self.session.io_binding()
         self.names = [value.name for value in self.session.get_outputs()]
-        self.feeds = {}
         self.misdeclared = False
+        inputs = []
         for value in self.session.get_inputs():
             if value.type not in DTYPES:
                 raise ValueError(f"input '{value.name}' is a {value.type}")
             declared = [d if isinstance(d, int) and d >= 0 else None for d in value.shape]
             shape = protocol.shape_of(value.name, declared, shapes)
-            data = protocol.made_up(shape, DTYPES[value.type], generator)
-            self.feeds[value.name] = ort.OrtValue.ortvalue_from_numpy(data)
-            self.binding.bind_ortvalue_input(value.name, self.feeds[value.name])
+            inputs.append((value.name, shape, DTYPES[value.type]))
+        feeds, self.assumed = protocol.feeds_that_run(inputs, values, generator, lambda feeds: self.session.run(None, feeds))
+        self.feeds = {name: ort.OrtValue.ortvalue_from_numpy(data) for name, data in feeds.items()}
+        for name, value in self.feeds.items():
+            self.binding.bind_ortvalue_input(name, value)
         for name in self.names:
             self.binding.bind_output(name)
 
@@ -81,13 +83,13 @@ class OnnxRuntime:
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
                 "threads": threads, "outputs": True, "pool_context": True}
 
-    def load(self, path, generator, probe, shapes):
+    def load(self, path, generator, probe, shapes, values):
         options = self.ort.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.enable_profiling = probe
-        return Model(self.ort, path, generator, options, shapes)
+        return Model(self.ort, path, generator, options, shapes, values)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,25 @@ PROBE_RUNS = 4
 
 
 class Model:
-    def __init__(self, openvino, core, path, generator, config, shapes):
+    def __init__(self, openvino, core, path, generator, config, shapes, values):
         self.compiled = core.compile_model(path, "CPU", config)
         self.request = self.compiled.create_infer_request()
+        self.openvino = openvino
+        inputs = []
         for port in self.compiled.inputs:
             declared = [d.get_length() if d.is_static else None for d in port.get_partial_shape()]
             shape = protocol.shape_of(port.get_any_name(), declared, shapes)
-            data = protocol.made_up(shape, port.get_element_type().to_dtype(), generator)
-            self.request.set_tensor(port, openvino.Tensor(data))
+            inputs.append((port.get_any_name(), shape, port.get_element_type().to_dtype()))
+        feeds, self.assumed = protocol.feeds_that_run(inputs, values, generator, self.run_with)
+        self.set_inputs(feeds)
+
+    def set_inputs(self, feeds):
+        for port in self.compiled.inputs:
+            self.request.set_tensor(port, self.openvino.Tensor(feeds[port.get_any_name()]))
+
+    def run_with(self, feeds):
+        self.set_inputs(feeds)
+        self.run()
 
     def run(self):
         self.request.infer()
@@ -47,11 +58,11 @@ class OpenVino:
                 "device": self.core.get_property("CPU", "FULL_DEVICE_NAME"), "threads": threads,
                 "outputs": True, "pool_context": False}
 
-    def load(self, path, generator, probe, shapes):
+    def load(self, path, generator, probe, shapes, values):
         config = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": self.threads, "NUM_STREAMS": 1,
                   "INFERENCE_PRECISION_HINT": "f32",  # as others compute; a processor with bf16 units would round
                   "PERF_COUNT": "YES" if probe else "NO"}
-        return Model(self.openvino, self.core, path, generator, config, shapes)
+        return Model(self.openvino, self.core, path, generator, config, shapes, values)
 
 
 if __name__ == "__main__":

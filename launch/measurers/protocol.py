@@ -2,9 +2,9 @@
 
 A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed
-    load(path, generator, probe, shapes) -> model; `probe`: layout_share() will be asked, once, before any timing;
-                                            `shapes`: of inputs by name, where the model leaves them open
-and a model has run() (one inference on inputs that were made up at load), layout_share() (the part of its time, 0 to
+    load(path, generator, probe, shapes, values) -> model; `probe`: layout_share() will be asked, once, before any timing;
+        `shapes`: of inputs by name, where the model leaves them open; `values`: numbers that inputs by name are to have
+and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were made up at load), layout_share() (the part of its time, 0 to
 1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
 runtime whose models have none leaves `outputs` out of its greeting).
 """
@@ -39,6 +39,71 @@ def made_up(shape, dtype, generator):
     if dtype.kind == "f":
         return generator.standard_normal(shape, dtype=numpy.float32).astype(dtype, copy=False)
     return generator.integers(0, 2, size=shape).astype(dtype)
+
+
+MOST_MEANT = 8  # an integer input of so few elements may mean something: a rate, a length, a size
+
+
+def filled(name, shape, dtype, numbers):
+    """`numbers`, one for all elements or one for each, as an array."""
+    import numpy
+
+    count = int(numpy.prod(shape, dtype=numpy.int64))
+    if len(numbers) not in (1, count):
+        raise ValueError(f"input '{name}' has {count} elements, not {len(numbers)}")
+    return numpy.resize(numpy.asarray(numbers, dtype="f8"), shape).astype(dtype)
+
+
+def likely(name, shape, others):
+    """Lists of numbers that an integer input may mean, the likeliest first; None: made up. `others`: shapes of the other inputs."""
+    import numpy
+
+    largest = max(others, key=lambda s: numpy.prod(s, dtype=numpy.int64), default=[])
+    extents = [[n] for n in dict.fromkeys([*largest[1:], *largest[:1], *(n for s in others for n in s)]) if n > 1]
+    count = int(numpy.prod(shape, dtype=numpy.int64))
+    tails = [list(s[len(s) - count:]) for s in (largest, *others) if 1 < count <= len(s)]
+    rates = [[16000], [8000]]
+    lower = name.lower()
+    if lower == "sr" or lower.endswith("_sr") or "rate" in lower:
+        return [*rates, None, [1], *extents]
+    if "len" in lower:
+        return [*extents, None, [1], *rates]
+    if "size" in lower or "shape" in lower:
+        return [*tails, *extents, None, [1], *rates]
+    return [None, [1], *tails, *rates, *extents, [0], [2], [8], [64]]
+
+
+def feeds_that_run(inputs, values, generator, run):
+    """Numbers for `inputs` [(name, shape, dtype)] with which run(feeds) raises nothing, and what was assumed: {name: numbers}.
+
+    Integer inputs of a few elements, for which `values` has none, are tried with what is likely until the model runs. Where it
+    never does, the first error is raised."""
+    import numpy
+
+    feeds = {name: made_up(shape, dtype, generator) for name, shape, dtype in inputs}
+    for name, shape, dtype in inputs:
+        if name in values:
+            feeds[name] = filled(name, shape, dtype, values[name])
+    meant = [(name, shape, dtype) for name, shape, dtype in inputs
+             if name not in values and numpy.dtype(dtype).kind in "iu" and numpy.prod(shape, dtype=numpy.int64) <= MOST_MEANT]
+    if not meant:
+        return feeds, {}
+    tries = {name: likely(name, shape, [s for other, s, _ in inputs if other != name]) for name, shape, _ in meant}
+    first_error = None
+    for place in range(max(map(len, tries.values()))):
+        trial, assumed = dict(feeds), {}
+        for name, shape, dtype in meant:
+            numbers = tries[name][min(place, len(tries[name]) - 1)]
+            if numbers is not None:
+                trial[name] = filled(name, shape, dtype, numbers)
+            if numbers is not None or trial[name].size == 1:
+                assumed[name] = [float(n) for n in (numbers or trial[name].flat)]
+        try:
+            run(trial)
+            return trial, assumed
+        except Exception as error:  # of any kind: the next one may run
+            first_error = first_error or error
+    raise first_error
 
 
 def shape_of(name, declared, shapes):
@@ -88,13 +153,16 @@ class Server:
             model, result, batch = None, {}, 1
             try:
                 model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe,
-                                          request.get("shapes", {}))
+                                          request.get("shapes", {}), request.get("values", {}))
                 if probe:
                     result["layout_share"] = model.layout_share()
+                elif model.assumed:
+                    result["assumed"] = model.assumed
                 for _ in range(request["warmup"]):
                     model.run()
-                once = self.sample_us(model.run, 1)
-                batch = max(1, min(10000, int(request["min_sample_us"] / max(once, 0.1))))
+                if request["min_sample_us"] > 0:
+                    once = self.sample_us(model.run, 1)
+                    batch = max(1, min(10000, int(request["min_sample_us"] / max(once, 0.1))))
             except Exception as error:  # of any kind: it is this model's result
                 model, result = None, {"error": f"{type(error).__name__}: {error}"[:2000]}
             models.append(model)
@@ -131,7 +199,8 @@ class Server:
         import numpy
 
         self.say(id=request["id"], at=index)
-        model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}))
+        model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
+                                  request.get("values", {}))
         told = []
         for place, (name, value) in enumerate(model.outputs()):
             array = numpy.asarray(value)

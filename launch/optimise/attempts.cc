@@ -11,14 +11,13 @@
 namespace rlgo::launch {
 namespace {
 
-constexpr double kSweepShare = 0.55, kMethodShare = 0.8;  // of the time for searching, that are over when they end
-constexpr double kFirstPricingShare = 0.35;               // the same, for the model's own operators
-constexpr double kLeastSearchSeconds = 2;                 // by formula, whatever the time
-constexpr double kPricingShare = 0.85;  // of the time for a search: then it goes on with what is known
+constexpr double kLeastSearchSeconds = 2;  // by formula, whatever the time
+constexpr double kPricingShare = 0.85;     // of the time for a search: then it goes on with what is known
 constexpr int kMostRounds = 15, kLeastRounds = 5;
 constexpr size_t kMostLeftOut = 8;                    // rules tried in one race
 constexpr int64_t kMostRaceBytes = int64_t{4} << 30;  // of model files that are loaded side by side
 constexpr double kRaceShare = 0.4;                    // of the time that is left, for one race
+constexpr double kWithoutShare = 0.25;                // of the time that is left, for searching without a rule
 constexpr double kPromising = 0.998;                  // to the best so far: a rule that may be better left out
 
 // Rules of a trace, the most used first.
@@ -51,7 +50,7 @@ double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
 }
 
 search::Result Attempts::run(const std::string& method, const graph::Graph& from,
-                             std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost, double share,
+                             std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost, double until_s,
                              std::string from_name) {
   search::Options options;
   options.budget = request_.budget;
@@ -61,7 +60,7 @@ search::Result Attempts::run(const std::string& method, const graph::Graph& from
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();
-    return clock_.over(share);
+    return clock_.over(until_s);
   };
   options.progress = [&](const search::Counters& counters, double best_us) {
     clock_.graphs(counters.candidates);
@@ -72,7 +71,7 @@ search::Result Attempts::run(const std::string& method, const graph::Graph& from
   done.method = method;
   done.from = std::move(from_name);
   done.begin_s = clock_.passed();
-  pricing_share_ = kPricingShare * share;
+  pricing_s_ = done.begin_s + kPricingShare * std::max(0.0, until_s - done.begin_s);
   auto result = search::run(method, {from, rules, cost}, options);
   done.seconds = result.seconds;
   done.before_us = result.before_us;
@@ -112,19 +111,19 @@ search::Trace Attempts::in_story_rules(const search::Trace& trace, const rules::
   return out;
 }
 
-void Attempts::search(double share) {
+void Attempts::search() {
   // By formula first: that takes no time, and near its end there are far fewer groups of operators to time than near
   // the model.
   const bool measured = cost_.name() != formula_.name();
   search::Result quick;
   // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
-  const double least = (clock_.passed() + kLeastSearchSeconds) / request_.seconds;
+  const double least_s = clock_.passed() + kLeastSearchSeconds;
   if (measured) {
-    clock_.phase("search (by formula)");
-    quick = run("sweep", model_.graph, story_.rules, formula_, std::max(share, least), "the model (by formula)");
+    clock_.phase("searching", "search (by formula)");
+    quick = run("sweep", model_.graph, story_.rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
   }
-  clock_.phase("timing operators");
-  pricing_share_ = kFirstPricingShare * share;
+  clock_.phase("timing operators", "timing operators");
+  pricing_s_ = plan_.pricing_s;
   story_.before_us = cost_of(cost_, model_.graph);
   add({.name = "no rewrites", .graph = model_.graph});
   const bool formula = measured && add({.name = "sweep by formula",
@@ -132,21 +131,20 @@ void Attempts::search(double share) {
                                         .trace = std::move(quick.trace),
                                         .stages = {{"sweep", true}}});
   const size_t from = formula ? 1 : 0;
-  const double sweep_share = kSweepShare * share;
-  go_on("sweep", from, measured ? sweep_share : std::max(sweep_share, least));
+  go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   const auto cheapest = [&] {
     const auto cost = [](const Attempt& attempt) { return attempt.cost_us; };
     return static_cast<size_t>(std::ranges::min_element(story_.attempts, {}, cost) - story_.attempts.begin());
   };
-  if (request_.method != "sweep") go_on(request_.method, cheapest(), kMethodShare * share);
-  if (from != 0) go_on("sweep", 0, share);
+  if (request_.method != "sweep") go_on(request_.method, cheapest(), plan_.method_s);
+  if (from != 0) go_on("sweep", 0, plan_.search_s);
 }
 
-void Attempts::go_on(const std::string& method, size_t from, double share) {
-  if (clock_.over(share)) return;
-  clock_.phase(fmt::format("search ({})", method));
+void Attempts::go_on(const std::string& method, size_t from, double until_s) {
+  if (clock_.over(until_s)) return;
+  clock_.phase("searching", fmt::format("search ({})", method));
   const Attempt start = story_.attempts[from];
-  const auto found = run(method, start.graph, story_.rules, cost_, share, from == 0 ? "the model" : start.name);
+  const auto found = run(method, start.graph, story_.rules, cost_, until_s, from == 0 ? "the model" : start.name);
   if (found.trace.empty()) return;
   Attempt attempt{.name = from == 0 ? method : start.name + ", then " + method,
                   .graph = found.graph,
@@ -159,6 +157,11 @@ void Attempts::go_on(const std::string& method, size_t from, double share) {
 size_t Attempts::places() const {
   const int64_t bytes = 4 * zoo::parameter_count(model_.graph) + 1;
   return static_cast<size_t>(std::clamp<int64_t>(kMostRaceBytes / bytes - 2, 1, kMostLeftOut + 1));
+}
+
+size_t Attempts::runners_in_time(const Racetrack& track) const {
+  const size_t models = track.pace().models(left(), kLeastRounds);
+  return models > 2 ? models - 2 : 0;
 }
 
 std::vector<size_t> Attempts::heat(const Course& course, std::span<const size_t> runners, int rounds, double seconds) {
@@ -197,16 +200,18 @@ bool Attempts::race(const Course& course, size_t first) {
   const bool again = first > 0;  // the best so far runs again: times of different races do not compare
   const size_t before = story_.chosen;
   std::vector<size_t> runners;
-  if (again) runners.push_back(before);
   for (size_t k = first; k < story_.attempts.size(); ++k) {
     if (!story_.attempts[k].file.empty()) runners.push_back(k);
   }
-  const double spare_s = kRaceShare * std::max(0.0, course.share * request_.seconds - clock_.passed());
+  std::ranges::stable_sort(runners, {}, [&](size_t k) { return story_.attempts[k].cost_us; });
+  if (again) runners.insert(runners.begin(), before);
+  runners.resize(std::min(runners.size(), runners_in_time(course.track)));
+  if (again && runners.size() < 2) return false;
+  const double spare_s = kRaceShare * left();
   const double heats = std::ceil(std::log2(static_cast<double>(runners.size() + 1)));
-  while (!runners.empty() && !clock_.interrupted()) {
-    const double round_s = static_cast<double>(runners.size() + 2) * course.original_us * 1e-6;
-    const int rounds = static_cast<int>(
-        std::clamp(spare_s / heats / std::max(round_s, 1e-6), double{kLeastRounds}, double{kMostRounds}));
+  for (bool first_heat = true; !runners.empty() && !clock_.interrupted(); first_heat = false) {
+    if (!first_heat && runners_in_time(course.track) < runners.size()) break;
+    const int rounds = course.track.pace().rounds(spare_s / heats, runners.size() + 2, kLeastRounds, kMostRounds);
     runners = heat(course, runners, rounds, spare_s / heats);
     if (runners.size() <= 2) break;
     // The faster half goes on, and the best so far.
@@ -223,7 +228,7 @@ bool Attempts::race(const Course& course, size_t first) {
   return story_.chosen != before;
 }
 
-bool Attempts::add_without(const std::set<std::string>& without, double share) {
+bool Attempts::add_without(const std::set<std::string>& without) {
   std::vector<std::string> names;
   for (const auto& name : story_.rules->names()) {
     if (!without.contains(name)) names.push_back(name);
@@ -231,12 +236,13 @@ bool Attempts::add_without(const std::set<std::string>& without, double share) {
   if (names.empty()) return false;
   const auto rules = story_.rules->subset(names);
   const std::string which = "without " + join(std::vector<std::string>(without.begin(), without.end()), ", ");
-  clock_.phase(which);
+  clock_.phase("leaving rules out", which);
+  const double until_s = clock_.passed() + kWithoutShare * left();
   Attempt attempt{.name = which, .graph = model_.graph, .without = without};
   for (const Stage& stage : story_.best().stages) {
     if (stage.method != "sweep") continue;  // the others take their time
     cost::CostModel& cost = stage.by_formula ? static_cast<cost::CostModel&>(formula_) : cost_;
-    const auto found = run("sweep", attempt.graph, rules, cost, share, "the model, " + which);
+    const auto found = run("sweep", attempt.graph, rules, cost, until_s, "the model, " + which);
     attempt.graph = found.graph;
     attempt.trace = joined(std::move(attempt.trace), in_story_rules(found.trace, *rules));
     attempt.stages.push_back(stage);
@@ -247,45 +253,49 @@ bool Attempts::add_without(const std::set<std::string>& without, double share) {
 bool Attempts::leave_out_rules(const Course& course) {
   const size_t first = story_.attempts.size();
   const std::set<std::string> out = story_.best().without;
-  const size_t most = std::min(kMostLeftOut, std::max<size_t>(2, places()));
+  // The best so far runs in the race as well, and making attempts takes time too.
+  const size_t in_time = runners_in_time(course.track);
+  if (in_time < 2) return false;
+  const size_t most = std::min({kMostLeftOut, std::max<size_t>(2, places()), in_time - 1});
   std::map<size_t, std::string> single;  // attempt -> the rule that it does without
   for (const int32_t rule : rules_of(story_.best().trace)) {
     const std::string& name = story_.rules->name(rule);
-    if (single.size() == most || clock_.over(course.share)) break;
+    if (single.size() == most || runners_in_time(course.track) < single.size() + 2 || clock_.interrupted()) break;
     if (!tried_.insert(name).second) continue;
     std::set<std::string> without = out;
     without.insert(name);
-    if (add_without(without, course.share)) single[story_.attempts.size() - 1] = name;
+    if (add_without(without)) single[story_.attempts.size() - 1] = name;
   }
   if (single.empty()) return false;
-  clock_.phase(fmt::format("race of {} models", single.size() + 2));
+  clock_.phase("races", fmt::format("race of {} models", single.size() + 2));
   bool changed = race(course, first);
   std::set<std::string> together = out;
   for (const auto& [attempt, name] : single) {
     if (story_.attempts[attempt].ratio > 0 && story_.attempts[attempt].to_best < kPromising) together.insert(name);
   }
   const size_t last = story_.attempts.size();
-  if (together.size() > out.size() + 1 && !clock_.over(course.share) && add_without(together, course.share)) {
-    clock_.phase("race of the best");
+  if (together.size() > out.size() + 1 && !clock_.over(plan_.choose_s) && add_without(together)) {
+    clock_.phase("races", "race of the best");
     changed |= race(course, last);
   }
   return changed;
 }
 
-void Attempts::choose(const Racetrack& track, const std::filesystem::path& original, double original_us, double share) {
-  clock_.phase(fmt::format("race of {} models", story_.attempts.size() + 1));
+void Attempts::choose(Racetrack& track, const std::filesystem::path& original) {
+  clock_.phase("races", fmt::format("race of {} models", story_.attempts.size() + 1));
+  pricing_s_ = plan_.more_pricing_s;
   // Before any race: the cheapest by the sum over operators.
   for (size_t k = 0; k < story_.attempts.size(); ++k) {
     if (!story_.attempts[k].file.empty() && story_.attempts[k].cost_us < story_.best().cost_us) story_.chosen = k;
   }
   if (clock_.interrupted()) return;
-  const Course course{track, original, original_us, share};
+  const Course course{track, original};
   const size_t by_cost = story_.chosen;
   race(course, 0);
   // Where even the fastest one lost to the original, the chosen one is still told about, as the best there is.
   if (story_.attempts[by_cost].ratio > 0 && story_.best().ratio > story_.attempts[by_cost].ratio)
     story_.chosen = by_cost;
-  for (bool more = true; more && !clock_.over(share) && !story_.best().trace.empty();) {
+  for (bool more = true; more && !clock_.over(plan_.choose_s) && !story_.best().trace.empty();) {
     const size_t tried = tried_.size();
     more = leave_out_rules(course) || tried_.size() > tried;
   }

@@ -14,6 +14,7 @@
 #include "launch/model.h"
 #include "launch/optimise/clock.h"
 #include "launch/optimise/optimise.h"
+#include "launch/optimise/plan.h"
 #include "launch/optimise/race.h"
 
 namespace rlgo::launch {
@@ -25,41 +26,46 @@ class Attempts {
  public:
   // Adds to story.searches and story.attempts. Model files go to `folder`.
   Attempts(const OptimiseRequest& request, const LoadedModel& model, cost::CostModel& cost,
-           std::filesystem::path folder, OptimiseClock& clock, const Log& log, Story& story)
+           std::filesystem::path folder, OptimiseClock& clock, const Plan& plan, const Log& log, Story& story)
       : request_(request),
         model_(model),
         cost_(cost),
         folder_(std::move(folder)),
         clock_(clock),
+        plan_(plan),
+        pricing_s_(plan.pricing_s),
         log_(log),
         story_(story) {}
 
   // Rewriting in sweeps, by measured costs and by formula, then the method that was asked for from the former, until
-  // `share` of the time is over.
-  void search(double share);
-  // Share of all time that is over when no more groups of operators are to be timed.
-  double pricing_share() const { return pricing_share_; }
-  // Races all attempts. Then, as long as that makes it faster and `share` of the time is not over, rules of the best
-  // one are left out, one by one and then together: what lowers the sum over operators may still spoil what the runtime
-  // does with the whole graph. Sets story.chosen.
-  void choose(const Racetrack& track, const std::filesystem::path& original, double original_us, double share);
+  // plan.search_s.
+  void search();
+  // Time, on the clock, when no more operators are to be timed.
+  double pricing_s() const { return pricing_s_; }
+  // Races all attempts. Then, as long as that makes it faster, until plan.choose_s, rules of the best one are left out,
+  // one by one and then together: what lowers the sum over operators may still spoil what the runtime does with the
+  // whole graph. Sets story.chosen. A race has as many runners as can finish the fewest rounds in time; where none can,
+  // the cheapest attempt by the sum over operators is chosen.
+  void choose(Racetrack& track, const std::filesystem::path& original);
 
  private:
   struct Course {  // what a race is run on
-    const Racetrack& track;
+    Racetrack& track;
     const std::filesystem::path& original;
-    double original_us;
-    double share;
   };
   search::Result run(const std::string& method, const graph::Graph& from, std::shared_ptr<const rules::RuleSet> rules,
-                     cost::CostModel& cost, double share, std::string from_name);
+                     cost::CostModel& cost, double until_s, std::string from_name);
   // Searches on from an attempt and adds what is found.
-  void go_on(const std::string& method, size_t from, double share);
+  void go_on(const std::string& method, size_t from, double until_s);
   // False where another attempt is the same graph.
   bool add(Attempt attempt);
   search::Trace in_story_rules(const search::Trace& trace, const rules::RuleSet& rules) const;
   // The best one's sweep again, with other rules left out.
-  bool add_without(const std::set<std::string>& without, double share);
+  bool add_without(const std::set<std::string>& without);
+  // Seconds until races are to end.
+  double left() const { return std::max(0.0, plan_.choose_s - clock_.passed()); }
+  // How many models a race may have beside the original and its twin.
+  size_t runners_in_time(const Racetrack& track) const;
   // Runs attempts from `first` on against the original and, where first > 0, the best so far, in heats: the slower half
   // drops out. True where story.chosen is another one now.
   bool race(const Course& course, size_t first);
@@ -78,9 +84,10 @@ class Attempts {
   cost::AnalyticCost formula_;
   std::filesystem::path folder_;
   OptimiseClock& clock_;
+  const Plan& plan_;
+  double pricing_s_;
   const Log& log_;
   Story& story_;
-  double pricing_share_ = 1;
   std::set<std::string> tried_;  // rules that were left out
 };
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/log.h"
 #include "launch/config.h"
@@ -19,6 +20,7 @@ struct OptimiseRequest {
   std::string prices;           // folder of tables of measured costs, "" for none
   int64_t budget = 1'000'000;   // matches that a search may try
   int64_t rounds = 31;          // end-to-end runs of each model at most
+  std::vector<std::string> inputs;  // "NAME=VALUE": what inputs hold when whole models run
   bool force = false;           // writes also what is not faster
 };
 

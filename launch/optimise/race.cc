@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/exec/measure.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -24,11 +25,16 @@ measure::Timing timing_of(const exec::Measurement& measured) {
 }  // namespace
 
 measure::Comparison Racetrack::race(std::span<const std::filesystem::path> files, int repeats, double seconds,
-                                    int least) const {
-  return measurer_ != nullptr ? measurer_->compare(files, repeats, seconds, least) : in_libtorch(files, repeats);
+                                    int least) {
+  const Stopwatch watch;
+  auto out = measurer_ != nullptr ? measurer_->compare(files, repeats, seconds, least)
+                                  : in_libtorch(files, repeats, seconds, least);
+  if (out.error.empty()) pace_.note(files.size() + 1, out.models[0].samples, watch.seconds());
+  return out;
 }
 
-measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path> files, int repeats) const {
+measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path> files, int repeats, double seconds,
+                                           int least) const {
   std::vector<graph::Graph> graphs;
   std::vector<const graph::Graph*> runs;
   for (const auto& file : files) {
@@ -41,6 +47,8 @@ measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path
   runs.push_back(&graphs[0]);  // A/A
   exec::MeasureOptions options = measure_options(config_);
   options.repeats = repeats;
+  options.least_repeats = std::min(least, repeats);
+  options.max_seconds = seconds;
   const auto times = exec::measure_graphs(runs, device_, options);
   measure::Comparison out;
   const double first_us = times[0].median_us;
@@ -54,8 +62,9 @@ measure::Comparison Racetrack::in_libtorch(std::span<const std::filesystem::path
 }
 
 double margin_of(const measure::Comparison& race, size_t model) {
-  const double samples = std::max(1, race.models[model].samples);
-  return std::max({race.noise, 1.57 * race.ratio_spread[model] / std::sqrt(samples), kLeastMargin});
+  const double samples = std::max(2, race.models[model].samples);
+  const double seen = std::max(race.noise, 1.57 * race.ratio_spread[model] / std::sqrt(samples));
+  return std::max(seen * (1 + 1.8 / (samples - 1)), kLeastMargin);
 }
 
 }  // namespace rlgo::launch

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "launch/model.h"
+#include "launch/optimise/inputs.h"
 
 namespace rlgo::launch {
 namespace {
@@ -19,6 +20,8 @@ std::map<std::string, int> operators(const graph::Graph& graph) {
   }
   return counts;
 }
+
+constexpr double kOverrun = 1.05;  // beyond it, it is told where the time went
 
 std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<15} {}\n", name, text); }
 
@@ -85,6 +88,16 @@ std::string checks_text(const Story& story) {
   return out;
 }
 
+std::string time_text(const Story& story) {
+  std::string out = fmt::format("{} of {}", human_seconds(story.took_s), human_seconds(story.seconds));
+  if (story.took_s <= kOverrun * story.seconds) return out;
+  std::vector<std::string> parts;
+  for (const PhaseTime& phase : story.phases) {
+    if (phase.seconds >= 0.05) parts.push_back(fmt::format("{} {:.1f} s", phase.name, phase.seconds));
+  }
+  return out + ", more than was asked for: " + join(parts, ", ");
+}
+
 }  // namespace
 
 std::string milliseconds(double us) {
@@ -119,6 +132,10 @@ std::string to_text(const Story& story) {
   const Attempt& best = story.best();
   std::string out = line("model", fmt::format("{}: {}", story.model, join(split(story.about, '\n'), "; ")));
   if (const auto text = normalisation_text(best.normalised); !text.empty()) out += line("normalised", "at export: " + text);
+  if (!story.given.empty()) out += line("inputs", to_text(story.given));
+  if (!story.assumed.empty()) {
+    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another", to_text(story.assumed)));
+  }
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", story.prices_new,
                                    story.prices_known, story.cost_name));
   out += searches_text(story);
@@ -129,8 +146,8 @@ std::string to_text(const Story& story) {
                                   milliseconds(best.cost_us), percent_change(story.before_us, best.cost_us)));
   out += end_to_end_text(story);
   out += checks_text(story);
-  out += line("result", fmt::format("{}{}; {}", story.verdict, story.interrupted ? " (interrupted)" : "",
-                                    human_seconds(story.took_s)));
+  out += line("result", fmt::format("{}{}", story.verdict, story.interrupted ? " (interrupted)" : ""));
+  out += line("time", time_text(story));
   const bool why_not = !story.written && !story.out.empty();
   out += line("written", story.written ? story.out + (story.forced ? " (--force)" : "")
                          : why_not     ? "nothing (--force writes it all the same)"

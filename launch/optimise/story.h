@@ -13,6 +13,7 @@
 #include "core/onnx/onnx.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
+#include "launch/optimise/clock.h"
 
 namespace rlgo::launch {
 
@@ -69,6 +70,7 @@ struct Story {
   double tolerance = 0;
   // What was found.
   std::string about;                 // import report
+  measure::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
   std::vector<std::string> changes;  // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
@@ -87,6 +89,7 @@ struct Story {
   bool improved = false, interrupted = false, written = false, forced = false;
   std::string verdict;  // one sentence
   double took_s = 0;
+  std::vector<PhaseTime> phases;  // what took_s was spent on
 
   const Attempt& best() const { return attempts[chosen]; }
 };

@@ -20,6 +20,9 @@ std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& gra
 // story.checks. Throws Error where they differ, or where nothing could compare them and request.force is not set.
 void verify(const OptimiseRequest& request, const LoadedModel& model, measure::Measurer* measurer, Story& story);
 
+// Operators of the model that round to few bits, "DynamicQuantizeLinear 22"; "" for none.
+std::string coarse_steps(const graph::Graph& graph);
+
 // Writes the chosen attempt to request.out and reads it again. Throws Error where what is read is another model; the
 // file is then removed.
 void write_and_read_again(const OptimiseRequest& request, const LoadedModel& model, const Story& story);

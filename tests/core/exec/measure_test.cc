@@ -54,6 +54,18 @@ TEST(Measure, GraphsOneByOne) {
   }
 }
 
+TEST(Measure, NoMoreRoundsThanTheLeastWhenTimeIsOver) {
+  const auto a = linear_graph({1, 2, 3, 4}, {0, 0});
+  const std::vector<const graph::Graph*> graphs{&a};
+  auto late = kQuick;
+  late.repeats = 9;
+  late.least_repeats = 2;
+  late.max_seconds = 0;
+  EXPECT_EQ(measure_graphs(graphs, {}, late)[0].samples, 2);
+  late.max_seconds = 1e9;
+  EXPECT_EQ(measure_graphs(graphs, {}, late)[0].samples, 9);
+}
+
 TEST(MeasuredCost, OneValuePerOperator) {
   MeasuredCost cost({}, kQuick);
   EXPECT_EQ(cost.name(), "measured:cpu");

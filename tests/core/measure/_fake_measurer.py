@@ -3,7 +3,8 @@
 Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models whose file name or contents hold TEXT), blame
 (says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
-differs=TEXT: such models answer others; late: a request with a limit has used it up when it arrives.
+differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
+in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives.
 """
 import json
 import struct
@@ -60,7 +61,7 @@ for line in sys.stdin:
     request = json.loads(line)
     if "log" in options:
         with open(options["log"], "a") as log:
-            log.write(f"{request['do']} {len(request.get('models', []))}\n")
+            log.write(f"{request['do']} {len(request.get('models', []))}{' ' + json.dumps(request['values']) if 'values' in request else ''}\n")
     if request["do"] == "quit":
         break
     if request["do"] == "hello":
@@ -77,6 +78,10 @@ for line in sys.stdin:
         say(id=request["id"], results=[outputs(request, i, path) for i, path in enumerate(request["models"])])
         continue
     results = [one(request, i, path) for i, path in enumerate(request["models"])]
+    if request["do"] == "compare":
+        time.sleep(float(options.get("pause", 0)))
+        if "assumes" in options and options["assumes"] not in request.get("values", {}):
+            results[0]["assumed"] = {options["assumes"]: [16000.0]}
     if "nan" in options:
         results[0] = {"samples_us": [-1.0]}
     say(id=request["id"], results=results)

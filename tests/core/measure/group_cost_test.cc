@@ -149,7 +149,7 @@ TEST(GroupCost, RequestsAreAsLongAsTheyAreQuick) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100 * groups.size()));
     return std::vector<GroupResult>(groups.size(), {cost::Measured{1.0, 0, 1}, ""});
   });
-  cost.set_watch([](size_t done, size_t) { return done < 9; });
+  cost.set_watch([](size_t done, size_t) { return done < 9 ? 1e9 : 0.0; });
   cost.postpone();
   cost::graph_cost(cost, zoo::make("inception_v3"));
   EXPECT_FALSE(cost.settle());
@@ -162,7 +162,7 @@ TEST(GroupCost, RequestsAreAsLongAsTheyAreQuick) {
 TEST(GroupCost, WatchEndsMeasuring) {
   Made made;
   const Graph graph = zoo::make("inception_v3");
-  made.cost.set_watch([](size_t done, size_t) { return done == 0; });
+  made.cost.set_watch([](size_t done, size_t) { return done == 0 ? 1e9 : 0.0; });
   made.cost.postpone();
   cost::graph_cost(made.cost, graph);
   EXPECT_FALSE(made.cost.settle());

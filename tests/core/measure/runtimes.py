@@ -33,8 +33,8 @@ class Measurer:
             self.signs += 1
 
 
-def save(folder, name, nodes, shape, weights=(), output=None):
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
+def save(folder, name, nodes, shape, weights=(), output=None, more=()):
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape), *more]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, output)]
     graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(w, n) for n, w in weights])
     path = os.path.join(folder, name + ".onnx")
@@ -72,6 +72,18 @@ def check(name, folder):
     misdeclared = save(folder, "misdeclared", nodes, ["n", 8], integers, [1, "m"])
     answer = measurer.ask(id=5, do="measure", models=[misdeclared], shapes={"x": [3, 8]}, **request)
     assert name != "onnxruntime" or len(answer["results"][0]["samples_us"]) == 3, answer
+
+    # Runs with sampling rates around 16000 only: others are no place of the table.
+    nodes = [helper.make_node("Sub", ["sr", "first"], ["place"]), helper.make_node("Gather", ["table", "place"], ["t"]), helper.make_node("Mul", ["x", "t"], ["y"])]
+    weights = [("first", numpy.array(16000)), ("table", numpy.array([2.0], dtype=numpy.float32))]
+    rated = save(folder, "rated", nodes, [1, 8], weights, more=[helper.make_tensor_value_info("sr", TensorProto.INT64, [])])
+    answer = measurer.ask(id=6, do="compare", models=[rated, rated], **request)
+    assert [r["assumed"] for r in answer["results"]] == [{"sr": [16000.0]}] * 2, answer
+    if name == "onnxruntime":
+        answer = measurer.ask(id=7, do="compare", models=[rated], values={"sr": [8000]}, **request)
+        assert "error" in answer["results"][0], answer
+        answer = measurer.ask(id=8, do="compare", models=[rated], values={"sr": [15999]}, **request)
+        assert "samples_us" in answer["results"][0] and "assumed" not in answer["results"][0], answer
 
     answer = measurer.ask(id=3, do="compare", models=[conv, conv], **request)
     assert [len(r["samples_us"]) for r in answer["results"]] == [3, 3], answer

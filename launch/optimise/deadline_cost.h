@@ -1,0 +1,37 @@
+// Measured costs while there is time to measure; estimates after that.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cost/analytic.h"
+#include "core/cost/table.h"
+
+namespace rlgo::launch {
+
+// An operator that the table does not have is measured where `may_measure` answers true, else it costs its analytic cost
+// times the median ratio of measured and analytic costs so far. An answer holds for the life of the object; estimates
+// are not kept in the table.
+class DeadlineCost : public cost::CostModel {
+ public:
+  DeadlineCost(cost::TableCost& table, std::function<bool()> may_measure)
+      : table_(table), may_measure_(std::move(may_measure)) {}
+  std::string name() const override { return table_.name(); }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override;
+  size_t estimated() const { return estimated_; }
+
+ private:
+  double measured_us(const graph::Graph& graph, graph::NodeId id);
+  double estimate_us(const graph::Graph& graph, graph::NodeId id);
+
+  cost::TableCost& table_;
+  std::function<bool()> may_measure_;
+  cost::AnalyticCost analytic_;
+  std::unordered_map<uint64_t, double> us_by_hash_;
+  std::vector<double> ratios_;
+  size_t estimated_ = 0;
+};
+
+}  // namespace rlgo::launch
