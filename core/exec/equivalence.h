@@ -27,7 +27,7 @@ struct Equivalence {
   // largest.
   double max_rel_error = 0;
   std::string worst_output;  // where max_rel_error is, "" for none
-  int not_compared = 0;  // outputs of operators that rlgo cannot compute, where one graph knows more of their shape
+  int not_compared = 0;      // outputs of operators that rlgo cannot compute, where one graph knows more of their shape
   bool within(double relative_tolerance) const { return comparable && max_rel_error <= relative_tolerance; }
 };
 

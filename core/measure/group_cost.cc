@@ -147,7 +147,8 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
     if (left_s <= 0 || left_s < each_s) return done;
     if (each_s > 0) {
       const double fewest = std::min(double{kFewestGroups}, left_s / each_s);
-      at_once = static_cast<size_t>(std::clamp(std::min(kRequestSeconds, left_s) / each_s, fewest, double{kMostGroups}));
+      at_once =
+          static_cast<size_t>(std::clamp(std::min(kRequestSeconds, left_s) / each_s, fewest, double{kMostGroups}));
     }
     const size_t count = std::min(std::max<size_t>(1, at_once), groups.size() - done);
     const Stopwatch watch_request;

@@ -14,7 +14,8 @@ namespace rlgo::measure {
 // none.
 std::vector<Outputs> read_outputs(std::string_view answer, size_t models);
 
-// `assumed` of a model's result in an answer to `compare`; empty where there is none. Throws Error where it is nonsense.
+// `assumed` of a model's result in an answer to `compare`; empty where there is none. Throws Error where it is
+// nonsense.
 InputValues read_assumed(std::string_view result);
 
 // How far the outputs of one model are from those of another.

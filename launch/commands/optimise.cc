@@ -50,7 +50,8 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
   o.texts("size", r.config.sizes,
           "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
   o.texts("input", r.inputs,
-          "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the model runs with");
+          "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
+          "model runs with");
   o.texts("rules", r.config.rules, "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.heading("Measurement");

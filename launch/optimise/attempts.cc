@@ -120,7 +120,8 @@ void Attempts::search() {
   const double least_s = clock_.passed() + kLeastSearchSeconds;
   if (measured) {
     clock_.phase("searching", "search (by formula)");
-    quick = run("sweep", model_.graph, story_.rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
+    quick =
+        run("sweep", model_.graph, story_.rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
   }
   clock_.phase("timing operators", "timing operators");
   pricing_s_ = plan_.pricing_s;

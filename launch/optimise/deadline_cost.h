@@ -11,9 +11,9 @@
 
 namespace rlgo::launch {
 
-// An operator that the table does not have is measured where `may_measure` answers true, else it costs its analytic cost
-// times the median ratio of measured and analytic costs so far. An answer holds for the life of the object; estimates
-// are not kept in the table.
+// An operator that the table does not have is measured where `may_measure` answers true, else it costs its analytic
+// cost times the median ratio of measured and analytic costs so far. An answer holds for the life of the object;
+// estimates are not kept in the table.
 class DeadlineCost : public cost::CostModel {
  public:
   DeadlineCost(cost::TableCost& table, std::function<bool()> may_measure)

@@ -28,7 +28,7 @@ constexpr int kFirstRounds = 3, kLeastRaceRounds = 5;
 // Fewer say nothing; with few the margin is wider (race.h).
 constexpr int kLeastFinalRounds = 7, kLeastInterruptedRounds = 5;
 constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
-constexpr int kCheckedRuns = 8;  // of models, about, that the checks of outputs load
+constexpr int kCheckedRuns = 8;      // of models, about, that the checks of outputs load
 
 class TemporaryFolder {
  public:
@@ -176,8 +176,7 @@ void measure_end_to_end(const OptimiseRequest& request, Racetrack& track, const 
   const int most = static_cast<int>(request.rounds);
   const int least = std::min(most, story.interrupted ? kLeastInterruptedRounds : kLeastFinalRounds);
   const fs::path both[] = {request.config.graph, story.best().file};
-  story.end_to_end =
-      track.race(both, track.pace().rounds(spare_s, 3, least, most), std::max(spare_s, 1e-3), least);
+  story.end_to_end = track.race(both, track.pace().rounds(spare_s, 3, least, most), std::max(spare_s, 1e-3), least);
 }
 
 // Where a model rounds to few bits on the way, a rewrite that is exact but for the last bit of a float may move a
@@ -192,7 +191,8 @@ void check_the_chosen(const OptimiseRequest& request, const LoadedModel& model, 
       const std::string steps = coarse_steps(model.graph);
       if (steps.empty() || story.best().trace.empty()) throw;
       log.warn("'{}' is given up: {}", story.best().name, e.what());
-      story.attempts[story.chosen].error = fmt::format("given up: computes something else beyond the tolerance; the model rounds on the way ({})", steps);
+      story.attempts[story.chosen].error = fmt::format(
+          "given up: computes something else beyond the tolerance; the model rounds on the way ({})", steps);
       story.checks.clear();
       std::vector<size_t> others;
       for (size_t k = 0; k < story.attempts.size(); ++k) {

@@ -18,7 +18,9 @@ void Pace::note(size_t models, int rounds, double seconds) {
   if (models > 0 && rounds > 0 && seconds > 0) run_s_ = seconds / static_cast<double>(models) / (rounds + kLoadRuns);
 }
 
-double Pace::race_s(size_t models, int rounds) const { return run_s_ * static_cast<double>(models) * (rounds + kLoadRuns); }
+double Pace::race_s(size_t models, int rounds) const {
+  return run_s_ * static_cast<double>(models) * (rounds + kLoadRuns);
+}
 
 size_t Pace::models(double seconds, int rounds) const {
   const double most = 1e6, one_s = race_s(1, rounds);

@@ -134,7 +134,8 @@ std::string to_text(const Story& story) {
   if (const auto text = normalisation_text(best.normalised); !text.empty()) out += line("normalised", "at export: " + text);
   if (!story.given.empty()) out += line("inputs", to_text(story.given));
   if (!story.assumed.empty()) {
-    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another", to_text(story.assumed)));
+    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
+                                      to_text(story.assumed)));
   }
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", story.prices_new,
                                    story.prices_known, story.cost_name));

@@ -25,7 +25,11 @@ TEST(Inputs, NumbersByName) {
 }
 
 TEST(Inputs, NonsenseIsNamed) {
-  for (const auto& [text, word] : {std::pair{"sr", "NAME=VALUE"}, {"=1", "NAME=VALUE"}, {"rs=1", "no input 'rs'"}, {"sr=fast", "'fast'"}, {"sr=", "''"}}) {
+  for (const auto& [text, word] : {std::pair{"sr", "NAME=VALUE"},
+                                   {"=1", "NAME=VALUE"},
+                                   {"rs=1", "no input 'rs'"},
+                                   {"sr=fast", "'fast'"},
+                                   {"sr=", "''"}}) {
     const std::vector<std::string> texts{text};
     try {
       parse_inputs(texts, two_inputs());
