@@ -119,6 +119,10 @@ std::shared_ptr<const AxiomSet> AxiomSet::load(const std::filesystem::path& file
   return parse(read_file(file), file.string());
 }
 
+bool AxiomSet::has(std::string_view name) const {
+  return std::ranges::find(axioms_, name, &Axiom::name) != axioms_.end();
+}
+
 std::vector<std::string> AxiomSet::names() const {
   std::vector<std::string> out;
   for (const auto& axiom : axioms_) {

@@ -33,6 +33,7 @@ class AxiomSet {
   static std::shared_ptr<const AxiomSet> load(const std::filesystem::path& file);
 
   const std::vector<Axiom>& axioms() const { return axioms_; }
+  bool has(std::string_view name) const;
   std::vector<std::string> names() const;  // each once, in the file's order
 
  private:

@@ -28,6 +28,7 @@ class Prover {
         options_(options),
         facts_(pool_.lins),
         binding_(rule),
+        plan_(rule),
         budget_(options.max_steps, options.stop) {
     limits_.max_rank = options.max_rank;
     limits_.max_sequence = options.max_sequence;
@@ -54,10 +55,13 @@ class Prover {
   Proof all_cases() {
     Proof proof;
     try {
+      if (!axioms_.has("concat-flatten")) plan_.around = 0;
+      if (plan_.around != 0) used_.insert("concat-flatten");
       do {
         if (++attempts_ > 50 * options_.max_cases) throw Untranslatable("too many combinations of ranks and lists");
         facts_.clear();
         if (!build() || is_covered()) continue;
+        if (plan_.around != 0 && !same_axes()) return with_lists();
         if (++proof.cases > options_.max_cases) throw Untranslatable("too many cases");
         if (!one_case(proof)) return proof;
       } while (choices_.advance());
@@ -90,6 +94,28 @@ class Prover {
     throw Untranslatable("the conditions on extents do not settle");
   }
 
+  // Whether what is replaced and what replaces it are joined along one axis, see LeftPlan::around.
+  bool same_axes() const {
+    const auto axis = [&](TermId t) {
+      const Node& node = graph_.node(t);
+      return node.op == static_cast<int>(ops::Op::concat) ? find(pool_.params_of(node.params), ops::Attr::axis)
+                                                          : nullptr;
+    };
+    return std::ranges::all_of(goals_, [&](const auto& pair) {
+      const Value *a = axis(pair.first), *b = axis(pair.second);
+      return a && b && *a == *b;
+    });
+  }
+
+  // From the beginning, with elements in all lists.
+  Proof with_lists() {
+    plan_.around = 0;
+    used_.clear();
+    choices_ = Choices();
+    attempts_ = 0;
+    return all_cases();
+  }
+
   // Whether this case is proved with another one: a number on the left has a shape that does not count there.
   bool is_covered() {
     const auto axiom = covered_number(rule_, graph_, pool_, binding_);
@@ -100,7 +126,7 @@ class Prover {
   bool sides() {
     World world{pool_, {facts_, true}, &budget_};
     try {
-      LeftSide(rule_, graph_, world, binding_, choices_, limits_).run();
+      LeftSide(rule_, graph_, world, binding_, choices_, plan_, limits_).run();
       RightSide right(rule_, graph_, world, binding_, &choices_);
       if (!demand(right.run())) return false;
       for (const auto& replacement : rule_.replacements) {
@@ -251,6 +277,7 @@ class Prover {
   Facts facts_;
   EGraph graph_;
   Binding binding_;
+  LeftPlan plan_;
   Choices choices_;
   Goals goals_;
   std::set<std::string> used_, families_;

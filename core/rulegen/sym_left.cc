@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -22,54 +23,9 @@ void need(Fit fit, const std::string& what) {
 }  // namespace
 
 LeftSide::LeftSide(const rules::CompiledRule& rule, EGraph& graph, World& world, Binding& binding, Choices& choices,
-                   const CaseLimits& limits)
-    : rule_(rule), graph_(graph), w_(world), b_(binding), choices_(choices), limits_(limits) {
-  for (const auto& guard : rule.guards) {
-    if (guard.let < 0) find_hints(guard.expr);
-  }
-  // Where the right side needs the value of a constant, the rule applies only where it has one.
-  for (const auto& node : rule.right) {
-    for (const auto& attr : node.attrs) find_values(attr.expr);
-  }
-  for (const auto& scalar : rule.scalars) find_values(scalar);
-}
-
-void LeftSide::find_values(const Expr& expr) {
-  if (expr.kind == Expr::Kind::call && expr.text == "if") return;
-  if (expr.kind == Expr::Kind::call && expr.text == "value" && expr.args[0].slot.kind == rules::SlotKind::tensor)
-    asked_value_ |= 1u << expr.args[0].slot.index;
-  for (const auto& arg : expr.args) find_values(arg);
-}
-
-// rank(?x) == 3, and value(?c), where the rule demands them for certain.
-void LeftSide::find_hints(const Expr& condition) {
-  if (condition.kind != Expr::Kind::call) return;
-  if (condition.text == "and") {
-    find_hints(condition.args[0]);
-    find_hints(condition.args[1]);
-  }
-  const auto tensor_call = [](const Expr& expr, const char* name) {
-    return expr.kind == Expr::Kind::call && expr.text == name && expr.args[0].slot.kind == rules::SlotKind::tensor;
-  };
-  if (condition.text == "==" && tensor_call(condition.args[0], "rank") &&
-      condition.args[1].kind == Expr::Kind::integer) {
-    rank_hint_[condition.args[0].args[0].slot.index] = static_cast<int>(condition.args[1].integer);
-  }
-  if (condition.text == "==" && (tensor_call(condition.args[0], "rank") || tensor_call(condition.args[0], "shape")) &&
-      tensor_call(condition.args[1], condition.args[0].text.c_str())) {
-    const int32_t a = condition.args[0].args[0].slot.index, b = condition.args[1].args[0].slot.index;
-    same_rank_.emplace_back(a, b);
-    same_rank_.emplace_back(b, a);
-  }
-  if (condition.text == "==") {
-    for (size_t k = 0; k < 2; ++k) {
-      const Expr &type = condition.args[k], &word = condition.args[1 - k];
-      if (type.kind == Expr::Kind::call && type.text == "dtype" && word.kind == Expr::Kind::name)
-        same_type_ |= 1u << word.slot.index;
-    }
-  }
-  if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
-  find_values(condition);
+                   LeftPlan& plan, const CaseLimits& limits)
+    : rule_(rule), graph_(graph), w_(world), b_(binding), choices_(choices), plan_(plan), limits_(limits) {
+  plan_.ranks.reset();
 }
 
 void LeftSide::run() {
@@ -102,8 +58,9 @@ void LeftSide::node(size_t index) {
   }
   // All tensors are of one type: a cast is read where a condition says that it changes nothing.
   const auto to = std::ranges::find(left.tests, Attr::to, &rules::AttrTest::key);
-  if (left.op == Op::cast && (to == left.tests.end() || to->is_list || !(same_type_ >> to->items[0].slot & 1u)))
+  if (left.op == Op::cast && (to == left.tests.end() || to->is_list || !(plan_.same_type >> to->items[0].slot & 1u)))
     throw Untranslatable("a cast to another type");
+  axis_first(index);
   const std::vector<TermId> kids = operands(index);
   Params params = attributes(index, kids);
   Fit fit = Fit::fits;
@@ -113,6 +70,30 @@ void LeftSide::node(size_t index) {
   if (left.bundle >= 0 && (b_.masks.bundles >> left.bundle & 1u) == 0) {
     b_.bundles[static_cast<size_t>(left.bundle)] = {graph_.node(t).params, &left};
     b_.masks.bundles |= 1u << left.bundle;
+  }
+  check_conditions();
+}
+
+// The axis of a concat whose rank is known is chosen before its lists: the conditions may not hold for it.
+void LeftSide::axis_first(size_t index) {
+  const auto& left = rule_.left[index];
+  const auto axis = std::ranges::find(left.tests, Attr::axis, &rules::AttrTest::key);
+  if (left.op != Op::concat || axis == left.tests.end() || axis->is_list) return;
+  const uint32_t ranks = plan_.ranks.of_left(index);
+  if (!std::has_single_bit(ranks) || (b_.masks.attributes >> axis->items[0].slot & 1u) != 0) return;
+  const int chosen = choices_.choose(&left, static_cast<int>(Attr::axis), std::countr_zero(ranks));
+  bind_slot(axis->items[0].slot, Value::extent(w_.pool.lins.number(chosen)));
+  check_conditions();
+}
+
+// Conditions that certainly do not hold, as soon as all that they name is there; they are assumed at the end.
+void LeftSide::check_conditions() {
+  for (size_t k = 0; k < plan_.conditions.size(); ++k) {
+    const auto& condition = plan_.conditions[k];
+    if ((checked_ >> k & 1u) != 0 || !condition.ready(b_)) continue;
+    checked_ |= uint64_t{1} << k;
+    const Value value = evaluate(*condition.expr, {rule_, graph_, w_, b_, nullptr, -1, nullptr});
+    if (value.kind == Value::Kind::truth && value.truth == Truth::no) throw Impossible();
   }
 }
 
@@ -134,12 +115,22 @@ int LeftSide::rank_of_place(Op op, size_t place) const {
   }
 }
 
-TermId LeftSide::variable(const std::string& name, size_t index, size_t place, int wanted_rank) {
+// One of the ranks that may be, at most max_rank.
+int LeftSide::choose_rank(const void* place, int part, int least, uint32_t possible) {
+  std::vector<int> ranks;
+  for (int rank = least; rank <= limits_.max_rank; ++rank) {
+    if (possible >> rank & 1u) ranks.push_back(rank);
+  }
+  if (ranks.empty()) throw Impossible();
+  return ranks[static_cast<size_t>(choices_.choose(place, part, static_cast<int>(ranks.size())))];
+}
+
+TermId LeftSide::variable(const std::string& name, size_t index, size_t place, int wanted_rank, uint32_t possible) {
   int rank = rank_of_place(rule_.left[index].op, place);
   if (rank < 0) rank = wanted_rank;
   if (rank < 0) {
     const int least = rule_.left[index].op == Op::matmul && place < 2 ? 2 : 0;
-    rank = least + choices_.choose(&name, 0, limits_.max_rank - least + 1);
+    rank = choose_rank(&name, 0, least, possible);
   }
   Shape shape;
   for (int k = 0; k < rank; ++k)
@@ -170,7 +161,8 @@ void LeftSide::sequence(size_t index, const Operand& operand, size_t place, std:
     const int least = open && others == 0 && spreads == 1 ? 1 : 0;
     int most = spec.max_inputs - others;
     if (open) most = spreads == 1 ? limits_.max_sequence : limits_.max_sequence - 1;
-    const int count = least + choices_.choose(&rule_.sequences[slot], 1, most - least + 1);
+    const bool around = (plan_.around >> slot & 1u) != 0;
+    const int count = around ? 0 : least + choices_.choose(&rule_.sequences[slot], 1, most - least + 1);
     for (int k = 0; k < count; ++k) {
       // Elements of a concat are of one rank.
       const int rank = !open          ? -1
@@ -182,8 +174,9 @@ void LeftSide::sequence(size_t index, const Operand& operand, size_t place, std:
       if (wanted < 0 && k > 0 && open)
         wanted = static_cast<int>(w_.pool.shape_of(graph_.node(items[0]).outs[0]).size());
       if (wanted < 0 && rank_of_place(left.op, place) < 0)
-        wanted = choices_.choose(&rule_.sequences[slot], 2 + k, limits_.max_rank + 1);
-      items.push_back(variable(full, index, place, wanted));
+        wanted = choose_rank(&rule_.sequences[slot], 2 + k, 0, plan_.ranks.of_sequence(operand.index));
+      items.push_back(variable(full, index, place, wanted, plan_.ranks.of_sequence(operand.index)));
+      if (!plan_.ranks.fix_sequence(operand.index, rank_of(items.back()))) throw Impossible();
     }
     b_.masks.sequences |= 1u << slot;
   }
@@ -200,22 +193,25 @@ std::vector<TermId> LeftSide::operands(size_t index) {
       sequence(index, operand, place, kids);
     } else if (operand.kind == Operand::Kind::scalar) {
       const Value value = to_attr(w_.pool, evaluate(rule_.scalars[slot], scope()), 0.0);
-      const int ranks = limits_.scalar_numbers ? 1 : limits_.max_rank + 1;
-      kids.push_back(uniform(choices_.choose(&operand, 0, ranks), fmt::format("number{}", slot), value));
+      const uint32_t possible = limits_.scalar_numbers ? 1u : plan_.ranks.of_number(index, place);
+      const int rank = choose_rank(&operand, 0, 0, possible);
+      kids.push_back(uniform(rank, fmt::format("number{}", slot), value));
+      if (!plan_.ranks.fix_number(index, place, rank)) throw Impossible();
     } else if (operand.kind == Operand::Kind::tensor) {
       if ((b_.masks.tensors >> slot & 1u) == 0) {
         const std::string& name = rule_.tensors[slot];
         int wanted = -1;
         if (left.op == Op::concat && !kids.empty()) wanted = rank_of(kids[0]);
-        for (const auto& [one, other] : same_rank_) {
+        for (const auto& [one, other] : plan_.same_rank) {
           if (one == operand.index && (b_.masks.tensors >> other & 1u))
             wanted = rank_of(b_.tensors[static_cast<size_t>(other)]);
         }
-        if (const auto hint = rank_hint_.find(operand.index); hint != rank_hint_.end()) wanted = hint->second;
-        b_.tensors[slot] = asked_value_ >> slot & 1u
-                               ? uniform(choices_.choose(&name, 0, limits_.max_rank + 1), name,
+        if (const auto hint = plan_.rank_hint.find(operand.index); hint != plan_.rank_hint.end()) wanted = hint->second;
+        b_.tensors[slot] = plan_.asked_value >> slot & 1u
+                               ? uniform(choose_rank(&name, 0, 0, plan_.ranks.of_tensor(operand.index)), name,
                                          Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
-                               : variable(name, index, kids.size(), wanted);
+                               : variable(name, index, kids.size(), wanted, plan_.ranks.of_tensor(operand.index));
+        if (!plan_.ranks.fix_tensor(operand.index, rank_of(b_.tensors[slot]))) throw Impossible();
         b_.masks.tensors |= 1u << slot;
       }
       kids.push_back(b_.tensors[slot]);

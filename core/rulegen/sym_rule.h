@@ -3,7 +3,7 @@
 // groups, kernel sizes and factors stay symbolic.
 #pragma once
 
-#include "core/rulegen/sym_expr.h"
+#include "core/rulegen/sym_plan.h"
 
 namespace rlgo::rulegen::sym {
 
@@ -52,8 +52,9 @@ void complete(World& world, ops::Op op, Params& params);
 // The left side of a rule (not of an axiom) with fresh variables, its conditions assumed.
 class LeftSide {
  public:
+  // `plan`: of this rule.
   LeftSide(const rules::CompiledRule& rule, EGraph& graph, World& world, Binding& binding, Choices& choices,
-           const CaseLimits& limits);
+           LeftPlan& plan, const CaseLimits& limits);
   // Throws Impossible, Untranslatable.
   void run();
 
@@ -62,10 +63,11 @@ class LeftSide {
   void node(size_t index);
   void guards();
   std::vector<TermId> operands(size_t index);
-  TermId variable(const std::string& name, size_t index, size_t place, int wanted_rank);
+  TermId variable(const std::string& name, size_t index, size_t place, int wanted_rank, uint32_t possible);
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);
   TermId uniform(int rank, const std::string& name, Value value);
   int rank_of_place(ops::Op op, size_t place) const;
+  int choose_rank(const void* place, int part, int least, uint32_t possible);
   int rank_of(TermId t) const { return static_cast<int>(w_.pool.shape_of(graph_.node(t).outs[0]).size()); }
   Params attributes(size_t index, const std::vector<TermId>& kids);
   Value attribute(size_t index, const ops::AttrSpec& spec, const std::vector<TermId>& kids, int length);
@@ -75,19 +77,17 @@ class LeftSide {
   Value subset(size_t index, ops::Attr key, size_t rank, int length);
   void bind(const rules::AttrTest& test, const Value& value);
   void bind_slot(int32_t slot, const Value& value);
-  void find_hints(const rules::Expr& condition);
-  void find_values(const rules::Expr& expr);
+  void axis_first(size_t index);
+  void check_conditions();
 
   const rules::CompiledRule& rule_;
   EGraph& graph_;
   World& w_;
   Binding& b_;
   Choices& choices_;
+  LeftPlan& plan_;
   const CaseLimits& limits_;
-  std::map<int32_t, int> rank_hint_;                    // tensor -> rank that a condition demands
-  std::vector<std::pair<int32_t, int32_t>> same_rank_;  // tensors whose ranks a condition says are equal
-  uint32_t asked_value_ = 0;                            // tensors whose one value a condition asks for
-  uint32_t same_type_ = 0;                              // attributes that are the type of a tensor
+  uint64_t checked_ = 0;  // conditions, see check_conditions()
 };
 
 }  // namespace rlgo::rulegen::sym

@@ -110,6 +110,9 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"split_swapped",
              "?s = (split ?x axis=0 sizes=[?m, ?m])"
              " ?y = (concat ?s.1 ?s.0 axis=0) => ?y = ?x"},
+        Pair{"lists_exchanged", "?y = (concat ?ls... ?x ?rs... axis=?k) => ?y = (concat ?rs... ?x ?ls... axis=?k)"},
+        Pair{"joined_in_another_order",
+             "?y = (concat ?ls... ?x ?z ?rs... axis=?k) => ?y = (concat ?ls... ?z ?x ?rs... axis=?k)"},
         Pair{"incons",
              "?y = (add ?x (concat ?z ?v axis=0)) when shape(?z) == shape(?v)"
              " => ?y = (add ?x (concat ?v ?z axis=0))"},
@@ -214,6 +217,23 @@ TEST(Prove, CastsAreReadWhereTheyChangeNothing) {
     EXPECT_FALSE(proof.derived()) << body;
     EXPECT_EQ(proof.cases, 0) << body;
   }
+}
+
+// What stands around a joined pair on both sides is left out by an axiom; elsewhere lists have elements.
+TEST(Prove, ListsAroundAreLeftOut) {
+  const Proof around = derive(
+      "?y = (concat ?ls... (relu ?x) (relu ?z) ?rs... axis=?k)"
+      " => ?y = (concat ?ls... (relu (concat ?x ?z axis=?k)) ?rs... axis=?k)");
+  EXPECT_EQ(around.axioms, (std::vector<std::string>{"concat-flatten", "concat-one", "relu-concat"}));
+  EXPECT_EQ(around.cases, 1 + 2 + 3 + 4);  // ranks and axes
+  const Proof inside =
+      derive("?y = (relu (concat ?ls... ?x axis=?k)) => ?y = (concat (relu ?ls)... (relu ?x) axis=?k)");
+  EXPECT_TRUE(inside.derived()) << inside.reason;
+  EXPECT_EQ(inside.cases, 4 * (1 + 2 + 3 + 4));  // none to three elements
+  const Proof read = derive(
+      "?y = (concat ?ls... (relu ?x) (relu ?z) axis=?k) when count(?ls) >= 1"
+      " => ?y = (concat ?ls... (relu (concat ?x ?z axis=?k)) axis=?k)");
+  EXPECT_EQ(read.cases, 3 * (1 + 2 + 3 + 4));
 }
 
 TEST(Axioms, FamiliesAreExpanded) {
