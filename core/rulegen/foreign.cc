@@ -79,6 +79,9 @@ std::optional<std::pair<std::string, std::string>> parts(const Term& term, int a
 
 class Writer {
  public:
+  // `pools`: a constant_pool on the left is any tensor of its shape that holds 1/9 throughout.
+  explicit Writer(bool pools) : pools_(pools) {}
+
   std::string rule(const std::string& name, const Pairs& pairs, bool reversed) {
     std::vector<std::string> roots;
     for (const auto& [left, right] : pairs) {
@@ -177,6 +180,13 @@ class Writer {
     return "";
   }
 
+  // What the term's extents are those of: asked of a tensor alone, they are easier to meet.
+  static const Term& of_its_size(const Term& term) {
+    const bool keeps = term.op == "relu" || term.op == "sigmoid" || term.op == "tanh" || term.op == "pool2d_max" ||
+                       term.op == "pool2d_avg" || (term.op == "mul" && term.operands[1].op == "i20");
+    return keeps ? of_its_size(term.operands[0]) : term;
+  }
+
   std::string conv(const Term& term) {
     const Term &data = term.operands[0], &kernel = term.operands[1];
     const std::string x = emit(data, {});
@@ -191,7 +201,8 @@ class Writer {
     } else if (group.empty()) {
       group = channels == depth ? "1" : depth == "1" ? channels : fmt::format("({}) / ({})", channels, depth);
     }
-    if (on_left_) demand(fmt::format("dim({}, 2) == {} and dim({}, 3) == {}", w, h, w, wide));
+    const std::string sized = of_its_size(kernel).is_variable() ? "?" + of_its_size(kernel).op : w;
+    if (on_left_) demand(fmt::format("dim({}, 2) == {} and dim({}, 3) == {}", sized, h, sized, wide));
     return node(fmt::format("(conv2d {} {} act={} group={} strides=[1, 1] dilations=[1, 1] pads=[{}, {}, {}, {}])", x,
                             w, term.op.ends_with("_relu") ? "relu" : "none", group, h / 2, wide / 2, h / 2, wide / 2));
   }
@@ -221,6 +232,12 @@ class Writer {
 
   std::string constant(const Term& term, const Context& context) {
     if (term.op == "constant_one") return "1";
+    if (on_left_ && pools_ && term.op == "constant_pool" && !context.size.empty()) {
+      demand("rank(?pool) == 4 and dim(?pool, 1) == 1 and dim(?pool, 2) == 3 and dim(?pool, 3) == 3");
+      demand(fmt::format("dim(?pool, 0) == {}", context.size));
+      demand("near(value(?pool) * 9.0, 1.0)");
+      return "?pool";
+    }
     if (on_left_) throw NotOnLeft{"both sides read constants that no condition can ask for: " + term.op};
     if (term.op == "constant_pool") {
       if (!context.like.empty()) return node(fmt::format("(fill shape={} value=1.0 / 9)", context.like));
@@ -238,6 +255,7 @@ class Writer {
     return node(fmt::format("(pad (reshape {} shape=[{}, {}, 1, 1]) pads=[0, 0, 1, 1, 0, 0, 1, 1])", row, n, n));
   }
 
+  bool pools_ = false;
   bool on_left_ = true;
   std::string left_, right_;
   std::map<std::string, std::string> names_[2];
@@ -299,20 +317,21 @@ ForeignRule say(std::string name, std::string source, Pairs pairs) {
   rule.name = std::move(name);
   rule.source = std::move(source);
   rule.trivial = std::ranges::all_of(pairs, [](const auto& pair) { return pair.first == pair.second; });
-  try {
+  // From left to right, from right to left, and both again with pooling kernels on the left.
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    rule.reversed = attempt % 2 == 1;
+    rule.unsayable.clear();
     try {
       if (left_parts(pairs).size() > 1) throw NotOnLeft{"the parts of either side share no tensor"};
-      rule.text = Writer().rule(rule.name, pairs, false);
-    } catch (const NotOnLeft&) {
-      for (auto& [left, right] : pairs) std::swap(left, right);
-      rule.reversed = true;
-      if (left_parts(pairs).size() > 1) throw NotOnLeft{"the parts of either side share no tensor"};
-      rule.text = Writer().rule(rule.name, pairs, true);
+      rule.text = Writer(attempt >= 2).rule(rule.name, pairs, rule.reversed);
+      break;
+    } catch (const Unsayable& reason) {
+      rule.unsayable = reason.why;
+      break;
+    } catch (const NotOnLeft& reason) {
+      rule.unsayable = reason.why;
     }
-  } catch (const Unsayable& reason) {
-    rule.unsayable = reason.why;
-  } catch (const NotOnLeft& reason) {
-    rule.unsayable = reason.why;
+    for (auto& [left, right] : pairs) std::swap(left, right);
   }
   if (!rule.unsayable.empty()) rule.reversed = false;
   return rule;

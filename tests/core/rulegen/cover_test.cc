@@ -61,6 +61,18 @@ TEST(ReadTaso, PartsDirectionsAndWhatCannotBeSaid) {
   EXPECT_EQ(both.unsayable, "both sides read constants that no condition can ask for: constant_imm");
 }
 
+// Where identities stand on both sides, a pooling kernel is what its number says; extents are asked of a tensor alone.
+TEST(ReadTaso, PoolingKernelsOnTheLeft) {
+  const auto rule =
+      one("conv3x3_s1same_relu(pool2d_avg(i7), constant_iconv()) => relu(conv3x3_s1same(i7, constant_pool()))");
+  EXPECT_TRUE(rule.reversed);
+  EXPECT_NE(rule.text.find("?n0 = (conv2d ?i7 ?pool "), std::string::npos) << rule.text;
+  EXPECT_NE(rule.text.find("when near(value(?pool) * 9.0, 1.0)\n"), std::string::npos) << rule.text;
+  EXPECT_NE(rule.text.find("when dim(?pool, 0) == dim(?i7, 1)\n"), std::string::npos) << rule.text;
+  const auto scaled = one("conv1x3_s1same(i7, mul(i13, i20)) => mul(conv1x3_s1same(i7, i13), i20)");
+  EXPECT_NE(scaled.text.find("when dim(?i13, 2) == 1 and dim(?i13, 3) == 3\n"), std::string::npos) << scaled.text;
+}
+
 TEST(ReadTaso, BadLinesAreNamed) {
   const auto message = [](const std::string& text) -> std::string {
     try {
