@@ -232,6 +232,14 @@ Names Exporter::output_names(NodeId id) {
   return names;
 }
 
+bool Exporter::is_square_under_mean(NodeId id) const {
+  const auto& node = graph_.node(id);
+  if (node.op() != Op::mul || node.inputs[0] != node.inputs[1] || !ops::is_float(graph_.type({id, 0}).dtype))
+    return false;
+  const auto is_mean = [&](const graph::Use& use) { return graph_.node(use.user).op() == Op::reduce_mean; };
+  return !node.uses.empty() && std::ranges::all_of(node.uses, is_mean);
+}
+
 void Exporter::write_node(NodeId id) {
   const auto& node = graph_.node(id);
   const Reads reads = reads_of(id);
@@ -244,6 +252,12 @@ void Exporter::write_node(NodeId id) {
     return;
   }
   writer_.begin(known ? known->node : node.info->name, known ? known->header : "");
+  // A square that rlgo made of a power: runtimes know norms by the power only. (A group that is to be priced has no
+  // origins, and is written as it is.)
+  if (known == nullptr && !skeleton_.origins.empty() && is_square_under_mean(id)) {
+    writer_.node("Pow", {inputs[0], writer_.scalar(2.0, graph_.type(node.inputs[0]).dtype)}, outputs);
+    return;
+  }
   write_op(writer_, {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs,
                      reads.transposed_a, reads.transposed_b});
 }

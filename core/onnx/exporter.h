@@ -33,6 +33,8 @@ class Exporter {
   void name_outputs();
 
   void write_node(graph::NodeId id);
+  // mul(x, x) of floats that only means read.
+  bool is_square_under_mean(graph::NodeId id) const;
   void write_opaque(graph::NodeId id, const Names& inputs, const Names& outputs);
   void write_outputs();
   void write_pinned();

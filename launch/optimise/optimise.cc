@@ -28,7 +28,7 @@ constexpr int kFirstRounds = 3, kLeastRaceRounds = 5;
 // Fewer say nothing; with few the margin is wider (race.h).
 constexpr int kLeastFinalRounds = 7, kLeastInterruptedRounds = 5;
 constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
-constexpr int kCheckedRuns = 8;      // of models, about, that the checks of outputs load
+constexpr int kCheckedRuns = 12;     // of models, about, that the checks of outputs take
 
 class TemporaryFolder {
  public:

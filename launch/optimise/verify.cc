@@ -47,9 +47,8 @@ Check by_libtorch(const OptimiseRequest& request, const graph::Graph& before, co
   return check;
 }
 
-Check by_target(const OptimiseRequest& request, measure::Measurer& measurer, const fs::path& after, const char* where,
-                double tolerance) {
-  const int sets = static_cast<int>(request.config.outcome_seeds);
+Check by_target(const OptimiseRequest& request, measure::Measurer& measurer, const fs::path& after, int sets,
+                const char* where, double tolerance) {
   Check check;
   check.by = fmt::format("{}, {} random input{}{}", target_name(&measurer), sets, sets == 1 ? "" : "s", where);
   if (!measurer.hello().outputs) {
@@ -114,11 +113,12 @@ void verify(const OptimiseRequest& request, const LoadedModel& model, measure::M
   const LoadedModel after = read_again(request, file);
   story.checks.push_back(by_libtorch(request, model.graph, after.graph, story.tolerance));
   if (measurer != nullptr) {
-    story.checks.push_back(by_target(request, *measurer, file, "", story.tolerance));
+    const int sets = static_cast<int>(request.config.outcome_seeds);
+    story.checks.push_back(by_target(request, *measurer, file, sets, "", story.tolerance));
     const auto shapes = input_shapes(model.graph), others = input_shapes(model.graph, true);
     if (others != shapes && story.checks.back().done) {
       measurer->set_input_shapes(others);
-      const Check check = by_target(request, *measurer, file, " at other sizes", story.tolerance);
+      const Check check = by_target(request, *measurer, file, 1, " at other sizes", story.tolerance);
       if (check.done) story.checks.push_back(check);  // sizes are made up: not every model can have them
       measurer->set_input_shapes(shapes);
     }

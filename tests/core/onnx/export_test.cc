@@ -106,6 +106,28 @@ TEST(Export, NewNamesAvoidThoseOfTheFile) {
   EXPECT_FALSE(names.contains("relu_2"));
 }
 
+// Runtimes know norms by the power only.
+TEST(Export, SquaresThatRlgoMadeInFrontOfMeansArePowers) {
+  const auto squared = [](const char* text) {
+    auto model = import_text(text);
+    graph::Editor editor(model.graph);
+    for (graph::NodeId id : model.graph.order()) {
+      if (model.graph.node(id).op() != Op::pow) continue;
+      const Value x = editor.node(id).inputs[0];
+      editor.replace({id, 0}, editor.op(Op::mul, {x, x}));
+    }
+    model.graph = *editor.finish();
+    return op_types(export_proto(model));
+  };
+  EXPECT_EQ(
+      squared("g (float[2,3] x) => (float[2,1] y) <float two = {2.0}> { p = Pow(x, two) y = ReduceMean<axes=[1]>(p) }"),
+      "Pow ReduceMean");
+  EXPECT_EQ(squared("g (float[2,3] x) => (float[2,3] y) <float two = {2.0}> { p = Pow(x, two) y = Neg(p) }"),
+            "Mul Neg");
+  EXPECT_EQ(squared("g (float[2,3] x) => (float[2,1] y) { p = Mul(x, x) y = ReduceMean<axes=[1]>(p) }"),
+            "Mul ReduceMean");
+}
+
 TEST(Export, WeightsSeenThroughTransposesStayAsTheyWere) {
   const auto out =
       export_proto(import_text("g (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1.0,2.0,3.0,4.0,5.0,6.0}, float[3] "
