@@ -147,12 +147,12 @@ void ActorLoop::send_heartbeat(Tag tag) {
   mailbox_.send(options_.learner, tag, encode(beat));
 }
 
-void ActorLoop::on_trajectory(mdp::Trajectory trajectory) {
-  const auto steps = static_cast<int64_t>(trajectory.steps.size());
-  if (trajectory.episode >= first_counted_) sent_steps_ += steps;
+void ActorLoop::on_trajectory(mdp::CodedTrajectory trajectory) {
+  const auto steps = static_cast<int64_t>(trajectory.facts.steps.size());
+  if (trajectory.facts.episode >= first_counted_) sent_steps_ += steps;
   counts_.episodes += 1;
   counts_.steps += steps;
-  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory, encoder_));
+  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory));
 }
 
 void ActorLoop::on_lost(const LostEpisode& episode) {

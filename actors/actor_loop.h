@@ -12,7 +12,6 @@
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
 #include "core/mdp/mdp.h"
-#include "core/mdp/observation_code.h"
 
 namespace rlgo::actors {
 
@@ -44,7 +43,7 @@ enum class ActorEnd : uint8_t {
 //  being
 //    played: so an actor can never run ahead of the learner by more than that;
 //  - an exception in an environment is reported with rank and episode, and costs that episode.
-class ActorLoop : private Sink {
+class ActorLoop : private CodedSink {
  public:
   // All references must outlive it. Messages that the loop does not know go to `handlers`.
   ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options,
@@ -67,7 +66,7 @@ class ActorLoop : private Sink {
   int64_t steps_sent() const { return counts_.steps; }
 
  private:
-  void on_trajectory(mdp::Trajectory trajectory) override;
+  void on_trajectory(mdp::CodedTrajectory trajectory) override;
   void on_lost(const LostEpisode& episode) override;
   bool read_messages();
   void finish();
@@ -90,7 +89,6 @@ class ActorLoop : private Sink {
   bool said_goodbye_ = false;
   bool told_exhausted_ = false;  // a heartbeat has told that the quota is used up
   comm::Heartbeat counts_;
-  mdp::ObservationEncoder encoder_;
   Stopwatch since_beat_, since_heard_, since_read_;
 };
 

@@ -13,13 +13,23 @@ uint64_t episode_key(uint64_t seed, int32_t rank, int64_t episode) {
 }
 
 Collector::Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options)
+    : Collector(envs, policy, sink, &sink, nullptr, options) {}
+
+Collector::Collector(mdp::BatchEnv& envs, Policy& policy, CodedSink& sink, CollectorOptions options)
+    : Collector(envs, policy, sink, nullptr, &sink, options) {}
+
+Collector::Collector(mdp::BatchEnv& envs, Policy& policy, AnySink& losses, Sink* sink, CodedSink* coded,
+                     CollectorOptions options)
     : envs_(envs),
       policy_(policy),
+      losses_(losses),
       sink_(sink),
+      coded_(coded),
       options_(options),
       spec_hash_(envs.spec().hash()),
       next_episode_(options.first_episode),
-      slots_(static_cast<size_t>(envs.size())) {}
+      slots_(static_cast<size_t>(envs.size())),
+      encoders_(static_cast<size_t>(coded == nullptr ? 0 : envs.size())) {}
 
 int Collector::round(const std::function<bool()>& may_start) {
   std::vector<int> indices;
@@ -47,9 +57,10 @@ void Collector::start(int index) {
   slot->rng = Rng({options_.seed, static_cast<uint64_t>(options_.rank), episode, 0xAC7});
   const Stopwatch watch;
   try {
-    slot->observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
+    auto observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
     trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
-    check_seen(slot->observation, trajectory.initial_cost_us);
+    check_seen(observation, trajectory.initial_cost_us);
+    see(index, nullptr, std::move(observation), nullptr);
   } catch (const std::exception& error) {
     lose(index, error.what());
   }
@@ -115,7 +126,6 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
   mdp::Trajectory& trajectory = slot->trajectory;
   trajectory.best_cost_us = std::min(trajectory.best_cost_us, result.info.cost_us);
   mdp::Step& step = trajectory.steps.emplace_back();
-  step.observation = std::move(slot->observation);
   step.action = decision.action;
   step.reward = result.reward;
   step.log_prob_xfer = decision.log_prob_xfer;
@@ -123,25 +133,43 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
   step.value_xfer = decision.value_xfer;
   step.value_location = decision.value_location;
   step.info = std::move(result.info);
-  slot->observation = std::move(result.observation);
+  see(index, &step.observation, std::move(result.observation), &result.changes);
   if (result.terminal || result.truncated) finish(index, result.terminal, result.truncated);
+}
+
+// Takes the next observation of an episode, and gives the one before to its step: what of it has to be kept.
+void Collector::see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* told) {
+  auto& slot = slots_[static_cast<size_t>(index)];
+  if (coded_ != nullptr) {
+    slot->coded.add(encoders_[static_cast<size_t>(index)], before == nullptr ? nullptr : &slot->observation, now, told);
+    if (before != nullptr) before->latent = std::move(slot->observation.latent);
+  } else if (before != nullptr) {
+    *before = std::move(slot->observation);
+  }
+  slot->observation = std::move(now);
 }
 
 void Collector::finish(int index, bool terminal, bool truncated) {
   auto& slot = slots_[static_cast<size_t>(index)];
-  mdp::Trajectory trajectory = std::move(slot->trajectory);
-  trajectory.terminal = terminal;
-  trajectory.last = std::move(slot->observation);
+  Running ended = std::move(*slot);
   slot.reset();
+  mdp::Trajectory trajectory = std::move(ended.trajectory);
+  trajectory.terminal = terminal;
   if (truncated && !terminal) {
-    const mdp::Observation* last = &trajectory.last;
+    const mdp::Observation* last = &ended.observation;
     const Stopwatch watch;
     trajectory.last_value_xfer = policy_.value({&last, 1}).at(0);
     stats_.policy_s += watch.seconds();
   }
   ++stats_.episodes;
   lost_in_a_row_ = 0;
-  sink_.on_trajectory(std::move(trajectory));
+  if (coded_ == nullptr) {
+    trajectory.last = std::move(ended.observation);
+    sink_->on_trajectory(std::move(trajectory));
+  } else {
+    trajectory.last.latent = std::move(ended.observation.latent);
+    coded_->on_trajectory({std::move(trajectory), std::move(ended.coded)});
+  }
 }
 
 void Collector::check_seen(const mdp::Observation& observation, double cost_us) const {
@@ -155,7 +183,7 @@ void Collector::lose(int index, const std::string& what) {
   slot.reset();
   ++stats_.lost;
   ++lost_in_a_row_;
-  sink_.on_lost(lost);
+  losses_.on_lost(lost);
   if (lost_in_a_row_ > options_.max_lost_in_a_row)
     fail("rank {}: {} episodes in a row were lost; the last, number {}: {}", options_.rank, lost_in_a_row_,
          lost.episode, what);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/policy.h"
+#include "core/mdp/coded.h"
 #include "core/mdp/mdp.h"
 
 namespace rlgo::actors {
@@ -20,12 +21,20 @@ struct LostEpisode {
   std::string what;
 };
 
-// Takes what a collector makes.
-class Sink {
+// Takes what a collector makes: episodes with whole observations, or ones whose observations were coded as they came,
+// so that never more than two of an episode are held.
+class AnySink {
  public:
-  virtual ~Sink() = default;
-  virtual void on_trajectory(mdp::Trajectory trajectory) = 0;
+  virtual ~AnySink() = default;
   virtual void on_lost(const LostEpisode& episode) = 0;
+};
+class Sink : public AnySink {
+ public:
+  virtual void on_trajectory(mdp::Trajectory trajectory) = 0;
+};
+class CodedSink : public AnySink {
+ public:
+  virtual void on_trajectory(mdp::CodedTrajectory trajectory) = 0;
 };
 
 struct CollectorOptions {
@@ -55,6 +64,7 @@ class Collector {
  public:
   // All three must outlive it.
   Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options);
+  Collector(mdp::BatchEnv& envs, Policy& policy, CodedSink& sink, CollectorOptions options);
 
   // Starts an episode on each idle environment for which may_start() says yes, then takes one step in all running ones.
   // Finished episodes go to the sink. Returns the number of steps; 0 where nothing runs and nothing may start.
@@ -74,15 +84,19 @@ class Collector {
   // An episode in the making. The weights version is the oldest that acted in it: the policy may be loaded anew while
   // several episodes run.
   struct Running {
-    mdp::Trajectory trajectory;
-    mdp::Observation observation;
+    mdp::Trajectory trajectory;    // where observations are coded: without them
+    mdp::ObservationCodes coded;   // up to `observation`; where they are not coded: none
+    mdp::Observation observation;  // before the next step
     Rng rng{0};
   };
 
+  Collector(mdp::BatchEnv& envs, Policy& policy, AnySink& losses, Sink* sink, CodedSink* coded,
+            CollectorOptions options);
   void start(int index);
   std::vector<Decision> decide(const std::vector<int>& indices);
   void step(const std::vector<int>& indices, const std::vector<Decision>& decisions);
   void finish_step(int index, const Decision& decision, mdp::StepResult result);
+  void see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* told);
   void finish(int index, bool terminal, bool truncated);
   void lose(int index, const std::string& what);
   // Nonsense of an environment must not reach the learner. Throws Error.
@@ -90,12 +104,15 @@ class Collector {
 
   mdp::BatchEnv& envs_;
   Policy& policy_;
-  Sink& sink_;
+  AnySink& losses_;
+  Sink* sink_;        // either
+  CodedSink* coded_;  // or
   CollectorOptions options_;
   uint64_t spec_hash_;
   int64_t next_episode_;
   int lost_in_a_row_ = 0;
   std::vector<std::optional<Running>> slots_;
+  std::vector<mdp::ObservationEncoder> encoders_;  // of each slot
   CollectorStats stats_;
 };
 

@@ -74,8 +74,8 @@ struct RunConfig {
 
   // store, checkpoints
   bool store = true;
-  int64_t store_episodes_per_part = 16;
-  double store_seconds_per_part = 20;
+  int64_t store_episodes_per_part = 64;
+  double store_seconds_per_part = 10;
   int64_t checkpoint_every = 5, checkpoint_keep = 3;
 
   // outcome

@@ -206,8 +206,9 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
 
 learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
-  hooks.on_trajectory = [this](const mdp::Trajectory& t) {
-    if (store_) store_->append(t);
+  hooks.on_trajectory = [this](const mdp::CodedTrajectory& coded) {
+    const mdp::Trajectory& t = coded.facts;
+    if (store_) store_->append(coded);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
     if (best_->offer(t, spec_.xfers)) {
       progress_.costs(best_->initial_us(), best_->best_us());

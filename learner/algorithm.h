@@ -19,8 +19,8 @@ struct UpdateReport {
 
 // What the next epoch is for, before its data is collected.
 struct EpochPlan {
-  int64_t real_steps = 0;   // wait for at least this many steps of real environments; 0: for none
-  int64_t dream_steps = 0;  // what the dreaming actors together are permitted per version of the weights
+  int64_t real_steps = 0;        // wait for at least this many steps of real environments; 0: for none
+  int64_t dream_steps = 0;       // what the dreaming actors together are permitted per version of the weights
   bool wait_for_dreams = false;  // for dream_steps too, as long as an actor that dreams lives
 };
 
@@ -40,6 +40,8 @@ class Algorithm {
   virtual EpochPlan plan(int64_t /*epoch*/, double /*progress*/, int64_t steps) { return {steps, 0}; }
   // The policy's weights as actors::Policy::load takes them.
   virtual std::string weights() = 0;
+  // Whether it looks at observations. Where it does not they are not even decoded: update() gets trajectories without.
+  virtual bool sees() const { return true; }
   // Learns from whole trajectories.
   virtual UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) = 0;
 };
@@ -48,6 +50,7 @@ class Algorithm {
 class NoAlgorithm : public Algorithm {
  public:
   std::string weights() override { return {}; }
+  bool sees() const override { return false; }
   UpdateReport update(std::vector<mdp::Trajectory>, const UpdateContext&) override { return {}; }
 };
 

@@ -10,7 +10,7 @@
 #include "core/base/stopwatch.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
-#include "core/mdp/mdp.h"
+#include "core/mdp/coded.h"
 #include "learner/algorithm.h"
 #include "learner/roster.h"
 
@@ -74,7 +74,7 @@ std::string name(StopReason reason);
 
 // All optional. None may block for long: actors wait meanwhile.
 struct LoopHooks {
-  std::function<void(const mdp::Trajectory&)> on_trajectory;  // every real one, also those too old to learn from
+  std::function<void(const mdp::CodedTrajectory&)> on_trajectory;  // every real one, also those too old to learn from
   std::function<void(const comm::ErrorReport&)> on_lost;      // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
   std::function<void()> service;                // often, also between minibatches

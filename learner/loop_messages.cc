@@ -76,28 +76,29 @@ void Loop::read(const comm::Incoming& message) {
 }
 
 void Loop::read_trajectory(const comm::Incoming& message) {
-  auto trajectory = mdp::decode(message.payload);
-  if (options_.spec_hash != 0 && trajectory.spec_hash != options_.spec_hash)
+  auto coded = mdp::decode_coded(message.payload);
+  const auto& facts = coded.facts;
+  if (options_.spec_hash != 0 && facts.spec_hash != options_.spec_hash)
     fail("a trajectory of actor {} has other observations than the learner expects", message.source);
-  const auto steps = static_cast<int64_t>(trajectory.steps.size());
+  const auto steps = static_cast<int64_t>(facts.steps.size());
   report_.trajectory_bytes += sizeof(comm::FrameHeader) + message.payload.size();
   report_.trajectory_steps += steps;
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
-  next_episode = std::max(next_episode, trajectory.episode + 1);
-  if (!trajectory.dream) {
+  next_episode = std::max(next_episode, facts.episode + 1);
+  if (!facts.dream) {
     state_.episodes += 1;
     state_.steps += steps;
     received_steps_ += steps;
-    if (hooks_.on_trajectory) hooks_.on_trajectory(trajectory);
+    if (hooks_.on_trajectory) hooks_.on_trajectory(coded);
   }
   if (stopping_) return;
-  if (lag_of(trajectory) > options_.max_lag) {
+  if (lag_of(facts) > options_.max_lag) {
     state_.dropped += 1;
     report_.dropped += 1;
     return;
   }
-  (trajectory.dream ? buffered_dream_steps_ : buffered_steps_) += steps;
-  buffer_.push_back(std::move(trajectory));
+  (facts.dream ? buffered_dream_steps_ : buffered_steps_) += steps;
+  buffer_.push_back(algorithm_.sees() ? mdp::whole(std::move(coded)) : std::move(coded.facts));
 }
 
 void Loop::read_error(const comm::Incoming& message) {

@@ -33,6 +33,7 @@ class HeadAlgorithm : public Algorithm {
 
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return algorithm_->weights(); }
+  bool sees() const override { return algorithm_->sees(); }
   // Throws Error where the learners do not agree afterwards.
   UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
 

@@ -1,9 +1,6 @@
 #include "replay/columns.h"
 
-#include <utility>
-
 #include "core/base/error.h"
-#include "core/mdp/observation_code.h"
 
 namespace rlgo::replay {
 namespace {
@@ -53,22 +50,33 @@ const std::string& RuleNames::name(int32_t index) const {
   return names_[static_cast<size_t>(index)];
 }
 
-void ObservationCoder::append(Columns& c, const mdp::Observation& o, int64_t step, const mdp::Observation* before) {
-  const bool anchor = step % kAnchorSteps == 0 || before == nullptr;
-  const int64_t base = row_ == 0 ? -1 : anchor ? 0 : row_ - 1;
-  ByteWriter out;
-  mdp::encode_observation(base < 0 ? nullptr : anchor ? &first_ : before, o, out);
-  if (row_ == 0) first_ = o;
-  ++row_;
-  c.nodes.push_back(static_cast<int32_t>(o.node_op.size()));
-  c.edges.push_back(static_cast<int32_t>(o.edge_src.size()));
-  c.locations.push_back(static_cast<int32_t>(o.loc_node.size()));
-  c.base.push_back(base);
-  c.code.insert(c.code.end(), out.bytes().begin(), out.bytes().end());
-  c.code_offset.push_back(static_cast<int64_t>(c.code.size()));
+std::string EpisodeAppender::against_first(std::string_view code) {
+  const auto decoded = [](std::string_view bytes) {
+    ByteReader in(bytes);
+    return mdp::decode_observation(nullptr, in);
+  };
+  const auto coded = [this](const mdp::Observation& observation) {
+    ByteWriter out;
+    mdp::encode_observation(&*first_, observation, out);
+    return out.take();
+  };
+  if (!first_) {
+    first_ = decoded(first_code_);
+    again_ = coded(*first_);
+  }
+  return code == first_code_ ? again_ : coded(decoded(code));
 }
 
-void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules, ObservationCoder& coder) {
+void EpisodeAppender::append(Columns& c, const mdp::Trajectory& t, const mdp::ObservationCodes& observations,
+                             RuleNames& rules) {
+  RLGO_CHECK_EQ(observations.size(), t.steps.size() + 1);
+  const int64_t start = row_;
+  std::string first;  // may throw: nothing has been added yet
+  if (start == 0) {
+    first_code_ = first = observations.code(0);
+  } else {
+    first = against_first(observations.code(0));
+  }
   c.seed.push_back(t.seed);
   c.rank.push_back(t.rank);
   c.episode.push_back(t.episode);
@@ -80,8 +88,6 @@ void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules, ObservationC
   c.initial_cost_us.push_back(t.initial_cost_us);
   c.best_cost_us.push_back(t.best_cost_us);
   c.last_value_xfer.push_back(t.last_value_xfer);
-  int64_t number = 0;
-  const mdp::Observation* before = nullptr;
   for (const auto& s : t.steps) {
     c.xfer.push_back(s.action.xfer);
     c.location.push_back(s.action.location);
@@ -90,11 +96,19 @@ void append(Columns& c, const mdp::Trajectory& t, RuleNames& rules, ObservationC
     c.log_prob_location.push_back(s.log_prob_location);
     c.value_xfer.push_back(s.value_xfer);
     c.value_location.push_back(s.value_location);
-    append(c, s.info, rules);
-    coder.append(c, s.observation, number++, std::exchange(before, &s.observation));
+    replay::append(c, s.info, rules);
   }
-  coder.append(c, t.last, number, before);
   c.step_offset.push_back(static_cast<int64_t>(c.xfer.size()));
+  for (size_t i = 0; i < observations.size(); ++i, ++row_) {
+    const std::string_view code = i == 0 ? first : observations.code(i);
+    const auto& size = observations.size(i);
+    c.nodes.push_back(size.nodes);
+    c.edges.push_back(size.edges);
+    c.locations.push_back(size.locations);
+    c.base.push_back(i > 0 ? start + static_cast<int64_t>(mdp::base_of(i)) : start > 0 ? 0 : -1);
+    c.code.insert(c.code.end(), code.begin(), code.end());
+    c.code_offset.push_back(static_cast<int64_t>(c.code.size()));
+  }
 }
 
 mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/mdp/mdp.h"
+#include "core/mdp/coded.h"
 #include "replay/schema.h"
 
 namespace rlgo::replay {
@@ -25,19 +27,23 @@ class RuleNames {
   std::map<std::string, int32_t> indices_;
 };
 
-// Codes the observations of a part, one after the other. `row` counts them.
-class ObservationCoder {
+// Puts episodes into a part: their observations stay coded as they are, but for each episode's first one, which is
+// coded against the part's first.
+class EpisodeAppender {
  public:
-  // Appends observation number `step` of an episode; `before` is the one before it, null for the first.
-  void append(Columns& columns, const mdp::Observation& observation, int64_t step, const mdp::Observation* before);
+  // `facts`: the episode; its own observations are not looked at. The caller has checked that they fit the part.
+  void append(Columns& columns, const mdp::Trajectory& facts, const mdp::ObservationCodes& observations,
+              RuleNames& rules);
 
  private:
-  int64_t row_ = 0;
-  mdp::Observation first_;  // of the part
+  std::string against_first(std::string_view code);
+
+  int64_t row_ = 0;                        // of the next observation
+  std::string first_code_;                 // of the part's first observation
+  std::optional<mdp::Observation> first_;  // once another one was coded against it
+  std::string again_;                      // the code that says: the same as the first
 };
 
-// Appends an episode. The caller has checked its observations against the spec.
-void append(Columns& columns, const mdp::Trajectory& trajectory, RuleNames& rules, ObservationCoder& coder);
 // The one episode that `columns` hold (S steps), without its observations.
 mdp::Trajectory to_trajectory(const Columns& columns, const RuleNames& rules);
 

@@ -19,8 +19,10 @@ class PartWriter {
  public:
   // gzip 0..9, see h5::Filters. `label` names the part in errors.
   PartWriter(std::string label, const StoreHeader& header, int gzip);
-  // Throws Error, and adds nothing, where the trajectory does not fit the header's spec.
+  // Throws Error, and adds nothing, where the trajectory does not fit the header's spec. Observations that are coded
+  // are not looked at: who coded them has checked them.
   void add(const mdp::Trajectory& trajectory);
+  void add(const mdp::CodedTrajectory& trajectory);
   int64_t episodes() const { return episodes_; }
   int64_t steps() const {
     return totals_[static_cast<size_t>(Rows::steps)] + static_cast<int64_t>(pending_.xfer.size());
@@ -31,6 +33,8 @@ class PartWriter {
   uint64_t save(const std::filesystem::path& path);
 
  private:
+  void check_spec(const mdp::Trajectory& facts) const;
+  void add(const mdp::Trajectory& facts, const mdp::ObservationCodes& observations);
   void spill();  // pending_ to file_
 
   StoreHeader header_;
@@ -38,7 +42,7 @@ class PartWriter {
   int gzip_;
   h5::Writer file_;
   RuleNames rules_;
-  ObservationCoder coder_;
+  EpisodeAppender appender_;
   Columns pending_;
   int64_t totals_[kKindsOfRows] = {};  // rows in file_, by Rows
   int64_t episodes_ = 0;
@@ -71,6 +75,8 @@ class PartReader {
   // Observations first .. first + count - 1 of an episode.
   std::vector<mdp::Observation> observations(int64_t episode, int64_t first, int64_t count) const;
   const mdp::Observation& first_observation() const;
+  // The first one of an episode.
+  mdp::Observation start_observation(int64_t row) const;
   mdp::Observation decode(int64_t row, std::string_view code, const mdp::Observation* base) const;
 
   h5::Reader file_;

@@ -86,18 +86,22 @@ mdp::Observation PartReader::decode(int64_t row, std::string_view code, const md
 }
 
 const mdp::Observation& PartReader::first_observation() const {
-  if (!first_) {
-    std::vector<int64_t> base, offset;
-    read_rows(file_, "observations/base", 0, 1, base);
-    read_rows(file_, "observations/code_offset", 0, 2, offset);
-    rebase(offset, static_cast<int64_t>(file_.info("observations/code").shape[0]),
-           path().string() + ": observations/code_offset");
-    if (base[0] != -1) fail("{}: observations/base: the first one is {}, not -1", path().string(), base[0]);
-    std::string code(static_cast<size_t>(offset[1]), '\0');
-    file_.rows("observations/code", h5::Type::u8, 0, code.size(), code.data());
-    first_ = decode(0, code, nullptr);
-  }
+  if (!first_) first_ = start_observation(0);
   return *first_;
+}
+
+mdp::Observation PartReader::start_observation(int64_t row) const {
+  std::vector<int64_t> base, offset;
+  read_rows(file_, "observations/base", row, 1, base);
+  read_rows(file_, "observations/code_offset", row, 2, offset);
+  const int64_t origin = offset.front();
+  rebase(offset, static_cast<int64_t>(file_.info("observations/code").shape[0]),
+         path().string() + ": observations/code_offset");
+  if (base[0] != -1 && (base[0] != 0 || row == 0))
+    fail("{}: observations/base: {} in row {}", path().string(), base[0], row);
+  std::string code(static_cast<size_t>(offset.back()), '\0');
+  file_.rows("observations/code", h5::Type::u8, static_cast<uint64_t>(origin), code.size(), code.data());
+  return decode(row, code, base[0] == -1 ? nullptr : &first_observation());
 }
 
 std::vector<mdp::Observation> PartReader::observations(int64_t episode, int64_t first, int64_t count) const {
@@ -114,16 +118,21 @@ std::vector<mdp::Observation> PartReader::observations(int64_t episode, int64_t 
   std::string code(static_cast<size_t>(offset.back()), '\0');
   file_.rows("observations/code", h5::Type::u8, static_cast<uint64_t>(origin), code.size(), code.data());
   std::vector<mdp::Observation> wanted;
-  mdp::Observation before;
+  std::optional<mdp::Observation> before, started;  // the one before; the episode's first
+  const auto base_of = [&](int64_t row, int64_t of) -> const mdp::Observation* {
+    if (of == -1) return nullptr;
+    if (of == row - 1 && before) return &*before;
+    if (of >= row || (of != 0 && of != start)) fail("{}: observations/base: {} in row {}", path().string(), of, row);
+    if (of == 0) return &first_observation();
+    if (!started) started = start_observation(start);
+    return &*started;
+  };
   for (int64_t i = from; i < end; ++i) {
-    const int64_t row = start + i, of = base[static_cast<size_t>(i)];
+    const int64_t row = start + i;
     const auto at = static_cast<size_t>(offset[static_cast<size_t>(i - from)]),
                next = static_cast<size_t>(offset[static_cast<size_t>(i - from) + 1]);
-    const bool follows = i > from && of == row - 1;
-    if (of != -1 && !follows && (of != 0 || row == 0))
-      fail("{}: observations/base: {} in row {}", path().string(), of, row);
-    const auto* seen = of == -1 ? nullptr : follows ? &before : &first_observation();
-    auto observation = decode(row, std::string_view(code).substr(at, next - at), seen);
+    auto observation =
+        decode(row, std::string_view(code).substr(at, next - at), base_of(row, base[static_cast<size_t>(i)]));
     if (i >= first) wanted.push_back(observation);
     before = std::move(observation);
   }

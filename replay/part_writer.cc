@@ -6,6 +6,8 @@ namespace {
 
 constexpr uint64_t kSpillBytes = 64 << 20;  // bounds the memory of a large part (compaction); ordinary parts stay below
 
+std::string place(const mdp::Trajectory& t) { return fmt::format("episode {} of rank {}", t.episode, t.rank); }
+
 }  // namespace
 
 PartWriter::PartWriter(std::string label, const StoreHeader& header, int gzip)
@@ -13,23 +15,33 @@ PartWriter::PartWriter(std::string label, const StoreHeader& header, int gzip)
   write_header(file_, header_);
 }
 
+void PartWriter::check_spec(const mdp::Trajectory& facts) const {
+  if (facts.spec_hash != spec_hash_)
+    fail("{}: its observation spec {:016x} is not the store's {:016x}", place(facts), facts.spec_hash, spec_hash_);
+}
+
 void PartWriter::add(const mdp::Trajectory& trajectory) {
-  RLGO_CHECK(!complete_);
-  const auto& t = trajectory;
-  const std::string place = fmt::format("episode {} of rank {}", t.episode, t.rank);
-  if (t.spec_hash != spec_hash_) {
-    fail("{}: its observation spec {:016x} is not the store's {:016x}", place, t.spec_hash, spec_hash_);
-  }
+  check_spec(trajectory);
   const auto check = [&](const mdp::Observation& observation, size_t step) {
     try {
       mdp::check(observation, header_.spec);
     } catch (const Error& error) {
-      throw error.in(fmt::format("{}: observation {}", place, step));
+      throw error.in(fmt::format("{}: observation {}", place(trajectory), step));
     }
   };
-  for (size_t i = 0; i < t.steps.size(); ++i) check(t.steps[i].observation, i);
-  check(t.last, t.steps.size());
-  append(pending_, t, rules_, coder_);
+  for (size_t i = 0; i < trajectory.steps.size(); ++i) check(trajectory.steps[i].observation, i);
+  check(trajectory.last, trajectory.steps.size());
+  add(trajectory, mdp::code_observations(trajectory));
+}
+
+void PartWriter::add(const mdp::CodedTrajectory& trajectory) {
+  check_spec(trajectory.facts);
+  add(trajectory.facts, trajectory.observations);
+}
+
+void PartWriter::add(const mdp::Trajectory& facts, const mdp::ObservationCodes& observations) {
+  RLGO_CHECK(!complete_);
+  appender_.append(pending_, facts, observations, rules_);
   ++episodes_;
   if (pending_.size_bytes() > kSpillBytes) spill();
 }

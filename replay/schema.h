@@ -16,9 +16,6 @@ namespace rlgo::replay {
 constexpr std::string_view kFormat = "rlgo-rollouts";
 constexpr int64_t kVersion = 2;  // raised by any change of a dataset's meaning; readers refuse other versions
 constexpr std::string_view kCoding = "difference";  // how observations are stored: core/mdp/observation_code.h
-// Steps of an episode after which an observation is coded against the part's first one, not against the one before: so
-// reading one observation never takes more than this many others.
-constexpr int64_t kAnchorSteps = 32;
 
 // What all episodes of a part share; attributes of its root group.
 struct StoreHeader {

@@ -45,13 +45,17 @@ RolloutWriter::~RolloutWriter() {
   }
 }
 
-void RolloutWriter::append(const mdp::Trajectory& trajectory) {
+void RolloutWriter::append(const mdp::Trajectory& trajectory) { append_any(trajectory, trajectory); }
+void RolloutWriter::append(const mdp::CodedTrajectory& trajectory) { append_any(trajectory, trajectory.facts); }
+
+template <typename Any>
+void RolloutWriter::append_any(const Any& trajectory, const mdp::Trajectory& facts) {
   if (closed_) fail("{}: the rollout store is closed", folder_.string());
   if (full_) flush();
   if (!part_) part_ = std::make_unique<PartWriter>("open rollout part", header_, options_.gzip);
   part_->add(trajectory);
   ++episodes_;
-  steps_ += static_cast<int64_t>(trajectory.steps.size());
+  steps_ += static_cast<int64_t>(facts.steps.size());
   if (part_->episodes() >= options_.episodes_per_part || part_->raw_bytes() >= options_.bytes_per_part) flush();
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/mdp/mdp.h"
+#include "core/mdp/coded.h"
 #include "replay/part.h"
 
 namespace rlgo::replay {
@@ -35,6 +35,7 @@ class RolloutWriter {
   // (nothing is added then) or the disk fails: the open part is kept, and the next call tries again to write it before
   // it takes more, so memory stays bounded.
   void append(const mdp::Trajectory& trajectory);
+  void append(const mdp::CodedTrajectory& trajectory);
   // Tells the time, in seconds of any clock that does not run backwards; writes a part that has become too old.
   void tick(double now_seconds);
   // Writes the open part, if it holds anything.
@@ -48,6 +49,9 @@ class RolloutWriter {
   uint64_t bytes_written() const { return bytes_; }  // on disk, since construction
 
  private:
+  template <typename Any>
+  void append_any(const Any& trajectory, const mdp::Trajectory& facts);
+
   std::filesystem::path folder_;
   StoreHeader header_;
   WriterOptions options_;

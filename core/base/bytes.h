@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -18,6 +19,9 @@ static_assert(std::endian::native == std::endian::little, "rlgo's formats are li
 
 class ByteWriter {
  public:
+  ByteWriter() = default;
+  // Writes behind these bytes.
+  explicit ByteWriter(std::string bytes) : bytes_(std::move(bytes)) {}
   template <typename T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -44,6 +48,8 @@ class ByteWriter {
   void put_signed_varint(int64_t value) {
     put_varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
   }
+  // Bytes that no count precedes.
+  void put_bytes(std::string_view bytes) { bytes_.append(bytes); }
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 
@@ -84,6 +90,8 @@ class ByteReader {
     const auto count = get<uint64_t>();
     return std::string(take(count));
   }
+  // `count` bytes that no count precedes; a view of what is read.
+  std::string_view get_bytes(uint64_t count) { return take(count); }
   // Throws Error where a varint is longer than 64 bits too.
   uint64_t get_varint() {
     uint64_t value = 0;

@@ -54,7 +54,9 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
   if (rows_.size() <= static_cast<size_t>(id)) {
     rows_.resize(graph.id_bound());
     bytes_.resize(graph.id_bound());
+    fresh_.resize(graph.id_bound());
   }
+  fresh_[id] = 1;
   Row row;
   const graph::Node& node = graph.node(id);
   bytes_[id] = cost::output_bytes(node);
@@ -85,6 +87,8 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
 void FeatureBuilder::reset(const Graph& graph) {
   rows_.assign(graph.id_bound(), Row());
   bytes_.assign(graph.id_bound(), {});
+  fresh_.assign(graph.id_bound(), 1);
+  last_.clear();
   for (NodeId id : graph.order()) learn(graph, id);
 }
 
@@ -131,7 +135,25 @@ void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
   for (NodeId id : model_->dependents(graph, changed)) learn(graph, id);
 }
 
-mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const {
+// A node that was not learned again is as it was, and so is an edge between two such nodes.
+void FeatureBuilder::tell(const Graph& graph, const std::vector<NodeId>& nodes, float current_us,
+                          mdp::Changes& changes) const {
+  const auto row_before = [this](NodeId id) { return static_cast<size_t>(id) < last_.size() ? last_[id] : -1; };
+  changes.from.resize(nodes.size());
+  changes.kept.resize(nodes.size());
+  bool moved = nodes.size() != last_nodes_;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    changes.from[i] = row_before(nodes[i]);
+    const auto& inputs = graph.node(nodes[i]).inputs;
+    changes.kept[i] = changes.from[i] >= 0 && !fresh_[nodes[i]] &&
+                      std::none_of(inputs.begin(), inputs.end(), [&](const Value& v) { return fresh_[v.node] != 0; });
+    moved |= changes.kept[i] != 0 && changes.from[i] != static_cast<int32_t>(i);
+  }
+  changes.loose = uint64_t{moved} << kPosition | uint64_t{current_us != last_current_us_} << kCostShare;
+}
+
+mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchIndex& matches, int max_locations,
+                                         const Progress& progress, mdp::Changes* changes) {
   mdp::Observation out;
   std::vector<int32_t> index(graph.id_bound(), -1);
   std::vector<NodeId> nodes;
@@ -191,6 +213,11 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
                  std::log1p(static_cast<float>(nodes.size())) / 8.0f,
                  std::log1p(static_cast<float>(out.edge_src.size())) / 8.0f,
                  std::log1p(static_cast<float>(legal)) / 8.0f};
+  if (changes != nullptr) tell(graph, nodes, current, *changes);
+  last_ = std::move(index);
+  last_nodes_ = nodes.size();
+  last_current_us_ = current;
+  fresh_.assign(graph.id_bound(), 0);
   return out;
 }
 

@@ -41,7 +41,9 @@ class FeatureBuilder {
   void reset(const graph::Graph& graph);
   // Sum over the nodes, in topological order (so that it depends on the graph alone, not on the way there).
   cost::Cost cost(const graph::Graph& graph) const;
-  mdp::Observation observe(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations, const Progress& progress) const;
+  // `changes`, if any: what has changed since the observation that was made last.
+  mdp::Observation observe(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
+                           const Progress& progress, mdp::Changes* changes = nullptr);
 
  private:
   // What edges show of an output.
@@ -57,9 +59,15 @@ class FeatureBuilder {
   // Edges into a node, behind edge `count`; returns how many there are then. index: of nodes in the observation, by id.
   size_t add_edges(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& index, size_t count,
                    mdp::Observation& out) const;
+  void tell(const graph::Graph& graph, const std::vector<graph::NodeId>& nodes, float current_us,
+            mdp::Changes& changes) const;
   std::shared_ptr<cost::CostModel> model_;
   std::vector<Row> rows_;                 // by node id
   std::vector<cost::OutputBytes> bytes_;  // by node id
+  std::vector<uint8_t> fresh_;            // by node id: learned since the last observation
+  std::vector<int32_t> last_;             // by node id: its row in the last observation, or -1
+  size_t last_nodes_ = 0;                 // of that observation
+  float last_current_us_ = 0;
 };
 
 }  // namespace rlgo::env

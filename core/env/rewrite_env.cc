@@ -73,8 +73,9 @@ struct RewriteEnv::Impl {
     trace.clear();
   }
 
-  mdp::Observation observe() const {
-    return features.observe(graph, index, options.max_locations, {initial_cost.runtime_us, cost.runtime_us, best_us, steps, options.max_steps});
+  mdp::Observation observe(mdp::Changes* changes = nullptr) {
+    return features.observe(graph, index, options.max_locations,
+                            {initial_cost.runtime_us, cost.runtime_us, best_us, steps, options.max_steps}, changes);
   }
 
   void apply(mdp::Action action) {
@@ -177,7 +178,7 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   result.truncated = !result.terminal && s.steps >= s.options.max_steps;
   s.running = !result.terminal && !result.truncated;
   result.reward = static_cast<float>(s.step_reward(before, measured_before, !s.running));
-  result.observation = s.observe();
+  result.observation = s.observe(&result.changes);
   result.info.cost_us = s.cost.runtime_us;
   result.info.flops = s.cost.flops;
   result.info.bytes = s.cost.bytes;

@@ -1,6 +1,6 @@
 // Trajectories as bytes. Layout, little-endian: magic, version, the fields of Trajectory in the order of mdp.h, a count
-// of steps, the steps, the last observation. The first observation is coded alone, each later one against the one
-// before (observation_code.h). Bools are one byte, 0 or 1.
+// of steps, the steps, the latent vectors of the observations where there are any, of each observation the length of
+// its code and its sizes, the codes (observation_code.h). Bools are one byte, 0 or 1.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -8,14 +8,13 @@
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
-#include "core/mdp/mdp.h"
-#include "core/mdp/observation_code.h"
+#include "core/mdp/coded.h"
 
 namespace rlgo::mdp {
 namespace {
 
 constexpr uint32_t kMagic = 0x4A52544C;  // "LTRJ"
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 
 // Facts about steps, each against the step before: a mask of those that changed, two bits a number (changed, and given
 // as the difference of two whole numbers), then the numbers.
@@ -76,18 +75,6 @@ class InfoCode {
   std::vector<std::string> names_;
 };
 
-void put(ByteWriter& out, ObservationEncoder& encoder, const Observation& observation) {
-  encoder.put(observation, out);
-  out.put_varint(observation.latent.size());
-  for (const float value : observation.latent) out.put(value);
-}
-
-Observation get_observation(const Observation* before, ByteReader& in) {
-  Observation observation = decode_observation(before, in);
-  observation.latent = in.get_floats(in.get_varint());
-  return observation;
-}
-
 void put(ByteWriter& out, const Step& step) {
   out.put_signed_varint(step.action.xfer);
   out.put_signed_varint(step.action.location);
@@ -112,16 +99,40 @@ bool get_bool(ByteReader& in) {
   return value == 1;
 }
 
-}  // namespace
-
-std::string encode(const Trajectory& trajectory) {
-  ObservationEncoder encoder;
-  return encode(trajectory, encoder);
+// Each against the one before.
+void put_sizes(ByteWriter& out, const ObservationCodes& observations) {
+  ObservationCodes::Size before;
+  for (size_t i = 0; i < observations.size(); ++i) {
+    const auto& size = observations.size(i);
+    out.put_varint(observations.code(i).size());
+    out.put_signed_varint(int64_t{size.nodes} - before.nodes);
+    out.put_signed_varint(int64_t{size.edges} - before.edges);
+    out.put_signed_varint(int64_t{size.locations} - before.locations);
+    before = size;
+  }
 }
 
-std::string encode(const Trajectory& trajectory, ObservationEncoder& encoder) {
-  const auto& t = trajectory;
-  ByteWriter out;
+ObservationCodes get_observations(ByteReader& in, size_t count) {
+  std::vector<uint64_t> lengths(count);
+  std::vector<ObservationCodes::Size> sizes(count);
+  ObservationCodes::Size before;
+  const auto get_size = [&](int32_t last) {
+    const int64_t difference = in.get_signed_varint();
+    if (std::abs(difference) > INT32_MAX || last + difference < 0 || last + difference > INT32_MAX)
+      fail("trajectory: an observation of {} and {} rows", last, difference);
+    return static_cast<int32_t>(last + difference);
+  };
+  for (size_t i = 0; i < count; ++i) {
+    lengths[i] = in.get_varint();
+    before = sizes[i] = {get_size(before.nodes), get_size(before.edges), get_size(before.locations)};
+  }
+  ObservationCodes observations;
+  for (size_t i = 0; i < count; ++i) observations.add(in.get_bytes(lengths[i]), sizes[i]);
+  return observations;
+}
+
+// Steps and their latent vectors; other arrays of observations are not looked at.
+void put_facts(ByteWriter& out, const Trajectory& t) {
   out.put(kMagic);
   out.put(kVersion);
   out.put(t.seed);
@@ -133,22 +144,26 @@ std::string encode(const Trajectory& trajectory, ObservationEncoder& encoder) {
   out.put<uint8_t>(t.dream);
   out.put(t.initial_cost_us);
   out.put(t.best_cost_us);
+  out.put(t.last_value_xfer);
   out.put<uint64_t>(t.steps.size());
   InfoCode infos;
-  encoder.restart();
+  bool latent = !t.last.latent.empty();
   for (const auto& step : t.steps) {
-    put(out, encoder, step.observation);
     put(out, step);
     infos.put(out, step.info);
+    latent |= !step.observation.latent.empty();
   }
-  put(out, encoder, t.last);
-  encoder.restart();
-  out.put(t.last_value_xfer);
-  return out.take();
+  out.put<uint8_t>(latent);
+  if (!latent) return;
+  const auto put_latent = [&](const Observation& observation) {
+    out.put_varint(observation.latent.size());
+    for (const float value : observation.latent) out.put(value);
+  };
+  for (const auto& step : t.steps) put_latent(step.observation);
+  put_latent(t.last);
 }
 
-Trajectory decode(std::string_view bytes) {
-  ByteReader in(bytes);
+Trajectory get_facts(ByteReader& in) {
   if (const auto magic = in.get<uint32_t>(); magic != kMagic)
     fail("trajectory: magic number {:#x}, expected {:#x}", magic, kMagic);
   if (const auto version = in.get<uint32_t>(); version != kVersion) {
@@ -164,19 +179,43 @@ Trajectory decode(std::string_view bytes) {
   t.dream = get_bool(in);
   t.initial_cost_us = in.get<double>();
   t.best_cost_us = in.get<double>();
+  t.last_value_xfer = in.get<float>();
   const auto steps = in.get<uint64_t>();
   InfoCode infos;
-  const auto before = [&t] { return t.steps.empty() ? nullptr : &t.steps.back().observation; };
   for (uint64_t i = 0; i < steps; ++i) {  // a false count ends in "truncated data"
-    auto observation = get_observation(before(), in);
     t.steps.push_back(get_step(in));
-    t.steps.back().observation = std::move(observation);
     t.steps.back().info = infos.get(in);
   }
-  t.last = get_observation(before(), in);
-  t.last_value_xfer = in.get<float>();
-  if (!in.done()) fail("trajectory: bytes left over after the last field");
+  if (!get_bool(in)) return t;
+  for (auto& step : t.steps) step.observation.latent = in.get_floats(in.get_varint());
+  t.last.latent = in.get_floats(in.get_varint());
   return t;
 }
+
+std::string encode(const Trajectory& facts, const ObservationCodes& observations) {
+  RLGO_CHECK_EQ(observations.size(), facts.steps.size() + 1);
+  ByteWriter out;
+  put_facts(out, facts);
+  put_sizes(out, observations);
+  for (size_t i = 0; i < observations.size(); ++i) out.put_bytes(observations.code(i));
+  return out.take();
+}
+
+}  // namespace
+
+std::string encode(const Trajectory& trajectory) { return encode(trajectory, code_observations(trajectory)); }
+
+std::string encode(const CodedTrajectory& trajectory) { return encode(trajectory.facts, trajectory.observations); }
+
+CodedTrajectory decode_coded(std::string_view bytes) {
+  ByteReader in(bytes);
+  CodedTrajectory coded;
+  coded.facts = get_facts(in);
+  coded.observations = get_observations(in, coded.facts.steps.size() + 1);
+  if (!in.done()) fail("trajectory: bytes left over after the last field");
+  return coded;
+}
+
+Trajectory decode(std::string_view bytes) { return whole(decode_coded(bytes)); }
 
 }  // namespace rlgo::mdp

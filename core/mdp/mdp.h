@@ -57,8 +57,20 @@ struct StepInfo {
   double measured_us = 0;           // end-to-end, reward R4 only, else 0
 };
 
+// What an environment knows of an observation beside the one that it returned before: it spares the coder (coded.h) to
+// compare them. Never needed for what is coded, and never a part of it.
+struct Changes {
+  // [N] the row that the same node had in the observation before, each at most once; -1: it had none. Empty: not known.
+  std::vector<int32_t> from;
+  // [N] whether the node's operator and features (but for `loose` columns) are as in that row, and so are the edges into it: as
+  // many, in the same order, with the same features, from the same nodes (by `from`).
+  std::vector<uint8_t> kept;
+  uint64_t loose = 0;               // bit c: column c of the node features may differ in kept rows, too
+};
+
 struct StepResult {
   Observation observation;          // after the step (of the final graph when the episode ended)
+  Changes changes;                  // of it, since the observation that reset() or step() returned before
   float reward = 0;
   bool terminal = false;            // NO-OP, or nothing applies any more
   bool truncated = false;           // step limit; the value of the final observation still counts
@@ -120,7 +132,8 @@ struct Trajectory {
   float last_value_xfer = 0;        // of `last`, 0 when terminal
 };
 
-// Whole trajectories as bytes (versioned, checksummed by the caller). decode throws Error on malformed input.
+// Whole trajectories as bytes (versioned, checksummed by the caller); coded.h has them half-way. decode throws Error on
+// malformed input.
 std::string encode(const Trajectory& trajectory);
 Trajectory decode(std::string_view bytes);
 // Throws Error naming the field where an observation breaks its spec (sizes, index ranges, non-finite numbers). An

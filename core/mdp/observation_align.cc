@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/base/hash.h"
 
 namespace rlgo::mdp {
@@ -20,12 +22,14 @@ constexpr auto kFactors = [] {
 
 class Aligner {
  public:
-  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes, Relations& relations)
+  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes, const Changes* told,
+          Relations& relations)
       : base_(base),
         now_(now),
         base_nodes_(base_nodes),
         nodes_(sizes.nodes),
         width_(sizes.node_width),
+        told_(told),
         relations_(relations) {}
 
   Alignment run() {
@@ -34,11 +38,16 @@ class Aligner {
     result_.mask.fill(~uint32_t{0});
     if (relations_.width != width_ && nodes_ > 1) search();
     for (const auto& column : relations_.columns) result_.mask[column.column] = 0;
-    match_ends();
-    match_middle();
+    if (told_ != nullptr) {
+      match_told();
+    } else {
+      match_ends();
+      match_middle();
+    }
     pair_up();
     for (const auto& column : relations_.columns) {
-      if (nodes_ > 1 && changes(column.column, column.kind == DerivedColumn::position ? 0 : kFewRows)) {
+      const size_t few = column.kind == DerivedColumn::position ? 0 : kFewRows;
+      if (nodes_ > 1 && (told_ != nullptr ? is_loose(column.column) : changes(column.column, few))) {
         if (auto derived = verify(column)) {
           result_.derived.push_back(std::move(*derived));
           continue;
@@ -69,7 +78,7 @@ class Aligner {
       });
     };
     for (size_t c = 0; c < width_; ++c) {
-      if (is_position(columns[c])) relations_.columns.push_back({c, DerivedColumn::position, 0, 0});
+      if (is_position(c)) relations_.columns.push_back({c, DerivedColumn::position, 0, 0});
     }
     for (size_t a = 0; a < width_; ++a) {
       for (size_t b = a + 1; b < width_; ++b) {
@@ -88,9 +97,18 @@ class Aligner {
     return values;
   }
 
-  bool is_position(const std::vector<float>& values) const {
+  bool is_position(size_t c) const {
+    using Lanes = float __attribute__((vector_size(16)));
+    const float* at = now_.node_feat.data() + c;
+    const auto total = static_cast<float>(nodes_);
     size_t row = 0;
-    while (row < nodes_ && bits(values[row]) == bits(position_of(row, nodes_))) ++row;
+    for (; row + 4 <= nodes_; row += 4) {  // four at once
+      const Lanes held = {at[row * width_], at[(row + 1) * width_], at[(row + 2) * width_], at[(row + 3) * width_]};
+      const auto first = static_cast<float>(row);
+      const Lanes expected = Lanes{first, first + 1, first + 2, first + 3} / total;
+      if (std::memcmp(&held, &expected, sizeof(held)) != 0) return false;
+    }
+    while (row < nodes_ && bits(at[row * width_]) == bits(position_of(row, nodes_))) ++row;
     return row == nodes_;
   }
 
@@ -136,28 +154,35 @@ class Aligner {
     return rows > most;
   }
 
+  bool is_loose(size_t c) const { return (told_->loose >> c & 1) != 0; }
+
   // The column counts like any other.
   void spell_out(size_t c) {
     result_.mask[c] = ~uint32_t{0};
-    for (size_t i = 0; i < nodes_; ++i) result_.equal[i] &= static_cast<uint8_t>(!differs(i, c));
+    const uint8_t* same = told_ != nullptr && !is_loose(c) ? told_->kept.data() : nullptr;
+    for (size_t i = 0; i < nodes_; ++i) {
+      if (same == nullptr || same[i] == 0) result_.equal[i] &= static_cast<uint8_t>(!differs(i, c));
+    }
   }
 
   // What the formula of a column is here, if it holds.
   std::optional<Alignment::Derived> verify(const DerivedColumn& derived) const {
     Alignment::Derived result{derived, {}};
-    const auto values = column(derived.column);
-    if (derived.kind == DerivedColumn::position) return is_position(values) ? std::optional(result) : std::nullopt;
+    if (derived.kind == DerivedColumn::position)
+      return is_position(derived.column) ? std::optional(result) : std::nullopt;
     // One value of the source must always give one value.
-    const auto sources = column(derived.source);
     Values numbers(nodes_);
     std::vector<float> source, value;  // of each number
+    source.reserve(nodes_);
+    value.reserve(nodes_);
     for (size_t row = 0; row < nodes_; ++row) {
+      const float* features = row_of(now_, row, width_);
       bool added = false;
-      const uint32_t number = numbers.number(sources[row], &added);
+      const uint32_t number = numbers.number(features[derived.source], &added);
       if (added) {
-        source.push_back(sources[row]);
-        value.push_back(values[row]);
-      } else if (bits(value[number]) != bits(values[row])) {
+        source.push_back(features[derived.source]);
+        value.push_back(features[derived.column]);
+      } else if (bits(value[number]) != bits(features[derived.column])) {
         return {};
       }
     }
@@ -173,6 +198,47 @@ class Aligner {
   void match(size_t row, size_t base_row) {
     result_.from[row] = static_cast<int32_t>(base_row);
     result_.equal[row] = 1;
+  }
+
+  // By what is known: only rows that are not known to be kept are compared, and new ones with those that are gone.
+  void match_told() {
+    if (told_->from.size() != nodes_ || told_->kept.size() != nodes_)
+      fail("observation code: changes of {} rows, {} of them kept, for {}", told_->from.size(), told_->kept.size(),
+           nodes_);
+    used_.assign(base_nodes_, 0);
+    std::vector<size_t> fresh;
+    for (size_t i = 0; i < nodes_; ++i) {
+      if (told_->from[i] < 0) {
+        fresh.push_back(i);
+        continue;
+      }
+      const auto b = static_cast<size_t>(told_->from[i]);
+      if (b >= base_nodes_ || std::exchange(used_[b], 1) != 0)
+        fail("observation code: row {} is told to come from row {} of {}", i, b, base_nodes_);
+      result_.from[i] = told_->from[i];
+      result_.equal[i] = told_->kept[i] != 0 || same(i, b);
+    }
+    if (!fresh.empty()) match_fresh(fresh);
+    // What may differ in kept rows has to be derived, or looked at.
+    for (uint64_t loose = told_->loose; loose != 0; loose &= loose - 1) {
+      const auto c = static_cast<size_t>(std::countr_zero(loose));
+      if (c < width_ && result_.mask[c] != 0) spell_out(c);
+    }
+  }
+
+  // A new node that is like one that is gone stands for it: it may have moved, or been made anew.
+  void match_fresh(const std::vector<size_t>& fresh) {
+    std::vector<size_t> gone;
+    for (size_t b = 0; b < base_nodes_; ++b) {
+      if (!used_[b]) gone.push_back(b);
+    }
+    for (const size_t i : fresh) {
+      const auto found = std::ranges::find_if(gone, [&](size_t b) { return same(i, b); });
+      if (found == gone.end()) continue;
+      used_[*found] = 1;
+      match(i, *found);
+      gone.erase(found);
+    }
   }
 
   void match_ends() {
@@ -240,6 +306,7 @@ class Aligner {
   const Observation& base_;
   const Observation& now_;
   const size_t base_nodes_, nodes_, width_;
+  const Changes* told_;
   Relations& relations_;
   size_t front_ = 0, back_ = 0;                    // rows matched at both ends
   std::vector<uint8_t> used_;                      // [base_nodes]
@@ -258,8 +325,8 @@ uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t
 }
 
 Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
-                Relations& relations) {
-  return Aligner(base, base_nodes, now, sizes, relations).run();
+                const Changes* told, Relations& relations) {
+  return Aligner(base, base_nodes, now, sizes, told, relations).run();
 }
 
 }  // namespace rlgo::mdp

@@ -80,9 +80,10 @@ inline uint64_t changed_features(const float* a, const float* b, const uint32_t*
 }
 uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t* mask);
 
-// `base` has the same widths, or no nodes.
+// `base` has the same widths, or no nodes. `told`: what is known to have changed, or null; throws Error where it cannot
+// be about these two.
 Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
-                Relations& relations);
+                const Changes* told, Relations& relations);
 
 // What is found out about an observation once, for its own code and as a base.
 struct Facts {
@@ -91,8 +92,8 @@ struct Facts {
   std::vector<int32_t> first_edge;  // first_edges(), where it is in order
 };
 
-// encode_observation, with what is known already.
+// encode_observation, with what is known already. `told` may be null.
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
-               Relations& relations, ByteWriter& out);
+               const Changes* told, Relations& relations, ByteWriter& out);
 
 }  // namespace rlgo::mdp

@@ -24,13 +24,15 @@ void put_whole(const Observation& o, ByteWriter& out) {
 class Encoder {
  public:
   // `base` has the widths of `now`, or is empty.
-  Encoder(const Observation& base, const Facts& base_facts, const Observation& now, const Facts& facts, ByteWriter& out)
+  Encoder(const Observation& base, const Facts& base_facts, const Observation& now, const Facts& facts,
+          const Changes* told, ByteWriter& out)
       : base_(base),
         base_nodes_(base_facts.sizes.nodes),
         base_first_(base_facts.first_edge),
         now_(now),
         sizes_(facts.sizes),
         now_first_(facts.first_edge),
+        told_(told),
         out_(out),
         width_(facts.sizes.node_width) {}
 
@@ -38,7 +40,7 @@ class Encoder {
     for (const size_t size :
          {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.xfers})
       out_.put_varint(size);
-    alignment_ = align(base_, base_nodes_, now_, sizes_, relations);
+    alignment_ = align(base_, base_nodes_, now_, sizes_, told_, relations);
     put_derived();
     put_rows();
     for (const auto& derived : alignment_.derived) {
@@ -176,6 +178,7 @@ class Encoder {
 
   // Whether the edges into node i are those of its row in the base, from the nodes that their sources have become.
   bool edges_as_before(size_t i) const {
+    if (told_ != nullptr && told_->kept[i] != 0) return true;
     const size_t first = now_first_[i], count = now_first_[i + 1] - first;
     if (!from_base(i)) return count == 0;
     const auto b = static_cast<size_t>(alignment_.from[i]);
@@ -250,14 +253,15 @@ class Encoder {
     std::vector<Other> others;
     size_t base_at = 0, at = 0;
     const bool compare = base_nodes_ > 0 || !base_.counts.empty();
+    const int32_t *to = to_.data(), *nodes = now_.loc_node.data(), *base_nodes = base_.loc_node.data();
+    const int32_t *counts = now_.counts.data(), *base_counts = base_.counts.data();
     for (size_t x = 0; x < sizes_.xfers; ++x) {
-      const auto before = compare ? static_cast<size_t>(base_.counts[x]) : 0,
-                 count = static_cast<size_t>(now_.counts[x]);
+      const auto before = compare ? static_cast<size_t>(base_counts[x]) : 0, count = static_cast<size_t>(counts[x]);
       if (before == 0 && count == 0) continue;
-      bool equal = before == count;
-      for (size_t k = 0; equal && k < count && sizes_.nodes > 0; ++k)
-        equal = to_[base_.loc_node[base_at + k]] == now_.loc_node[at + k];
-      if (!equal) others.push_back({x, base_at, at});
+      int32_t different = before == count ? 0 : 1;
+      for (size_t k = 0; different == 0 && k < count && sizes_.nodes > 0; ++k)
+        different = to[base_nodes[base_at + k]] ^ nodes[at + k];
+      if (different != 0) others.push_back({x, base_at, at});
       base_at += before;
       at += count;
     }
@@ -351,6 +355,7 @@ class Encoder {
   const Observation& now_;
   const Sizes& sizes_;
   const std::vector<int32_t>& now_first_;
+  const Changes* told_;
   ByteWriter& out_;
   const size_t width_;
   Alignment alignment_;
@@ -361,7 +366,7 @@ class Encoder {
 }  // namespace
 
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
-               Relations& relations, ByteWriter& out) {
+               const Changes* told, Relations& relations, ByteWriter& out) {
   if (!facts.in_order) {
     out.put(CodeKind::whole);
     put_whole(now, out);
@@ -372,7 +377,8 @@ void put_coded(const Observation* base, const Facts& base_facts, const Observati
   const bool usable = base != nullptr && base_facts.in_order && base_facts.sizes.same_widths(facts.sizes) &&
                       (base_facts.sizes.nodes > 0) == (facts.sizes.nodes > 0);
   out.put(CodeKind::difference);
-  Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, out).run(relations);
+  Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, usable ? told : nullptr, out)
+      .run(relations);
 }
 
 }  // namespace rlgo::mdp

@@ -6,9 +6,9 @@
 namespace rlgo::mdp {
 namespace {
 
-Facts facts_of(const Observation& o) {
+Facts facts_of(const Observation& o, bool known = false) {
   Facts facts;
-  facts.in_order = in_order(o, &facts.sizes);
+  facts.in_order = in_order(o, &facts.sizes, known);
   if (facts.in_order) facts.first_edge = first_edges(o, facts.sizes.nodes);
   return facts;
 }
@@ -28,14 +28,15 @@ bool same_graph(const Observation& a, const Observation& b) {
 
 void encode_observation(const Observation* base, const Observation& observation, ByteWriter& out) {
   Relations relations;
-  put_coded(base, base == nullptr ? Facts() : facts_of(*base), observation, facts_of(observation), relations, out);
+  put_coded(base, base == nullptr ? Facts() : facts_of(*base), observation, facts_of(observation), nullptr, relations,
+            out);
 }
 
 struct ObservationEncoder::State {
-  const Observation* base = nullptr;
-  Facts base_facts;
+  size_t number = 0;  // of the next observation of the episode
+  Facts before_facts;
   Relations relations;
-  // Of the last one without a base: most episodes start alike.
+  // Of the first of the episode: most episodes start alike.
   Observation start;
   Facts start_facts;
   std::string start_code;
@@ -43,27 +44,32 @@ struct ObservationEncoder::State {
 
 ObservationEncoder::ObservationEncoder() : state_(std::make_unique<State>()) {}
 ObservationEncoder::~ObservationEncoder() = default;
+ObservationEncoder::ObservationEncoder(ObservationEncoder&&) noexcept = default;
 
-void ObservationEncoder::restart() { state_->base = nullptr; }
-
-void ObservationEncoder::put(const Observation& observation, ByteWriter& out) {
+void ObservationEncoder::put(const Observation* before, const Observation& now, ByteWriter& out, const Changes* told) {
   State& s = *state_;
-  if (s.base != nullptr) {
-    Facts facts = facts_of(observation);
-    put_coded(s.base, s.base_facts, observation, facts, s.relations, out);
-    s.base_facts = std::move(facts);
-  } else {
-    if (s.start_code.empty() || !same_graph(s.start, observation)) {
-      s.start = observation;
-      s.start_facts = facts_of(observation);
+  if (before == nullptr) {
+    if (s.start_code.empty() || !same_graph(s.start, now)) {
+      s.start = now;
+      s.start_facts = facts_of(now);
       ByteWriter code;
-      put_coded(nullptr, {}, observation, s.start_facts, s.relations, code);
+      put_coded(nullptr, {}, now, s.start_facts, nullptr, s.relations, code);
       s.start_code = code.take();
     }
-    for (const char byte : s.start_code) out.put(byte);
-    s.base_facts = s.start_facts;
+    out.put_bytes(s.start_code);
+    s.before_facts = s.start_facts;
+    s.number = 1;
+    return;
   }
-  s.base = &observation;
+  const bool known = told != nullptr && !told->from.empty();
+  Facts facts = facts_of(now, known);
+  if (const size_t base = base_of(s.number); base == s.number - 1) {
+    put_coded(before, s.before_facts, now, facts, known ? told : nullptr, s.relations, out);
+  } else {
+    put_coded(&s.start, s.start_facts, now, facts, nullptr, s.relations, out);
+  }
+  s.before_facts = std::move(facts);
+  ++s.number;
 }
 
 }  // namespace rlgo::mdp

@@ -27,7 +27,7 @@ bool width_of(size_t values, size_t rows, size_t* width) {
 
 }  // namespace
 
-bool in_order(const Observation& o, Sizes* sizes) {
+bool in_order(const Observation& o, Sizes* sizes, bool known) {
   sizes->nodes = o.node_op.size();
   sizes->edges = o.edge_src.size();
   sizes->globals = o.globals.size();
@@ -38,6 +38,7 @@ bool in_order(const Observation& o, Sizes* sizes) {
   if (!width_of(o.node_feat.size(), sizes->nodes, &sizes->node_width) ||
       !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width))
     return false;
+  if (known) return true;
   if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes))
     return false;
   int32_t falling = 0;  // below zero: some edge's reading node is before that of the edge before

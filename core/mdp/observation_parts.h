@@ -63,8 +63,8 @@ struct Sizes {
 
 // Whether differences can be taken of it: rows of one width, edges in the order of their reading nodes, indices in
 // range, as many locations as the counts say, nothing larger than the limits above. What rewrite environments and
-// dreams make is.
-bool in_order(const Observation& observation, Sizes* sizes);
+// dreams make is. `known`: its maker says so, but for the limits.
+bool in_order(const Observation& observation, Sizes* sizes, bool known = false);
 
 inline uint32_t bits(float value) { return std::bit_cast<uint32_t>(value); }
 

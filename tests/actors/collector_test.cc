@@ -231,6 +231,38 @@ TEST(Collector, TruncatedEpisodesAreBootstrapped) {
   EXPECT_EQ(t.steps[1].value_location, 2.5f);
 }
 
+class KeepCoded : public CodedSink {
+ public:
+  void on_trajectory(mdp::CodedTrajectory trajectory) override { trajectories.push_back(std::move(trajectory)); }
+  void on_lost(const LostEpisode&) override { ++lost; }
+  std::vector<mdp::CodedTrajectory> trajectories;
+  int lost = 0;
+};
+
+TEST(Collector, EpisodesThatAreCodedAsTheyComeAreTheSame) {
+  for (const int bad_step : {-1, 7}) {
+    const auto envs = batch<FragileEnv>(3, -1, bad_step);
+    const auto whole = play(*envs, 20);
+    RandomPolicy policy;
+    KeepCoded keep;
+    const auto same_envs = batch<FragileEnv>(3, -1, bad_step);
+    Collector collector(*same_envs, policy, keep, {});
+    while (collector.round([&] { return collector.next_episode() < 20; }) > 0) {
+    }
+    EXPECT_EQ(keep.lost, bad_step < 0 ? 0 : 3);
+    ASSERT_EQ(keep.trajectories.size(), whole.trajectories.size());
+    for (size_t i = 0; i < keep.trajectories.size(); ++i) {
+      auto expected = whole.trajectories[i];
+      auto coded = keep.trajectories[i];
+      for (size_t k = 0; k < expected.steps.size(); ++k)
+        coded.facts.steps[k].info.step_us = expected.steps[k].info.step_us;
+      EXPECT_TRUE(coded.facts.steps.at(0).observation.node_op.empty());
+      EXPECT_EQ(mdp::encode(coded), mdp::encode(expected)) << i;
+      EXPECT_EQ(mdp::whole(std::move(coded)).last, expected.last);
+    }
+  }
+}
+
 TEST(Collector, CountsAndAbandons) {
   const auto envs = batch<test::EndlessToy>(2, 100);
   class On : public RandomPolicy {

@@ -18,22 +18,28 @@ def die_in(folder, library, call, path, count):
     assert done.returncode == -signal.SIGKILL, f"{call} {path}: status {done.returncode}\n{done.stderr[-2000:]}"
 
 
+def killed_in_each_call(folder, file):
+    """One run for each call that puts the file on disk, killed in it. Gives the call, the run's folder, whether the file has its name by then."""
+    library = kill_in_call(folder)
+    for call in ("write", "fsync", "rename", "renamed"):
+        place = folder / call
+        place.mkdir()
+        die_in(place, library, call, f"{file}.tmp-" if call in ("write", "fsync") else file, 1)
+        yield call, place, call == "renamed"
+
+
 def temporaries(run):
     return [path.name for path in run.rglob("*.tmp-*")]
 
 
 def in_a_checkpoint(folder):
     """before half, all, and the name of the fourth checkpoint is on disk: the third one serves; after the rename the fourth"""
-    library = kill_in_call(folder)
-    for call, newest in (("write", 3), ("fsync", 3), ("rename", 3), ("renamed", 4)):
-        place = folder / call
-        place.mkdir()
-        path = ".h5.tmp-" if call in ("write", "fsync") else ".h5"
-        die_in(place, library, call, f"checkpoints/checkpoint-00000004{path}", 1)
+    for call, place, there in killed_in_each_call(folder, "checkpoints/checkpoint-00000004.h5"):
+        newest = 4 if there else 3
         run = place / "runs/r"
         names = sorted(path.name for path in run.glob("checkpoints/checkpoint-*.h5"))
         assert names[-1] == f"checkpoint-{newest:08}.h5", names
-        assert bool(temporaries(run)) == (newest == 3), temporaries(run)
+        assert bool(temporaries(run)) == (not there), temporaries(run)
         episodes = set(stored(run)[["rank", "episode"]].itertuples(index=False, name=None))
         assert len(episodes) >= 4
         done = rlgo("--resume", "runs/r", "--epochs", 6, cwd=place)
@@ -48,12 +54,8 @@ def in_a_checkpoint(folder):
 
 def in_a_part(folder):
     """the third part of the store likewise: two or three parts are whole, no other file has a part's name"""
-    library = kill_in_call(folder)
-    for call, parts in (("write", 2), ("fsync", 2), ("rename", 2), ("renamed", 3)):
-        place = folder / call
-        place.mkdir()
-        path = ".h5.tmp-" if call in ("write", "fsync") else ".h5"
-        die_in(place, library, call, f"rollouts/part-000-000002{path}", 1)
+    for call, place, there in killed_in_each_call(folder, "rollouts/part-000-000002.h5"):
+        parts = 3 if there else 2
         run = place / "runs/r"
         assert len(list(run.glob("rollouts/part-*.h5"))) == parts
         before = stored(run)

@@ -45,7 +45,7 @@ class Counter : public Algorithm {
     EXPECT_EQ(context.version, updates);
     EXPECT_LT(context.progress, 1);
     ++updates;
-    return {{{"updates", static_cast<double>(updates)}}};
+    return {.values = {{"updates", static_cast<double>(updates)}}, .notes = {}};
   }
   int updates = 0;
   int64_t steps = 0;
@@ -70,7 +70,7 @@ class Versioned : public actors::RandomPolicy {
 struct Diary {
   LoopHooks hooks() {
     LoopHooks hooks;
-    hooks.on_trajectory = [this](const mdp::Trajectory& t) { trajectories.push_back(t); };
+    hooks.on_trajectory = [this](const mdp::CodedTrajectory& t) { trajectories.push_back(mdp::whole(t)); };
     hooks.on_lost = [this](const comm::ErrorReport& lost) { errors.push_back(lost); };
     hooks.on_epoch = [this](const EpochReport& report, const LoopState&) { epochs.push_back(report); };
     hooks.say = [this](const std::string& line) { lines.push_back(line); };

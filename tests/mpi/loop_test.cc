@@ -65,7 +65,7 @@ class MpiLoop : public testing::Test {
   bool learner() const { return world().rank() == 0; }
   learner::LoopResult learn() {
     learner::LoopHooks hooks;
-    hooks.on_trajectory = [this](const mdp::Trajectory& t) { names.emplace_back(t.rank, t.episode); };
+    hooks.on_trajectory = [this](const mdp::CodedTrajectory& t) { names.emplace_back(t.facts.rank, t.facts.episode); };
     hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) {
       epochs.push_back(report);
     };

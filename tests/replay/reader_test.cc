@@ -80,16 +80,16 @@ TEST(Reader, SlicesOfEpisodes) {
   EXPECT_THAT([&] { part.read(3); }, ThrowsMessage<Error>(HasSubstr("episode 3 of 3")));
 }
 
-TEST(Reader, NoObservationIsFarFromOneThatIsCodedAgainstTheFirst) {
+TEST(Reader, NoObservationIsFarFromOneThatIsCodedAgainstItsEpisodesFirst) {
   const TempFolder folder;
   write_store(folder, {3, 70}, 2);
   const h5::Reader file(folder / "part-000-000000.h5", kPartKind);
   const auto base = file.all<int64_t>("observations/base");
   ASSERT_EQ(base.size(), 75u);  // 4 and 71
   EXPECT_THAT(std::vector<int64_t>(base.begin(), base.begin() + 6), ElementsAre(-1, 0, 1, 2, 0, 4));
-  EXPECT_EQ(base[4 + 32], 0);
+  EXPECT_EQ(base[4 + 32], 4);
   EXPECT_EQ(base[4 + 33], 4 + 32);
-  EXPECT_EQ(base[4 + 64], 0);
+  EXPECT_EQ(base[4 + 64], 4);
   const auto whole = make_trajectory(make_spec(), 1, 70);
   const PartReader part(folder / "part-000-000000.h5");
   for (const int64_t first : {0, 31, 32, 33, 63, 64, 69}) {
@@ -149,9 +149,11 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
   };
   write(1, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
-              ThrowsMessage<Error>(HasSubstr("version 1 of the rollout format; this program reads version 2; results/rlgo_results reads both")));
+              ThrowsMessage<Error>(HasSubstr(
+                  "version 1 of the rollout format; this program reads version 2; results/rlgo_results reads both")));
   write(3, false);
-  EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("version 3 of the rollout format; this program reads version 2")));
+  EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
+              ThrowsMessage<Error>(HasSubstr("version 3 of the rollout format; this program reads version 2")));
   write(2, true);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
 }

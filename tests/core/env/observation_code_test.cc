@@ -3,18 +3,28 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <optional>
+
 #include "core/base/error.h"
 #include "core/base/rng.h"
 #include "core/cost/analytic.h"
+#include "core/env/features.h"
 #include "core/env/rewrite_env.h"
+#include "core/mdp/coded.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
 
 namespace rlgo::env {
 namespace {
 
-// Episodes of random rewrites, as an actor without weights plays them.
-std::vector<mdp::Trajectory> play(const std::string& graph, int episodes, int steps, uint64_t seed) {
+// Episodes of random rewrites, as an actor without weights plays them, now and then ended by NO-OP. `look` sees each
+// step's result and the observation before it; null where an episode starts.
+using Look = std::function<void(const mdp::Observation* before, const mdp::Observation& now, const mdp::Changes& told)>;
+
+std::vector<mdp::Trajectory> play(
+    const std::string& graph, int episodes, int steps, uint64_t seed,
+    const Look& look = [](const auto*, const auto&, const auto&) {}, bool no_op = false) {
   RewriteEnv env(zoo::make(graph), rules::shipped_rules(), std::make_shared<cost::AnalyticCost>(),
                  {.max_steps = steps});
   std::vector<mdp::Trajectory> trajectories;
@@ -22,6 +32,7 @@ std::vector<mdp::Trajectory> play(const std::string& graph, int episodes, int st
     Rng rng({seed, static_cast<uint64_t>(episode)});
     mdp::Trajectory& t = trajectories.emplace_back();
     t.last = env.reset(0);
+    look(nullptr, t.last, {});
     for (bool done = false; !done;) {
       const auto& o = t.last;
       std::vector<int32_t> legal;
@@ -31,7 +42,9 @@ std::vector<mdp::Trajectory> play(const std::string& graph, int episodes, int st
       const int32_t xfer = legal[rng.below(legal.size())];
       mdp::Step step;
       step.action = {xfer, static_cast<int32_t>(rng.below(static_cast<uint64_t>(o.counts[xfer])))};
+      if (no_op && rng.below(20) == 0) step.action = {static_cast<int32_t>(o.counts.size()), 0};
       auto result = env.step(step.action);
+      look(&o, result.observation, result.changes);
       step.observation = std::exchange(t.last, std::move(result.observation));
       step.reward = result.reward;
       step.info = result.info;
@@ -95,6 +108,69 @@ TEST(ObservationCode, EveryGraphOfTheZooSurvives) {
   for (const auto& graph : {"bert", "inception_v3", "squeezenet1_1", "resnet18", "toy_residual", "toy_attention"}) {
     const auto size = check_episodes(graph, 2, 40);
     EXPECT_LT(size.coded, size.whole / 5) << graph;
+  }
+}
+
+// What the environment tells is what a comparison finds: nothing that it calls kept has changed.
+void expect_true(const mdp::Observation& before, const mdp::Observation& now, const mdp::Changes& told) {
+  constexpr size_t kWidth = kNodeFeatures, kEdgeWidth = kEdgeFeatures;
+  const auto edges_of = [](const mdp::Observation& o, size_t node) {
+    std::vector<size_t> edges;
+    for (size_t e = 0; e < o.edge_dst.size(); ++e) {
+      if (o.edge_dst[e] == static_cast<int32_t>(node)) edges.push_back(e);
+    }
+    return edges;
+  };
+  ASSERT_EQ(told.from.size(), now.node_op.size());
+  ASSERT_EQ(told.kept.size(), now.node_op.size());
+  for (size_t i = 0; i < now.node_op.size(); ++i) {
+    if (!told.kept[i]) continue;
+    ASSERT_GE(told.from[i], 0);
+    const auto b = static_cast<size_t>(told.from[i]);
+    EXPECT_EQ(now.node_op[i], before.node_op[b]);
+    for (size_t c = 0; c < kWidth; ++c) {
+      if (told.loose >> c & 1) continue;
+      EXPECT_EQ(now.node_feat[i * kWidth + c], before.node_feat[b * kWidth + c]) << node_feature_names()[c];
+    }
+    const auto edges = edges_of(now, i), old = edges_of(before, b);
+    ASSERT_EQ(edges.size(), old.size());
+    for (size_t k = 0; k < edges.size(); ++k) {
+      EXPECT_EQ(told.from[static_cast<size_t>(now.edge_src[edges[k]])], before.edge_src[old[k]]);
+      for (size_t c = 0; c < kEdgeWidth; ++c)
+        EXPECT_EQ(now.edge_feat[edges[k] * kEdgeWidth + c], before.edge_feat[old[k] * kEdgeWidth + c]);
+    }
+  }
+}
+
+TEST(ObservationCode, WhatTheEnvironmentTellsIsTrueAndCodesTheSame) {
+  for (const auto& graph : {"resnet50", "bert", "inception_v3", "squeezenet1_1", "toy_residual", "toy_attention"}) {
+    mdp::ObservationEncoder by_told, by_comparison;
+    std::optional<mdp::Observation> first, decoded;  // as a reader has them
+    size_t number = 0, told_bytes = 0, compared_bytes = 0, kept = 0, rows = 0;
+    play(
+        graph, 3, 50, 17,
+        [&](const auto* before, const auto& now, const auto& told) {
+          if (before != nullptr) expect_true(*before, now, told);
+          ByteWriter out, compared;
+          by_told.put(before, now, out, &told);
+          by_comparison.put(before, now, compared);
+          number = before == nullptr ? 0 : number + 1;
+          ByteReader in(out.bytes());
+          const mdp::Observation* base = before == nullptr ? nullptr : mdp::base_of(number) == 0 ? &*first : &*decoded;
+          decoded = mdp::decode_observation(base, in);
+          if (before == nullptr) first = decoded;
+          EXPECT_TRUE(in.done());
+          EXPECT_EQ(all_bits(*decoded), all_bits(now)) << graph << " observation " << number;
+          told_bytes += out.bytes().size();
+          compared_bytes += compared.bytes().size();
+          rows += told.kept.size();
+          for (const uint8_t one : told.kept) kept += one;
+        },
+        true);
+    EXPECT_LT(static_cast<double>(told_bytes), 1.1 * static_cast<double>(compared_bytes)) << graph;
+    EXPECT_GT(static_cast<double>(kept), 0.5 * static_cast<double>(rows)) << graph;
+    std::printf("%s: %zu bytes by what is told, %zu by comparison, %.1f %% of rows kept\n", graph, told_bytes,
+                compared_bytes, 100 * static_cast<double>(kept) / static_cast<double>(rows));
   }
 }
 

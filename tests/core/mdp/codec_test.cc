@@ -31,7 +31,8 @@ Trajectory sample() {
                       .edge_feat = {0.5f},
                       .globals = {7},
                       .counts = {0, 2},
-                      .loc_node = {0, 1}};
+                      .loc_node = {0, 1},
+                      .latent = {}};
   Step step{.observation = o,
             .action = {1, 1},
             .reward = -2.5f,

@@ -31,7 +31,8 @@ Observation small_observation() {
           .edge_feat = {0.5f},
           .globals = {7},
           .counts = {0, 2},
-          .loc_node = {0, 1}};
+          .loc_node = {0, 1},
+          .latent = {}};
 }
 
 // `change` breaks a good observation; the error must contain `text`.

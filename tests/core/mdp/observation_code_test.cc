@@ -201,10 +201,9 @@ TEST(ObservationCode, AnEncoderThatGoesOnIsReadTheSameWay) {
     for (uint64_t i = 0; i < 5; ++i) seen.push_back(random_observation(rng, episode % 2));
     if (episode % 3 != 0) seen[0] = start;                 // most episodes start alike, some do not
     if (episode % 5 == 0) seen[2].edge_dst.push_back(-1);  // is not in order
-    encoder.restart();
     for (size_t i = 0; i < seen.size(); ++i) {
       ByteWriter out;
-      encoder.put(seen[i], out);
+      encoder.put(i == 0 ? nullptr : &seen[i - 1], seen[i], out);
       expect_same(decoded(i == 0 ? nullptr : &seen[i - 1], out.bytes()), seen[i]);
     }
   }
@@ -215,11 +214,54 @@ TEST(ObservationCode, TheStartOfAnEpisodeMayChangeByASign) {
   auto start = chain(many_ops(10));
   for (const float first : {0.0f, -0.0f, 0.0f}) {
     start.node_feat[0] = first;
-    encoder.restart();
     ByteWriter out;
-    encoder.put(start, out);
+    encoder.put(nullptr, start, out);
     EXPECT_EQ(std::signbit(decoded(nullptr, out.bytes()).node_feat[0]), std::signbit(first));
   }
+}
+
+TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
+  auto ops = many_ops(40);
+  const auto before = chain(ops);
+  ops.insert(ops.begin() + 20, 30);
+  const auto now = chain(ops, 9);
+  Changes told{.from = {}, .kept = std::vector<uint8_t>(41, 1), .loose = 0b110};  // place and share
+  for (int32_t i = 0; i < 41; ++i) told.from.push_back(i < 20 ? i : i - 1);
+  told.from[20] = -1;
+  told.kept[20] = told.kept[21] = 0;  // new; reads the new one
+  const auto by_told = [&](const Changes* changes) {
+    ObservationEncoder encoder;
+    ByteWriter start, out;
+    encoder.put(nullptr, before, start);
+    encoder.put(&before, now, out, changes);
+    return out.take();
+  };
+  expect_same(decoded(&before, by_told(&told)), now);
+  EXPECT_LE(by_told(&told).size(), by_told(nullptr).size());
+  told.loose = 0b010;  // then the share counts as kept, which it is not: what is told is believed
+  EXPECT_FALSE(same_bits(decoded(&before, by_told(&told)).node_feat, now.node_feat));
+  for (const int32_t wrong : {40, 5}) {  // no such row; twice the same
+    told.from[7] = wrong;
+    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 is told to come from row")));
+  }
+  told.from.pop_back();
+  EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("changes of 40 rows")));
+}
+
+TEST(ObservationCode, EveryThirtySecondIsCodedAgainstTheFirst) {
+  Rng rng({41});
+  ObservationEncoder encoder;
+  std::vector<Observation> seen;
+  for (size_t i = 0; i < 70; ++i) {
+    seen.push_back(random_observation(rng, 1));
+    const auto copy = seen;  // may move
+    ByteWriter out;
+    encoder.put(i == 0 ? nullptr : &copy[i - 1], copy[i], out);
+    expect_same(decoded(i == 0 ? nullptr : &copy[base_of(i)], out.bytes()), copy[i]);
+  }
+  EXPECT_EQ(base_of(32), 0u);
+  EXPECT_EQ(base_of(33), 32u);
+  EXPECT_EQ(base_of(64), 0u);
 }
 
 TEST(ObservationCode, DamageIsAnErrorOrAnObservationButNoCrash) {
