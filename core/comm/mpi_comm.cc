@@ -19,6 +19,8 @@ constexpr int kTag = 1;
 // Receives that are under way at once, over all senders: bounds the memory that peers can make this rank allocate.
 constexpr size_t kMaxReceives = 64;
 constexpr size_t kMaxReceiveBytes = size_t{512} << 20;
+// What arrives in a few pieces: it is there a look or two later, however soon one looks.
+constexpr size_t kShortBytes = size_t{256} << 10;
 
 struct Sending {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -111,7 +113,7 @@ class MpiComm : public Comm {
 
   size_t pending_bytes(int to) const override { return to < 0 ? pending_ : pending_to_.at(static_cast<size_t>(to)); }
 
-  bool receiving() const override { return !receives_.empty(); }
+  bool receiving() const override { return receiving_bytes_ > kShortBytes; }
 
   bool close(double max_s, int status) override {
     if (closed_) return true;
