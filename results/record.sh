@@ -46,7 +46,11 @@ for seed in $seeds; do
   for agent in model-free model-based hybrid random; do train "$out" "$first-$agent-s$seed" "$agent" "$seed" 40 --graph "$first"; done
 done
 for seed in $seeds; do
-  for reward in R1 R2 R3; do train "$out/rewards" "$reward-s$seed" model-free "$seed" 20 --graph "$first" --env.reward "$reward"; done
+  for reward in R1 R2 R3 R4; do
+    timing=()
+    [ "$reward" != R4 ] || timing=(--cost.warmup 0 --cost.repeats 1) # it times the whole graph at every step
+    train "$out/rewards" "$reward-s$seed" model-free "$seed" 20 --graph "$first" --env.reward "$reward" "${timing[@]}"
+  done
   for model in joint separate; do train "$out/reward-model" "$model-s$seed" model-based "$seed" 20 --graph "$first" --reward-model "$model"; done
 done
 SEEDS=$seeds TEMPERATURES=${TEMPERATURES:-0.1 0.5 1.0 1.5 2.0 3.0} EPISODES=${EPISODES:-10} RUN=$run \
