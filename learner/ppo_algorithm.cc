@@ -17,7 +17,7 @@ UpdateReport PpoAlgorithm::update(std::vector<mdp::Trajectory> trajectories, con
   trainer_.set_progress(context.progress);
   const auto places = balanced(trajectories, group_->size());
   trajectories = group_->scatter(std::move(trajectories), places);
-  return {trainer_.update(trajectories, shuffle, context.between).named()};
+  return {trainer_.update(trajectories, shuffle, context.between).named(), {}};
 }
 
 }  // namespace rlgo::learner

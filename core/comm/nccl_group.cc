@@ -67,6 +67,7 @@ class NcclGroup : public DeviceGroup {
 
  private:
   void check(int status) const {
+    if (status == kRlgoNcclNoAnswer) throw NoAnswer(fmt::format("NCCL on device {}: {}", device_, error_.data()));
     if (status != 0) fail("NCCL on device {}: {}", device_, error_.data());
   }
   static void receive_id(Mailbox& mailbox, int from, double timeout_s, std::array<char, kRlgoNcclIdBytes>* id) {
@@ -78,7 +79,7 @@ class NcclGroup : public DeviceGroup {
         std::memcpy(id->data(), message->payload.data(), id->size());
         return;
       }
-      if (watch.seconds() > timeout_s) fail("no NCCL id from rank {} within {} s", from, timeout_s);
+      if (watch.seconds() > timeout_s) throw NoAnswer(fmt::format("no NCCL id from rank {} within {} s", from, timeout_s));
       mailbox.wait(5);
     }
   }

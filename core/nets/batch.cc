@@ -171,22 +171,6 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
   return collate(one, spec, device);
 }
 
-torch::Device device_from_name(const std::string& name) {
-  torch::Device device(torch::kCPU);
-  try {
-    device = torch::Device(name);
-  } catch (const c10::Error&) {
-    fail("device '{}': not a device name (cpu, cuda, cuda:N)", name);
-  }
-  if (device.is_cpu()) return device;
-  if (!device.is_cuda()) fail("device '{}': only cpu and cuda are supported", name);
-  const int found = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
-  if (found == 0) fail("device '{}': no CUDA device on this machine (or LibTorch found no driver for it)", name);
-  if (device.has_index() && device.index() >= found)
-    fail("device '{}': this machine has {} CUDA device(s)", name, found);
-  return device;
-}
-
 FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec) {
   const auto batch = collate(observation, spec);
   FourTuple result;

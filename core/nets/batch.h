@@ -51,9 +51,6 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec,
                    torch::Device device = torch::kCPU);
 
-// "cpu", "cuda", "cuda:1". Throws Error where the name is unknown or the device is not there.
-torch::Device device_from_name(const std::string& name);
-
 // The state as SPEC.md 1.6 names it: the four-tuple (graph_tuple, xfer_tuples, location_masks, xfer_mask).
 struct GraphTuple {
   torch::Tensor nodes;      // [N, 1 + node_features] operator id, then features

@@ -95,7 +95,7 @@ int give_up(Group& member, char* error, size_t error_size, const char* reason) {
   ncclCommAbort(member.comm);
   member.comm = nullptr;
   std::snprintf(error, error_size, "%s", reason);
-  return 1;
+  return kRlgoNcclNoAnswer;
 }
 
 int wait(void* group, double timeout_s, char* error, size_t error_size) {

@@ -5,11 +5,13 @@
 
 extern "C" {
 
-constexpr int kRlgoNcclPluginVersion = 2;
+constexpr int kRlgoNcclPluginVersion = 3;
+constexpr int kRlgoNcclNoAnswer = 2;
 constexpr size_t kRlgoNcclIdBytes = 128;
 constexpr size_t kRlgoDeviceAddressBytes = 64;
 
-// All functions return 0, or write what went wrong into error[error_size] (ends with 0) and return 1.
+// All functions return 0, or write what went wrong into error[error_size] (ends with 0) and return 1, or
+// kRlgoNcclNoAnswer where another rank is silent or gone.
 struct RlgoNcclPlugin {
   int version;
   int (*unique_id)(char id[kRlgoNcclIdBytes], char* error, size_t error_size);

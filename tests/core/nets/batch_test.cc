@@ -85,14 +85,6 @@ TEST(Collate, RejectsWhatBreaksTheSpec) {
   EXPECT_THROW(collate(std::span<const mdp::Observation* const>(), spec()), Error);
 }
 
-TEST(Device, NamesThatAreNotThereAreErrors) {
-  EXPECT_TRUE(device_from_name("cpu").is_cpu());
-  EXPECT_THAT([] { device_from_name("gpu0"); }, ThrowsMessage<Error>(HasSubstr("not a device name")));
-  EXPECT_THAT([] { device_from_name("mps"); }, ThrowsMessage<Error>(HasSubstr("only cpu and cuda")));
-  if (torch::cuda::is_available()) GTEST_SKIP() << "a CUDA device is there";
-  EXPECT_THAT([] { device_from_name("cuda"); }, ThrowsMessage<Error>(HasSubstr("no CUDA device")));
-}
-
 TEST(FourTuple, MasksFollowTheCounts) {
   const auto view = four_tuple(first(), spec());
   EXPECT_EQ(values<bool>(view.xfer_mask), (std::vector<bool>{false, true, true, true}));
