@@ -110,6 +110,7 @@ bool is_free(const Node& node) {
     case Op::input:
     case Op::weight:
     case Op::fill:
+    case Op::literal:
     case Op::reshape:
     case Op::opaque:
       return true;

@@ -101,7 +101,7 @@ graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inpu
 }
 
 bool is_free(Op op) {
-  return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::opaque;
+  return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::literal || op == Op::opaque;
 }
 
 // From now on the allocator keeps what is freed. Otherwise large outputs are mapped and unmapped again at every run, and the

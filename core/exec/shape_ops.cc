@@ -56,4 +56,11 @@ Tensors fill_kernel(const Call& call) {
   return {at::full(sizes_of(type), call.attrs().f(Attr::value), call.options(type.dtype))};
 }
 
+Tensors literal_kernel(const Call& call) {
+  const auto& type = call.info.outputs[0];
+  const auto& values = call.attrs().ints(Attr::values);
+  const at::Tensor whole = at::tensor(std::vector<int64_t>(values.begin(), values.end()), at::kLong);
+  return {whole.reshape(sizes_of(type)).to(call.options(type.dtype))};
+}
+
 }  // namespace rlgo::exec

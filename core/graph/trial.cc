@@ -8,7 +8,8 @@ Trial::Trial(const Graph& graph) : editor_(graph), outputs_(graph.outputs().begi
   editor_.journal_ = std::make_unique<Editor::Journal>();
   editor_.journal_->edit.assign(static_cast<size_t>(graph.id_bound()), 0);
   for (const NodeId id : graph.order()) {
-    if (graph.node(id).op() == ops::Op::fill) editor_.journal_->leaves.push_back(id);
+    if (graph.node(id).op() == ops::Op::fill || graph.node(id).op() == ops::Op::literal)
+      editor_.journal_->leaves.push_back(id);
   }
   editor_.graph_.nodes_.reserve(static_cast<size_t>(graph.id_bound()) + 64);
 }

@@ -105,6 +105,13 @@ void write_fill(Writer& w, const OutNode& n) {
   w.constant(n.outputs[0], type, std::move(bytes));
 }
 
+void write_literal(Writer& w, const OutNode& n) {
+  std::string bytes;
+  for (const int64_t value : n.attrs.ints(Attr::values))
+    bytes += element_bytes(n.output_types[0].dtype, static_cast<double>(value));
+  w.constant(n.outputs[0], n.output_types[0], std::move(bytes));
+}
+
 void write_unless_plain(Writer& w, const OutNode& n) {
   switch (n.op) {
     case Op::conv2d:
@@ -160,6 +167,8 @@ void write_unless_plain(Writer& w, const OutNode& n) {
       return write_cast(w, n);
     case Op::fill:
       return write_fill(w, n);
+    case Op::literal:
+      return write_literal(w, n);
     case Op::min:
     case Op::max:
       return write_min_max(w, n);

@@ -1,4 +1,5 @@
-// Operators that move elements without computing: concat, split, transpose, reshape, slice, pad, gather, cast, fill.
+// Operators that move elements without computing: concat, split, transpose, reshape, slice, pad, gather, cast, fill,
+// literal.
 #include "core/ops/families.h"
 
 namespace rlgo::ops {
@@ -134,6 +135,12 @@ Inferred infer_fill(Inputs, const Attrs& attrs) {
   return one(*to, Shape(std::span<const int64_t>(shape)));
 }
 
+Inferred infer_literal(Inputs in, const Attrs& attrs) {
+  auto type = infer_fill(in, attrs);
+  const auto count = static_cast<int64_t>(attrs.ints(Attr::values).size());
+  return type && (*type)[0].elements() == count ? type : std::nullopt;
+}
+
 template <auto infer_fn>
 Work work_copy(Inputs in, const Attrs& attrs) {
   return moved(0.0, in, *infer_fn(in, attrs));
@@ -189,6 +196,17 @@ OpSpec fill_spec() {
   return {Op::fill,   0,      0,
           false,      false,  {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::value, 0.0}},
           infer_fill, no_work};
+}
+// Certain whole numbers: the matrices that rules calculate with.
+OpSpec literal_spec() {
+  return {Op::literal,
+          0,
+          0,
+          false,
+          false,
+          {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::values, Ints{}, false}},
+          infer_literal,
+          no_work};
 }
 
 }  // namespace rlgo::ops

@@ -68,6 +68,8 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
       return eval_cast(e);
     case Op::fill:
       return eval_fill(e);
+    case Op::literal:
+      return eval_literal(e);
     case Op::input:
     case Op::weight:
     case Op::opaque:

@@ -111,4 +111,12 @@ bool eval_fill(Eval<R>& e) {
   return true;
 }
 
+template <class R>
+bool eval_literal(Eval<R>& e) {
+  auto& y = e.make();
+  const auto& values = e.attrs.ints(ops::Attr::values);
+  for (size_t k = 0; k < values.size(); ++k) y.data[k] = e.ring.number(static_cast<double>(values[k]));
+  return true;
+}
+
 }  // namespace rlgo::rulegen

@@ -75,10 +75,15 @@ Fit Inference::transpose() {
 }
 
 Fit Inference::reshape() {
-  const auto& shape = list(Attr::shape);
+  Shape shape = list(Attr::shape);
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (lins().value(norm(shape[k])) != ops::kSameExtent) continue;
+    if (k >= in_[0].size()) return Fit::misfit;
+    shape[k] = in_[0][k];
+  }
   Demands d;
   d << each_at_least(shape, 1) << w_.logic.equal(elements(w_, shape), elements(w_, in_[0]));
-  one(shape);
+  one(std::move(shape));
   return d.worst();
 }
 
@@ -206,6 +211,9 @@ Fit Inference::run(Op op) {
     case Op::fill:
       one(list(Attr::shape));
       return each_at_least(list(Attr::shape), 1);
+    case Op::literal:
+      one(list(Attr::shape));
+      return w_.logic.equal(elements(w_, list(Attr::shape)), number(static_cast<int64_t>(list(Attr::values).size())));
     case Op::cast:  // to the type that all tensors are of
       return attr(Attr::to).id == w_.pool.word("f32") ? same_as_input() : Fit::unknown;
     case Op::input:

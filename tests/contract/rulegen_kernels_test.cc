@@ -33,7 +33,8 @@ std::optional<graph::Graph> random_call(Op op, Rng& rng) {
     const ops::Shape normal = draft.attrs.i(Attr::axis) == 1 ? ops::Shape{3, 4} : ops::Shape{4};
     for (size_t k = 1; k < draft.types.size(); ++k) draft.types[k] = ops::TensorType(ops::DType::f32, normal);
   }
-  if (op == Op::fill) draft.attrs.set(Attr::shape, ops::Ints{2, 3});
+  if (op == Op::fill || op == Op::literal) draft.attrs.set(Attr::shape, ops::Ints{2, 3});
+  if (op == Op::literal) draft.attrs.set(Attr::values, ops::Ints{1, 0, -5, 4, 2, 24});
   if (!proposer.complete(draft)) return std::nullopt;
   graph::Editor editor("call");
   std::vector<graph::Value> inputs;

@@ -230,6 +230,11 @@ std::optional<RandomCall> some_call(Rng& rng, Op op) {
                     {Attr::value, 2.0},
                     {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
       return call;
+    case Op::literal:
+      call.attrs = {{Attr::shape, Ints{1, 3}},
+                    {Attr::values, Ints{pick(rng, -3, 3), 0, pick(rng, 1, 9)}},
+                    {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
+      return call;
     case Op::concat:
     case Op::split:
     case Op::transpose:

@@ -38,11 +38,12 @@ TEST(ShapeKernel, GatherTakesNegativeIndices) {
   EXPECT_THROW(call(Op::gather, {table, integers({3}, {1})}), Error);
 }
 
-TEST(ShapeKernel, CastFill) {
+TEST(ShapeKernel, CastFillLiteral) {
   expect_values(call(Op::cast, {numbers({-1.7, 0, 2.9}, {3})}, {{Attr::to, std::string("i64")}}), {-1, 0, 2});
   expect_values(call(Op::cast, {numbers({-1.7, 0, 2.9}, {3})}, {{Attr::to, std::string("bool")}}), {1, 0, 1});
   expect_values(call(Op::fill, {}, {{Attr::shape, Ints{2}}, {Attr::value, 1.5}}), {1.5, 1.5});
   expect_values(call(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, 3.0}, {Attr::to, std::string("i64")}}), {3});
+  expect_values(call(Op::literal, {}, {{Attr::shape, Ints{2, 1}}, {Attr::values, Ints{-5, 24}}}), {-5, 24});
 }
 
 }  // namespace

@@ -256,6 +256,14 @@ TEST(Opsets, FillsAreNumbersOrOperators) {
   EXPECT_EQ(written_ops(fill(4000), 17), "ConstantOfShape Mul");
 }
 
+TEST(Opsets, LiteralsAreNumbers) {
+  const auto graph = graph_of({2}, [](graph::Editor& editor, Value x) {
+    return editor.op(Op::mul,
+                     {x, editor.op(Op::literal, {}, {{Attr::shape, ops::Ints{2}}, {Attr::values, ops::Ints{-5, 24}}})});
+  });
+  EXPECT_EQ(written_ops(graph, 17), "Mul");
+}
+
 TEST(Opsets, EmptyReshapes) {
   const auto graph = graph_of({0, 4}, [](graph::Editor& editor, Value x) {
     return editor.op(Op::reshape, {x}, {{Attr::shape, ops::Ints{2, 0}}});

@@ -252,6 +252,8 @@ TEST(ShapeOps, GatherCastFill) {
   EXPECT_EQ(result(Op::fill, "", {{Attr::shape, Ints{}}, {Attr::to, std::string("i64")}}), "i64[]");
   EXPECT_EQ(result(Op::fill, "", {{Attr::shape, Ints{-1}}}), "-");
   EXPECT_EQ(work_of(Op::fill, "", {{Attr::shape, Ints{2}}}).bytes, 0.0);
+  EXPECT_EQ(result(Op::literal, "", {{Attr::shape, Ints{1, 2}}, {Attr::values, Ints{-4, 7}}}), "f32[1,2]");
+  EXPECT_EQ(result(Op::literal, "", {{Attr::shape, Ints{2, 2}}, {Attr::values, Ints{-4, 7}}}), "-");
 }
 
 TEST(Reduce, Shapes) {
