@@ -19,6 +19,8 @@ constexpr std::array kSets = {
     RuleGroup{"runtime", "hand-written: spellings that runtimes like, batch norms, activations"},
     RuleGroup{"motion", "hand-written: operators change places"},
     RuleGroup{"generated", "from rlgo rules generate"},
+    RuleGroup{"winograd",
+              "hand-written: convolutions by fewer multiplications; optimise takes it, other runs where named"},
     RuleGroup{"coverage", "rules of TASO that follow from no others; for rlgo rules cover"},
 };
 
@@ -165,6 +167,15 @@ std::filesystem::path rule_set_file(const std::string& name) {
 bool in_group(const rules::RuleSet& rules, int rule, const std::string& group) {
   return std::ranges::find(rules.rule(rule).text.tags, group) != rules.rule(rule).text.tags.end() ||
          group == status(rules.proof(rule));
+}
+
+std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set) {
+  if (!words.empty() && !words[0].starts_with('-')) return words;
+  std::vector<std::string> all;
+  for (const fs::path file : rules::kShippedFiles) all.push_back(file.stem().string());
+  all.push_back(set);
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
 }
 
 std::shared_ptr<const rules::RuleSet> choose_rules(const std::vector<std::string>& words) {

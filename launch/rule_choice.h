@@ -31,6 +31,9 @@ std::filesystem::path rule_set_file(const std::string& name);
 // is that of the files. Throws Error (with the nearest word) on what is none of these, and where nothing is left.
 std::shared_ptr<const rules::RuleSet> choose_rules(const std::vector<std::string>& words);
 
+// The same words where the default also holds the proved rules of `set`.
+std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set);
+
 // Whether a rule has this tag or this proof status ("proved", "tested", "unproved").
 bool in_group(const rules::RuleSet& rules, int rule, const std::string& group);
 

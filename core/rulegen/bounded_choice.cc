@@ -109,6 +109,16 @@ Shape BoundedChooser::relative(const Shape& other) {
   return all[static_cast<size_t>(choices_.pick(static_cast<int64_t>(all.size())))];
 }
 
+// The extent of a window along one axis.
+int64_t BoundedChooser::window() {
+  std::vector<int64_t> all;
+  for (int64_t k = 1; k <= bounds_.kernel; ++k) all.push_back(k);
+  for (const int64_t wished : windows_) {
+    if (std::ranges::find(all, wished) == all.end()) all.push_back(wished);
+  }
+  return all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))];
+}
+
 std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t place) {
   const int64_t group = draft.attrs.i(Attr::group);
   if (place == 0) {
@@ -120,8 +130,8 @@ std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
   if (place == 2) return draft.types[1]->rank() == 4 ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
-  return Shape{between(1, bounds_.dims) * group, draft.types[0]->shape[1] / group, between(1, bounds_.kernel),
-               between(1, bounds_.kernel)};
+  const int64_t outputs = between(1, bounds_.dims) * group, height = window();
+  return Shape{outputs, draft.types[0]->shape[1] / group, height, window()};
 }
 
 std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& draft, size_t place) {

@@ -18,12 +18,15 @@ struct NodeDraft {
 class BoundedChooser {
  public:
   BoundedChooser(const Bounds& bounds, Choices& choices) : bounds_(bounds), choices_(choices) {}
+  // Extents that windows may have beyond the bound.
+  void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
   // Chooses what is open. False where nothing fits.
   bool complete(NodeDraft& draft);
   int64_t between(int64_t least, int64_t most) { return least + choices_.pick(most - least + 1); }
   int64_t pick(int64_t count) { return choices_.pick(count); }
 
  private:
+  int64_t window();
   ops::Shape any_shape();
   ops::Shape shape_of_rank(int64_t rank);
   ops::Shape relative(const ops::Shape& other);
@@ -36,6 +39,7 @@ class BoundedChooser {
 
   const Bounds& bounds_;
   Choices& choices_;
+  std::vector<int64_t> windows_;
 };
 
 }  // namespace rlgo::rulegen

@@ -18,6 +18,7 @@ class Maker {
   Maker(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices)
       : rule_(rule), chooser_(bounds, choices), editor_("instance") {
     for (const auto& guard : rule.guards) asked_.look(guard.expr);
+    chooser_.wish(asked_.extents);
   }
 
   std::optional<graph::Graph> run() {

@@ -229,8 +229,8 @@ std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
 }
 
 bool Facts::nonnegative(Lin p, int depth) {
-  if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
   if (nonnegative_.contains(p)) return true;
+  if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
   if (depth == 0) return false;
   Sum open;  // summands without a bound: a known fact must take them away
   for (const auto& item : pool_.sum(p)) {

@@ -103,9 +103,9 @@ Truth equal(World& world, const Value& a, const Value& b) {
   const auto x = real_of(world, a), y = real_of(world, b);
   if (!x || !y) return Truth::no;
   if (*x == *y) return Truth::yes;
-  const auto never_zero = [&](int32_t a, int32_t b) {
-    const auto zero = world.pool.real_value(b);
-    return zero && *zero == 0 && (world.pool.inverse(a) >= 0 || world.pool.at_least_one(a));
+  const auto never_zero = [&](int32_t number, int32_t other) {
+    const auto zero = world.pool.real_value(other);
+    return zero && *zero == 0 && (world.pool.inverse(number) >= 0 || world.pool.at_least_one(number));
   };
   if (never_zero(*x, *y) || never_zero(*y, *x)) return Truth::no;
   if (facts.real_different(*x, *y) || follows(world, {*x, *y, true}) || follows(world, {*y, *x, true}))

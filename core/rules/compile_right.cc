@@ -128,7 +128,7 @@ Operand Compiler::right_term(const Term& term, bool mapped) {
   if (node.mapped && node.several_outputs) fail_at(term.line, "a split cannot be made for each element");
   right_attributes(term, node);
   rule_.right.push_back(std::move(node));
-  if (rule_.right.size() > 32) fail_at(term.line, "more than 32 nodes on the right side");
+  if (rule_.right.size() > 64) fail_at(term.line, "more than 64 nodes on the right side");
   return {Operand::Kind::right, static_cast<int32_t>(rule_.right.size()) - 1, 0, term.spread, false};
 }
 

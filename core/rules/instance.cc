@@ -19,6 +19,7 @@ class Maker {
   Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), propose_(rng), rng_(rng), editor_("instance") {
     for (const auto& guard : rule.guards) asked_.look(guard.expr);
     const auto literals = asked_.numbers;
+    propose_.wish(asked_.extents);
     for (const auto& node : rule.right) {
       for (const auto& attr : node.attrs) asked_.look(attr.expr);
     }

@@ -14,6 +14,8 @@ void Asked::look(const Expr& expr) {
     if (which == TensorFn::constant) constant |= 1u << expr.args[0].slot.index;
     if (which == TensorFn::value) value |= 1u << expr.args[0].slot.index;
   }
+  if (expr.text == "==" && expr.args[0].text == "dim" && expr.args[1].kind == Expr::Kind::integer)
+    extents.push_back(expr.args[1].integer);
   for (const auto& arg : expr.args) look(arg);
 }
 

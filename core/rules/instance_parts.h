@@ -14,6 +14,7 @@ namespace rlgo::rules {
 // Which tensor variables expressions want constant or ask the value of (bit i: variable i), and the numbers in them.
 struct Asked {
   std::vector<double> numbers;
+  std::vector<int64_t> extents;  // N of dim(?x, k) == N
   uint32_t constant = 0, value = 0;
   void look(const Expr& expr);
 };

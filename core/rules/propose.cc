@@ -54,9 +54,12 @@ std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
   if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
   if (place == 2) return Shape{draft.types[1]->shape[0]};
   constexpr std::array<int64_t, 6> kKernels{1, 1, 2, 3, 3, 3};
-  const int64_t height = kKernels[rng_.below(kKernels.size())];
-  return Shape{extent() * group, draft.types[0]->shape[1] / group, height,
-               chance(70) ? height : kKernels[rng_.below(kKernels.size())]};
+  const bool wished = !windows_.empty() && chance(80);
+  const auto window = [&] {
+    return wished ? windows_[rng_.below(windows_.size())] : kKernels[rng_.below(kKernels.size())];
+  };
+  const int64_t height = window();
+  return Shape{extent() * group, draft.types[0]->shape[1] / group, height, !wished && chance(70) ? height : window()};
 }
 
 std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) {

@@ -22,6 +22,8 @@ class Proposer {
  public:
   // Draws a few extents and uses them throughout, so that equal ones are frequent.
   explicit Proposer(Rng& rng);
+  // Extents that windows should have often.
+  void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
   // Fills in what is open. False where that makes no sense. f32 throughout.
   bool complete(Draft& draft);
 
@@ -45,7 +47,7 @@ class Proposer {
   std::optional<ops::AttrValue> word_or_number(ops::Op op, ops::Attr key);
 
   Rng& rng_;
-  std::vector<int64_t> extents_;
+  std::vector<int64_t> extents_, windows_;
   int64_t image_ = 6;
 };
 

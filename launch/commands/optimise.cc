@@ -52,7 +52,7 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
   o.texts("input", r.inputs,
           "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
           "model runs with");
-  o.texts("rules", r.config.rules, "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones");
+  o.texts("rules", r.config.rules, "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones and winograd");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.heading("Measurement");
   o.choice("cost", r.config.cost, {"measured", "analytic"},

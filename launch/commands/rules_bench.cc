@@ -27,7 +27,7 @@ namespace rlgo::launch {
 namespace {
 
 struct Flags {
-  std::vector<std::string> families{"2d", "4d"}, sets{"base", "runtime", "motion", "generated"},
+  std::vector<std::string> families{"2d", "4d"}, sets{"base", "runtime", "motion", "winograd", "generated"},
       graphs{"squeezenet1_1", "resnet50", "bert"};
   std::vector<std::string> parts{"generate", "prove", "match", "soundness"};
   int64_t max_ops = 3, threads = 2, rewrites = 200, applications = 20'000, most = 0;

@@ -17,6 +17,7 @@
 #include "launch/optimise/race.h"
 #include "launch/optimise/verify.h"
 #include "launch/report/evidence.h"
+#include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/target.h"
 
@@ -151,7 +152,7 @@ Story begin(const OptimiseRequest& request, const LoadedModel& model, const meas
   story.changes = model.changes;
   story.given = parse_inputs(request.inputs, model.graph);
   story.before = model.graph;
-  story.rules = load_rules(request.config);
+  story.rules = choose_rules(with_set_in_default(request.config.rules, "winograd"));
   return story;
 }
 

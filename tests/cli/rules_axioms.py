@@ -39,7 +39,7 @@ def used_by(folder):
 
 def shipped_proofs(folder):
     """the proofs of the shipped files name axioms of today"""
-    files = [SOURCE / f"configs/rules/{name}.rules" for name in ("base", "runtime", "motion", "generated", "coverage")]
+    files = [SOURCE / f"configs/rules/{name}.rules" for name in ("base", "runtime", "motion", "winograd", "generated", "coverage")]
     rlgo("rules", "axioms", "--used-by", ",".join(map(str, files)), cwd=folder)
 
 
