@@ -8,8 +8,8 @@ random order, `original` twice in each round (the ratio of the two is the A/A no
     peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [MODEL ...]
 
 MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
-only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; models
-that are in it are left out: the run can be stopped and started again), FOLDER/peers.md (table), FOLDER/peers.png.
+only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; what is in
+it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured anew), FOLDER/peers.md (table), FOLDER/peers.png.
 --until-s ends a call in time. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
 onnxoptimizer.
 """
@@ -112,16 +112,14 @@ def quantile(values, share):
     return float(np.quantile(np.asarray(values), share))
 
 
-def measure(group, name, source, folder, args):
-    """Rows of one model."""
+def measure(group, name, source, folder, peers, args):
+    """Rows of one model, of the original and these peers."""
     model = onnx.load(source)
     feeds = _models.feeds(model, pathlib.Path(source).stem)
     expected = ort.InferenceSession(str(source), session_options(1), providers=["CPUExecutionProvider"]).run(None, feeds)
     base = {"group": group, "model": name, "commit": args.commit, "machine": args.machine}
     made, variants = {"original": {"made_s": 0, "error": 0, "note": "", "operators": len(model.graph.node)}}, {"original": source}
-    for peer in args.peers:
-        if peer == "original":
-            continue
+    for peer in peers:
         target = pathlib.Path(folder) / f"{peer}.onnx"
         begin, row = time.perf_counter(), {}
         try:
@@ -249,26 +247,27 @@ def main():
         args.peers.remove(peer)
     args.commit, args.machine = commit(), machine()
     file = folder / "peers.csv"
-    done = {row["model"] for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
+    done = {(row["model"], row["peer"]) for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
     if not done:
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerow(COLUMNS)
     models, start = chosen_models(args.models), time.perf_counter()
+    missing = {name: [p for p in args.peers if p != "original" and (name, p) not in done] for _, name, _ in models}
     for number, (group, name, path) in enumerate(models, 1):
-        if name in done:
+        if not missing[name]:
             continue
         begin = time.perf_counter()
         if begin - start > args.until_s:
-            print(f"{sum(m[1] not in done for m in models[number - 1:])} models are left: call again")
+            print(f"{sum(bool(missing[m[1]]) for m in models[number - 1:])} models are left: call again")
             return 0
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                rows = measure(group, name, path, scratch, args)
+                rows = measure(group, name, path, scratch, missing[name], args)
         except Exception as error:  # the original does not run
             print(f"[{number}/{len(models)}] {name}: {str(error)[:150]}", flush=True)
             continue
         with open(file, "a", newline="", encoding="utf-8") as out:
-            csv.DictWriter(out, COLUMNS).writerows(rows)
+            csv.DictWriter(out, COLUMNS).writerows(r for r in rows if (name, r["peer"]) not in done)
         shown = ", ".join(f"{r['peer']} {r['ratio']:.2f}" if "ratio" in r else f"{r['peer']} ({r['note'][:60]})" for r in rows if r["threads"] == args.threads[0] and r["peer"] != "original")
         print(f"[{number}/{len(models)}] {name}: {rows[0]['median_us'] / 1000:.2f} ms, A/A {rows[0]['noise']:.3f}; {shown}; {time.perf_counter() - begin:.0f} s", flush=True)
     report(folder)
