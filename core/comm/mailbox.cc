@@ -219,7 +219,10 @@ bool Mailbox::wait(double max_ms) {
       std::this_thread::yield();
       continue;
     }
-    sleep_us_ = busy ? std::clamp(still_us / 16, options_.first_sleep_us, options_.longest_sleep_under_way_us)
+    // What has not moved for long, because the other side is held or computes, is looked at less often still.
+    const double longest_under_way_us =
+        std::max(options_.longest_sleep_under_way_us, std::min(still_us / 64, options_.longest_sleep_us));
+    sleep_us_ = busy ? std::clamp(still_us / 16, options_.first_sleep_us, longest_under_way_us)
                      : std::clamp(sleep_us_ * 2, options_.first_sleep_us, options_.longest_sleep_us);
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(sleep_us_, left_us)));
   }

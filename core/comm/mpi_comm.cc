@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -24,7 +25,6 @@ constexpr size_t kShortBytes = size_t{256} << 10;
 
 struct Sending {
   MPI_Request request = MPI_REQUEST_NULL;
-  int to = 0;
   size_t size = 0;
   Bytes bytes;
 };
@@ -75,6 +75,7 @@ class MpiComm : public Comm {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     pending_to_.resize(static_cast<size_t>(size_));
+    sends_.resize(static_cast<size_t>(size_));
   }
   ~MpiComm() override {
     if (!closed_) MpiComm::close(10, 1);
@@ -90,14 +91,14 @@ class MpiComm : public Comm {
     if (to < 0 || to >= size_) fail("message to rank {}, but there are ranks 0..{}", to, size_ - 1);
     if (size > kMaxPacketBytes) fail("packet of {} bytes, at most {} are possible", size, kMaxPacketBytes);
     RLGO_CHECK(!closed_);
-    Sending& sending = sends_.emplace_back();
+    auto& queue = sends_[static_cast<size_t>(to)];
+    Sending& sending = queue.emplace_back();
     const int status =
         MPI_Isend(bytes->data() + offset, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD, &sending.request);
     if (status != MPI_SUCCESS) {
-      sends_.pop_back();
+      queue.pop_back();
       return;
     }
-    sending.to = to;
     sending.size = size;
     sending.bytes = std::move(bytes);
     pending_to_[static_cast<size_t>(to)] += size;
@@ -131,22 +132,13 @@ class MpiComm : public Comm {
  private:
   // Each test makes MPI look at all it has under way. So of each receiver only the oldest send is tested.
   void reap_sends() {
-    std::vector<int> stuck;
-    for (auto it = sends_.begin(); it != sends_.end();) {
-      if (std::find(stuck.begin(), stuck.end(), it->to) != stuck.end()) {
-        ++it;
-        continue;
+    for (size_t to = 0; to < sends_.size(); ++to) {
+      for (auto& queue = sends_[to]; !queue.empty(); queue.pop_front()) {
+        int done = 0;
+        if (MPI_Test(&queue.front().request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) break;
+        pending_to_[to] -= queue.front().size;
+        pending_ -= queue.front().size;
       }
-      int done = 0;
-      const int status = MPI_Test(&it->request, &done, MPI_STATUS_IGNORE);
-      if (!done && status == MPI_SUCCESS) {
-        stuck.push_back(it->to);
-        ++it;
-        continue;
-      }
-      pending_to_[static_cast<size_t>(it->to)] -= it->size;
-      pending_ -= it->size;
-      it = sends_.erase(it);
     }
   }
 
@@ -208,7 +200,7 @@ class MpiComm : public Comm {
   int rank_ = 0;
   int size_ = 1;
   bool closed_ = false;
-  std::list<Sending> sends_;
+  std::vector<std::deque<Sending>> sends_;  // to each rank
   std::list<Receiving> receives_;
   std::vector<size_t> pending_to_;
   size_t pending_ = 0;
