@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/zoo/zoo.h"
+#include "launch/rule_choice.h"
 
 namespace rlgo::launch {
 namespace {
@@ -30,6 +31,15 @@ std::vector<int32_t> rules_of(const search::Trace& trace) {
   std::vector<int32_t> out;
   for (const auto& [count, rule] : order) out.push_back(rule);
   return out;
+}
+
+// Those that a count of operations may judge: whether convolutions by fewer multiplications pay, only times tell.
+std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules) {
+  std::vector<std::string> names;
+  for (int r = 0; r < rules->size(); ++r) {
+    if (!in_group(*rules, r, "winograd")) names.push_back(rules->name(r));
+  }
+  return names.empty() || static_cast<int>(names.size()) == rules->size() ? rules : rules->subset(names);
 }
 
 search::Trace joined(search::Trace first, const search::Trace& second) {
@@ -119,9 +129,11 @@ void Attempts::search() {
   // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
   const double least_s = clock_.passed() + kLeastSearchSeconds;
   if (measured) {
+    const auto formula_rules = for_formula(story_.rules);
     clock_.phase("searching", "search (by formula)");
     quick =
-        run("sweep", model_.graph, story_.rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
+        run("sweep", model_.graph, formula_rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
+    quick.trace = in_story_rules(quick.trace, *formula_rules);
   }
   clock_.phase("timing operators", "timing operators");
   pricing_s_ = plan_.pricing_s;
@@ -243,9 +255,10 @@ bool Attempts::add_without(const std::set<std::string>& without) {
   for (const Stage& stage : story_.best().stages) {
     if (stage.method != "sweep") continue;  // the others take their time
     cost::CostModel& cost = stage.by_formula ? static_cast<cost::CostModel&>(formula_) : cost_;
-    const auto found = run("sweep", attempt.graph, rules, cost, until_s, "the model, " + which);
+    const auto some = stage.by_formula ? for_formula(rules) : rules;
+    const auto found = run("sweep", attempt.graph, some, cost, until_s, "the model, " + which);
     attempt.graph = found.graph;
-    attempt.trace = joined(std::move(attempt.trace), in_story_rules(found.trace, *rules));
+    attempt.trace = joined(std::move(attempt.trace), in_story_rules(found.trace, *some));
     attempt.stages.push_back(stage);
   }
   return add(std::move(attempt));
