@@ -131,8 +131,8 @@ void Attempts::search() {
   if (measured) {
     const auto formula_rules = for_formula(story_.rules);
     clock_.phase("searching", "search (by formula)");
-    quick =
-        run("sweep", model_.graph, formula_rules, formula_, std::max(plan_.search_s, least_s), "the model (by formula)");
+    quick = run("sweep", model_.graph, formula_rules, formula_, std::max(plan_.search_s, least_s),
+                "the model (by formula)");
     quick.trace = in_story_rules(quick.trace, *formula_rules);
   }
   clock_.phase("timing operators", "timing operators");
@@ -209,6 +209,20 @@ bool Attempts::side_by_side(const Course& course, std::span<const size_t> runner
   return true;
 }
 
+// The cheapest first; what was not rewritten last, as the original runs anyway. Where only `places` of them can run,
+// the one that was found by formula is among these: prices may be of other days.
+void Attempts::rank(std::vector<size_t>& runners, size_t places) const {
+  const auto key = [&](size_t k) { return std::pair(story_.attempts[k].trace.empty(), story_.attempts[k].cost_us); };
+  std::ranges::stable_sort(runners, {}, key);
+  const auto by_formula = std::ranges::find_if(runners, [&](size_t k) {
+    const auto& stages = story_.attempts[k].stages;
+    return stages.size() == 1 && stages[0].by_formula;
+  });
+  if (by_formula == runners.end() || places == 0) return;
+  const auto last = runners.begin() + static_cast<std::ptrdiff_t>(std::min(places, runners.size()) - 1);
+  if (by_formula > last) std::rotate(last, by_formula, by_formula + 1);
+}
+
 bool Attempts::race(const Course& course, size_t first) {
   const bool again = first > 0;  // the best so far runs again: times of different races do not compare
   const size_t before = story_.chosen;
@@ -216,9 +230,10 @@ bool Attempts::race(const Course& course, size_t first) {
   for (size_t k = first; k < story_.attempts.size(); ++k) {
     if (!story_.attempts[k].file.empty()) runners.push_back(k);
   }
-  std::ranges::stable_sort(runners, {}, [&](size_t k) { return story_.attempts[k].cost_us; });
+  const size_t in_time = runners_in_time(course.track);
+  rank(runners, in_time - std::min<size_t>(in_time, again ? 1 : 0));
   if (again) runners.insert(runners.begin(), before);
-  runners.resize(std::min(runners.size(), runners_in_time(course.track)));
+  runners.resize(std::min(runners.size(), in_time));
   if (again && runners.size() < 2) return false;
   const double spare_s = kRaceShare * left();
   const double heats = std::ceil(std::log2(static_cast<double>(runners.size() + 1)));

@@ -69,6 +69,7 @@ class Attempts {
   // Runs attempts from `first` on against the original and, where first > 0, the best so far, in heats: the slower half
   // drops out. True where story.chosen is another one now.
   bool race(const Course& course, size_t first);
+  void rank(std::vector<size_t>& runners, size_t places) const;
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
   // `seconds`: when no more than the fewest rounds are run.
   std::vector<size_t> heat(const Course& course, std::span<const size_t> runners, int rounds, double seconds);
