@@ -187,6 +187,7 @@ def draw(table, peers, path):
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    import matplotlib.ticker
 
     part = table[table.threads == table.threads.min()]
     models = list(dict.fromkeys(part.model))
@@ -202,6 +203,9 @@ def draw(table, peers, path):
     axes.set_yticks(range(len(models)), models, fontsize=7)
     axes.invert_yaxis()
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2]))
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     axes.set_xlabel("latency / original (ONNX Runtime, default level, 1 thread); grey: A/A noise")
     axes.legend(fontsize=7, loc="lower left")
     figure.tight_layout()
