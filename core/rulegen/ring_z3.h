@@ -29,7 +29,7 @@ class Z3Ring {
 
   // Gives up (failed()) beyond so many terms. `effort` bounds a question in Z3's own resource units, not in time: the
   // answer does not depend on the machine.
-  explicit Z3Ring(int64_t most_terms = 20'000, unsigned effort = 300'000);
+  explicit Z3Ring(int64_t most_terms = 20'000, unsigned effort = 3'000'000);
   ~Z3Ring();
 
   // The same key is the same variable.
