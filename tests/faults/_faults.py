@@ -56,7 +56,10 @@ def log_of(run):
 
 def episodes_of(run, rank):
     """Numbers of a rank's stored episodes."""
-    frame = stored(run)
+    try:
+        frame = stored(run)
+    except FileNotFoundError:  # no part is finished yet
+        return set()
     return set(frame[frame["rank"] == rank]["episode"])
 
 
