@@ -81,6 +81,16 @@ def interrupt(process):
         raise
 
 
+def children(job):
+    """{rank: process id} of a plain mpirun (launch scripts' jobs: faults/_faults.ranks_of)."""
+    found = {}
+    for child in subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True).stdout.split():
+        for variable in Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
+            if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
+                found[int(variable.split(b"=")[1])] = int(child)
+    return found
+
+
 def wait_until(what, condition, seconds=120, process=None):
     """Waits for a condition; fails where it does not come, or the process has ended before."""
     end = time.monotonic() + seconds

@@ -4,7 +4,7 @@ import re
 import signal
 import subprocess
 
-from _rlgo import QUICK, SMALL_NET, complete, environment, main, metrics, mpirun, rlgo, wait_until
+from _rlgo import QUICK, SMALL_NET, children, complete, environment, main, metrics, mpirun, rlgo, wait_until
 
 TWO = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--learners", 2, "--train.steps-per-epoch", 60, "--device", "cpu", "--name", "r"]
 DREAM = ["--wm.share", 0.4, "--wm.hidden", 16, "--evaluate.every", 1, "--dream.batch", 8, "--dream.steps-per-epoch", 40]
@@ -57,17 +57,6 @@ def bad_numbers(folder):
     assert not (folder / "runs").exists()
 
 
-def ranks_of(job):
-    """Process ids of a job's ranks, by rank."""
-    found = {}
-    for child in subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True).stdout.split():
-        variables = open(f"/proc/{child}/environ", "rb").read().split(b"\0")
-        for variable in variables:
-            if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
-                found[int(variable.split(b"=")[1])] = int(child)
-    return found
-
-
 def killed(folder, *launcher_options):
     options = ["--epochs", 1000000, "--checkpoint.every", 1, "--train.actor-timeout", 5]
     with open(folder / "output.txt", "w") as out:
@@ -76,7 +65,7 @@ def killed(folder, *launcher_options):
                                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
     run = folder / "runs/r"
     wait_until("two epochs", lambda: (run / "metrics.csv").exists() and len(metrics(run)) >= 2, process=job)
-    os.kill(ranks_of(job)[1], signal.SIGKILL)
+    os.kill(children(job)[1], signal.SIGKILL)
     status = job.wait(timeout=120)
     return status, (folder / "output.txt").read_text()
 
