@@ -96,6 +96,7 @@ class CoverRun {
 
   int summarise(double seconds) const {
     std::array<int, rulegen::kCovers> counts{};
+    const auto of = [&counts](Cover cover) { return counts[static_cast<size_t>(cover)]; };
     int unsayable = 0, reversed = 0, stopped = 0;
     for (size_t k = 0; k < judged_.size(); ++k) {
       if (!judged_[k].result) ++stopped;
@@ -105,13 +106,13 @@ class CoverRun {
       reversed += foreign_[k].reversed && !judged_[k].unsayable ? 1 : 0;
     }
     std::printf(
-        "%zu rules against %d proved ones: %d contained, %d derived (two applications), %d proved, %d refuted, %d "
-        "unknown "
-        "(%d of them not sayable or not typed); %d read from right to left",
-        judged_.size(), known_->size(), counts[0], counts[1], counts[2], counts[3], counts[4], unsayable, reversed);
+        "%zu rules against %d proved ones: %d contained, %d derived (two applications), %d further (three or four), %d "
+        "proved, %d refuted, %d unknown (%d of them not sayable or not typed); %d read from right to left",
+        judged_.size(), known_->size(), of(Cover::contained), of(Cover::derived), of(Cover::further),
+        of(Cover::proved), of(Cover::refuted), of(Cover::unknown), unsayable, reversed);
     if (stopped > 0) std::printf("; stopped before %d", stopped);
     std::printf("; %.1f s\n", seconds);
-    return counts[3] + counts[4] + stopped == 0 ? 0 : 1;
+    return of(Cover::refuted) + of(Cover::unknown) + stopped == 0 ? 0 : 1;
   }
 
  private:
@@ -185,7 +186,7 @@ int run_rules_import(std::vector<std::string> arguments) {
 int run_rules_cover(std::vector<std::string> arguments) {
   std::vector<std::string> known, only;
   std::string axioms;
-  int64_t threads = 1, instances = 60, seed = 1;
+  int64_t threads = 1, instances = 60, seed = 1, applications = 4;
   Options options;
   options.heading("Cover");
   options.texts("rules", known,
@@ -195,6 +196,8 @@ int run_rules_cover(std::vector<std::string> arguments) {
   options.integer("threads", threads, 1, 256, "rules that are judged at a time");
   options.integer("instances", instances, 1, 100'000,
                   "random places of application that are searched for a counterexample");
+  options.integer("applications", applications, 2, 4,
+                  "of known rules that are tried in a row");
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   const auto files = parse_rules_arguments("cover", options, arguments);
   if (!files) return 0;
@@ -206,6 +209,7 @@ int run_rules_cover(std::vector<std::string> arguments) {
     std::erase_if(foreign, [&](const auto& r) { return std::ranges::find(only, r.name) == only.end(); });
   rulegen::CoverOptions how;
   how.check_instances = static_cast<int>(instances);
+  how.applications = static_cast<int>(applications);
   how.seed = static_cast<uint64_t>(seed);
   const Stopwatch watch;
   CoverRun run(std::move(foreign), known, axioms, how);

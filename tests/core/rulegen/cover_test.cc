@@ -15,9 +15,11 @@ namespace {
 
 ForeignRule one(const std::string& rule) { return read_taso("7\t1->1 ops\t" + rule + "\n", "t.txt").at(0); }
 
-Cover judge(const std::string& foreign, const std::string& known, const std::string& axioms) {
+Cover judge(const std::string& foreign, const std::string& known, const std::string& axioms, int applications = 4) {
   const auto rule = rules::RuleSet::parse(one(foreign).text, "foreign");
-  return cover(*rule, rules::RuleSet::parse(known, "known"), *AxiomSet::parse(axioms, "axioms"), {}).cover;
+  CoverOptions options;
+  options.applications = applications;
+  return cover(*rule, rules::RuleSet::parse(known, "known"), *AxiomSet::parse(axioms, "axioms"), options).cover;
 }
 
 const std::string kAssociate =
@@ -245,6 +247,18 @@ TEST(Cover, ContainedDerivedProvedUnknown) {
   EXPECT_EQ(judge(three, kAssociate, kAxiom), Cover::derived);
   EXPECT_EQ(judge(three, kOther, kAxiom), Cover::proved);
   EXPECT_EQ(judge("relu(i1) => relu(relu(i1))", kAssociate, kAxiom), Cover::unknown);
+}
+
+// Products of five factors: from the left comb to the right one are three rotations, between these two trees four.
+TEST(Cover, FurtherByThreeAndFourApplications) {
+  const std::string three =
+      "matmul(matmul(matmul(matmul(i1, i2), i4), i5), i6) => matmul(i1, matmul(i2, matmul(i4, matmul(i5, i6))))";
+  EXPECT_EQ(judge(three, kAssociate, kAxiom, 2), Cover::proved);
+  EXPECT_EQ(judge(three, kAssociate, kAxiom, 3), Cover::further);
+  const std::string four =
+      "matmul(matmul(matmul(i1, i2), matmul(i4, i5)), i6) => matmul(i1, matmul(matmul(i2, i4), matmul(i5, i6)))";
+  EXPECT_EQ(judge(four, kAssociate, kAxiom, 3), Cover::proved);
+  EXPECT_EQ(judge(four, kAssociate, kAxiom, 4), Cover::further);
 }
 
 // True for one group, or without broadcasts, and applied by TASO everywhere.
