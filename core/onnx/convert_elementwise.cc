@@ -114,6 +114,11 @@ bool convert_leaky_relu(const Call& call, Maker& maker) {
   return true;
 }
 
+bool convert_prelu(const Call& call, Maker& maker) {
+  maker.out(Op::prelu, {call.inputs[0], call.inputs[1]});
+  return true;
+}
+
 bool convert_hard_sigmoid(const Call& call, Maker& maker) {
   maker.out(Op::hard_sigmoid, {call.inputs[0]},
             {{Attr::alpha, call.f("alpha", 0.2)}, {Attr::beta, call.f("beta", 0.5)}});

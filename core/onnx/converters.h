@@ -16,6 +16,7 @@ bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf
 bool convert_gelu(const Call& call, Maker& maker);
 bool convert_clip(const Call& call, Maker& maker);
 bool convert_leaky_relu(const Call& call, Maker& maker);
+bool convert_prelu(const Call& call, Maker& maker);
 bool convert_hard_sigmoid(const Call& call, Maker& maker);
 bool convert_cast(const Call& call, Maker& maker);
 bool convert_identity(const Call& call, Maker& maker);  // Identity, Dropout at inference

@@ -24,6 +24,8 @@ std::string_view plain_name(Op op) {
       return "Div";
     case Op::pow:
       return "Pow";
+    case Op::prelu:
+      return "PRelu";
     case Op::relu:
       return "Relu";
     case Op::sigmoid:
@@ -178,6 +180,7 @@ void write_unless_plain(Writer& w, const OutNode& n) {
     case Op::mul:
     case Op::div:
     case Op::pow:
+    case Op::prelu:
     case Op::relu:
     case Op::sigmoid:
     case Op::tanh:

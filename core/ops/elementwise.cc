@@ -17,6 +17,13 @@ Inferred infer_floats(Inputs in, const Attrs& attrs) {
   return is_float(in[0].dtype) ? infer_numbers(in, attrs) : std::nullopt;
 }
 
+// The slopes broadcast to x, which keeps its shape.
+Inferred infer_prelu(Inputs in, const Attrs& attrs) {
+  auto out = infer_floats(in, attrs);
+  if (out && out->front().shape != in[0].shape) out.reset();
+  return out;
+}
+
 Inferred infer_unary(Inputs in, const Attrs&) {
   if (!is_float(in[0].dtype)) return std::nullopt;
   return one(in[0].dtype, in[0].shape);
@@ -83,6 +90,8 @@ OpSpec neg_spec() { return unary(Op::neg, work_simple); }
 OpSpec abs_spec() { return unary(Op::abs, work_simple); }
 OpSpec clip_spec() { return unary(Op::clip, work_simple, {{Attr::max, kInf}, {Attr::min, -kInf}}, infer_clip); }
 OpSpec leaky_relu_spec() { return unary(Op::leaky_relu, work_simple, {{Attr::alpha, 0.01}}); }
+// (x, slope): x where it is positive, slope * x elsewhere; ONNX PRelu.
+OpSpec prelu_spec() { return binary(Op::prelu, false, infer_prelu); }
 // max(0, min(1, alpha * x + beta))
 OpSpec hard_sigmoid_spec() { return unary(Op::hard_sigmoid, work_simple, {{Attr::alpha, 0.2}, {Attr::beta, 0.5}}); }
 // x * max(0, min(1, x / 6 + 0.5))

@@ -112,6 +112,10 @@ typename R::Element eval_binary(R& ring, ops::Op op, const typename R::Element& 
       return smaller(ring, a, b);
     case Op::max:
       return larger(ring, a, b);
+    case Op::prelu: {  // max(x, 0) + slope * min(x, 0)
+      const auto below = smaller(ring, a, ring.zero());
+      return ring.add(ring.sub(a, below), ring.mul(b, below));
+    }
     default:
       return ring.power(a, b);
   }

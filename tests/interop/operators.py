@@ -16,7 +16,7 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-LIST = """Add Sub Mul Div Pow Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu Clip HardSigmoid HardSwish Gelu Softmax LayerNormalization
+LIST = """Add Sub Mul Div Pow Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu PRelu Clip HardSigmoid HardSwish Gelu Softmax LayerNormalization
 BatchNormalization Conv ConvTranspose Gemm MatMul MaxPool AveragePool GlobalAveragePool ReduceMean ReduceSum ReduceMax Concat Split Slice Gather
 Reshape Transpose Squeeze Unsqueeze Flatten Expand Pad Resize Identity Dropout Cast Where Constant ConstantOfShape Shape""".split()
 F32, F16, I64, I32, BOOL = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
@@ -47,6 +47,9 @@ def unary_rows():
     for op in "Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu HardSigmoid HardSwish Identity Abs".split():
         yield row(op, [node("Sigmoid", "x", "p"), node(op, "p")] if op in ("Sqrt", "Log") else node(op, "x"), [2, 3, 4], names=[op])
     yield row("LeakyRelu, alpha", node("LeakyRelu", "x", alpha=0.3), [2, 3])
+    for opset in (7, 17):
+        yield row(f"PRelu, slopes of channels, opset {opset}", node("PRelu", "x,w"), [2, 3, 4, 4], {"w": f(3, 1, 1)}, opset=opset)
+    yield row("PRelu, one slope", node("PRelu", "x,w"), [2, 3, 4], {"w": f(1)})
     yield row("HardSigmoid, alpha and beta", node("HardSigmoid", "x", alpha=0.1, beta=0.4), [2, 3], opset=11)
     for approximate in ("none", "tanh"):
         yield row(f"Gelu, {approximate}", node("Gelu", "x", approximate=approximate), [2, 3], opset=20)
@@ -170,7 +173,7 @@ def odd_rows():
     yield row("an empty tensor", node("Concat", "x,w", axis=0), [2, 3], {"w": np.zeros((0, 3), np.float32)})
     for name, op, x, weights, options in (
             ("Conv of one dimension", "Conv", [2, 4, 9], {"w": f(6, 4, 3)}, {}), ("Conv of three dimensions", "Conv", [2, 4, 5, 5, 5], {"w": f(6, 4, 3, 3, 3)}, {}),
-            ("MaxPool of one dimension", "MaxPool", [2, 4, 9], {}, {"kernel_shape": [3]}), ("PRelu", "PRelu", [2, 3], {"w": f(3)}, {}), ("LogSoftmax", "LogSoftmax", [2, 3], {}, {}),
+            ("MaxPool of one dimension", "MaxPool", [2, 4, 9], {}, {"kernel_shape": [3]}), ("LogSoftmax", "LogSoftmax", [2, 3], {}, {}),
             ("Reciprocal", "Reciprocal", [2, 3], {}, {}), ("LRN", "LRN", [2, 4, 3, 3], {}, {"size": 3}), ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
         yield row(name, node(op, ",".join(["x", *weights]), **options), x, weights, known=False)
     for op, gates in (("LSTM", 4), ("GRU", 3)):

@@ -26,6 +26,7 @@ TEST(ElementwiseKernel, UnaryByHand) {
   expect_values(call(Op::relu, {x}), {0, 0, 0, 0.25, 4});
   expect_values(call(Op::neg, {x}), {4, 0.5, 0, -0.25, -4});
   expect_values(call(Op::abs, {x}), {4, 0.5, 0, 0.25, 4});
+  expect_values(call(Op::prelu, {x, numbers({0.1}, {1})}), {-0.4, -0.05, 0, 0.25, 4});
   expect_values(call(Op::leaky_relu, {x}, {{Attr::alpha, 0.1}}), {-0.4, -0.05, 0, 0.25, 4});
   expect_values(call(Op::clip, {x}, {{Attr::min, -1.0}, {Attr::max, 0.1}}), {-1, -0.5, 0, 0.1, 0.1});
   expect_values(call(Op::clip, {x}, {}), {-4, -0.5, 0, 0.25, 4});

@@ -45,6 +45,13 @@ TEST(Convert, AttributesThatAreFloatsReadAsPeopleWriteThem) {
             "%1 = leaky_relu(%0) alpha=0.1 : f32[2]\n%2 = hard_sigmoid(%1) alpha=0.25 : f32[2]\n");
 }
 
+// ONNX broadcasts slopes to x; those that would enlarge it, and integers, are not rlgo's.
+TEST(Convert, PRelu) {
+  EXPECT_EQ(ops_of(import_text("g (float[1,3,4,4] x, float[3,1,1] a) => (float[1,3,4,4] y) { y = PRelu(x, a) }")),
+            "%2 = prelu(%0, %1) : f32[1,3,4,4]\n");
+  EXPECT_EQ(import_text("g (int32[2] x, int32[2] a) => (int32[2] y) { y = PRelu(x, a) }").report.opaque.at("PRelu"), 1);
+}
+
 TEST(Convert, ConvPadsAreKeptExactly) {
   EXPECT_EQ(ops_of(import_text("g (float[1,4,9,9] x, float[6,2,3,3] w, float[6] b) => (float[1,6,5,4] y) "
                                "{ y = Conv<pads=[1,0,2,1], strides=[2,2], group=2, dilations=[1,1]>(x, w, b) }")),

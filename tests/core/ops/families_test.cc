@@ -20,6 +20,8 @@ TEST(Elementwise, BinaryBroadcasts) {
   EXPECT_EQ(work_of(Op::add, "f32[2,1] f32[3]").flops, 6.0);
   EXPECT_EQ(work_of(Op::add, "f32[2,1] f32[3]").bytes, 4.0 * (2 + 3 + 6));
   EXPECT_EQ(work_of(Op::pow, "f32[2] f32[]").flops, 16.0);
+  EXPECT_EQ(result(Op::prelu, "f32[2,3,4,4] f32[3,1,1]"), "f32[2,3,4,4]");
+  EXPECT_EQ(result(Op::prelu, "f32[3,1] f32[1,2]"), "-");  // the slopes must not enlarge x
 }
 
 TEST(Elementwise, UnaryKeepsTheTypeAndTakesFloatsOnly) {
