@@ -30,7 +30,7 @@ import onnxruntime as ort
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
-from rlgo_results.race import in_onnxruntime, race, session_options  # noqa: E402
+from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine"]
@@ -255,6 +255,7 @@ def main():
     if not done:
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerow(COLUMNS)
+    share_pool(max(args.threads))
     models, start = chosen_models(args.models), time.perf_counter()
     missing = {name: [p for p in args.peers if p != "original" and (name, p) not in done] for _, name, _ in models}
     for number, (group, name, path) in enumerate(models, 1):

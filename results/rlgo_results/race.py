@@ -13,11 +13,29 @@ from .where import commit, machine
 COLUMNS = ["graph", "system", "runtime", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "model", "commit", "machine"]
 
 
+_shared = 0  # threads of the pool that sessions of several threads share
+
+
+def share_pool(threads):
+    """To be called before the first session where sessions of so many threads will race. With a pool for each session the threads of the
+    others, which spin for a while after a run, would take the cores from it."""
+    import onnxruntime as ort
+
+    global _shared
+    if threads > 1 and _shared != threads:
+        ort.set_default_logger_severity(3)
+        ort.set_global_thread_pool_sizes(threads, 1)
+        _shared = threads
+
+
 def session_options(threads):
     import onnxruntime as ort
 
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    if threads > 1 and threads == _shared:
+        options.use_per_session_threads = False
+        return options
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     return options
@@ -145,6 +163,7 @@ def race_graph(graph, models, threads, rounds, budget_s):
 
 def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
     """Writes the table `out`, graph by graph; what is in it already is left as it is."""
+    share_pool(threads)
     out = Path(out)
     done = set(pd.read_csv(out)["graph"]) if out.is_file() else set()
     for graph, models in chosen(results).items():

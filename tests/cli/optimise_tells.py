@@ -55,6 +55,18 @@ def nothing_is_compared(folder):
     assert "not checked by LibTorch interpreter" in forced.stdout and (folder / "out.onnx").exists(), forced.stdout
 
 
+def rounding(folder):
+    """what differs a little beyond the tolerance is given up for what does not, told; what differs much is an error"""
+    nodes, weights = convolutions("y")
+    save(folder / "toy.onnx", nodes, weights)
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--check.tolerance", "1e-8", *QUICK, cwd=folder, status=None)
+    assert done.returncode in (0, 3) and "its rounding errors add up" in done.stderr, done.stderr
+    assert "given up: relative error" in done.stdout and "equivalence     largest relative error 0 by" in done.stdout, done.stdout
+    (folder / "out.onnx").unlink(missing_ok=True)
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--check.tolerance", "1e-12", *QUICK, cwd=folder, status=1)
+    assert "does not compute the same" in done.stderr and not (folder / "out.onnx").exists(), done.stderr
+
+
 def no_time(folder):
     """a second is over when the runtime has started: the search by formula is done all the same"""
     nodes, weights = convolutions("y")
@@ -65,4 +77,4 @@ def no_time(folder):
 
 
 if __name__ == "__main__":
-    main(normalisations, unknown_operators, nothing_is_compared, no_time)
+    main(normalisations, unknown_operators, nothing_is_compared, rounding, no_time)
