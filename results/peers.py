@@ -15,6 +15,7 @@ onnxoptimizer.
 """
 import argparse
 import csv
+import multiprocessing
 import os
 import pathlib
 import statistics
@@ -112,6 +113,12 @@ def quantile(values, share):
     return float(np.quantile(np.asarray(values), share))
 
 
+def samples_of(variants, feeds, threads, blocks, race_s, seed):
+    """{variant: times of a run in us}, raced in this process."""
+    share_pool(threads)
+    return race({peer: in_onnxruntime(path, feeds, threads) for peer, path in variants.items()}, blocks, race_s, seed)
+
+
 def measure(group, name, source, folder, peers, args):
     """Rows of one model, of the original and these peers."""
     model = onnx.load(source)
@@ -138,8 +145,8 @@ def measure(group, name, source, folder, peers, args):
         made[peer] = row
     rows = []
     for threads in args.threads:
-        timed = {peer: in_onnxruntime(path, feeds, threads) for peer, path in [*variants.items(), ("again", source)]}
-        samples = race(timed, args.blocks, args.race_s, seed=len(name) + threads)
+        with multiprocessing.get_context("spawn").Pool(1) as process:  # of its own: all its sessions share threads
+            samples = process.apply(samples_of, ({**variants, "again": source}, feeds, threads, args.blocks, args.race_s, len(name) + threads))
         ratios = {peer: [a / b for a, b in zip(samples[peer], samples["original"])] for peer in samples}
         for peer, row in made.items():
             line = base | row | {"peer": peer, "threads": threads}
@@ -255,7 +262,6 @@ def main():
     if not done:
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerow(COLUMNS)
-    share_pool(max(args.threads))
     models, start = chosen_models(args.models), time.perf_counter()
     missing = {name: [p for p in args.peers if p != "original" and (name, p) not in done] for _, name, _ in models}
     for number, (group, name, path) in enumerate(models, 1):

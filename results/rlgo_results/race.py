@@ -17,8 +17,8 @@ _shared = 0  # threads of the pool that sessions of several threads share
 
 
 def share_pool(threads):
-    """To be called before the first session where sessions of so many threads will race. With a pool for each session the threads of the
-    others, which spin for a while after a run, would take the cores from it."""
+    """To be called before the first session of a process in which sessions of so many threads race: from then on all sessions run on one pool of
+    so many. With a pool for each session the threads of the others, which spin for a while after a run, would take the cores from it."""
     import onnxruntime as ort
 
     global _shared
@@ -33,7 +33,7 @@ def session_options(threads):
 
     options = ort.SessionOptions()
     options.log_severity_level = 4
-    if threads > 1 and threads == _shared:
+    if _shared:
         options.use_per_session_threads = False
         return options
     options.intra_op_num_threads = threads
