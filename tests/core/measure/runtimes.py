@@ -65,6 +65,11 @@ def check(name, folder):
     assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
     assert "error" in results[2] and "samples_us" not in results[2], results[2]
 
+    several = Measurer(name)  # whose models share their threads
+    assert several.ask(id=1, do="hello", protocol=1, threads=2, seed=1)["threads"] == 2
+    answer = several.ask(id=2, do="measure", models=[small, conv, conv], **request)
+    assert all(len(result["samples_us"]) == 3 for result in answer["results"]), answer
+
     # Declared with two dimensions, computed with three (the sizes are those at 0, 3, 6), which no inference sees.
     nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("ReduceMax", ["s"], ["eight"], keepdims=0),
              helper.make_node("Range", ["zero", "eight", "three"], ["r"]), helper.make_node("Gather", ["row", "r"], ["t"]), helper.make_node("Reshape", ["x", "t"], ["y"])]
