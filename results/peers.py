@@ -172,9 +172,10 @@ def report(folder):
     table = pandas.read_csv(folder / "peers.csv")
     lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
              "Ratios to the original's latency (below 1 is faster); A/A: the original against itself.\n"]
-    peers = [p for p in PEERS if p in set(table.peer) and p != "original"]
+    measured = [p for p in PEERS if p in set(table.peer) and p != "original"]
     for threads in sorted(set(table.threads)):
         part = table[table.threads == threads]
+        peers = [p for p in measured if p in set(part.peer)]
         lines.append(f"\n## {threads} thread{'s' if threads > 1 else ''}\n\n| model | operators | ms | A/A | " + " | ".join(peers) + " |\n|---|---|---|---|" + "---|" * len(peers))
         for model in dict.fromkeys(part.model):
             rows = part[part.model == model].set_index("peer")
@@ -185,7 +186,7 @@ def report(folder):
             lines.append(f"| {label} | | | | " + " | ".join(f"{geometric_mean(rows[rows.peer == p].ratio.dropna()):.3f}" for p in peers) + " |")
         lines.append("| seconds to make, median | | | | " + " | ".join(f"{part[part.peer == p].made_s.median():.1f}" for p in peers) + " |")
     (folder / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    draw(table, peers, folder / "peers.png")
+    draw(table, measured, folder / "peers.png")
     print((folder / "peers.md").read_text(encoding="utf-8"))
 
 
@@ -208,7 +209,7 @@ def draw(table, peers, path):
         axes.fill_betweenx([i - 0.4, i + 0.4], 1 - noise[model], 1 + noise[model], color="0.85", zorder=1)
     axes.axvline(1, color="0.5", linewidth=1)
     axes.set_yticks(range(len(models)), models, fontsize=7)
-    axes.invert_yaxis()
+    axes.set_ylim(len(models) - 0.3, -0.7)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2]))
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
