@@ -46,9 +46,7 @@ Tensors abs_kernel(const Call& call) { return {at::abs(call.in[0])}; }
 Tensors clip_kernel(const Call& call) {
   return {at::clamp(call.in[0], call.attrs().f(Attr::min), call.attrs().f(Attr::max))};
 }
-Tensors prelu_kernel(const Call& call) {
-  return {at::where(call.in[0] > 0, call.in[0], call.in[0] * call.in[1])};
-}
+Tensors prelu_kernel(const Call& call) { return {at::where(call.in[0] > 0, call.in[0], call.in[0] * call.in[1])}; }
 Tensors leaky_relu_kernel(const Call& call) { return {at::leaky_relu(call.in[0], call.attrs().f(Attr::alpha))}; }
 Tensors hard_sigmoid_kernel(const Call& call) {
   at::Tensor out = call.in[0] * call.attrs().f(Attr::alpha);

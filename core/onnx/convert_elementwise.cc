@@ -20,6 +20,7 @@ constexpr Row kRows[] = {{"Add", Op::add},
                          {"Sum", Op::add},
                          {"Min", Op::min},
                          {"Max", Op::max},
+                         {"PRelu", Op::prelu},
                          {"Relu", Op::relu},
                          {"Sigmoid", Op::sigmoid},
                          {"Tanh", Op::tanh},
@@ -111,11 +112,6 @@ bool convert_clip(const Call& call, Maker& maker) {
 
 bool convert_leaky_relu(const Call& call, Maker& maker) {
   maker.out(Op::leaky_relu, {call.inputs[0]}, {{Attr::alpha, call.f("alpha", 0.01)}});
-  return true;
-}
-
-bool convert_prelu(const Call& call, Maker& maker) {
-  maker.out(Op::prelu, {call.inputs[0], call.inputs[1]});
   return true;
 }
 

@@ -52,7 +52,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"Neg", convert_unary},
     {"Not", convert_unary},
     {"Or", convert_compare},
-    {"PRelu", convert_prelu},
+    {"PRelu", convert_binary},
     {"Pad", convert_pad},
     {"Pow", convert_pow},
     {"ReduceMax", convert_reduce},

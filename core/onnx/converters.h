@@ -7,7 +7,7 @@
 namespace rlgo::onnx_io {
 
 // convert_elementwise.cc
-bool convert_binary(const Call& call, Maker& maker);   // Add Sub Mul Div
+bool convert_binary(const Call& call, Maker& maker);   // Add Sub Mul Div PRelu
 bool convert_compare(const Call& call, Maker& maker);  // Equal Less LessOrEqual Greater GreaterOrEqual And Or
 bool convert_where(const Call& call, Maker& maker);
 bool convert_pow(const Call& call, Maker& maker);
@@ -16,7 +16,6 @@ bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf
 bool convert_gelu(const Call& call, Maker& maker);
 bool convert_clip(const Call& call, Maker& maker);
 bool convert_leaky_relu(const Call& call, Maker& maker);
-bool convert_prelu(const Call& call, Maker& maker);
 bool convert_hard_sigmoid(const Call& call, Maker& maker);
 bool convert_cast(const Call& call, Maker& maker);
 bool convert_identity(const Call& call, Maker& maker);  // Identity, Dropout at inference

@@ -43,12 +43,13 @@ Graphs around(const Known& known, const Graphs& graphs, Goals* goals, size_t lim
 bool leads(const Known& known, const graph::Graph& graph, uint64_t goal, int applications, size_t limit) {
   Goals goals{goal};
   Graphs at{{graph.hash(), graph}};
-  for (int k = 0; k < applications && !goals.empty(); ++k) at = around(known, at, &goals, limit);
+  for (int k = 0; k < applications && !goals.empty(); ++k)
+    at = around(known, at, &goals, k + 1 < applications ? limit : 0);
   return goals.empty();
 }
 
-// Whether one application, or two, lead from one of `graphs` to the goal. Most known rules have one that undoes them, so
-// where to look is what one or two applications make of the goal; the way from there is walked.
+// Whether one application, or two, lead from one of `graphs` to the goal. Most known rules have one that undoes them,
+// so where to look is what one or two applications make of the goal; the way from there is walked.
 bool meets(const Known& known, const Graphs& graphs, uint64_t hash, const graph::Graph& goal,
            const CoverOptions& options) {
   const auto limit = static_cast<size_t>(options.max_graphs);
@@ -69,9 +70,10 @@ int distance(const Known& known, const graph::Graph& graph, const Graphs& wanted
   for (const auto& [hash, goal] : wanted) goals.insert(hash);
   const Graphs near = around(known, {{graph.hash(), graph}}, &goals, limit);
   if (goals.empty()) return 1;
-  Graphs reached = around(known, near, &goals, 4 * limit);
+  const bool on = options.applications > 2;
+  Graphs reached = around(known, near, &goals, on ? 4 * limit : 0);
   if (goals.empty()) return 2;
-  if (options.applications <= 2) return 4;
+  if (!on) return 4;
   reached.insert(near.begin(), near.end());
   for (const uint64_t hash : goals) {
     if (!meets(known, reached, hash, wanted.at(hash), options)) return 4;

@@ -21,6 +21,13 @@ typename R::Element smaller(R& ring, const typename R::Element& a, const typenam
   return ring.minimum(items);
 }
 
+// max(x, 0) + slope * min(x, 0)
+template <class R>
+typename R::Element sloped(R& ring, const typename R::Element& x, const typename R::Element& slope) {
+  const auto below = smaller(ring, x, ring.zero());
+  return ring.add(ring.sub(x, below), ring.mul(slope, below));
+}
+
 // max(low, min(high, x)); infinite bounds are none.
 template <class R>
 typename R::Element clamp(R& ring, typename R::Element x, double low, double high) {
@@ -85,10 +92,8 @@ typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, con
       return larger(ring, x, ring.neg(x));
     case Op::clip:
       return clamp(ring, x, attrs.f(Attr::min), attrs.f(Attr::max));
-    case Op::leaky_relu: {  // max(x, 0) + alpha * min(x, 0)
-      const auto below = smaller(ring, x, ring.zero());
-      return ring.add(ring.sub(x, below), ring.mul(ring.number(attrs.f(Attr::alpha)), below));
-    }
+    case Op::leaky_relu:
+      return sloped(ring, x, ring.number(attrs.f(Attr::alpha)));
     case Op::hard_sigmoid:
       return hard_sigmoid(ring, x, attrs.f(Attr::alpha), attrs.f(Attr::beta));
     default:  // hard_swish
@@ -112,10 +117,8 @@ typename R::Element eval_binary(R& ring, ops::Op op, const typename R::Element& 
       return smaller(ring, a, b);
     case Op::max:
       return larger(ring, a, b);
-    case Op::prelu: {  // max(x, 0) + slope * min(x, 0)
-      const auto below = smaller(ring, a, ring.zero());
-      return ring.add(ring.sub(a, below), ring.mul(b, below));
-    }
+    case Op::prelu:
+      return sloped(ring, a, b);
     default:
       return ring.power(a, b);
   }

@@ -112,7 +112,8 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
     case Op::global_avg_pool:
       // A rule may ask that the image has a window's extents: an averaged kernel.
       if (!windows_.empty() && chance(50))
-        return Shape{between(1, 2), extent(), windows_[rng_.below(windows_.size())], windows_[rng_.below(windows_.size())]};
+        return Shape{between(1, 2), extent(), windows_[rng_.below(windows_.size())],
+                     windows_[rng_.below(windows_.size())]};
       return Shape{between(1, 2), extent(), image_, chance(60) ? image_ : between(2, 7)};
     case Op::batch_norm:
       if (place == 0) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));

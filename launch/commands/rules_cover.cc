@@ -108,8 +108,8 @@ class CoverRun {
     std::printf(
         "%zu rules against %d proved ones: %d contained, %d derived (two applications), %d further (three or four), %d "
         "proved, %d refuted, %d unknown (%d of them not sayable or not typed); %d read from right to left",
-        judged_.size(), known_->size(), of(Cover::contained), of(Cover::derived), of(Cover::further),
-        of(Cover::proved), of(Cover::refuted), of(Cover::unknown), unsayable, reversed);
+        judged_.size(), known_->size(), of(Cover::contained), of(Cover::derived), of(Cover::further), of(Cover::proved),
+        of(Cover::refuted), of(Cover::unknown), unsayable, reversed);
     if (stopped > 0) std::printf("; stopped before %d", stopped);
     std::printf("; %.1f s\n", seconds);
     return of(Cover::refuted) + of(Cover::unknown) + stopped == 0 ? 0 : 1;
@@ -196,8 +196,7 @@ int run_rules_cover(std::vector<std::string> arguments) {
   options.integer("threads", threads, 1, 256, "rules that are judged at a time");
   options.integer("instances", instances, 1, 100'000,
                   "random places of application that are searched for a counterexample");
-  options.integer("applications", applications, 2, 4,
-                  "of known rules that are tried in a row");
+  options.integer("applications", applications, 2, 4, "of known rules that are tried in a row");
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   const auto files = parse_rules_arguments("cover", options, arguments);
   if (!files) return 0;

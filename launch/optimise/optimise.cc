@@ -193,8 +193,8 @@ std::string excuse(const graph::Graph& before, const Story& story) {
   return std::ranges::all_of(story.checks, rounding) ? "its rounding errors add up" : "";
 }
 
-// The chosen attempt; where it differs and has an excuse, the next best one, which is told. The file itself is the last.
-// Throws Error where nothing is left.
+// The chosen attempt; where it differs and has an excuse, the next best one, which is told. The file itself is the
+// last. Throws Error where nothing is left.
 void check_the_chosen(const OptimiseRequest& request, const LoadedModel& model, measure::Measurer* measurer,
                       const Log& log, Story& story) {
   for (;;) {
@@ -205,9 +205,8 @@ void check_the_chosen(const OptimiseRequest& request, const LoadedModel& model, 
       if (differs == story.checks.end() || story.best().trace.empty()) throw;
       const std::string why = excuse(model.graph, story);
       if (why.empty()) throw;
-      const std::string told =
-          fmt::format("relative error {:.3g} by {}, tolerance {:.3g} (--check.tolerance): {}", differs->error,
-                      differs->by, story.tolerance, why);
+      const std::string told = fmt::format("relative error {:.3g} by {}, tolerance {:.3g} (--check.tolerance): {}",
+                                           differs->error, differs->by, story.tolerance, why);
       log.warn("'{}' is given up: {}", story.best().name, told);
       story.attempts[story.chosen].error = "given up: " + told;
       story.checks.clear();
