@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/policy.h"
-#include "core/mdp/coded.h"
+#include "core/codec/coded.h"
 #include "core/mdp/mdp.h"
 
 namespace rlgo::actors {

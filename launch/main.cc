@@ -11,7 +11,7 @@
 #include "core/comm/comm.h"
 #include "launch/commands/command.h"
 #include "launch/revision.h"
-#include "launch/roles.h"
+#include "launch/train/roles.h"
 #include "launch/signals.h"
 
 namespace {

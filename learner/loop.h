@@ -10,9 +10,9 @@
 #include "core/base/stopwatch.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
-#include "core/mdp/coded.h"
+#include "core/codec/coded.h"
 #include "learner/algorithm.h"
-#include "learner/roster.h"
+#include "learner/distributed/actor_registry.h"
 
 namespace rlgo::learner {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "learner/algorithm.h"
-#include "learner/group.h"
+#include "learner/distributed/learner_group.h"
 #include "learner/ppo/trainer.h"
 
 namespace rlgo::learner {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mdp/coded.h"
+#include "core/codec/coded.h"
 #include "replay/schema.h"
 
 namespace rlgo::replay {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "replay/h5_support.h"
-#include "replay/seal.h"
+#include "replay/checksum.h"
 
 namespace rlgo::replay::h5 {
 

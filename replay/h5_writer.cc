@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 #include "replay/h5_support.h"
-#include "replay/seal.h"
+#include "replay/checksum.h"
 
 namespace rlgo::replay::h5 {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/mdp/observation_code.h"
+#include "core/codec/observation_code.h"
 #include "replay/part.h"
 
 namespace rlgo::replay {

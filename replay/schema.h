@@ -15,7 +15,7 @@ namespace rlgo::replay {
 
 constexpr std::string_view kFormat = "rlgo-rollouts";
 constexpr int64_t kVersion = 2;  // raised by any change of a dataset's meaning; readers refuse other versions
-constexpr std::string_view kCoding = "difference";  // how observations are stored: core/mdp/observation_code.h
+constexpr std::string_view kCoding = "difference";  // how observations are stored: core/codec/observation_code.h
 
 // What all episodes of a part share; attributes of its root group.
 struct StoreHeader {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/mdp/coded.h"
+#include "core/codec/coded.h"
 #include "replay/part.h"
 
 namespace rlgo::replay {

@@ -2,7 +2,7 @@
 // The family files (convert_*.cc) hold them. Each returns false where this use of the operator cannot be expressed.
 #pragma once
 
-#include "core/onnx/call.h"
+#include "core/onnx/onnx_node.h"
 
 namespace rlgo::onnx_io {
 

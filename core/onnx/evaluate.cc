@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/onnx/call.h"
+#include "core/onnx/onnx_node.h"
 #include "core/onnx/evaluate.h"
 
 namespace rlgo::onnx_io {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/onnx/call.h"
+#include "core/onnx/onnx_node.h"
 
 namespace rlgo::onnx_io {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/onnx/guard.h"
+#include "core/onnx/safe_schemas.h"
 #include "core/onnx/validate.h"
 
 namespace rlgo::onnx_io {

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/onnx/guard.h"
+#include "core/onnx/safe_schemas.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "core/onnx/call.h"
+#include "core/onnx/onnx_node.h"
 
 namespace onnx {
 class ModelProto;

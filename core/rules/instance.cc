@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/rules/instance_parts.h"
 #include "core/rules/matcher.h"
-#include "core/rules/propose.h"
+#include "core/rules/random_attributes.h"
 
 namespace rlgo::rules {
 namespace {

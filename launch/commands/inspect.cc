@@ -10,7 +10,7 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/report/run_report.h"
-#include "launch/run_folder.h"
+#include "launch/train/run_folder.h"
 #include "launch/session.h"
 #include "replay/compact.h"
 #include "replay/summary.h"

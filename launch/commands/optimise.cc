@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "launch/commands/command.h"
 #include "launch/optimise/optimise.h"
-#include "launch/report/story_report.h"
+#include "launch/report/result_report.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

@@ -6,8 +6,8 @@
 #include "core/base/text.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
-#include "launch/outcome.h"
-#include "launch/run_folder.h"
+#include "launch/train/outcome.h"
+#include "launch/train/run_folder.h"
 #include "launch/session.h"
 #include "launch/target.h"
 

@@ -11,9 +11,9 @@
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
-#include "core/rulegen/generate.h"
-#include "core/rulegen/prove.h"
-#include "core/rulegen/soundness.h"
+#include "core/rulegen/generate/generate.h"
+#include "core/rulegen/prove/prove.h"
+#include "core/rulegen/check/soundness.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
@@ -21,7 +21,7 @@
 #include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/status_line.h"
+#include "launch/train/status_line.h"
 
 namespace rlgo::launch {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
-#include "core/rulegen/check.h"
+#include "core/rulegen/check/check.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 

@@ -9,12 +9,12 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
-#include "core/rulegen/generate.h"
+#include "core/rulegen/generate/generate.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/status_line.h"
+#include "launch/train/status_line.h"
 
 namespace rlgo::launch {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/rules/compiled.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
-#include "launch/rule_picture.h"
+#include "core/draw/rule_picture.h"
 
 namespace rlgo::launch {
 

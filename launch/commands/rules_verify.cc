@@ -13,7 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
-#include "core/rulegen/prove.h"
+#include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"

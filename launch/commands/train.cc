@@ -4,8 +4,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "launch/commands/command.h"
-#include "launch/roles.h"
-#include "launch/run_folder.h"
+#include "launch/train/roles.h"
+#include "launch/train/run_folder.h"
 
 namespace rlgo::launch {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/status_line.h"
+#include "launch/train/status_line.h"
 
 namespace rlgo::launch {
 

@@ -7,8 +7,8 @@
 
 #include "core/base/log.h"
 #include "launch/config.h"
-#include "launch/optimise/story.h"
-#include "launch/status_line.h"
+#include "launch/optimise/result.h"
+#include "launch/train/status_line.h"
 
 namespace rlgo::launch {
 

@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/exec/equivalence.h"
 #include "core/measure/outputs.h"
-#include "launch/optimise/sight.h"
+#include "launch/optimise/check_coverage.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {

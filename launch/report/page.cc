@@ -1,7 +1,7 @@
 #include "launch/report/page.h"
 
 #include "core/base/error.h"
-#include "core/graph/svg.h"
+#include "core/draw/svg.h"
 #include "launch/report/assets.h"
 
 namespace rlgo::launch::report {

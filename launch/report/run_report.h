@@ -8,7 +8,7 @@
 #include "core/rules/rules.h"
 #include "launch/config.h"
 #include "launch/model.h"
-#include "launch/run_folder.h"
+#include "launch/train/run_folder.h"
 
 namespace rlgo::launch::report {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/graph/svg.h"
+#include "core/draw/svg.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::launch::report {

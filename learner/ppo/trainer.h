@@ -16,8 +16,8 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/agent.h"
 #include "core/nets/weights.h"
-#include "learner/gradients.h"
-#include "learner/group.h"
+#include "learner/distributed/gradients.h"
+#include "learner/distributed/learner_group.h"
 
 namespace rlgo::learner {
 

@@ -3,7 +3,7 @@
     seen = decode(code, base)       # base: what decode gave for it, or None
 
 An observation is a dictionary of arrays: node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G],
-globals [g], counts [xfers], loc_node [locations]. This mirrors core/mdp/observation_decode.cc; a test compares the two.
+globals [g], counts [xfers], loc_node [locations]. This mirrors core/codec/observation_decode.cc; a test compares the two.
 """
 import struct
 

@@ -6,8 +6,8 @@
 #include "core/exec/interpreter.h"
 #include "core/graph/editor.h"
 #include "core/graph/text.h"
-#include "core/rulegen/leaves.h"
-#include "core/rules/propose.h"
+#include "core/rulegen/check/input_values.h"
+#include "core/rules/random_attributes.h"
 
 namespace rlgo {
 namespace {

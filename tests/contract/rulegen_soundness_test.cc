@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/rulegen/soundness.h"
+#include "core/rulegen/check/soundness.h"
 
 namespace rlgo::rulegen {
 namespace {

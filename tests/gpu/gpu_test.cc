@@ -16,7 +16,7 @@
 #include "core/nets/graph_ops.h"
 #include "core/nets/weights.h"
 #include "learner/ppo/trainer.h"
-#include "learner/world/trainer.h"
+#include "learner/dream/trainer.h"
 #include "tests/support/rollout.h"
 #include "tests/support/toy_env.h"
 

@@ -1,4 +1,4 @@
-#include "launch/best.h"
+#include "launch/train/best.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

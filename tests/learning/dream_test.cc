@@ -6,7 +6,7 @@
 #include "actors/evaluation.h"
 #include "actors/latent_env.h"
 #include "learner/ppo/trainer.h"
-#include "learner/world/trainer.h"
+#include "learner/dream/trainer.h"
 #include "tests/support/toy_env.h"
 
 namespace rlgo {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/base/file.h"
-#include "replay/seal.h"
+#include "replay/checksum.h"
 #include "tests/replay/store.h"
 
 namespace rlgo::replay {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/comm/device_group.h"
-#include "learner/group.h"
+#include "learner/distributed/learner_group.h"
 
 namespace rlgo::test {
 

@@ -1,5 +1,5 @@
 // Observations of real environments survive their coding bit for bit, in few bytes.
-#include "core/mdp/observation_code.h"
+#include "core/codec/observation_code.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "core/cost/analytic.h"
 #include "core/env/features.h"
 #include "core/env/rewrite_env.h"
-#include "core/mdp/coded.h"
+#include "core/codec/coded.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
 

@@ -1,0 +1,136 @@
+#include "core/onnx/onnx_node.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace rlgo::onnx_io {
+namespace {
+
+template <typename T>
+const T* find(const Call& call, std::string_view name) {
+  const auto found = call.attrs.find(std::string(name));
+  return found == call.attrs.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+// The double with the shortest decimal form that rounds to this float: 0.1f is 0.1, as people and rules write it.
+double plain_double(float value) {
+  if (!std::isfinite(value)) return static_cast<double>(value);
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  double result = 0;
+  std::from_chars(text.data(), end, result);
+  return result;
+}
+
+}  // namespace
+
+bool Call::only_first_output() const {
+  return std::all_of(outputs.begin() + 1, outputs.end(), [](const std::string& name) { return name.empty(); });
+}
+
+int64_t Call::i(std::string_view name, int64_t fallback) const {
+  const auto* value = find<int64_t>(*this, name);
+  return value ? *value : fallback;
+}
+
+double Call::f(std::string_view name, double fallback) const {
+  const auto* value = find<float>(*this, name);
+  return value ? plain_double(*value) : fallback;
+}
+
+std::string Call::s(std::string_view name, std::string_view fallback) const {
+  const auto* value = find<std::string>(*this, name);
+  return value ? *value : std::string(fallback);
+}
+
+std::optional<Ints> Call::ints(std::string_view name) const {
+  const auto* value = find<Ints>(*this, name);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+const Constant* Call::tensor(std::string_view name) const { return find<Constant>(*this, name); }
+
+std::optional<Ints> Call::ints_of(std::string_view name, size_t input, bool& known) const {
+  known = true;
+  if (auto value = ints(name)) return value;
+  if (!has_input(input)) return std::nullopt;
+  const Constant* constant = constants[input];
+  known = constant != nullptr && !constant->is_float();
+  return known ? std::optional(constant->ints) : std::nullopt;
+}
+
+std::optional<double> Call::scalar_of(std::string_view name, size_t input, bool& known) const {
+  known = true;
+  if (const auto* value = find<float>(*this, name)) return plain_double(*value);
+  if (!has_input(input)) return std::nullopt;
+  const Constant* constant = constants[input];
+  known = constant != nullptr && constant->size() == 1;
+  if (!known) return std::nullopt;
+  return constant->is_float()
+             ? (constant->type.dtype == ops::DType::f32 ? plain_double(static_cast<float>(constant->floats[0]))
+                                                        : constant->floats[0])
+             : static_cast<double>(constant->ints[0]);
+}
+
+std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs,
+                                        std::string name) {
+  // A left-out input: no operator of rlgo has one.
+  ok_ = ok_ && std::ranges::none_of(inputs, [](const graph::Value& v) { return v.node == graph::kNoNode; });
+  if (!ok_) return std::nullopt;
+  const auto& chosen = added_.size() < given_.size() ? given_[added_.size()] : attrs;
+  auto id = editor_->try_add(op, inputs, chosen, nullptr, std::move(name));
+  ok_ = id.has_value();
+  if (ok_) added_.push_back(*id);
+  return id;
+}
+
+graph::Value Maker::op(ops::Op op, std::initializer_list<graph::Value> inputs, const ops::Attrs& attrs) {
+  const auto id = add(op, std::span<const graph::Value>(inputs.begin(), inputs.size()), attrs, {});
+  return id ? graph::Value{*id, 0} : graph::Value{};
+}
+
+graph::Value Maker::weight(std::string name, std::shared_ptr<const graph::Blob> blob) {
+  return editor_->add_weight(std::move(name), std::move(blob));
+}
+
+void Maker::out(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs) {
+  const auto id = add(op, inputs, attrs, name_);
+  if (!id) return;
+  const auto ports = static_cast<int32_t>(editor_->node(*id).info->outputs.size());
+  for (int32_t port = 0; port < ports; ++port) outputs_.push_back({*id, port});
+}
+
+void Maker::pass(graph::Value value) {
+  ok_ = ok_ && value.node != graph::kNoNode;
+  outputs_.push_back(value);
+}
+
+ops::TensorType Maker::type(graph::Value value) const {
+  return ok_ && value.node != graph::kNoNode ? editor_->type(value) : ops::TensorType();
+}
+
+graph::Value Maker::reshaped(graph::Value value, const ops::Shape& shape) {
+  if (ok_ && type(value).shape == shape) return value;
+  return op(ops::Op::reshape, {value}, {{ops::Attr::shape, to_ints(shape)}});
+}
+
+std::optional<int64_t> normal_axis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) return std::nullopt;
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::optional<Ints> normal_axes(const Ints& axes, int rank) {
+  Ints normal;
+  for (int64_t axis : axes) {
+    const auto one = normal_axis(axis, rank);
+    if (!one) return std::nullopt;
+    normal.push_back(*one);
+  }
+  std::ranges::sort(normal);
+  if (std::ranges::adjacent_find(normal) != normal.end()) return std::nullopt;
+  return normal;
+}
+
+}  // namespace rlgo::onnx_io

@@ -1,0 +1,355 @@
+#include "core/rulegen/check/bounded_choice.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rlgo::rulegen {
+namespace {
+
+using ops::Attr;
+using ops::AttrValue;
+using ops::Ints;
+using ops::Op;
+using ops::Shape;
+
+std::vector<AttrValue> permutations(size_t rank) {
+  Ints perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::vector<AttrValue> all;
+  do {
+    all.emplace_back(perm);
+  } while (std::ranges::next_permutation(perm).found);
+  return all;
+}
+
+std::vector<AttrValue> subsets(size_t rank) {
+  std::vector<AttrValue> all;
+  for (size_t mask = 1; mask < size_t{1} << rank; ++mask) {
+    Ints axes;
+    for (size_t d = 0; d < rank; ++d) {
+      if (mask >> d & 1) axes.push_back(static_cast<int64_t>(d));
+    }
+    all.emplace_back(axes);
+  }
+  return all;
+}
+
+// Ways to write extent as a sum of `parts` numbers >= 1.
+std::vector<AttrValue> compositions(int64_t extent, size_t parts) {
+  std::vector<AttrValue> all;
+  const auto extend = [&](const auto& self, Ints sizes, int64_t rest) -> void {
+    if (sizes.size() + 1 == parts) {
+      sizes.push_back(rest);
+      if (rest >= 1) all.emplace_back(sizes);
+      return;
+    }
+    for (int64_t size = 1; size < rest; ++size) {
+      Ints longer = sizes;
+      longer.push_back(size);
+      self(self, longer, rest - size);
+    }
+  };
+  extend(extend, {}, extent);
+  return all;
+}
+
+// The shape as it is, with neighbours merged, flat, and with a 1 at either end.
+std::vector<AttrValue> reshapes(const Shape& from) {
+  const Ints own(from.begin(), from.end());
+  std::vector<AttrValue> all{own};
+  for (size_t d = 0; d + 1 < own.size(); ++d) {
+    Ints merged = own;
+    merged[d] *= merged[d + 1];
+    merged.erase(merged.begin() + static_cast<ptrdiff_t>(d) + 1);
+    all.emplace_back(merged);
+  }
+  Ints before = own, behind = own;
+  before.insert(before.begin(), 1);
+  behind.push_back(1);
+  all.emplace_back(before);
+  all.emplace_back(behind);
+  for (int64_t side = 1; own.size() == 1 && side * side <= own[0]; ++side) {
+    if (side * side != own[0]) continue;  // matrices and kernels that are the identity
+    all.emplace_back(Ints{side, side, 1, 1});
+    all.emplace_back(Ints{1, side, side});
+  }
+  if (own.size() == 3) all.emplace_back(Ints{own[0] * own[1], own[2], 1, 1});
+  return all;
+}
+
+void add_new(std::vector<AttrValue>& all, Ints value) {
+  if (std::ranges::find(all, AttrValue(value)) == all.end()) all.emplace_back(std::move(value));
+}
+
+}  // namespace
+
+Shape BoundedChooser::shape_of_rank(int64_t rank) {
+  Shape shape;
+  for (int64_t d = 0; d < rank; ++d) shape.push_back(between(1, bounds_.dims));
+  return shape;
+}
+Shape BoundedChooser::any_shape() { return shape_of_rank(between(1, 4)); }
+
+// The same shape, or one that broadcasts with it.
+Shape BoundedChooser::relative(const Shape& other) {
+  if (other.empty()) return shape_of_rank(between(0, 4));
+  std::vector<Shape> all{other, Shape{}};
+  if (other.size() > 1) all.push_back({other.back()});
+  if (other.size() == 4) all.push_back({1, other[1], 1, 1});
+  for (size_t d = 0; d < other.size(); ++d) {
+    Shape part = other;
+    part[d] = other[d] == 1 ? bounds_.dims : 1;
+    all.push_back(part);
+  }
+  if (other.size() < 4) {
+    Shape longer = other;
+    longer.insert(longer.begin(), 2);
+    all.push_back(longer);
+  }
+  return all[static_cast<size_t>(choices_.pick(static_cast<int64_t>(all.size())))];
+}
+
+// The extent of a window along one axis.
+int64_t BoundedChooser::window() {
+  std::vector<int64_t> all;
+  for (int64_t k = 1; k <= bounds_.kernel; ++k) all.push_back(k);
+  for (const int64_t wished : windows_) {
+    if (std::ranges::find(all, wished) == all.end()) all.push_back(wished);
+  }
+  return all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))];
+}
+
+std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t place) {
+  const int64_t group = draft.attrs.i(Attr::group);
+  if (place == 0) {
+    const auto& w = draft.types[1];
+    if (w && w->rank() != 4) return std::nullopt;
+    const int64_t channels = w ? w->shape[1] : between(1, bounds_.dims);
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, between(1, bounds_.dims),
+                 between(1, bounds_.dims)};
+  }
+  if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
+  if (place == 2) return draft.types[1]->rank() == 4 ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
+  const int64_t outputs = between(1, bounds_.dims) * group, height = window();
+  return Shape{outputs, draft.types[0]->shape[1] / group, height, window()};
+}
+
+std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& draft, size_t place) {
+  if (place == 0) {
+    const auto& w = draft.types[1];
+    if (w && w->rank() != 4) return std::nullopt;
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : between(1, bounds_.dims),
+                 between(1, bounds_.dims), between(1, bounds_.dims)};
+  }
+  if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+  const auto& w = draft.types[1];
+  if (place == 2) return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
+  return Shape{draft.types[0]->shape[1], between(1, bounds_.dims), between(1, bounds_.kernel),
+               between(1, bounds_.kernel)};
+}
+
+std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size_t place) {
+  if (place == 2) {
+    const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
+    if (a.size() < 2 || b.size() < 2) return std::nullopt;
+    return pick(2) == 0 ? Shape{b.back()} : Shape{a[a.size() - 2], b.back()};
+  }
+  const auto& other = draft.types[1 - place];
+  if (!other) return shape_of_rank(between(2, 3));
+  if (other->rank() < 2) return std::nullopt;
+  const auto& o = other->shape;
+  Shape made = o;  // its batch, or none
+  if (o.size() > 2 && pick(2) == 1) made = {1, 1};
+  if (o.size() == 2 && pick(2) == 1) made = {2, 1, 1};
+  const size_t rank = made.size();
+  made[rank - 2] = place == 0 ? between(1, bounds_.dims) : o[o.size() - 1];
+  made[rank - 1] = place == 0 ? o[o.size() - 2] : between(1, bounds_.dims);
+  return made;
+}
+
+std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t place) {
+  const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
+  const bool any = known != draft.types.end();
+  switch (draft.op) {
+    case Op::conv2d:
+      return conv_operand(draft, place);
+    case Op::conv_transpose:
+      return conv_transpose_operand(draft, place);
+    case Op::matmul:
+      return matmul_operand(draft, place);
+    case Op::max_pool:
+    case Op::avg_pool:
+    case Op::global_avg_pool:
+    case Op::resize:
+      return shape_of_rank(4);
+    case Op::batch_norm:
+      if (place == 0) return shape_of_rank(between(2, 4));
+      return draft.types[0]->rank() < 2 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
+    case Op::layer_norm: {
+      if (place == 0) return shape_of_rank(between(1, 3));
+      const auto& x = draft.types[0]->shape;
+      const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
+      return axis < x.size() ? std::optional(Shape(std::span(x.data() + axis, x.size() - axis))) : std::nullopt;
+    }
+    case Op::concat: {
+      if (!any) return any_shape();
+      Shape made = (*known)->shape;
+      const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
+      if (axis >= made.size()) return std::nullopt;
+      made[axis] = between(1, bounds_.dims);
+      return made;
+    }
+    case Op::split:  // extents that can be taken apart
+      if (static_cast<int64_t>(draft.parts) <= bounds_.dims) return any_shape();
+      return pick(2) == 0 ? Shape{static_cast<int64_t>(draft.parts)} : Shape{static_cast<int64_t>(draft.parts) + 1, 2};
+    case Op::gather:
+      return place == 0 ? any_shape() : shape_of_rank(between(0, 2));
+    default:
+      return any ? relative((*known)->shape) : any_shape();
+  }
+}
+
+std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
+  Ints kernel{1, 1};
+  const bool conv = draft.op == Op::conv2d || draft.op == Op::conv_transpose;
+  if (conv && draft.types[1] && draft.types[1]->rank() == 4) {
+    kernel = {draft.types[1]->shape[2], draft.types[1]->shape[3]};
+  }
+  if (const auto* value = draft.attrs.find(Attr::kernel)) kernel = std::get<Ints>(*value);
+  std::vector<AttrValue> all;
+  if (key == Attr::kernel) {
+    for (int64_t h = 1; h <= bounds_.kernel; ++h) {
+      for (int64_t w = 1; w <= bounds_.kernel; ++w) all.emplace_back(Ints{h, w});
+    }
+  } else if (key == Attr::strides) {
+    all = {Ints{1, 1}, Ints{2, 2}, Ints{1, 2}};
+  } else if (key == Attr::dilations) {
+    all = {Ints{1, 1}};
+    if (kernel[0] > 1 || kernel[1] > 1) all.emplace_back(Ints{2, 1});
+  } else {
+    const int64_t top = (kernel[0] - 1) / 2, left = (kernel[1] - 1) / 2;
+    add_new(all, {0, 0, 0, 0});
+    add_new(all, {top, left, kernel[0] - 1 - top, kernel[1] - 1 - left});
+    add_new(all, {top, left, top, left});
+    add_new(all, {kernel[0] > 1 ? 1 : 0, 0, 0, kernel[1] > 1 ? 1 : 0});
+    if (draft.op == Op::conv2d) add_new(all, {1, 1, 1, 1});
+  }
+  return all;
+}
+
+std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key) const {
+  const bool has_input = !draft.types.empty() && draft.types[0];
+  const Shape x = has_input ? draft.types[0]->shape : Shape();
+  const auto each = [](int64_t count) {
+    std::vector<AttrValue> all;
+    for (int64_t k = 0; k < count; ++k) all.emplace_back(k);
+    return all;
+  };
+  switch (key) {
+    case Attr::act:
+      return {std::string("none"), std::string("relu"), std::string("tanh")};
+    case Attr::approximate:
+      return {std::string("none"), std::string("tanh")};
+    case Attr::to:
+      return {std::string("f32")};
+    case Attr::axis:
+      return each(has_input ? static_cast<int64_t>(x.size()) : 4);
+    case Attr::ceil_mode:
+    case Attr::count_include_pad:
+    case Attr::keepdims:
+      return each(2);
+    case Attr::kernel:
+    case Attr::strides:
+    case Attr::dilations:
+      return window_options(draft, key);
+    case Attr::output_padding:
+      return {Ints{0, 0}, Ints{1, 0}};
+    case Attr::pads:
+      if (draft.op != Op::pad) return window_options(draft, key);
+      return {Ints(2 * x.size(), 0), Ints(2 * x.size(), 1)};
+    case Attr::perm:
+      return permutations(x.size());
+    case Attr::shape:
+      if (draft.op == Op::fill)
+        return {Ints{},
+                Ints{1},
+                Ints{bounds_.dims},
+                Ints{bounds_.dims, 1},
+                Ints{1, 1, 1, 1},
+                Ints{2, bounds_.dims, bounds_.dims}};
+      return reshapes(x);
+    case Attr::axes:
+      return subsets(x.size());
+    case Attr::sizes: {
+      const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
+      return axis < x.size() ? compositions(x[axis], draft.parts == 0 ? 2 : draft.parts) : std::vector<AttrValue>();
+    }
+    case Attr::ends:
+    case Attr::starts:
+    case Attr::steps: {
+      const auto& axes = draft.attrs.ints(Attr::axes);
+      if (key == Attr::ends && axes.size() == 1 && static_cast<size_t>(axes[0]) < x.size()) {
+        std::vector<AttrValue> all;
+        for (int64_t end = 1; end <= x[static_cast<size_t>(axes[0])]; ++end) all.emplace_back(Ints{end});
+        return all;
+      }
+      Ints first(axes.size(), key == Attr::starts ? 0 : 1), second = first;
+      for (size_t k = 0; k < axes.size(); ++k) {
+        if (static_cast<size_t>(axes[k]) >= x.size()) return {};
+        second[k] = key == Attr::ends ? x[static_cast<size_t>(axes[k])] : key == Attr::steps ? 2 : 1;
+      }
+      return {first, second};
+    }
+    case Attr::value:
+      if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5};
+      return {0.0, -0.5};
+    case Attr::min:
+      return {0.0, -0.5};
+      return {0.0, -0.5};
+    case Attr::max:
+      return {6.0};
+    case Attr::alpha:
+      return {0.25};
+    case Attr::beta:
+      return {0.5};
+    case Attr::eps:
+      return {1e-5};
+    default:
+      return {};
+  }
+}
+
+bool BoundedChooser::complete(NodeDraft& draft) {
+  if (draft.types.size() < static_cast<size_t>(ops::spec(draft.op).min_inputs)) return false;
+  if (draft.op == Op::concat && draft.types.empty()) return false;
+  const auto& specs = ops::spec(draft.op).attrs;
+  const auto choose = [&](Attr key) {
+    const bool known = std::ranges::any_of(specs, [&](const auto& s) { return s.key == key; });
+    if (!known || draft.attrs.find(key)) return true;
+    const auto all = options(draft, key);
+    if (all.empty()) return false;
+    draft.attrs.set(key, all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))]);
+    return true;
+  };
+  if ((draft.op == Op::conv2d || draft.op == Op::conv_transpose) && !draft.attrs.find(Attr::group))
+    draft.attrs.set(Attr::group, between(1, bounds_.groups));
+  const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm;
+  if (axis_first && !draft.types[0])
+    draft.types[0] =
+        ops::TensorType(ops::DType::f32, draft.op == Op::concat ? any_shape() : shape_of_rank(between(1, 3)));
+  if (axis_first && !choose(Attr::axis)) return false;
+  for (size_t k = 0; k < draft.types.size(); ++k) {
+    if (draft.types[k]) continue;
+    auto shape = operand(draft, k);
+    if (!shape) return false;
+    const bool index = draft.op == Op::gather && k == 1;
+    draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
+  }
+  // What others depend on comes first.
+  for (Attr key : {Attr::axis, Attr::kernel, Attr::axes, Attr::ends}) {
+    if (!choose(key)) return false;
+  }
+  return std::ranges::all_of(specs, [&](const auto& s) { return choose(s.key); });
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,45 @@
+// What may be chosen for operands and attributes of one operator within bounds. Inside of bounded.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/rulegen/check/bounded.h"
+
+namespace rlgo::rulegen {
+
+struct NodeDraft {
+  ops::Op op = ops::Op::add;
+  std::vector<std::optional<ops::TensorType>> types;  // of operands, where known
+  ops::Attrs attrs;                                   // as far as known
+  size_t parts = 0;                                   // of a split that the rule takes apart, 0 for any
+};
+
+class BoundedChooser {
+ public:
+  BoundedChooser(const Bounds& bounds, Choices& choices) : bounds_(bounds), choices_(choices) {}
+  // Extents that windows may have beyond the bound.
+  void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
+  // Chooses what is open. False where nothing fits.
+  bool complete(NodeDraft& draft);
+  int64_t between(int64_t least, int64_t most) { return least + choices_.pick(most - least + 1); }
+  int64_t pick(int64_t count) { return choices_.pick(count); }
+
+ private:
+  int64_t window();
+  ops::Shape any_shape();
+  ops::Shape shape_of_rank(int64_t rank);
+  ops::Shape relative(const ops::Shape& other);
+  std::optional<ops::Shape> operand(const NodeDraft& draft, size_t place);
+  std::optional<ops::Shape> conv_operand(const NodeDraft& draft, size_t place);
+  std::optional<ops::Shape> conv_transpose_operand(const NodeDraft& draft, size_t place);
+  std::optional<ops::Shape> matmul_operand(const NodeDraft& draft, size_t place);
+  std::vector<ops::AttrValue> options(const NodeDraft& draft, ops::Attr key) const;
+  std::vector<ops::AttrValue> window_options(const NodeDraft& draft, ops::Attr key) const;
+
+  const Bounds& bounds_;
+  Choices& choices_;
+  std::vector<int64_t> windows_;
+};
+
+}  // namespace rlgo::rulegen

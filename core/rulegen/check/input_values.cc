@@ -1,0 +1,126 @@
+#include "core/rulegen/check/input_values.h"
+
+#include <cstring>
+
+namespace rlgo::rulegen {
+namespace {
+
+using ops::DType;
+using ops::Op;
+
+// Equal for the same leaf in two graphs.
+uint64_t key_of(const graph::Graph& graph, graph::NodeId id) {
+  const auto& node = graph.node(id);
+  return node.op() == Op::input ? hash_string(node.info->name, 1) : hash_combine(2, node.info->blob->content_hash());
+}
+
+bool wants_positive(const graph::Node& user, int32_t input) {
+  const Op op = user.op();
+  return op == Op::sqrt || op == Op::log || (op == Op::pow && input == 0) || (op == Op::batch_norm && input == 4) ||
+         (op == Op::div && input == 1);
+}
+
+template <class T>
+void read(const std::string& bytes, std::vector<double>& out) {
+  for (size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    out.push_back(static_cast<double>(value));
+  }
+}
+
+std::vector<double> contents(const graph::Blob& blob) {
+  std::vector<double> out;
+  const DType dtype = blob.type().dtype;
+  if (!blob.available() || (ops::is_float(dtype) && blob.type().elements() != 1)) return out;
+  if (dtype == DType::f32) read<float>(blob.load(), out);
+  if (dtype == DType::f64) read<double>(blob.load(), out);
+  if (dtype == DType::i64) read<int64_t>(blob.load(), out);
+  if (dtype == DType::i32) read<int32_t>(blob.load(), out);
+  return out;
+}
+
+uint64_t random_bits(const Draw& draw, uint64_t key, size_t element) {
+  return hash_combine(hash_combine(draw.seed, key), element);
+}
+
+}  // namespace
+
+LeafPlan::LeafPlan(const graph::Graph& graph) {
+  constexpr int64_t kNoGather = 8;
+  for (graph::NodeId id : graph.order()) {
+    const auto& node = graph.node(id);
+    if (node.op() != Op::input && node.op() != Op::weight) continue;
+    Leaf& leaf = leaves_[key_of(graph, id)];
+    if (node.op() == Op::weight) leaf.known = contents(*node.info->blob);
+    if (!ops::is_float(node.info->outputs[0].dtype)) leaf.bound = kNoGather;
+    for (const auto& use : node.uses) {
+      const auto& user = graph.node(use.user);
+      leaf.positive = leaf.positive || wants_positive(user, use.input);
+      if (user.op() == Op::gather && use.input == 1) {
+        const auto axis = static_cast<size_t>(user.attrs().i(ops::Attr::axis));
+        leaf.bound = std::min(leaf.bound, graph.type(user.inputs[0]).shape[axis]);
+      }
+    }
+  }
+}
+
+const LeafPlan::Leaf& LeafPlan::find(const graph::Graph& graph, graph::NodeId id) const {
+  static const Leaf kFree;
+  const auto held = leaves_.find(key_of(graph, id));
+  return held == leaves_.end() ? kFree : held->second;
+}
+
+TensorOf<PrimeRing> LeafPlan::prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph,
+                                    graph::NodeId id) const {
+  const Leaf& leaf = find(graph, id);
+  const uint64_t key = key_of(graph, id);
+  TensorOf<PrimeRing> tensor;
+  tensor.type = graph.type({id, 0});
+  tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
+  for (size_t k = 0; k < tensor.data.size(); ++k) {
+    if (!leaf.known.empty()) {
+      tensor.data[k] = ring.number(leaf.known[k]);
+      continue;
+    }
+    const uint64_t bits = random_bits(draw, key, k);
+    if (leaf.bound > 0) {
+      tensor.data[k] = ring.integer(static_cast<int64_t>(bits % static_cast<uint64_t>(leaf.bound)));
+      continue;
+    }
+    const auto magnitude = static_cast<int64_t>(bits >> 41) + 1;  // of 2^23
+    const bool negative = !leaf.positive && static_cast<int>(bits % 100) < draw.negative_percent;
+    tensor.data[k] = ring.free(negative ? -magnitude : magnitude);
+  }
+  return tensor;
+}
+
+template <class R>
+TensorOf<R> LeafPlan::symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
+  const Leaf& leaf = find(graph, id);
+  const uint64_t key = key_of(graph, id);
+  TensorOf<R> tensor;
+  tensor.type = graph.type({id, 0});
+  tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
+  for (size_t k = 0; k < tensor.data.size(); ++k) {
+    if (!leaf.known.empty()) {
+      tensor.data[k] = ring.number(leaf.known[k]);
+    } else if (leaf.bound > 0) {
+      tensor.data[k] =
+          ring.integer(static_cast<int64_t>(random_bits(draw, key, k) % static_cast<uint64_t>(leaf.bound)));
+    } else {
+      tensor.data[k] = ring.variable(hash_combine(key, k));
+    }
+  }
+  return tensor;
+}
+
+TensorOf<PolyRing> LeafPlan::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
+                                        graph::NodeId id) const {
+  return symbols(ring, draw, graph, id);
+}
+TensorOf<Z3Ring> LeafPlan::term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
+  return symbols(ring, draw, graph, id);
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,60 @@
+// What a generation says of itself, and the last look at its rules.
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/rulegen/generate/generate.h"
+
+namespace rlgo::rulegen {
+
+// A rule that a later, more general one of the same operators says too.
+void drop_narrower(GenerateReport& report) {
+  std::vector<bool> dropped(report.rules.size(), false);
+  const auto plain = [](const GeneratedRule& rule) {
+    const auto digits = rule.name.find_last_not_of("0123456789");
+    return digits + 1 < rule.name.size() && rule.name[digits] == '-' ? rule.name.substr(0, digits) : rule.name;
+  };
+  for (size_t k = 0; k < report.rules.size(); ++k) {
+    for (size_t other = k + 1; other < report.rules.size() && !dropped[k]; ++other) {
+      dropped[k] = plain(report.rules[other]) == plain(report.rules[k]) &&
+                   says_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
+    }
+    if (!dropped[k]) continue;
+    for (auto& family : report.families) {
+      if (family.family == report.rules[k].family) ++family.repeated;
+    }
+  }
+  size_t at = 0;
+  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+}
+
+std::string to_text(const GenerateReport& report) {
+  std::string text;
+  for (const auto& f : report.families) {
+    uint64_t generated = 0, distinct = 0, redundant = 0;
+    for (const auto& level : f.levels) {
+      generated += level.generated, distinct += level.distinct, redundant += level.redundant;
+    }
+    text += fmt::format("{}, up to {} operators a side{}\n", f.family, f.levels.size() - 1,
+                        f.stopped.empty() ? "" : ": " + f.stopped);
+    text += fmt::format("  generated {}, distinct {}, redundant {}, fingerprints {}; {:.1f} s, tables {}\n", generated,
+                        distinct, redundant, f.counts.fingerprints, f.enumerate_s, human_bytes(double(f.table_bytes)));
+    text += fmt::format("  candidates {}: {} pairs, {} of one graph with itself, {} identities; {:.1f} s\n",
+                        f.counts.pairs + f.counts.selves + f.counts.identities, f.counts.pairs, f.counts.selves,
+                        f.counts.identities, f.prune_s);
+    text += "  pruned:";
+    for (int k = 1; k < kFates; ++k) {
+      const auto count = f.fates[k] + (k == static_cast<int>(Fate::instance) ? f.special : 0);
+      text += fmt::format("{} {} {}", k == 1 ? "" : ",", name(static_cast<Fate>(k)), count);
+    }
+    text += fmt::format("; kept {}\n", f.fates[0] - f.special);
+    text += fmt::format(
+        "  directed rules {}: proved {} ({} repeated once lifted, {} known already), unproved {}, the language cannot "
+        "say {}; {:.1f} s\n",
+        f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
+    if (const auto settled = f.proved + f.unproved + f.unsayable; settled < f.directed)
+      text += fmt::format("  {} not tried: stopped\n", f.directed - settled);
+    if (f.proofs_resumed > 0) text += fmt::format("  {} settled by an earlier run\n", f.proofs_resumed);
+  }
+  return text;
+}
+
+}  // namespace rlgo::rulegen

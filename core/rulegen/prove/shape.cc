@@ -1,0 +1,304 @@
+#include "core/rulegen/prove/shape.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace rlgo::rulegen::sym {
+namespace {
+
+std::pair<Lin, Lin> ordered(Lin a, Lin b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
+
+}  // namespace
+
+void Facts::clear() {
+  solved_.clear();
+  zeros_.clear();
+  nonnegative_.clear();
+  bounds_.clear();
+  reals_.clear();
+  orders_.clear();
+  real_different_.clear();
+  compatible_.clear();
+  different_.clear();
+  absorbs_.clear();
+  quotients_.clear();
+  forget_canon();
+  changed_ = false;
+}
+
+void Facts::learnt() {
+  changed_ = true;
+  forget_canon();
+}
+
+bool Facts::take_changed() { return std::exchange(changed_, false); }
+
+bool Facts::refresh() {
+  forget_canon();
+  const auto zeros = std::exchange(zeros_, {});
+  bool consistent = true;
+  for (const auto& zero : zeros) consistent = consistent && solve(without_common_factor(canon(zero.whole)));
+  bounds_.clear();
+  for (Lin p : std::exchange(nonnegative_, {})) note_nonnegative(canon(p));
+  for (auto* pairs : {&compatible_, &different_}) {
+    std::set<std::pair<Lin, Lin>> fresh;
+    for (const auto& [a, b] : *pairs) fresh.insert(ordered(canon(a), canon(b)));
+    *pairs = fresh;
+  }
+  std::set<std::pair<std::vector<Lin>, Lin>> absorbing;
+  for (const auto& [big, small] : absorbs_) {
+    std::vector<Lin> fresh;
+    for (Lin m : big) fresh.push_back(substituted(m));
+    std::ranges::sort(fresh);
+    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+    absorbing.emplace(fresh, substituted(small));
+  }
+  absorbs_ = absorbing;
+  forget_canon();
+  return consistent;
+}
+
+// The extents that this one is the broadcast of; itself where it is no joint; none for 1.
+std::vector<Lin> Facts::members(Lin extent) {
+  const auto number = pool_.value(extent);
+  if (number && *number == 1) return {};
+  const int32_t atom = pool_.as_atom(extent);
+  if (atom >= 0 && pool_.atom(atom).kind == Atom::Kind::joint) return pool_.atom(atom).args;
+  return {extent};
+}
+
+Lin Facts::joint(std::span<const Lin> extents) {
+  std::vector<Lin> all;
+  for (Lin extent : extents) {
+    const auto some = members(canon(extent));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (bool again = true; again;) {
+    again = false;
+    for (const auto& [big, small] : absorbs_) {
+      const auto at = std::ranges::find(all, small);
+      if (at == all.end() || std::ranges::find(big, small) != big.end()) continue;
+      if (!std::ranges::includes(all, big)) continue;
+      all.erase(at);
+      again = true;
+      break;
+    }
+  }
+  if (all.empty()) return pool_.number(1);
+  return all.size() == 1 ? all[0] : pool_.joint(std::move(all));
+}
+
+// Whether substituted() leaves it as it is.
+bool Facts::is_stable(Lin a) {
+  for (const auto& item : pool_.sum(a)) {
+    for (int32_t index : item.atoms) {
+      const Atom& atom = pool_.atom(index);
+      if (atom.kind == Atom::Kind::symbol) {
+        if (solved_.contains(index)) return false;
+        continue;
+      }
+      if (!std::ranges::all_of(atom.args, [&](Lin arg) { return canon(arg) == arg; })) return false;
+      if (atom.kind == Atom::Kind::joint && joint(atom.args) != pool_.of_atom(index)) return false;
+    }
+  }
+  return true;
+}
+
+// Symbols replaced by what they are; broadcast extents and quotients made anew.
+Lin Facts::substituted(Lin a) {
+  if (is_stable(a)) return a;
+  Lin out = pool_.number(0);
+  for (const auto& item : pool_.sum(a)) {
+    Lin piece = pool_.number(item.factor);
+    for (int32_t index : item.atoms) {
+      const Atom& atom = pool_.atom(index);
+      Lin made = pool_.of_atom(index);
+      if (const auto held = solved_.find(index); held != solved_.end()) made = substituted(held->second);
+      std::vector<Lin> args;
+      if (atom.kind != Atom::Kind::symbol) {
+        for (Lin arg : atom.args) args.push_back(canon(arg));
+      }
+      if (atom.kind == Atom::Kind::joint) made = joint(args);
+      if (atom.kind == Atom::Kind::opaque) made = pool_.opaque(atom.name, args, atom.least);
+      if (atom.kind == Atom::Kind::quotient) {
+        const auto divisor = pool_.value(args[1]);
+        if (!divisor || *divisor != 0) made = pool_.quotient(args[0], args[1]);
+      }
+      piece = pool_.mul(piece, made);
+    }
+    out = pool_.add(out, piece);
+  }
+  return out;
+}
+
+bool Facts::reduce_once(Lin& a) {
+  for (const auto& zero : zeros_) {
+    if (zero.lead.empty()) continue;
+    for (const auto& item : pool_.sum(a)) {
+      Monomial rest;
+      if (!divides(zero.lead, item.atoms, &rest)) continue;
+      const Lin old_piece = pool_.intern({item});
+      const Lin new_piece = pool_.mul(zero.rest, pool_.intern({{rest, item.factor}}));
+      a = pool_.add(pool_.sub(a, old_piece), new_piece);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Summands that contain the lead of an equation are replaced. The order is graded, so this ends.
+Lin Facts::reduced(Lin a) {
+  for (int round = 0; round < 200 && reduce_once(a); ++round) {
+  }
+  return a;
+}
+
+Lin Facts::canon(Lin a) {
+  const auto place = static_cast<size_t>(a);
+  if (place < canon_.size() && canon_[place].first == generation_) return canon_[place].second;
+  const uint32_t generation = generation_;
+  const Lin out = reduced(substituted(a));
+  if (canon_.size() <= place) canon_.resize(2 * place + 64);
+  canon_[place] = {generation, out};
+  return out;
+}
+
+void Facts::note_nonnegative(Lin p) {
+  nonnegative_.insert(p);
+  const Sum& terms = pool_.sum(p);
+  int32_t atom = -1;
+  int64_t bound = 0;
+  for (const auto& item : terms) {
+    if (item.atoms.empty()) bound = -item.factor;
+    if (item.atoms.size() == 1 && item.factor == 1 && atom < 0) {
+      atom = item.atoms[0];
+    } else if (!item.atoms.empty()) {
+      return;
+    }
+  }
+  if (atom < 0) return;
+  const auto [held, is_new] = bounds_.emplace(atom, bound);
+  if (!is_new) held->second = std::max(held->second, bound);
+}
+
+std::optional<int64_t> Facts::atom_bound(int32_t index, int depth) {
+  const Atom& atom = pool_.atom(index);
+  const auto held = bounds_.find(index);
+  const auto noted = held == bounds_.end() ? std::nullopt : std::optional(held->second);
+  if (atom.kind == Atom::Kind::symbol || atom.kind == Atom::Kind::opaque)
+    return std::max(atom.least, noted.value_or(atom.least));
+  if (noted) return noted;
+  if (atom.kind == Atom::Kind::joint) {
+    std::optional<int64_t> least;
+    for (Lin member : atom.args) {
+      const auto bound = lower_bound(member, depth);
+      if (!bound) return std::nullopt;
+      least = std::min(least.value_or(*bound), *bound);
+    }
+    return least;
+  }
+  if (depth > 0 && nonnegative(atom.args[0], depth - 1) && nonnegative(pool_.sub(atom.args[1], pool_.number(1)), 0))
+    return 0;
+  return std::nullopt;
+}
+
+std::optional<int64_t> Facts::summand_bound(const Summand& item, int depth) {
+  __extension__ __int128 least = item.factor;
+  for (int32_t index : item.atoms) {
+    const auto bound = item.factor > 0 ? atom_bound(index, depth) : std::nullopt;
+    if (!bound || *bound < 0) return std::nullopt;
+    least *= *bound;
+    if (least > INT64_MAX) return std::nullopt;
+  }
+  return static_cast<int64_t>(least);
+}
+
+// Nothing where some summand is not bounded below.
+std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
+  const Sum& terms = pool_.sum(p);
+  __extension__ __int128 total = 0;
+  for (const auto& item : terms) {
+    const auto bound = summand_bound(item, depth);
+    if (!bound) return std::nullopt;
+    total += *bound;
+  }
+  return total < INT64_MAX && total > INT64_MIN ? std::optional(static_cast<int64_t>(total)) : std::nullopt;
+}
+
+bool Facts::nonnegative(Lin p, int depth) {
+  if (nonnegative_.contains(p)) return true;
+  if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
+  if (depth == 0) return false;
+  Sum open;  // summands without a bound: a known fact must take them away
+  for (const auto& item : pool_.sum(p)) {
+    if (!summand_bound(item, 1)) open.push_back(item);
+  }
+  for (const auto& item : open) {  // b * (a / b) <= a
+    for (int32_t index : item.atoms) {
+      const Atom& atom = pool_.atom(index);
+      if (item.factor != -1 || atom.kind != Atom::Kind::quotient) continue;
+      const Lin rest = pool_.sub(atom.args[0], pool_.mul(atom.args[1], pool_.of_atom(index)));
+      if (nonnegative(pool_.sub(atom.args[1], pool_.number(1)), 0) && nonnegative(pool_.sub(p, rest), 0)) return true;
+    }
+  }
+  for (Lin fact : nonnegative_) {
+    const bool helps = std::ranges::any_of(pool_.sum(fact), [&](const Summand& other) {
+      return std::ranges::any_of(open, [&](const Summand& item) {
+        return (other.factor < 0) == (item.factor < 0) && other.atoms == item.atoms;
+      });
+    });
+    if (helps && nonnegative(pool_.sub(p, fact), depth - 1)) return true;
+  }
+  return false;
+}
+
+Truth Facts::at_least(Lin a, int64_t bound) {
+  const Lin p = canon(pool_.sub(a, pool_.number(bound)));
+  if (const auto number = pool_.value(p)) return *number >= 0 ? Truth::yes : Truth::no;
+  if (nonnegative(p, 2)) return Truth::yes;
+  return nonnegative(pool_.sub(pool_.number(-1), p), 2) ? Truth::no : Truth::unknown;
+}
+
+Truth Facts::equal(Lin a, Lin b) {
+  if (a == b) return Truth::yes;
+  const Lin x = canon(a), y = canon(b);
+  if (x == y) return Truth::yes;
+  const Lin p = without_common_factor(canon(pool_.sub(x, y)));
+  if (const auto number = pool_.value(p)) return *number == 0 ? Truth::yes : Truth::no;
+  for (const auto& zero : zeros_) {
+    if (zero.whole == p || zero.whole == pool_.sub(pool_.number(0), p)) return Truth::yes;
+  }
+  if (different_.contains(ordered(x, y))) return Truth::no;
+  if (at_least(p, 1) == Truth::yes || at_least(pool_.sub(pool_.number(0), p), 1) == Truth::yes) return Truth::no;
+  return Truth::unknown;
+}
+
+bool Facts::compatible(Lin a, Lin b) {
+  for (Lin x : members(canon(a))) {
+    for (Lin y : members(canon(b))) {
+      if (x == y || compatible_.contains(ordered(x, y))) continue;
+      // What absorbs x agrees with all that x agrees with.
+      const bool through = std::ranges::any_of(absorbs_, [&](const auto& fact) {
+        const auto& [big, small] = fact;
+        const auto reaches = [&](Lin one, Lin other) {
+          return small == one &&
+                 std::ranges::all_of(big, [&](Lin m) { return m == other || compatible_.contains(ordered(m, other)); });
+        };
+        return reaches(x, y) || reaches(y, x);
+      });
+      if (!through) return false;
+    }
+  }
+  return true;
+}
+
+bool Facts::absorbs(Lin big, Lin small) {
+  const Lin whole = canon(big);
+  const std::vector<Lin> both{whole, small};
+  return joint(both) == whole;
+}
+
+}  // namespace rlgo::rulegen::sym

@@ -1,0 +1,400 @@
+#include "core/rulegen/prove/sym_expr.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/rules/value.h"
+
+namespace rlgo::rulegen::sym {
+namespace {
+
+using Kind = Value::Kind;
+using rules::Expr;
+using rules::SlotKind;
+using rules::TensorFn;
+
+class Evaluator {
+ public:
+  explicit Evaluator(const Scope& scope) : s_(scope), pool_(scope.world.pool), facts_(scope.world.logic.facts) {}
+
+  Value eval(const Expr& expr);
+
+ private:
+  LinPool& lins() { return pool_.lins; }
+  Value number(int64_t k) { return Value::extent(lins().number(k)); }
+  std::optional<int64_t> whole(const Value& v) const {
+    return v.kind == Kind::extent ? pool_.lins.value(v.id) : std::nullopt;
+  }
+  // Place in a list of that size; k < 0 counts from the end; -1: none.
+  static int64_t place(int64_t k, size_t size) {
+    const int64_t at = k < 0 ? k + static_cast<int64_t>(size) : k;
+    return at >= 0 && at < static_cast<int64_t>(size) ? at : -1;
+  }
+  std::optional<int32_t> as_real(const Value& v) {
+    if (v.kind == Kind::real) return v.id;
+    if (v.kind == Kind::extent) return pool_.real_of(v.id);
+    return std::nullopt;
+  }
+
+  Value tensor_function(TensorFn which, const Expr& call);
+  Value of_sequence(TensorFn which, const rules::Slot& slot, const Value& axis);
+  const Shape* shape_of(const rules::Slot& slot);
+  Value dim(const Shape& shape, const Value& axis);
+  Value arithmetic(char op, const Value& a, const Value& b);
+  std::optional<Lin> combine(char op, Lin a, Lin b, bool* none);
+  Value compare(std::string_view op, const Value& a, const Value& b);
+  Value plain(std::string_view name, const std::vector<Value>& args);
+  Value of_lists(std::string_view name, const std::vector<Value>& args);
+  Value logical(std::string_view name, const Expr& expr);
+  Value choose(const Expr& expr);
+  Value root(const Value& a);
+  Value near(const Value& a, const Value& b);
+
+  const Scope& s_;
+  Pool& pool_;
+  Facts& facts_;
+};
+
+const Shape* Evaluator::shape_of(const rules::Slot& slot) {
+  const auto& b = s_.binding;
+  const auto of_term = [&](TermId t, size_t port) -> const Shape* {
+    const auto& outs = s_.graph.node(t).outs;
+    return port < outs.size() ? &pool_.shape_of(outs[port]) : nullptr;
+  };
+  const auto index = static_cast<size_t>(slot.index);
+  switch (slot.kind) {
+    case SlotKind::tensor:
+      return of_term(b.tensors[index], 0);
+    case SlotKind::sequence:
+      if (s_.round < 0 || s_.round >= static_cast<int>(b.sequences[index].size())) return nullptr;
+      return of_term(b.sequences[index][static_cast<size_t>(s_.round)], 0);
+    case SlotKind::left:
+      return of_term(b.nodes[index], static_cast<size_t>(slot.port));
+    case SlotKind::right: {
+      if (!s_.right) return nullptr;
+      const auto& made = (*s_.right)[index];
+      const int port = s_.rule.right[index].mapped ? s_.round : slot.port;
+      return port >= 0 && port < static_cast<int>(made.size()) ? of_term(made[static_cast<size_t>(port)], 0) : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+Value Evaluator::dim(const Shape& shape, const Value& axis) {
+  if (axis.kind == Kind::open) return Value::open();
+  if (axis.kind != Kind::extent) return {};
+  const auto k = whole(axis);
+  if (!k) return Value::open();
+  const int64_t at = place(*k, shape.size());
+  return at < 0 ? Value() : Value::extent(shape[static_cast<size_t>(at)]);
+}
+
+Value Evaluator::of_sequence(TensorFn which, const rules::Slot& slot, const Value& axis) {
+  const auto& items = s_.binding.sequences[static_cast<size_t>(slot.index)];
+  if (which == TensorFn::count) return number(static_cast<int64_t>(items.size()));
+  if (which == TensorFn::constant) return Value::open();
+  Shape out;
+  for (TermId t : items) {
+    const Shape& shape = pool_.shape_of(s_.graph.node(t).outs[0]);
+    if (which == TensorFn::rank) {
+      out.push_back(lins().number(static_cast<int64_t>(shape.size())));
+    } else if (which == TensorFn::dim) {
+      const Value extent = dim(shape, axis);
+      if (extent.kind != Kind::extent) return extent;
+      out.push_back(extent.id);
+    } else {
+      return {};
+    }
+  }
+  return Value::of(std::move(out));
+}
+
+Value Evaluator::tensor_function(TensorFn which, const Expr& call) {
+  const auto& slot = call.args[0].slot;
+  const Value second = call.args.size() > 1 ? eval(call.args[1]) : Value();
+  if (slot.kind == SlotKind::sequence && s_.round < 0) return of_sequence(which, slot, second);
+  if (which == TensorFn::count) {
+    if (slot.kind != SlotKind::left) return {};
+    return number(static_cast<int64_t>(s_.graph.node(s_.binding.nodes[static_cast<size_t>(slot.index)]).outs.size()));
+  }
+  const Shape* shape = shape_of(slot);
+  if (!shape) return {};
+  switch (which) {
+    case TensorFn::rank:
+      return number(static_cast<int64_t>(shape->size()));
+    case TensorFn::dim:
+      return dim(*shape, second);
+    case TensorFn::shape:
+      return Value::of(*shape);
+    case TensorFn::dtype:
+      return Value::word(pool_.word("f32"));
+    case TensorFn::elements:
+      return Value::extent(elements(s_.world, *shape));
+    case TensorFn::is_float:
+      return Value::of(true);
+    case TensorFn::value: {
+      if (slot.kind != SlotKind::tensor) return {};
+      for (TermId t : s_.graph.members(s_.binding.tensors[static_cast<size_t>(slot.index)])) {
+        const Node& node = s_.graph.node(t);
+        if (node.op == static_cast<int>(ops::Op::fill)) return *find(pool_.params_of(node.params), ops::Attr::value);
+      }
+      return Value::open();
+    }
+    default:
+      return Value::open();  // constant, uses
+  }
+}
+
+// Nothing with *none: certainly no value; without: cannot tell.
+std::optional<Lin> Evaluator::combine(char op, Lin a, Lin b, bool* none) {
+  switch (op) {
+    case '+':
+      return facts_.canon(lins().add(a, b));
+    case '-':
+      return facts_.canon(lins().sub(a, b));
+    case '*':
+      return facts_.canon(lins().mul(a, b));
+    case '<':
+    case '>': {
+      const Truth order = facts_.at_least(lins().sub(a, b), 0);
+      if (order == Truth::yes) return op == '<' ? b : a;
+      if (order == Truth::no || facts_.at_least(lins().sub(b, a), 0) == Truth::yes) return op == '<' ? a : b;
+      return std::nullopt;
+    }
+    default: {
+      const Lin divisor = facts_.canon(b);
+      const auto zero = lins().value(divisor);
+      *none = zero && *zero == 0;
+      if (*none) return std::nullopt;
+      const Lin quotient = facts_.canon(lins().quotient(facts_.canon(a), divisor));
+      return op == '/' ? quotient : facts_.canon(lins().sub(a, lins().mul(quotient, divisor)));
+    }
+  }
+}
+
+Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
+  if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
+  bool none = false;
+  if (a.kind == Kind::list || b.kind == Kind::list) {
+    const size_t size = a.kind == Kind::list ? a.list.size() : b.list.size();
+    if (a.kind == Kind::list && b.kind == Kind::list && a.list.size() != b.list.size()) return {};
+    if ((a.kind != Kind::list && a.kind != Kind::extent) || (b.kind != Kind::list && b.kind != Kind::extent)) return {};
+    Shape out;
+    for (size_t k = 0; k < size; ++k) {
+      const auto item =
+          combine(op, a.kind == Kind::list ? a.list[k] : a.id, b.kind == Kind::list ? b.list[k] : b.id, &none);
+      if (!item) return none ? Value() : Value::open();
+      out.push_back(*item);
+    }
+    return Value::of(std::move(out));
+  }
+  if (a.kind == Kind::extent && b.kind == Kind::extent) {
+    const auto out = combine(op, a.id, b.id, &none);
+    return out ? Value::extent(*out) : none ? Value() : Value::open();
+  }
+  const auto x = as_real(a), y = as_real(b);
+  if (!x || !y || op == '%') return {};
+  if (const int32_t made = op == '*' ? extreme_product(s_.world, *x, *y) : -1; made >= 0) return Value::real(made);
+  if (op == '<' || op == '>') {
+    const Truth order = real_order(s_.world, {*x, *y, false});
+    if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == '<') ? *y : *x);
+  }
+  const auto out = pool_.real_op(op, *x, *y);
+  return out ? Value::real(*out) : Value();
+}
+
+Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
+  if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
+  if (op == "==" || op == "!=") {
+    if (a.kind == Kind::none || b.kind == Kind::none) return {};
+    const Truth t = sym::equal(s_.world, a, b);
+    return Value::of(op == "==" ? t : negated(t));
+  }
+  const bool swap = op[0] == '<', strict = op.size() == 1;
+  const Value &big = swap ? b : a, &small = swap ? a : b;
+  if (big.kind == Kind::extent && small.kind == Kind::extent)
+    return Value::of(facts_.at_least(lins().sub(big.id, small.id), strict ? 1 : 0));
+  const auto x = as_real(big), y = as_real(small);
+  return x && y ? Value::of(real_order(s_.world, {*x, *y, strict})) : Value();
+}
+
+Value Evaluator::root(const Value& a) {
+  const auto x = as_real(a);
+  if (!x) return a.kind == Kind::open ? Value::open() : Value();
+  const auto out = pool_.real_op('s', *x, *x);
+  return out ? Value::real(*out) : Value();
+}
+
+Value Evaluator::near(const Value& a, const Value& b) {
+  if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
+  const auto x = as_real(a), y = as_real(b);
+  if (!x || !y) return {};
+  if (*x == *y) return Value::of(true);
+  return pool_.real_value(*x) && pool_.real_value(*y) ? Value::of(false) : Value::open();
+}
+
+Value Evaluator::logical(std::string_view name, const Expr& expr) {
+  const Value a = eval(expr.args[0]);
+  if (name == "not") return a.kind == Kind::truth ? Value::of(negated(a.truth)) : a;
+  const Value b = eval(expr.args[1]);
+  const Truth decisive = name == "and" ? Truth::no : Truth::yes;
+  for (const auto* side : {&a, &b}) {
+    if (side->kind == Kind::truth && side->truth == decisive) return *side;
+  }
+  if (a.kind == Kind::truth && b.kind == Kind::truth) return Value::of(a.truth == b.truth ? a.truth : Truth::unknown);
+  return a.kind == Kind::none || b.kind == Kind::none ? Value() : Value::open();
+}
+
+Value Evaluator::choose(const Expr& expr) {
+  const Value condition = eval(expr.args[0]);
+  if (condition.kind == Kind::none) return {};
+  if (condition.kind != Kind::truth || condition.truth == Truth::unknown) {
+    if (!s_.choices || condition.kind != Kind::truth) return Value::open();
+    const bool wanted = s_.choices->choose(&expr, s_.round, 2) == 0;
+    assume(expr.args[0], wanted, s_);
+    return eval(expr.args[wanted ? 1 : 2]);
+  }
+  return eval(expr.args[condition.truth == Truth::yes ? 1 : 2]);
+}
+
+Value Evaluator::of_lists(std::string_view name, const std::vector<Value>& args) {
+  const bool list = args[0].kind == Kind::list;
+  if (name == "len") return list ? number(static_cast<int64_t>(args[0].list.size())) : Value();
+  if (name == "sum" || name == "product") {
+    if (!list) return {};
+    Lin total = lins().number(name == "sum" ? 0 : 1);
+    for (Lin item : args[0].list) total = name == "sum" ? lins().add(total, item) : lins().mul(total, item);
+    return Value::extent(facts_.canon(total));
+  }
+  if (name == "has" || name == "index_of") {
+    if (!list || args[1].kind != Kind::extent) return {};
+    for (size_t k = 0; k < args[0].list.size(); ++k) {
+      const Truth t = facts_.equal(args[0].list[k], args[1].id);
+      if (t == Truth::unknown) return Value::open();
+      if (t == Truth::yes) return name == "has" ? Value::of(true) : number(static_cast<int64_t>(k));
+    }
+    return name == "has" ? Value::of(false) : Value();
+  }
+  if (name == "inverse") {
+    if (!list) return {};
+    Shape out(args[0].list.size(), -1);
+    for (size_t k = 0; k < out.size(); ++k) {
+      const auto p = lins().value(args[0].list[k]);
+      if (!p) return Value::open();
+      const int64_t at = *p < 0 ? -1 : place(*p, out.size());
+      if (at < 0 || out[static_cast<size_t>(at)] >= 0) return {};
+      out[static_cast<size_t>(at)] = lins().number(static_cast<int64_t>(k));
+    }
+    return Value::of(std::move(out));
+  }
+  if (name == "broadcast") {
+    if (!list || args[1].kind != Kind::list) return {};
+    World asking{pool_, {facts_, false}};
+    Shape out;
+    const Fit fit = broadcast(asking, args[0].list, args[1].list, out);
+    return fit == Fit::fits ? Value::of(std::move(out)) : fit == Fit::misfit ? Value() : Value::open();
+  }
+  if (name == "sub") {
+    const auto begin = whole(args[1]), end = whole(args[2]);
+    if (!list || args[1].kind != Kind::extent || args[2].kind != Kind::extent) return {};
+    if (!begin || !end) return Value::open();
+    if (*begin < 0 || *begin > *end || *end > static_cast<int64_t>(args[0].list.size())) return {};
+    return Value::of(Shape(args[0].list.begin() + *begin, args[0].list.begin() + *end));
+  }
+  return Value::open();
+}
+
+Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
+  if (std::ranges::any_of(args, [](const Value& v) { return v.kind == Kind::open; })) return Value::open();
+  if (name == "[]" || name == "set") {
+    if (args[0].kind != Kind::list || args[1].kind != Kind::extent) return {};
+    const auto k = whole(args[1]);
+    if (!k) return Value::open();
+    const int64_t at = place(*k, args[0].list.size());
+    if (at < 0) return {};
+    if (name == "[]") return Value::extent(args[0].list[static_cast<size_t>(at)]);
+    if (args[2].kind != Kind::extent) return {};
+    Shape out = args[0].list;
+    out[static_cast<size_t>(at)] = args[2].id;
+    return Value::of(std::move(out));
+  }
+  if (name == "cat") {
+    Shape out;
+    for (const Value& arg : args) {
+      if (arg.kind == Kind::extent) out.push_back(arg.id);
+      if (arg.kind == Kind::list) out.insert(out.end(), arg.list.begin(), arg.list.end());
+      if (arg.kind != Kind::extent && arg.kind != Kind::list) return {};
+    }
+    return Value::of(std::move(out));
+  }
+  if (name == "iota" || name == "repeat") {
+    if (std::ranges::any_of(args, [](const Value& v) { return v.kind != Kind::extent; })) return {};
+    const auto count = whole(args.back());
+    if (!count) return Value::open();
+    if (*count < 0 || *count > 64) return *count < 0 ? Value() : Value::open();
+    Shape out;
+    for (int64_t k = 0; k < *count; ++k) out.push_back(name == "iota" ? lins().number(k) : args[0].id);
+    return Value::of(std::move(out));
+  }
+  if (name == "pick") {
+    if (args[0].kind != Kind::list || args[1].kind != Kind::list) return {};
+    Shape out;
+    for (Lin item : args[1].list) {
+      const auto k = lins().value(item);
+      if (!k) return Value::open();
+      const int64_t at = place(*k, args[0].list.size());
+      if (at < 0) return {};
+      out.push_back(args[0].list[static_cast<size_t>(at)]);
+    }
+    return Value::of(std::move(out));
+  }
+  return of_lists(name, args);
+}
+
+Value Evaluator::eval(const Expr& expr) {
+  switch (expr.kind) {
+    case Expr::Kind::integer:
+      return number(expr.integer);
+    case Expr::Kind::real:
+      return Value::real(pool_.real(expr.real));
+    case Expr::Kind::word:
+      return Value::word(pool_.word(expr.text));
+    case Expr::Kind::name:
+      if ((s_.binding.masks.attributes >> expr.slot.index & 1u) == 0) return {};
+      return s_.binding.attributes[static_cast<size_t>(expr.slot.index)];
+    case Expr::Kind::list: {
+      Shape items;
+      for (const auto& arg : expr.args) {
+        const Value item = eval(arg);
+        if (item.kind != Kind::extent) return item.kind == Kind::open ? Value::open() : Value();
+        items.push_back(item.id);
+      }
+      return Value::of(std::move(items));
+    }
+    case Expr::Kind::call:
+      break;
+  }
+  const auto& function = rules::functions()[static_cast<size_t>(expr.function)];
+  const std::string_view name = function.name;
+  if (function.of_tensor) return tensor_function(static_cast<TensorFn>(expr.function), expr);
+  if (name == "and" || name == "or" || name == "not") return logical(name, expr);
+  if (name == "if") return choose(expr);
+  std::vector<Value> args;
+  for (const auto& arg : expr.args) args.push_back(eval(arg));
+  if (name.size() == 1 && std::string_view("+-*/%").find(name[0]) != std::string_view::npos)
+    return arithmetic(name[0], args[0], args[1]);
+  if (name == "min" || name == "max") return arithmetic(name == "min" ? '<' : '>', args[0], args[1]);
+  if (name == "neg") return arithmetic('-', number(0), args[0]);
+  if (std::string_view("=!<>").find(name[0]) != std::string_view::npos) return compare(name, args[0], args[1]);
+  if (name == "near") return near(args[0], args[1]);
+  if (name == "sqrt") return root(args[0]);
+  return plain(name, args);
+}
+
+}  // namespace
+
+Value evaluate(const rules::Expr& expr, const Scope& scope) { return Evaluator(scope).eval(expr); }
+
+}  // namespace rlgo::rulegen::sym

@@ -1,0 +1,27 @@
+// Shapes of operators over symbolic extents: the same conditions as core/ops, as demands on Logic.
+#pragma once
+
+#include "core/rulegen/prove/budget.h"
+#include "core/rulegen/prove/term.h"
+
+namespace rlgo::rulegen::sym {
+
+struct World {
+  Pool& pool;
+  Logic logic;
+  Budget* budget = nullptr;  // of the search; null: no limit
+  void spend(int64_t steps) const {
+    if (budget) budget->spend(steps);
+  }
+};
+
+// Output shapes of `op`. misfit: certainly does not fit (or contradicts the assumptions); unknown: cannot be told, or
+// the operator is not one that the prover reads. Axes and permutations must be numbers. All tensors are taken to be of
+// one floating-point type.
+Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape> inputs, std::vector<Shape>& outputs);
+
+// Broadcast of two shapes, with its demands.
+Fit broadcast(World& world, const Shape& a, const Shape& b, Shape& out);
+Lin elements(World& world, const Shape& shape);
+
+}  // namespace rlgo::rulegen::sym

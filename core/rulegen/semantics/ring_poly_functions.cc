@@ -1,0 +1,169 @@
+// Maxima, functions and text of the exact ring.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/rulegen/semantics/ring_poly.h"
+#include "core/rulegen/semantics/ring_power.h"
+
+namespace rlgo::rulegen {
+
+// The greatest positive rational that divides all coefficients into whole numbers.
+Rational PolyRing::content(std::span<const Element> set) const {
+  int64_t num = 0;
+  Rational::Wide den = 1;
+  for (Element item : set) {
+    for (const auto& term : polys_[static_cast<size_t>(item)]) {
+      num = std::gcd(num, term.c.num);
+      den = den / std::gcd(static_cast<int64_t>(den), term.c.den) * term.c.den;
+      if (den > INT64_MAX) return {0, 1, true};
+    }
+  }
+  return Rational::of(num, den);
+}
+
+// The set's polynomials lose, monomial by monomial, their least coefficient, and their common factor; what is left is
+// the same for all sets that differ by a shift and a positive factor.
+PolyRing::Element PolyRing::canonical_maximum(std::vector<Element> set) {
+  std::ranges::sort(set);
+  set.erase(std::ranges::unique(set).begin(), set.end());
+  if (set.size() == 1 || failed_) return set[0];
+  std::unordered_map<int32_t, std::pair<Rational, size_t>> least;  // coefficient, in how many polynomials
+  for (Element item : set) {
+    for (const auto& term : polys_[static_cast<size_t>(item)]) {
+      const auto [held, fresh] = least.try_emplace(term.mono, term.c, 1);
+      if (fresh) continue;
+      if (Rational::compare(term.c, held->second.first) < 0) held->second.first = term.c;
+      ++held->second.second;
+    }
+  }
+  Poly shift;
+  for (const auto& [mono, entry] : least) {
+    const bool everywhere = entry.second == set.size();
+    if (everywhere || entry.first.num < 0) shift.push_back({mono, entry.first});
+  }
+  std::ranges::sort(shift, {}, &Term::mono);
+  const Element rest = intern(std::move(shift));
+  const Element back = neg(rest);
+  for (auto& item : set) item = add(item, back);
+  const Rational factor = content(set);
+  failed_ = failed_ || factor.overflow || factor.num == 0;
+  if (failed_) return 0;
+  for (auto& item : set) item = scaled(item, factor.inverse());
+  std::ranges::sort(set);
+  return add(rest, scaled(of_atom({Kind::maximum, 0, std::move(set)}), factor));
+}
+
+std::optional<PolyRing::Peak> PolyRing::peak(Element a) {
+  std::optional<Peak> found;
+  Poly rest;
+  for (const auto& term : polys_[static_cast<size_t>(a)]) {
+    const Mono& mono = monos_[static_cast<size_t>(term.mono)];
+    const bool is_peak = mono.exp == 0 && mono.powers.size() == 1 && mono.powers[0].second == 1 &&
+                         atoms_[static_cast<size_t>(mono.powers[0].first)].kind == Kind::maximum;
+    if (is_peak && found) return std::nullopt;
+    if (is_peak) {
+      found = Peak{0, term.c, mono.powers[0].first};
+    } else {
+      rest.push_back(term);
+    }
+  }
+  if (found) found->rest = intern(std::move(rest));
+  return found;
+}
+
+PolyRing::Element PolyRing::maximum(std::span<const Element> items) {
+  std::vector<Element> flat;
+  for (Element item : items) {
+    const auto inner = peak(item);
+    if (!inner || inner->factor.num < 0) {
+      flat.push_back(item);
+      continue;
+    }
+    const auto args = atoms_[static_cast<size_t>(inner->atom)].args;
+    for (Element arg : args) flat.push_back(add(inner->rest, scaled(arg, inner->factor)));
+  }
+  // Of constants only the largest counts.
+  std::optional<Rational> largest;
+  std::erase_if(flat, [&](Element item) {
+    const auto value = constant_value(item);
+    if (value && (!largest || Rational::compare(*value, *largest) > 0)) largest = value;
+    return value.has_value();
+  });
+  if (largest) flat.push_back(constant(*largest));
+  return canonical_maximum(std::move(flat));
+}
+
+PolyRing::Element PolyRing::minimum(std::span<const Element> items) {
+  std::vector<Element> negated;
+  for (Element item : items) negated.push_back(neg(item));
+  return neg(maximum(negated));
+}
+
+// fn, increasing, of rest + factor * maximum.
+PolyRing::Element PolyRing::distribute(Fn fn, const Peak& peak) {
+  const auto args = atoms_[static_cast<size_t>(peak.atom)].args;
+  std::vector<Element> images;
+  for (Element arg : args) images.push_back(apply(fn, add(peak.rest, scaled(arg, peak.factor))));
+  return peak.factor.num > 0 ? maximum(images) : minimum(images);
+}
+
+PolyRing::Element PolyRing::apply(Fn fn, Element x) {
+  if (failed_) return 0;
+  if (fn == Fn::exp) {
+    Mono mono;
+    mono.exp = x;
+    return of_mono(intern(std::move(mono)), {1, 1, false});
+  }
+  const auto value = constant_value(x);
+  if (fn == Fn::log && value == Rational{1, 1, false}) return 0;
+  if (fn == Fn::sqrt && value && (value->num == 0 || *value == Rational{1, 1, false})) return x;
+  if (fn == Fn::log || fn == Fn::sqrt) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
+  if (x == 0) return fn == Fn::sigmoid ? ratio(1, 2) : 0;
+  if (leading(x).c.num < 0) {
+    const Element flipped = apply(fn, neg(x));
+    return fn == Fn::sigmoid ? sub(integer(1), flipped) : neg(flipped);
+  }
+  if (const auto inner = peak(x)) return distribute(fn, *inner);
+  return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
+}
+
+PolyRing::Element PolyRing::power(Element base, Element exponent) {
+  if (const auto spelled = spelled_power(*this, base, constant_value(exponent))) return *spelled;
+  return of_atom({Kind::power, 0, {base, exponent}});
+}
+
+std::string PolyRing::mono_text(int32_t mono) const {
+  std::string text;
+  for (const auto& [atom_id, exponent] : monos_[static_cast<size_t>(mono)].powers) {
+    const Atom& atom = atoms_[static_cast<size_t>(atom_id)];
+    std::string inner;
+    for (Element arg : atom.args) inner += (inner.empty() ? "" : ", ") + to_text(arg);
+    const std::string name = atom.kind == Kind::variable   ? "v" + std::to_string(atom.key % 1000)
+                             : atom.kind == Kind::constant ? "c" + std::to_string(atom.key % 1000)
+                             : atom.kind == Kind::function ? fn_name(static_cast<Fn>(atom.key))
+                             : atom.kind == Kind::maximum  ? "max"
+                             : atom.kind == Kind::power    ? "pow"
+                                                           : "";
+    text += " " + name + (inner.empty() ? "" : "(" + inner + ")");
+    if (exponent != 1) text += "^" + std::to_string(exponent);
+  }
+  if (const Element exp = monos_[static_cast<size_t>(mono)].exp; exp != 0) text += " exp(" + to_text(exp) + ")";
+  return text;
+}
+
+std::string PolyRing::to_text(Element element) const {
+  constexpr size_t kMostShown = 6;
+  const Poly& poly = polys_[static_cast<size_t>(element)];
+  if (poly.empty()) return "0";
+  std::string text;
+  for (size_t k = 0; k < poly.size() && k < kMostShown; ++k) {
+    const auto& c = poly[k].c;
+    if (k > 0) text += " + ";
+    text += c.den == 1 ? std::to_string(c.num) : fmt::format("{}/{}", c.num, c.den);
+    text += mono_text(poly[k].mono);
+  }
+  if (poly.size() > kMostShown) text += fmt::format(" + {} more", poly.size() - kMostShown);
+  return text;
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,332 @@
+#include "core/rules/random_attributes.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace rlgo::rules {
+
+using ops::Attr;
+using ops::Ints;
+using ops::Op;
+using ops::Shape;
+
+Proposer::Proposer(Rng& rng) : rng_(rng) {
+  const int64_t count = between(1, 3);
+  for (int64_t k = 0; k < count; ++k) extents_.push_back(between(1, 4));
+  image_ = between(3, 7);
+}
+
+Shape Proposer::shape(int rank) {
+  Shape shape;
+  for (int d = 0; d < rank; ++d) shape.push_back(extent());
+  return shape;
+}
+
+Shape Proposer::any_shape() {
+  constexpr std::array<int, 8> kRanks{1, 2, 2, 3, 3, 4, 4, 4};
+  return shape(kRanks[rng_.below(kRanks.size())]);
+}
+
+// The same shape, or one that broadcasts with it.
+Shape Proposer::relative(const Shape& other) {
+  if (chance(40)) return other;
+  Shape part = other;
+  if (chance(30)) part = Shape();
+  while (!part.empty() && chance(30)) part.erase(part.begin());
+  if (chance(40) && other.size() == 4) part = {1, other[1], 1, 1};
+  if (chance(20) && other.size() == 4) part = {other[1], 1, 1};
+  if (chance(25) && !other.empty()) part = {other.back()};
+  for (auto& e : part) {
+    if (chance(15)) e = 1;
+  }
+  return part;
+}
+
+std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
+  const int64_t group = draft.attrs.find(Attr::group) ? draft.attrs.i(Attr::group) : 1;
+  if (place == 0) {
+    const bool known = draft.types[1].has_value();
+    if (known && draft.types[1]->rank() != 4) return std::nullopt;
+    const int64_t channels = known ? draft.types[1]->shape[1] * group : extent() * group;
+    return Shape{between(1, 2), channels, image_, chance(60) ? image_ : between(2, 7)};
+  }
+  if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
+  if (place == 2) return Shape{draft.types[1]->shape[0]};
+  constexpr std::array<int64_t, 6> kKernels{1, 1, 2, 3, 3, 3};
+  const bool wished = !windows_.empty() && chance(80);
+  const auto window = [&] {
+    return wished ? windows_[rng_.below(windows_.size())] : kKernels[rng_.below(kKernels.size())];
+  };
+  const int64_t height = window();
+  return Shape{extent() * group, draft.types[0]->shape[1] / group, height, !wished && chance(70) ? height : window()};
+}
+
+std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) {
+  if (place == 2) {
+    const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
+    if (a.size() < 2 || b.size() < 2) return std::nullopt;
+    return chance(60) ? Shape{b.back()} : relative(Shape{a[a.size() - 2], b.back()});
+  }
+  const auto& other = draft.types[1 - place];
+  if (!other) {
+    Shape free = shape(static_cast<int>(between(2, 4)));
+    return free;
+  }
+  if (other->rank() < 2) return std::nullopt;
+  Shape made = chance(50) ? Shape{1, 1} : Shape(std::span<const int64_t>(other->shape));
+  const size_t rank = made.size();
+  const auto& o = other->shape;
+  made[rank - 2] = place == 0 ? extent() : o[o.size() - 1];
+  made[rank - 1] = place == 0 ? o[o.size() - 2] : extent();
+  if (rank == 2 && chance(10)) made.insert(made.begin(), extent());
+  return made;
+}
+
+std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
+  const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
+  const bool any = known != draft.types.end();
+  switch (draft.op) {
+    case Op::conv2d:
+      return conv_operand(draft, place);
+    case Op::conv_transpose: {
+      const int64_t group = draft.attrs.i(Attr::group);
+      if (place == 0) return Shape{between(1, 2), extent() * group, between(2, 4), between(2, 4)};
+      if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+      if (place == 1) return Shape{draft.types[0]->shape[1], extent(), between(1, 3), between(1, 3)};
+      return Shape{draft.types[1]->shape[1] * group};
+    }
+    case Op::resize: {  // often to the size that images have
+      Shape made{chance(80) ? 1 : 2, extent(), 0, 0};
+      for (size_t d = 0; d < 2; ++d) {
+        const auto* given = draft.attrs.find(d == 0 ? Attr::scale_h : Attr::scale_w);
+        const auto scale = given == nullptr ? 1 : std::max<int64_t>(1, static_cast<int64_t>(std::get<double>(*given)));
+        made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
+      }
+      return made;
+    }
+    case Op::matmul:
+      return matmul_operand(draft, place);
+    case Op::max_pool:
+    case Op::avg_pool:
+    case Op::global_avg_pool:
+      // A rule may ask that the image has a window's extents: an averaged kernel.
+      if (!windows_.empty() && chance(50))
+        return Shape{between(1, 2), extent(), windows_[rng_.below(windows_.size())],
+                     windows_[rng_.below(windows_.size())]};
+      return Shape{between(1, 2), extent(), image_, chance(60) ? image_ : between(2, 7)};
+    case Op::batch_norm:
+      if (place == 0) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));
+      if (!draft.types[0] || draft.types[0]->rank() < 2) return std::nullopt;
+      return Shape{draft.types[0]->shape[1]};
+    case Op::layer_norm:
+      if (place == 0) return any_shape();
+      return draft.types[0]->shape.empty() ? std::nullopt : std::optional(Shape{draft.types[0]->shape.back()});
+    case Op::concat: {
+      if (!any) return any_shape();
+      Shape made = (*known)->shape;
+      const auto* axis = draft.attrs.find(Attr::axis);
+      if (axis && std::get<int64_t>(*axis) < static_cast<int64_t>(made.size()))
+        made[static_cast<size_t>(std::get<int64_t>(*axis))] = extent();
+      return made;
+    }
+    case Op::gather:
+      return std::nullopt;
+    default:  // beside a scalar anything goes
+      return any && ((*known)->elements() != 1 || chance(30)) ? relative((*known)->shape) : any_shape();
+  }
+}
+
+Ints Proposer::permutation(int64_t rank) {
+  Ints perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (rank >= 2 && chance(40)) {
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    return perm;
+  }
+  for (size_t k = perm.size(); k > 1; --k) std::swap(perm[k - 1], perm[rng_.below(k)]);
+  return perm;
+}
+
+Ints Proposer::regrouped(const Shape& from) {
+  Ints to(from.begin(), from.end());
+  for (int round = 0; round < 2; ++round) {
+    const uint64_t kind = rng_.below(5);
+    if (kind == 0 && to.size() >= 2) {  // merge two neighbours
+      const size_t at = rng_.below(to.size() - 1);
+      to[at] *= to[at + 1];
+      to.erase(to.begin() + static_cast<ptrdiff_t>(at) + 1);
+    } else if (kind == 1 && !to.empty()) {  // take an even extent apart
+      const size_t at = rng_.below(to.size());
+      if (to[at] % 2 == 0) {
+        to[at] /= 2;
+        to.insert(to.begin() + static_cast<ptrdiff_t>(at), 2);
+      }
+    } else if (kind == 2) {
+      to.insert(to.begin() + static_cast<ptrdiff_t>(rng_.below(to.size() + 1)), 1);
+    } else if (kind == 3 && to.size() >= 2) {  // flatten
+      to = {to[0], std::accumulate(to.begin() + 1, to.end(), int64_t{1}, std::multiplies<>())};
+    }
+  }
+  return to;
+}
+
+// [top, left, bottom, right]
+Ints Proposer::window_pads(const Ints& window, bool below_window) {
+  Ints pads(4, 0);
+  if (chance(40)) return pads;
+  const bool same = chance(60);
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t most = below_window ? std::min<int64_t>(window[d] - 1, 2) : 2;
+    pads[d] = same ? (window[d] - 1) / 2 : between(0, most);
+    pads[d + 2] = same ? pads[d] : between(0, most);
+  }
+  return pads;
+}
+
+std::optional<ops::AttrValue> Proposer::list_attribute(const Draft& draft, Attr key) {
+  const bool has_input = !draft.types.empty() && draft.types[0];
+  const Shape input = has_input ? draft.types[0]->shape : Shape();
+  const auto rank = static_cast<int64_t>(input.size());
+  switch (key) {
+    case Attr::strides:
+      return chance(60) ? Ints{1, 1} : Ints{between(1, 2), between(1, 2)};
+    case Attr::dilations:
+      return chance(75) ? Ints{1, 1} : Ints{between(1, 2), between(1, 2)};
+    case Attr::kernel:
+      return chance(20) ? Ints{1, 1} : Ints{between(1, 3), between(1, 3)};
+    case Attr::output_padding:
+      return Ints{0, 0};
+    case Attr::pads: {
+      if (draft.op == Op::conv_transpose) return chance(50) ? Ints{0, 0, 0, 0} : Ints{1, 0, 0, 1};
+      if (draft.op == Op::conv2d) return window_pads({draft.types[1]->shape[2], draft.types[1]->shape[3]}, false);
+      if (draft.op != Op::pad) return window_pads(draft.attrs.ints(Attr::kernel), true);
+      Ints pads(2 * input.size(), 0);
+      for (size_t d = 0; d < pads.size(); ++d)
+        pads[d] = (rank == 4 && d % 4 < 2 && chance(80)) || chance(30) ? 0 : between(0, 2);
+      return pads;
+    }
+    case Attr::perm:
+      return permutation(rank);
+    case Attr::shape:
+      return regrouped(input);
+    case Attr::axes: {
+      if (rank == 4 && draft.op != Op::slice && chance(50)) return Ints{2, 3};
+      Ints axes;
+      for (int64_t d = 0; d < rank; ++d) {
+        if (chance(40)) axes.push_back(d);
+      }
+      return axes;
+    }
+    case Attr::sizes: {
+      const int64_t axis = draft.attrs.i(Attr::axis);
+      if (axis < 0 || axis >= rank) return std::nullopt;
+      int64_t rest = input[static_cast<size_t>(axis)];
+      const auto wanted = draft.wanted_lengths.find(key);
+      const auto count = wanted == draft.wanted_lengths.end() ? between(1, 3) : static_cast<int64_t>(wanted->second);
+      Ints sizes;
+      for (int64_t k = 0; k + 1 < count; ++k) {
+        sizes.push_back(between(0, rest));
+        rest -= sizes.back();
+      }
+      sizes.push_back(rest);
+      return std::ranges::find(sizes, 0) == sizes.end() ? std::optional<ops::AttrValue>(sizes) : std::nullopt;
+    }
+    case Attr::ends:
+    case Attr::starts:
+    case Attr::steps: {
+      Ints out;
+      const auto& axes = draft.attrs.ints(Attr::axes);
+      for (size_t k = 0; k < axes.size(); ++k) {
+        if (axes[k] < 0 || axes[k] >= rank) return std::nullopt;
+        const int64_t extent = input[static_cast<size_t>(axes[k])];
+        if (key == Attr::steps) out.push_back(chance(80) ? 1 : 2);
+        if (key == Attr::ends) out.push_back(chance(50) ? extent : between(1, std::max<int64_t>(extent, 1)));
+        if (key == Attr::starts)
+          out.push_back(chance(50) ? 0 : between(0, std::max<int64_t>(draft.attrs.ints(Attr::ends)[k] - 1, 0)));
+      }
+      return out;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ops::AttrValue> Proposer::word_or_number(Op op, Attr key) {
+  constexpr std::array<const char*, 8> kActs{"none", "none", "none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
+  switch (key) {
+    case Attr::act:
+      return std::string(kActs[rng_.below(kActs.size())]);
+    case Attr::approximate:
+      return std::string(chance(50) ? "none" : "tanh");
+    case Attr::to:
+      return std::string("f32");
+    case Attr::group:
+      return chance(70) ? int64_t{1} : between(2, 3);
+    case Attr::ceil_mode:
+      return static_cast<int64_t>(chance(25) ? 1 : 0);
+    case Attr::count_include_pad:
+    case Attr::keepdims:
+      return static_cast<int64_t>(rng_.below(2));
+    case Attr::eps:
+      return chance(50) ? 1e-5 : 1e-3;
+    case Attr::min:
+      return chance(40) ? 0.0 : -0.5 * static_cast<double>(between(0, 4));
+    case Attr::max:
+      return chance(40) ? 6.0 : 0.5 * static_cast<double>(between(1, 4));
+    case Attr::alpha:
+      return op == Op::hard_sigmoid && chance(50) ? 1.0 / 6.0 : 0.1 * static_cast<double>(between(1, 5));
+    case Attr::beta:
+      return 0.5;
+    case Attr::scale_h:
+    case Attr::scale_w:
+      return static_cast<double>(between(1, 3));
+    case Attr::mode:
+      return std::string("nearest");
+    case Attr::coordinates:
+      return std::string(chance(50) ? "asymmetric" : "half_pixel");
+    case Attr::rounding:
+      return std::string(chance(50) ? "floor" : "round_prefer_floor");
+    case Attr::value:
+      return chance(60) ? 0.0 : 0.5 * static_cast<double>(between(-3, 3));
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ops::AttrValue> Proposer::attribute(const Draft& draft, const ops::AttrSpec& spec) {
+  if (spec.key == Attr::axis) {
+    const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
+    const int64_t rank = known == draft.types.end() ? 4 : (*known)->rank();
+    if (rank == 0) return std::nullopt;
+    return draft.op == Op::layer_norm ? rank - 1 : chance(40) && rank > 1 ? 1 : between(0, rank - 1);
+  }
+  if (std::holds_alternative<Ints>(spec.fallback)) return list_attribute(draft, spec.key);
+  return word_or_number(draft.op, spec.key);
+}
+
+bool Proposer::complete(Draft& draft) {
+  const auto& specs = ops::spec(draft.op).attrs;
+  const auto fill = [&](Attr key) {
+    const auto spec = std::ranges::find_if(specs, [&](const auto& s) { return s.key == key; });
+    if (spec == specs.end() || draft.attrs.find(key)) return true;
+    auto value = attribute(draft, *spec);
+    if (value) draft.attrs.set(key, std::move(*value));
+    return value.has_value();
+  };
+  // What operand types depend on.
+  if (!fill(Attr::group)) return false;
+  if (draft.op == Op::concat && !fill(Attr::axis)) return false;
+  for (size_t k = 0; k < draft.types.size(); ++k) {
+    if (draft.types[k]) continue;
+    auto shape = operand(draft, k);
+    if (!shape) return false;
+    draft.types[k] = ops::TensorType(ops::DType::f32, std::move(*shape));
+  }
+  for (const auto& spec : specs) {
+    if (!fill(spec.key)) return false;
+  }
+  return true;
+}
+
+}  // namespace rlgo::rules

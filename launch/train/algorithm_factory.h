@@ -1,0 +1,51 @@
+// The agent of a run, by name: what acts and what learns.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "actors/policy.h"
+#include "core/exec/device.h"
+#include "core/mdp/mdp.h"
+#include "launch/config.h"
+#include "learner/algorithm.h"
+#include "learner/checkpoint.h"
+#include "learner/distributed/learner_group.h"
+
+namespace rlgo::launch {
+
+// Who plays on an actor rank, and in what.
+struct Player {
+  std::unique_ptr<mdp::BatchEnv> envs;  // the real ones, with latents where the agent has a world model, or dreams
+  std::unique_ptr<actors::Policy> policy;
+  std::function<bool()> ready;          // see actors::ActorOptions
+  bool dreams = false;
+};
+// `real`: real environments. `dreams`: this rank is to dream (see dreams_on).
+Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams);
+// Whether a rank dreams: the last --dream-actors of `ranks`.
+bool dreams_on(const RunConfig& config, int rank, int ranks);
+
+// Latent features that the agent adds to observations: 0 without a world model.
+int32_t latent_features(const RunConfig& config);
+
+// A learning algorithm with the means to put its whole state into a checkpoint and back.
+struct Brain {
+  std::shared_ptr<learner::Algorithm> algorithm;
+  std::function<void(learner::Checkpoint&)> store;
+  std::function<void(const learner::Checkpoint&)> restore;
+  std::function<void(std::shared_ptr<learner::LearnerGroup>)> join;  // who learns along
+};
+struct BrainInput {
+  const RunConfig& config;
+  mdp::ObservationSpec spec;
+  exec::Device device;
+  mdp::Observation initial;        // what an episode begins with
+  std::filesystem::path rollouts;  // the run's own store
+};
+Brain make_brain(const BrainInput& input);
+// Of everything that all learners of a run have in common.
+uint64_t digest(const Brain& brain);
+
+}  // namespace rlgo::launch

@@ -1,0 +1,39 @@
+#include "launch/train/best.h"
+
+#include "core/base/error.h"
+
+namespace rlgo::launch {
+
+bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
+  size_t length = 0;
+  double best = best_us_;
+  for (size_t i = 0; i < trajectory.steps.size(); ++i) {
+    if (trajectory.steps[i].action.xfer == no_op || trajectory.steps[i].info.cost_us >= best) continue;
+    best = trajectory.steps[i].info.cost_us;
+    length = i + 1;
+  }
+  if (length == 0) return false;
+  env::Trace actions;
+  std::vector<double> costs;
+  for (size_t i = 0; i < length; ++i) {
+    actions.push_back(trajectory.steps[i].action);
+    costs.push_back(trajectory.steps[i].info.cost_us);
+  }
+  replace(std::move(actions), std::move(costs));
+  return true;
+}
+
+void BestGraph::replace(env::Trace actions, std::vector<double> cost_us) {
+  RLGO_CHECK_EQ(actions.size(), cost_us.size());
+  best_us_ = cost_us.empty() ? initial_us_ : cost_us.back();
+  trace_.actions = std::move(actions);
+  trace_.cost_us = std::move(cost_us);
+}
+
+void BestGraph::adopt(const TraceFile& stored) {
+  if (stored.graph_hash != trace_.graph_hash) fail("best.trace belongs to another graph ({}) than this run's ({})", stored.graph, trace_.graph);
+  if (stored.rules_hash != trace_.rules_hash) fail("best.trace was made with other rules than this run's; use the rule files of that run");
+  replace(stored.actions, stored.cost_us);
+}
+
+}  // namespace rlgo::launch

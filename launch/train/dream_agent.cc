@@ -1,0 +1,400 @@
+#include "launch/train/dream_agent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "actors/collector.h"
+#include "actors/network_policy.h"
+#include "core/base/error.h"
+#include "core/nets/weights.h"
+#include "launch/train/network.h"
+#include "learner/torch_tensors.h"
+#include "replay/sampler.h"
+
+namespace rlgo::launch {
+
+using actors::DreamStarts;
+
+namespace {
+
+constexpr double kGateMemory = 0.7;        // of the running reward correlation, per epoch
+constexpr int64_t kReplayedStarts = 64;    // real states that dreams branch from
+constexpr int64_t kComparedDreams = 64;    // dreams behind a dream-predicted return
+
+class Keep : public actors::Sink {
+ public:
+  void on_trajectory(mdp::Trajectory t) override {
+    steps += static_cast<int64_t>(t.steps.size());
+    kept.push_back(std::move(t));
+  }
+  void on_lost(const actors::LostEpisode& lost) override { fail("a dream failed: {}", lost.what); }
+  std::vector<mdp::Trajectory> kept;
+  int64_t steps = 0;
+};
+
+nets::WorldOptions world_options(const RunConfig& config) {
+  nets::WorldOptions o;
+  o.encoder.rounds = static_cast<int>(config.gnn_rounds);
+  o.encoder.width = static_cast<int>(config.gnn_width);
+  o.hidden = static_cast<int>(config.wm_hidden);
+  o.mixtures = static_cast<int>(config.wm_mixtures);
+  o.ensemble = static_cast<int>(config.wm_ensemble);
+  o.separate_reward = config.reward_model == "separate";
+  return o;
+}
+
+learner::WorldTrainerOptions trainer_options(const RunConfig& config) {
+  learner::WorldTrainerOptions o;
+  o.train_encoder = config.encoder == "joint";
+  o.learning_rate = config.wm_lr;
+  o.learning_rate_end = config.wm_lr_end;
+  o.passes = static_cast<int>(config.wm_passes);
+  o.batch = static_cast<int>(config.wm_batch);
+  o.sequence = static_cast<int>(config.wm_sequence);
+  o.max_grad_norm = config.wm_max_grad_norm;
+  o.reward_weight = config.wm_reward_weight;
+  o.terminal_weight = config.wm_terminal_weight;
+  o.terminal_positive_weight = config.wm_terminal_positive;
+  o.present_weight = config.wm_mask_weight;
+  o.count_weight = config.wm_count_weight;
+  o.holdout = config.wm_holdout;
+  return o;
+}
+
+// The encoder of a model-free run's newest checkpoint.
+void adopt_encoder(const RunConfig& config, nets::WorldModel& world) {
+  const std::filesystem::path folder = std::filesystem::path(config.encoder_from) / "checkpoints";
+  const auto found = learner::latest(folder);
+  if (!found.checkpoint) fail("--encoder-from {}: no usable checkpoint in {}", config.encoder_from, folder.string());
+  const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
+  const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
+  if (tensors.empty()) fail("--encoder-from {}: {} is not of a model-free agent", config.encoder_from, found.path.string());
+  try {
+    nets::load_named(*world->encoder(), tensors);
+  } catch (const Error& e) {
+    throw e.in(fmt::format("--encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)", config.encoder_from));
+  }
+}
+
+double total(const mdp::Trajectory& t) {
+  double sum = 0;
+  for (const auto& step : t.steps) sum += step.reward;
+  return sum;
+}
+
+// What the controller learns from: latents and counts; the graphs are not needed any more.
+mdp::Trajectory without_graphs(mdp::Trajectory t) {
+  const auto strip = [](mdp::Observation& o) {
+    mdp::Observation bare;
+    bare.counts = std::move(o.counts);
+    bare.latent = std::move(o.latent);
+    o = std::move(bare);
+  };
+  for (auto& step : t.steps) strip(step.observation);
+  return t;
+}
+
+std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>& all) {
+  std::vector<const mdp::Trajectory*> result;
+  for (const auto& t : all) result.push_back(&t);
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device) {
+  nets::LatentAgentOptions agent;
+  agent.width = static_cast<int>(config.dream_width);
+  agent.noop_bias = config.policy_noop_bias;
+  return std::make_shared<actors::Dreamer>(spec, world_options(config), agent, static_cast<uint64_t>(config.seed), device);
+}
+
+actors::DreamOptions dream_options(const RunConfig& config) {
+  actors::DreamOptions o;
+  o.batch = static_cast<int>(config.dream_batch);
+  const int64_t length = config.dream_length > 0 ? config.dream_length : config.env_max_steps;
+  o.max_steps = static_cast<int>(config.agent == "hybrid" ? std::min(length, config.hybrid_length) : length);
+  o.temperature = config.temperature;
+  o.scale_noise = config.dream_scale_noise;
+  o.penalty = config.dream_penalty;
+  return o;
+}
+
+DreamAgent::DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device, mdp::Observation initial,
+                       std::filesystem::path rollouts)
+    : config_(config),
+      dreamer_(make_dreamer(config, spec, device)),
+      world_(dreamer_->world, trainer_options(config), static_cast<uint64_t>(config.seed)),
+      ppo_(dreamer_->agent.ptr(), ppo_options(config)),
+      initial_(std::move(initial)),
+      rollouts_(std::move(rollouts)) {
+  if (config.encoder == "ppo") adopt_encoder(config, dreamer_->world);
+  begin_at_start();
+}
+
+learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
+  const bool ranks_dream = config_.dream_actors > 0;
+  learner::EpochPlan plan{steps, 0, false};
+  if (hybrid()) {
+    phase_ = Phase::hybrid;
+    dreamer_->act_at_random = progress < config_.hybrid_warmup;
+    dreamer_->may_dream = !dreamer_->act_at_random && reward_correlation_ >= config_.hybrid_threshold;
+    if (ranks_dream && dreamer_->may_dream) plan.dream_steps = config_.dream_steps;
+    return plan;
+  }
+  if (progress < config_.wm_share) {
+    phase_ = Phase::collect;
+    dreamer_->act_at_random = true;
+    dreamer_->may_dream = false;
+    return plan;
+  }
+  if (first_dream_epoch_ < 0) first_dream_epoch_ = epoch;
+  const bool last = epoch + 1 >= config_.epochs;
+  const bool evaluate = last || (epoch - first_dream_epoch_) % (config_.evaluate_every + 1) == config_.evaluate_every;
+  phase_ = evaluate ? Phase::evaluate : Phase::dream;
+  dreamer_->act_at_random = false;
+  dreamer_->may_dream = ranks_dream && !evaluate;
+  if (evaluate) return plan;
+  return {0, ranks_dream ? config_.dream_steps : 0, ranks_dream};
+}
+
+void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
+  group_ = std::move(group);
+  world_.set_group(group_);
+  ppo_.set_group(group_);
+}
+
+void DreamAgent::begin_at_start() {
+  torch::NoGradGuard no_grad;
+  auto& world = dreamer_->world;
+  auto& s = dreamer_->starts;
+  s.z = world->standardise(world->encode(nets::collate(initial_, world->spec(), world->device())));
+  const auto blank = world->blank(1);
+  s.h = blank.h;
+  s.c = blank.c;
+  s.counts = torch::tensor(initial_.counts, torch::kFloat32).unsqueeze(0).to(world->device());
+}
+
+void DreamAgent::choose_starts(const std::vector<mdp::Trajectory>& real) {
+  if (config_.dream_start == "replayed") {
+    begin_at_replayed(real);
+  } else {
+    begin_at_start();
+  }
+}
+
+// States along real episodes, with the memory that led there.
+void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
+  std::vector<const mdp::Trajectory*> some;
+  for (const auto& t : real) {
+    if (t.steps.size() > 1) some.push_back(&t);
+    if (some.size() == 16) break;
+  }
+  if (some.empty()) return begin_at_start();
+  torch::NoGradGuard no_grad;
+  auto& world = dreamer_->world;
+  const auto s = learner::make_sequences(some, world->spec());
+  const auto device = world->device();
+  const auto z = world->standardise(world_.encode(s, 0, s.steps, world->encoder(), false));
+  auto memory = world->blank(s.episodes);
+  std::vector<torch::Tensor> zs, hs, cs, counts;
+  const auto live = s.mask.to(torch::kCPU);
+  const int64_t stride = std::max<int64_t>(1, s.steps * s.episodes / kReplayedStarts);
+  int64_t seen = 0;
+  for (int64_t t = 0; t < s.steps; ++t) {
+    for (int64_t b = 0; b < s.episodes; ++b) {
+      if (live[t][b].item<float>() == 0 || seen++ % stride != 0) continue;
+      zs.push_back(z[t][b]);
+      hs.push_back(memory.h[b]);
+      cs.push_back(memory.c[b]);
+      counts.push_back(s.counts[t][b].to(device));
+    }
+    world->step({z[t], s.counts[t].to(device), s.xfer[t].to(device), s.location[t].to(device)}, memory);
+  }
+  dreamer_->starts = {torch::stack(zs), torch::stack(hs), torch::stack(cs), torch::stack(counts)};
+}
+
+std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes) {
+  auto options = dream_options(config_);
+  options.max_steps = max_steps;
+  if (group_->size() > 1 && episodes == 0) options.batch = std::max(1, options.batch / group_->size());
+  if (episodes > 0) options.batch = static_cast<int>(std::min<int64_t>(options.batch, episodes));
+  actors::DreamEnv env(dreamer_, options);
+  actors::NetworkPolicy policy(dreamer_->agent.ptr(), version);
+  Keep sink;
+  actors::CollectorOptions collecting;
+  collecting.seed = key;
+  collecting.rank = -2 - group_->place();  // keeps these episodes apart from all others
+  collecting.dream = true;
+  collecting.step_together = true;
+  actors::Collector collector(env, policy, sink, collecting);
+  const auto may_start = [&] { return episodes > 0 ? collector.next_episode() < episodes : sink.steps + collector.running_steps() < steps; };
+  while (collector.round(may_start) > 0) {
+  }
+  return std::move(sink.kept);
+}
+
+void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report) {
+  std::vector<mdp::Trajectory> stored;
+  auto chosen = pointers(real);
+  if (config_.wm_data == "store" && is_head()) {
+    const auto version = static_cast<uint64_t>(context.version);
+    const std::filesystem::path place = config_.wm_store.empty() ? rollouts_ : std::filesystem::path(config_.wm_store);
+    replay::Sampler sampler(place, Rng({static_cast<uint64_t>(config_.seed), version, 0x5A3}), true);
+    for (const auto& part : sampler.broken()) {
+      if (broken_parts_.insert(part.path.string()).second) report.notes.push_back(fmt::format("left out: {}", part.reason));
+    }
+    for (int64_t steps = 0; sampler.episodes() > 0 && steps < config_.wm_store_steps;) {
+      stored.push_back(sampler.episode());
+      steps += static_cast<int64_t>(stored.back().steps.size());
+    }
+  }
+  if (config_.wm_data == "store") {
+    stored = hand_out(std::move(stored));
+    for (const auto& t : stored) chosen.push_back(&t);
+  }
+  Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), 0x30D});
+  const auto stats = world_.update(chosen, progress, shuffle, context.between);
+  if (stats.score.steps > 0) {
+    reward_correlation_ = kGateMemory * reward_correlation_ + (1 - kGateMemory) * stats.score.reward_correlation;
+  }
+  const auto named = stats.named();
+  report.values.insert(report.values.end(), named.begin(), named.end());
+  report.values.emplace_back("wm_gate", reward_correlation_);
+}
+
+void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report) {
+  Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), purpose});
+  const auto stats = ppo_.update(trajectories, shuffle, context.between);
+  const auto named = stats.named();
+  report.values.insert(report.values.end(), named.begin(), named.end());
+}
+
+void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  double real_return = unknown, dream_return = unknown, real_sum = 0;
+  int64_t count = 0;
+  for (const auto& t : real) {
+    if (t.dream) continue;
+    if (t.weights_version != context.version) continue;
+    real_sum += total(t);
+    ++count;
+  }
+  if (count > 0) {
+    begin_at_start();
+    const auto dreams = dream(0, static_cast<int>(config_.env_max_steps), context.version, static_cast<uint64_t>(config_.seed) + 0xC0, kComparedDreams);
+    dream_return = 0;
+    for (const auto& t : dreams) dream_return += total(t) / static_cast<double>(dreams.size());
+    real_return = real_sum / static_cast<double>(count);
+  }
+  report.values.emplace_back("real_return", real_return);
+  report.values.emplace_back("dream_return", dream_return);
+  report.values.emplace_back("return_gap", dream_return - real_return);
+}
+
+// What is held out stays with the head, which measures.
+std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
+  const auto places = learner::balanced(trajectories, group_->size(),
+                                        [this](const auto& t) { return !t.dream && learner::is_held_out(t, config_.wm_holdout); });
+  return group_->scatter(std::move(trajectories), places);
+}
+
+void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report) {
+  const bool compare = context.version % std::max<int64_t>(config_.evaluate_every, 1) == 0;
+  compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
+  std::vector<mdp::Trajectory> real, dreams;
+  for (auto& t : hand_out(std::move(trajectories))) (t.dream ? dreams : real).push_back(std::move(t));
+  std::vector<mdp::Trajectory> lessons;
+  int64_t real_steps = 0, dream_steps = 0;
+  for (const auto& t : real) {
+    if (t.weights_version < 0) continue;  // played at random
+    lessons.push_back(without_graphs(t));
+    real_steps += static_cast<int64_t>(t.steps.size());
+  }
+  // Dreams never make up more than 1 - real_share of what the controller learns from.
+  const auto room = static_cast<int64_t>(static_cast<double>(real_steps) * (1 - config_.hybrid_real_share) / config_.hybrid_real_share);
+  if (dreamer_->may_dream && config_.dream_actors == 0 && room > 0) {
+    begin_at_replayed(real);
+    dreams = dream(std::min(room, own_part(config_.dream_steps)), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+  }
+  for (auto& t : dreams) {
+    if (dream_steps + static_cast<int64_t>(t.steps.size()) > room) break;
+    dream_steps += static_cast<int64_t>(t.steps.size());
+    lessons.push_back(std::move(t));
+  }
+  if (real_steps > 0) ppo_.set_weights_version(context.version);
+  train_controller(std::move(lessons), context, 0xB1, report);
+  double dreamed = static_cast<double>(dream_steps);
+  group_->sum({&dreamed, 1});
+  report.values.emplace_back("dreamed_steps", dreamed);
+  train_world(real, context, context.progress, report);
+  choose_starts(real);
+}
+
+learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) {
+  learner::UpdateReport report;
+  report.values.emplace_back("phase", static_cast<double>(phase_));
+  switch (phase_) {
+    case Phase::collect:
+      trajectories = hand_out(std::move(trajectories));
+      train_world(trajectories, context, context.progress / config_.wm_share, report);
+      choose_starts(trajectories);
+      break;
+    case Phase::dream: {
+      if (config_.dream_actors == 0) {
+        trajectories = dream(own_part(config_.dream_steps), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+      } else {
+        std::erase_if(trajectories, [](const auto& t) { return !t.dream; });
+        trajectories = hand_out(std::move(trajectories));
+      }
+      double sums[] = {0, 0, 0};  // reward, steps, dreams
+      for (const auto& t : trajectories) {
+        sums[0] += total(t);
+        sums[1] += static_cast<double>(t.steps.size());
+        sums[2] += 1;
+      }
+      group_->sum(sums);
+      report.values.emplace_back("dream_epoch_reward", sums[2] > 0 ? sums[0] / sums[2] : 0.0);
+      report.values.emplace_back("dreamed_steps", sums[1]);
+      ppo_.set_weights_version(context.version);
+      train_controller(std::move(trajectories), context, 0xD0, report);
+      break;
+    }
+    case Phase::evaluate:
+      compare_returns(trajectories, context, report);
+      break;
+    case Phase::hybrid:
+      add_hybrid(std::move(trajectories), context, report);
+      break;
+  }
+  return report;
+}
+
+void DreamAgent::store(learner::Checkpoint& c) const {
+  world_.store(c, "world/");
+  launch::store(ppo_, *dreamer_->agent, c);
+  c.counters["dream/first_epoch"] = first_dream_epoch_;
+  c.numbers["dream/reward_correlation"] = reward_correlation_;
+  const auto& s = dreamer_->starts;
+  const std::pair<const char*, const torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
+  for (const auto& [name, tensor] : starts) c.tensors[std::string(kStartsPrefix) + name] = learner::to_data(*tensor);
+}
+
+void DreamAgent::restore(const learner::Checkpoint& c) {
+  world_.restore(c, "world/");
+  launch::restore(ppo_, *dreamer_->agent, c);
+  const auto first = c.counters.find("dream/first_epoch");
+  if (first == c.counters.end()) fail("the checkpoint has no counter 'dream/first_epoch'");
+  first_dream_epoch_ = first->second;
+  reward_correlation_ = c.numbers.at("dream/reward_correlation");
+  auto& s = dreamer_->starts;
+  const std::pair<const char*, torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
+  for (const auto& [name, tensor] : starts) {
+    const auto found = c.tensors.find(std::string(kStartsPrefix) + name);
+    if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);
+    *tensor = learner::to_tensor(found->second).to(dreamer_->world->device());
+  }
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,302 @@
+#include "launch/train/learner_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/exec/device_tools.h"
+#include "launch/train/outcome.h"
+#include "launch/report/run_report.h"
+#include "launch/revision.h"
+#include "launch/train/roles.h"
+#include "launch/signals.h"
+
+namespace rlgo::launch {
+namespace {
+
+bool should_stop() { return stop_signal() != 0; }
+
+std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
+  std::vector<int> ranks;
+  for (int rank = static_cast<int>(learners); rank < mailbox.size(); ++rank) ranks.push_back(rank);
+  return ranks;
+}
+
+std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
+
+constexpr double kMegabyte = 1 << 20;
+
+learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best, const MemoryPeak& memory) {
+  learner::MetricRow row = {{"epoch", e.epoch},
+                            {"seconds", state.seconds},
+                            {"steps", state.steps},
+                            {"episodes", state.episodes},
+                            {"best_cost_us", best.best_us()},
+                            {"episode_reward_mean", e.reward_mean},
+                            {"episode_reward_max", e.reward_max},
+                            {"episode_length_mean", e.length_mean},
+                            {"episode_cost_mean_us", e.cost_mean_us},
+                            {"episode_cost_best_us", e.cost_best_us},
+                            {"epoch_episodes", e.episodes},
+                            {"epoch_steps", e.steps},
+                            {"epoch_dream_steps", e.dream_steps},
+                            {"dropped_episodes", e.dropped},
+                            {"lost_episodes", e.lost},
+                            {"weights_version", e.version},
+                            {"lag_min", e.lag_min},
+                            {"lag_mean", e.lag_mean},
+                            {"lag_max", e.lag_max},
+                            {"collect_s", e.collect_s},
+                            {"update_s", e.update_s},
+                            {"waiting_share", e.waiting_share},
+                            {"steps_per_s", e.steps_per_s},
+                            {"actors", static_cast<int64_t>(e.actors)},
+                            {"bytes_in", static_cast<int64_t>(e.bytes_in)},
+                            {"bytes_out", static_cast<int64_t>(e.bytes_out)},
+                            {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps) : 0.0},
+                            {"host_memory_mb", memory.host_bytes / kMegabyte},
+                            {"device_memory_mb", memory.device_bytes / kMegabyte}};
+  for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
+  return row;
+}
+
+}  // namespace
+
+LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text, comm::Mailbox& mailbox)
+    : config_(config),
+      mailbox_(mailbox),
+      device_(exec::resolve_device(config.device)),
+      model_(load_model(config, true)),
+      rules_(load_rules(config)),
+      prices_(make_prices(config, device_)),
+      line_(true, ::isatty(STDERR_FILENO) == 1),
+      progress_(line_, config.epochs, config.seconds) {
+  check_rewritable(model_, config.graph);
+  open_folder(config_text);
+  log_.info("{}", model_.about);
+  const auto actors = actor_ranks(mailbox_, config.learners);
+  log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
+            actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
+  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actors, prices_.groups);
+}
+
+void LearnerSession::open_folder(const std::string& config_text) {
+  folder_ = open_run_folder(config_);
+  log_ = Log({0, LogLevel::info, folder_.log()});
+  log_.info("run folder {}", folder_.path.string());
+  config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
+  if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
+  if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs())) prices_.table->load(folder_.costs());
+}
+
+void LearnerSession::prepare() {
+  if (prices_.table) {
+    progress_.phase("timing operators");
+    const bool known = !config_.resume.empty() || !config_.costs.empty();
+    size_t timed = 0;
+    if (!known) {
+      timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) { progress_.show(); });
+    }
+    line_.clear();
+    if (prices_.groups) {
+      log_.info("{} groups of operators timed; {}", timed, prices_.groups->summary());
+    } else {
+      log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
+    }
+  }
+  env::RewriteEnv probe(model_.graph, rules_, prices_.model, env_options(config_), whole_graph_timer(config_, device_));
+  spec_ = probe.spec();
+  TraceFile identity;
+  identity.graph = config_.graph;
+  identity.graph_hash = model_.graph.hash();
+  identity.rules_hash = rules_->hash();
+  best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
+  log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0, probe.matches().total(), rules_->size());
+  const auto initial = probe.reset(0);
+  LearnerDevices devices{{device_}, false, {}};
+  if (config_.learners > 1) devices = meet_learners(config_, mailbox_);
+  learner_device_ = devices.devices[0];
+  exec::tune(learner_device_);
+  brain_ = make_brain({config_, spec_, learner_device_, initial, folder_.rollouts()});
+  if (!config_.resume.empty()) resume();
+  if (config_.learners > 1) {
+    head_ = lead_learners(config_, mailbox_, devices, spec_, initial, brain_);
+    log_.info("{}", launch::describe(head_->group(), devices));
+  }
+  store_costs();
+  oracle_->publish();
+}
+
+void LearnerSession::resume() {
+  const auto found = learner::latest(folder_.checkpoints());
+  for (const auto& refused : found.refused) log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
+  if (!found.checkpoint) fail("{}: no usable checkpoint to resume from", folder_.checkpoints().string());
+  const auto& c = *found.checkpoint;
+  const auto expect = [&](const char* what, const std::string& now, const char* other) {
+    const auto at = c.texts.find(what);
+    if (at == c.texts.end() || at->second != now) fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
+  };
+  expect("graph_hash", hex(model_.graph.hash()), "another graph (--graph, --dim, --zoo.*)");
+  expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
+  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
+  const auto counter = [&](const char* name) {
+    const auto at = c.counters.find(name);
+    if (at == c.counters.end()) fail("{}: counter '{}' is missing", found.path.string(), name);
+    return at->second;
+  };
+  state_.epoch = counter("epoch");
+  state_.version = counter("version");
+  state_.episodes = counter("episodes");
+  state_.steps = counter("steps");
+  state_.lost = counter("lost");
+  state_.dropped = counter("dropped");
+  state_.seconds = c.numbers.at("seconds");
+  for (int64_t rank = 0; rank < counter("ranks"); ++rank) state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
+  try {
+    brain_.restore(c);
+  } catch (const Error& e) {
+    throw e.in(fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
+  }
+  best_->adopt(parse_trace(c.texts.at("best_trace"), found.path.string(), *rules_));
+  atomic_write(folder_.config(), config_text_);
+  log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);
+}
+
+void LearnerSession::checkpoint(const learner::LoopState& state) {
+  learner::Checkpoint c;
+  c.texts["graph_hash"] = hex(model_.graph.hash());
+  c.texts["rules_hash"] = hex(rules_->hash());
+  c.texts["spec_hash"] = hex(spec_.hash());
+  c.texts["config"] = read_file(folder_.config());
+  c.texts["best_trace"] = to_text(best_->trace(), *rules_);
+  c.counters = {{"epoch", state.epoch}, {"version", state.version}, {"episodes", state.episodes}, {"steps", state.steps}, {"lost", state.lost}, {"dropped", state.dropped}};
+  c.counters["ranks"] = static_cast<int64_t>(state.next_episode.size());
+  for (size_t rank = 0; rank < state.next_episode.size(); ++rank) c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
+  c.numbers["seconds"] = state.seconds;
+  brain_.store(c);
+  learner::CheckpointFolder(folder_.checkpoints(), static_cast<int>(config_.checkpoint_keep)).save(std::move(c), state.epoch, best_->best_us());
+  store_costs();
+}
+
+void LearnerSession::store_costs() const {
+  if (prices_.table) prices_.table->save(folder_.costs());
+}
+
+// The largest of all learners.
+MemoryPeak LearnerSession::memory() const {
+  auto peak = memory_peak(learner_device_);
+  if (!head_) return peak;
+  for (const auto& report : head_->reports()) {
+    peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);
+    peak.device_bytes = std::max(peak.device_bytes, report.device_bytes);
+  }
+  return peak;
+}
+
+void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
+  metrics_->write(metric_row(report, state, *best_, memory()));
+  progress_.epoch_done(report.epoch);
+  progress_.show(true);
+  if (report.epoch % config_.checkpoint_every == 0) checkpoint(state);
+}
+
+learner::LoopHooks LearnerSession::hooks() {
+  learner::LoopHooks hooks;
+  hooks.on_trajectory = [this](const mdp::CodedTrajectory& coded) {
+    const mdp::Trajectory& t = coded.facts;
+    if (store_) store_->append(coded);
+    progress_.steps(static_cast<int64_t>(t.steps.size()));
+    if (best_->offer(t, spec_.xfers)) {
+      progress_.costs(best_->initial_us(), best_->best_us());
+      atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
+    }
+  };
+  hooks.on_lost = [this](const comm::ErrorReport& lost) { log_.warn("episode {} of rank {} is lost: {}", lost.episode, lost.rank, lost.what); };
+  hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState& state) { on_epoch(report, state); };
+  hooks.service = [this] {
+    if (store_) store_->tick(watch_.seconds());
+    oracle_->publish();
+    if (head_) head_->tend();
+    progress_.show();
+  };
+  hooks.say = [this](const std::string& text) {
+    line_.clear();
+    log_.info("{}", text);
+  };
+  return hooks;
+}
+
+int LearnerSession::run(std::function<bool()> turn) {
+  if (config_.store) {
+    replay::StoreHeader header{spec_, static_cast<uint64_t>(config_.seed), config_.graph, kRevision, hex(rules_->hash()), config_.env_reward};
+    header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
+    replay::WriterOptions options;
+    options.episodes_per_part = config_.store_episodes_per_part;
+    options.seconds_per_part = config_.store_seconds_per_part;
+    store_ = std::make_unique<replay::RolloutWriter>(folder_.rollouts(), std::move(header), options);
+  }
+  metrics_ = std::make_unique<learner::MetricsFile>(folder_.metrics());
+  metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
+
+  learner::LoopOptions options;
+  options.epochs = config_.epochs;
+  options.seconds = config_.seconds;
+  options.steps_per_epoch = config_.steps_per_epoch;
+  options.max_lag = config_.max_lag;
+  options.min_actors = static_cast<int>(config_.min_actors);
+  options.actor_timeout_s = config_.actor_timeout_s;
+  options.spec_hash = spec_.hash();
+  options.reproducible = config_.reproducible;
+  options.learners = static_cast<int>(config_.learners);
+  options.turn = std::move(turn);
+  options.should_stop = should_stop;
+  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
+                             {comm::Tag::stats, [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
+
+  progress_.phase("training");
+  progress_.start(state_.epoch);
+  progress_.costs(best_->initial_us(), best_->best_us());
+  progress_.show(true);
+  learner::Loop loop(mailbox_, head_ ? *head_ : *brain_.algorithm, options, hooks(), handlers, state_);
+  return finish(loop.run());
+}
+
+int LearnerSession::finish(const learner::LoopResult& result) {
+  line_.clear();
+  lost_actors_ = result.any_lost || !result.all_said_goodbye;
+  if (store_) store_->close();
+  if (head_) {
+    head_->stop(learner::name(result.reason));
+    for (size_t place = 0; place < head_->reports().size(); ++place)
+      log_.info("learner {}: checksum of the weights {:016x}", place, head_->reports()[place].digest);
+  }
+  checkpoint(result.state);
+  log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);
+  if (result.reason == learner::StopReason::too_few_actors || (result.reason == learner::StopReason::interrupted && restart_wanted())) {
+    log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
+    return kRestartStatus;  // the end may be seconds away: no measurements
+  }
+  Interactions done;
+  done.steps = result.state.steps;
+  done.episodes = result.state.episodes;
+  done.lost_episodes = result.state.lost;
+  done.epochs = result.state.epoch;
+  done.seconds = result.state.seconds;
+  done.agent = config_.agent;
+  done.stop_reason = learner::name(result.reason);
+  const std::string summary = conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop}, *best_, log_);
+  store_costs();
+  try {
+    atomic_write(folder_.report(), report::run_html(folder_, config_, model_, rules_, prices_.model.get()));
+  } catch (const Error& e) {
+    log_.warn("no report.html: {}", e.what());
+  }
+  std::printf("%s", summary.c_str());
+  return 0;
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,80 @@
+// Rank 0's side of a training run: everything around the learner's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/comm/mailbox.h"
+#include "launch/train/best.h"
+#include "launch/train/algorithm_factory.h"
+#include "launch/config.h"
+#include "launch/train/learners.h"
+#include "launch/train/memory.h"
+#include "launch/model.h"
+#include "launch/train/cost_server.h"
+#include "launch/train/progress.h"
+#include "launch/train/run_folder.h"
+#include "launch/session.h"
+#include "learner/loop.h"
+#include "learner/metrics.h"
+#include "replay/writer.h"
+
+namespace rlgo::launch {
+
+class LearnerSession {
+ public:
+  // Reads model, rules and costs, opens (or reopens) the run folder. Throws Error on bad input; then no folder is made.
+  LearnerSession(RunConfig& config, const std::string& config_text, comm::Mailbox& mailbox);
+
+  // Times operators while the machine is quiet, then lets the actors begin.
+  void prepare();
+  // Trains, then concludes; returns the exit status. `turn`: see learner::LoopOptions, for one process.
+  int run(std::function<bool()> turn = {});
+
+  // After run(): whether actors died or hang. They will not take part in the end of the job.
+  bool lost_actors() const { return lost_actors_; }
+
+  const LoadedModel& model() const { return model_; }
+  const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
+  const Prices& prices() const { return prices_; }
+  const exec::Device& device() const { return device_; }
+  const mdp::ObservationSpec& spec() const { return spec_; }
+
+ private:
+  void open_folder(const std::string& config_text);
+  void resume();
+  learner::LoopHooks hooks();
+  void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
+  void checkpoint(const learner::LoopState& state);
+  void store_costs() const;
+  MemoryPeak memory() const;
+  int finish(const learner::LoopResult& result);
+
+  RunConfig& config_;
+  comm::Mailbox& mailbox_;
+  exec::Device device_;
+  LoadedModel model_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  Prices prices_;
+  RunFolder folder_;
+  std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
+  Log log_;
+  StatusLine line_;
+  Progress progress_;
+  mdp::ObservationSpec spec_;
+  std::unique_ptr<BestGraph> best_;
+  std::unique_ptr<CostOracle> oracle_;
+  Brain brain_;
+  exec::Device learner_device_;
+  std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn
+  learner::LoopState state_;
+  std::unique_ptr<replay::RolloutWriter> store_;
+  std::unique_ptr<learner::MetricsFile> metrics_;
+  bool lost_actors_ = false;
+  Stopwatch watch_;
+};
+
+}  // namespace rlgo::launch

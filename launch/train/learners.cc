@@ -1,0 +1,241 @@
+#include "launch/train/learners.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/base/bytes.h"
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/comm/device_group.h"
+#include "core/exec/device_tools.h"
+#include "launch/train/memory.h"
+#include "launch/train/roles.h"
+
+namespace rlgo::launch {
+
+using comm::Tag;
+
+namespace {
+
+std::vector<int> learner_ranks(const RunConfig& config) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < config.learners; ++rank) ranks.push_back(rank);
+  return ranks;
+}
+
+std::string encode(const LearnerPlace& place) {
+  ByteWriter out;
+  out.put_string(place.host);
+  out.put<uint8_t>(place.nccl);
+  out.put<uint64_t>(place.gpus.size());
+  for (const auto& gpu : place.gpus) out.put_string(gpu);
+  return out.take();
+}
+
+LearnerPlace decode_place(const std::string& bytes) {
+  ByteReader in(bytes);
+  LearnerPlace place;
+  place.host = in.get_string();
+  place.nccl = in.get<uint8_t>() != 0;
+  const auto count = in.get<uint64_t>();
+  for (uint64_t i = 0; i < count; ++i) place.gpus.push_back(in.get_string());
+  return place;
+}
+
+void put_spec(ByteWriter& out, const mdp::ObservationSpec& spec) {
+  for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.xfers,
+                        spec.max_locations, spec.latent_features})
+    out.put(value);
+  for (const auto& name : spec.xfer_names) out.put_string(name);
+}
+
+mdp::ObservationSpec get_spec(ByteReader& in) {
+  mdp::ObservationSpec spec;
+  for (int32_t* value : {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.xfers,
+                         &spec.max_locations, &spec.latent_features})
+    *value = in.get<int32_t>();
+  for (int32_t x = 0; x < spec.xfers; ++x) spec.xfer_names.push_back(in.get_string());
+  return spec;
+}
+
+// What a learner begins with.
+struct Beginning {
+  exec::Device device;
+  bool nccl = false;
+  mdp::ObservationSpec spec;
+  mdp::Observation initial;
+  std::string state;  // of the brain, a checkpoint
+};
+
+std::string encode(const Beginning& b) {
+  ByteWriter out;
+  out.put<uint8_t>(b.device.kind == exec::Device::Kind::cuda);
+  out.put<int32_t>(b.device.index);
+  out.put<uint8_t>(b.nccl);
+  put_spec(out, b.spec);
+  mdp::Trajectory carrier;
+  carrier.last = b.initial;
+  out.put_string(mdp::encode(carrier));
+  out.put_string(b.state);
+  return out.take();
+}
+
+Beginning decode_beginning(const std::string& bytes) {
+  ByteReader in(bytes);
+  Beginning b;
+  b.device.kind = in.get<uint8_t>() != 0 ? exec::Device::Kind::cuda : exec::Device::Kind::cpu;
+  b.device.index = in.get<int32_t>();
+  b.nccl = in.get<uint8_t>() != 0;
+  b.spec = get_spec(in);
+  b.initial = mdp::decode(in.get_string()).last;
+  b.state = in.get_string();
+  return b;
+}
+
+std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailbox& mailbox, const exec::Device& device,
+                                            bool nccl) {
+  const auto ranks = learner_ranks(config);
+  const comm::GroupOptions options{config.actor_timeout_s, fmt::format("MPI ({} ranks)", mailbox.size())};
+  std::shared_ptr<comm::DeviceGroup> host = comm::ring_group(mailbox, ranks, options), gpu;
+  if (nccl) gpu = comm::nccl_group(mailbox, ranks, device.index, options);
+  return std::make_shared<learner::LearnerGroup>(host, gpu, mailbox, ranks, config.actor_timeout_s);
+}
+
+learner::Inspect inspector(const Brain& brain, const exec::Device& device) {
+  return [&brain, device] {
+    const auto peak = memory_peak(device);
+    return learner::PeerReport{digest(brain), 0, peak.host_bytes, peak.device_bytes};
+  };
+}
+
+// The head's message; nothing where it says stop.
+std::optional<Beginning> wait_for_beginning(comm::Mailbox& mailbox) {
+  for (;;) {
+    if (auto message = mailbox.take(Tag::learner, 0)) return decode_beginning(message->payload);
+    if (mailbox.take(Tag::stop, 0)) return std::nullopt;
+    mailbox.wait(100);
+  }
+}
+
+int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
+  mailbox.send(0, Tag::learner, encode(learner_place(config)));
+  const auto beginning = wait_for_beginning(mailbox);
+  if (!beginning) return 0;
+  if (config.encoder == "ppo") config.encoder = "random";  // its weights come from the head, like all others
+  exec::tune(beginning->device);
+  const auto brain = make_brain({config, beginning->spec, beginning->device, beginning->initial, {}});
+  brain.restore(learner::decode_checkpoint(beginning->state));
+  brain.join(join(config, mailbox, beginning->device, beginning->nccl));
+  learner::follow(mailbox, 0, *brain.algorithm, inspector(brain, beginning->device),
+                  std::max(config.actor_timeout_s, 300.0));
+  return 0;
+}
+
+}  // namespace
+
+LearnerPlace learner_place(const RunConfig& config) {
+  LearnerPlace place;
+  char name[256] = {};
+  place.host = ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
+  if (config.device == "cpu") return place;
+  if (config.device == "cuda") exec::resolve_device("cuda");  // an Error tells what is missing
+  const int count = exec::gpu_count();
+  place.nccl = count > 0 && comm::built_with_nccl();
+  for (int gpu = 0; gpu < count; ++gpu) {
+    std::string address = fmt::format("GPU {}", gpu);
+    try {
+      if (place.nccl) address = comm::device_address(gpu);
+    } catch (const Error&) {
+      place.nccl = false;
+    }
+    place.gpus.push_back(address);
+  }
+  return place;
+}
+
+LearnerDevices choose_devices(const std::vector<LearnerPlace>& places) {
+  LearnerDevices result;
+  for (const auto& place : places) {
+    if (place.gpus.empty()) {
+      result.devices.assign(places.size(), exec::Device{});
+      result.why_not = fmt::format("{} has no GPU to use", place.host);
+      return result;
+    }
+  }
+  std::map<std::string, int> on_host;
+  std::set<std::string> taken;
+  bool own = true, nccl = true;
+  for (const auto& place : places) {
+    const int index = on_host[place.host]++ % static_cast<int>(place.gpus.size());
+    result.devices.push_back({exec::Device::Kind::cuda, index});
+    own = taken.insert(place.host + " " + place.gpus[static_cast<size_t>(index)]).second && own;
+    nccl = nccl && place.nccl;
+  }
+  result.nccl = own && nccl;
+  if (!own) result.why_not = "two learners share a GPU";
+  if (!nccl) result.why_not = "NCCL's plug-in is not there or does not load";
+  return result;
+}
+
+LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
+  std::vector<LearnerPlace> places = {learner_place(config)};
+  for (int rank = 1; rank < config.learners; ++rank) {
+    const Stopwatch watch;
+    for (;;) {
+      if (auto message = mailbox.take(Tag::learner, rank)) {
+        places.push_back(decode_place(message->payload));
+        break;
+      }
+      if (auto message = mailbox.take(Tag::stop, rank)) fail("learner rank {} ended: {}", rank, message->payload);
+      if (watch.seconds() > config.actor_timeout_s)
+        throw comm::NoAnswer(fmt::format("learner rank {} did not come within {} s", rank, config.actor_timeout_s));
+      mailbox.wait(20);
+    }
+  }
+  return choose_devices(places);
+}
+
+std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
+                                                      const LearnerDevices& devices, const mdp::ObservationSpec& spec,
+                                                      const mdp::Observation& initial, const Brain& brain) {
+  learner::Checkpoint state;
+  brain.store(state);
+  const std::string bytes = learner::encode(state);
+  const auto ranks = learner_ranks(config);
+  for (int rank = 1; rank < config.learners; ++rank)
+    mailbox.send(rank, Tag::learner,
+                 encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
+  mailbox.flush(config.actor_timeout_s);
+  const auto group = join(config, mailbox, devices.devices[0], devices.nccl);
+  brain.join(group);
+  return std::make_shared<learner::HeadAlgorithm>(brain.algorithm, group, mailbox, ranks,
+                                                  inspector(brain, devices.devices[0]), config.actor_timeout_s);
+}
+
+std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices) {
+  return fmt::format("{} learners; gradients are summed by {}{}", group.size(), group.name(),
+                     devices.nccl ? "" : fmt::format(" (no NCCL: {})", devices.why_not));
+}
+
+int run_peer(const RunConfig& config, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  try {
+    return follow_to_the_end(config, mailbox);
+  } catch (const comm::NoAnswer& e) {
+    std::fprintf(stderr, "rlgo: rank %d: error: %s\n", comm.rank(), e.what());
+    return kRestartStatus;
+  } catch (const Error& e) {
+    for (int rank = 0; rank < config.learners; ++rank) {
+      if (rank != comm.rank()) mailbox.send(rank, Tag::stop, e.what());
+    }
+    mailbox.flush(2.0);
+    throw;
+  }
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,83 @@
+#include "launch/train/policy_prior.h"
+
+#include "core/base/error.h"
+#include "core/env/features.h"
+#include "core/env/rewrite_env.h"
+#include "core/nets/batch.h"
+#include "launch/train/network.h"
+#include "launch/train/run_folder.h"
+#include "learner/checkpoint.h"
+#include "learner/torch_tensors.h"
+
+namespace rlgo::launch {
+namespace {
+
+class NetworkRanker : public search::Ranker {
+ public:
+  NetworkRanker(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost, int max_steps)
+      : network_(std::move(network)), features_(std::move(cost)), max_steps_(max_steps) {}
+
+  Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
+              const search::Position& at) override {
+    features_.reset(graph);
+    const env::Progress progress{at.initial_us, at.current_us, at.best_us, at.step, max_steps_};
+    const auto seen = features_.observe(graph, matches, max_locations, progress);
+    const torch::NoGradGuard no_gradients;
+    const auto batch = nets::collate(seen, network_->spec());
+    const auto policy = network_->policy(batch, network_->encode(batch));
+    const auto xfer = policy.xfer.accessor<float, 2>();
+    const auto location = policy.location.accessor<float, 1>();
+    Scores scores;
+    scores.moves.reserve(seen.loc_node.size());
+    for (size_t x = 0; x < seen.counts.size(); ++x) {
+      for (int32_t k = 0; k < seen.counts[x]; ++k) {
+        const auto place = static_cast<int64_t>(scores.moves.size());
+        scores.moves.push_back(xfer[0][static_cast<int64_t>(x)] + location[place]);
+      }
+    }
+    scores.stop = xfer[0][static_cast<int64_t>(seen.counts.size())];
+    return scores;
+  }
+
+ private:
+  nets::ActorCritic network_;
+  env::FeatureBuilder features_;
+  int max_steps_;
+};
+
+learner::Checkpoint best_checkpoint(const RunFolder& folder) {
+  const learner::CheckpointFolder checkpoints(folder.checkpoints());
+  if (const auto best = checkpoints.best()) return learner::load(*best);
+  auto newest = learner::latest(folder.checkpoints());
+  if (!newest.checkpoint) fail("{}: has no valid checkpoint of an agent", folder.checkpoints().string());
+  return std::move(*newest.checkpoint);
+}
+
+}  // namespace
+
+std::unique_ptr<search::Ranker> load_ranker(const std::filesystem::path& run_folder, const graph::Graph& graph,
+                                            std::shared_ptr<const rules::RuleSet> rules,
+                                            std::shared_ptr<cost::CostModel> cost, int max_locations) {
+  const RunFolder folder{run_folder};
+  RunConfig config;
+  Options options;
+  declare(options, config);
+  options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  if (config.agent != "model-free") fail("{}: its agent '{}' has no policy network", run_folder.string(), config.agent);
+  const auto checkpoint = best_checkpoint(folder);
+  const auto trained_with = checkpoint.texts.find("rules_hash");
+  if (trained_with == checkpoint.texts.end() || trained_with->second != fmt::format("{:016x}", rules->hash()))
+    fail("{}: the agent was trained with other rules; name them with --rules", run_folder.string());
+  if (config.env_max_locations < max_locations) {
+    fail("{}: the agent knows {} locations of a rule; search with --env.max-locations {}", run_folder.string(),
+         config.env_max_locations, config.env_max_locations);
+  }
+  config.env_reward = "R1";  // of no matter here, and measures nothing
+  const env::RewriteEnv env(graph, std::move(rules), cost, env_options(config));
+  auto network = make_network(config, env.spec());
+  learner::restore_module(checkpoint, kNetworkPrefix, *network);
+  network->eval();
+  return std::make_unique<NetworkRanker>(std::move(network), std::move(cost), static_cast<int>(config.env_max_steps));
+}
+
+}  // namespace rlgo::launch

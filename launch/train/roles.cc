@@ -1,0 +1,134 @@
+#include "launch/train/roles.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "actors/actor_loop.h"
+#include "core/base/error.h"
+#include "core/comm/protocol.h"
+#include "core/cost/analytic.h"
+#include "launch/train/learner_session.h"
+#include "launch/signals.h"
+#include "launch/target.h"
+
+namespace rlgo::launch {
+namespace {
+
+bool should_stop() { return stop_signal() != 0; }
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
+}
+
+actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
+  actors::ActorOptions options;
+  options.dream = player.dreams;
+  options.step_together = player.dreams;
+  options.ready = player.ready;
+  options.seed = static_cast<uint64_t>(config.seed);
+  options.rules_hash = rules_hash;
+  options.host = host_name();
+  return options;
+}
+
+// Sleeps until rank 0 has read everything without an error. False where it says stop instead.
+bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
+  while (!should_stop()) {
+    if (auto message = mailbox.take(comm::Tag::costs, 0)) {
+      costs = std::move(*message);
+      return true;
+    }
+    if (mailbox.take(comm::Tag::stop, 0)) return false;
+    mailbox.wait(100);
+  }
+  return false;
+}
+
+void stop_actors(comm::Mailbox& mailbox) {
+  for (int rank = 1; rank < mailbox.size(); ++rank) mailbox.send(rank, comm::Tag::stop, std::string(comm::kRankZeroFailed));
+  mailbox.flush(2.0);
+}
+
+}  // namespace
+
+bool stopped_too(comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  if (comm.rank() == 0) {
+    stop_actors(mailbox);
+    return false;
+  }
+  comm::Incoming ignored;
+  return !wait_for_start(mailbox, ignored);
+}
+
+int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  try {
+    LearnerSession session(config, config_text, mailbox);
+    session.prepare();
+    const int status = session.run();
+    if (session.lost_actors()) comm.close(2, status);  // some will not come
+    return status;
+  } catch (const comm::NoAnswer& e) {  // the last checkpoint is sound; the networks here may be in the middle of an update
+    stop_actors(mailbox);
+    std::fprintf(stderr, "rlgo: error: %s; the run can go on from its last checkpoint with --resume\n", e.what());
+    return kRestartStatus;
+  } catch (...) {
+    stop_actors(mailbox);
+    throw;
+  }
+}
+
+int run_actor(const RunConfig& config, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  comm::Incoming first_costs;
+  if (!wait_for_start(mailbox, first_costs)) return 0;
+  const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
+  const auto model = load_model(config, env::reward_from_name(config.env_reward) == env::Reward::measured);
+  const auto rules = load_rules(config);
+  Prices prices;
+  if (config.cost == "measured") {
+    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox, config.actor_timeout_s, should_stop);
+    receive_costs(first_costs, *prices.table);
+    if (is_external(config)) prices.groups = remote_groups(prices.table, mailbox, config.actor_timeout_s, should_stop);
+    prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
+  } else {
+    prices.model = std::make_shared<cost::AnalyticCost>();
+  }
+  const bool dreams = dreams_on(config, comm.rank(), comm.size());
+  const auto player =
+      make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor)), dreams);
+  comm::Handlers handlers;
+  handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
+    if (prices.table) receive_costs(message, *prices.table);
+  };
+  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()), std::move(handlers));
+  try {
+    return loop.run(should_stop) == actors::ActorEnd::deserted ? 1 : 0;
+  } catch (const std::exception& e) {
+    mailbox.send(0, comm::Tag::stats, e.what());
+    mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));
+    mailbox.flush(2);
+    throw;
+  }
+}
+
+int run_alone(RunConfig& config, const std::string& config_text) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox learner_box(*comms[0]);
+  comm::Mailbox actor_box(*comms[1]);
+  LearnerSession session(config, config_text, learner_box);
+  session.prepare();
+  const auto player = make_player(
+      config,
+      make_envs(config, session.model().graph, session.rules(), session.prices().model, session.device(), static_cast<int>(config.envs_per_actor)),
+      false);
+  // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
+  comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
+  actors::ActorLoop actor(actor_box, *player.envs, *player.policy, actor_options(config, player, session.rules()->hash()), std::move(handlers));
+  return session.run([&] { return actor.turn(); });
+}
+
+}  // namespace rlgo::launch

@@ -1,0 +1,116 @@
+#include "launch/train/scale_job.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "launch/options.h"
+#include "launch/signals.h"
+#include "learner/metrics.h"
+
+namespace rlgo::launch {
+namespace fs = std::filesystem;
+namespace {
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+fs::path scratch_folder() {
+  std::string pattern = (fs::temp_directory_path() / "rlgo-scale-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) fail("cannot make a folder in {}", fs::temp_directory_path().string());
+  return pattern;
+}
+
+// One thread a rank, as launch/run.sh has it; and who runs this as root means it.
+std::vector<std::string> command_of(const ScaleJobOptions& options, int64_t learners, const fs::path& config) {
+  std::vector<std::string> command = {"env",
+                                      "OMP_NUM_THREADS=1",
+                                      "OMPI_MCA_mpi_yield_when_idle=1",
+                                      "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                      "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
+  for (const auto& word : split(options.launcher, ' ')) {
+    if (!word.empty()) command.push_back(word);
+  }
+  command.insert(command.end(), {"-np", fmt::format("{}", options.actors + learners), options.program, "train",
+                                 "--config", config.string()});
+  return command;
+}
+
+}  // namespace
+
+RunMetrics::RunMetrics(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return;
+  const auto lines = split(read_file(file), '\n');
+  columns = learner::parse_csv_line(lines[0]);
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    auto cells = learner::parse_csv_line(lines[i]);
+    if (cells.size() == columns.size()) rows.push_back(std::move(cells));
+  }
+}
+
+double RunMetrics::at(size_t row, const std::string& column) const {
+  const auto found = std::find(columns.begin(), columns.end(), column);
+  if (found == columns.end()) fail("metrics.csv has no column {}", column);
+  return std::strtod(rows.at(row)[static_cast<size_t>(found - columns.begin())].c_str(), nullptr);
+}
+
+ScaleJob::ScaleJob(RunConfig config, const ScaleJobOptions& options)
+    : scratch_(scratch_folder()), actors_(options.actors) {
+  config.epochs = 1'000'000'000;
+  config.runs = scratch_.string();
+  config.name = "run";
+  Options known;
+  declare(known, config);
+  atomic_write(scratch_ / "run.cfg", known.dump({"config", "resume"}));
+  child_ =
+      std::make_unique<measure::Child>(command_of(options, config.learners, scratch_ / "run.cfg"), scratch_ / "errors");
+}
+
+ScaleJob::~ScaleJob() {
+  for (const auto& [rank, use] : ranks(false)) ::kill(use.pid, SIGKILL);
+  child_->kill();
+  std::error_code ignored;
+  fs::remove_all(scratch_, ignored);
+}
+
+size_t ScaleJob::wait_for_actors(double timeout_s) const {
+  const Stopwatch watch;
+  while (watch.seconds() < timeout_s) {
+    wait(0.2);
+    const RunMetrics now = metrics();
+    for (size_t row = 0; row < now.rows.size(); ++row) {
+      if (now.at(row, "actors") >= actors_) return row;
+    }
+  }
+  fail("bench scale: after {:.0f} s the {} actors were not all at work", timeout_s, actors_);
+}
+
+void ScaleJob::wait(double seconds) const {
+  const Stopwatch watch;
+  do {
+    check();
+    sleep_s(std::min(0.2, seconds));
+  } while (watch.seconds() < seconds);
+}
+
+void ScaleJob::hold_learner() {
+  const int pid = ranks(false)[0].pid;
+  if (pid <= 0 || ::kill(pid, SIGSTOP) != 0) fail("bench scale: the learner's process is gone");
+}
+
+void ScaleJob::check() const {
+  if (stop_signal() != 0) fail("bench scale: interrupted");
+  const std::string end = child_->wait_end(0);
+  if (end != "still running") fail("bench scale: the run ended ({}):\n{}", end, read_file(scratch_ / "errors"));
+}
+
+}  // namespace rlgo::launch

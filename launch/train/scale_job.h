@@ -1,0 +1,58 @@
+// A run under mpirun that rlgo bench scale watches.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/measure/child.h"
+#include "launch/config.h"
+#include "launch/train/process_use.h"
+
+namespace rlgo::launch {
+
+// metrics.csv of a run as it is now: whole rows only.
+struct RunMetrics {
+  explicit RunMetrics(const std::filesystem::path& file);
+  // Throws Error where there is no such column.
+  double at(size_t row, const std::string& column) const;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+struct ScaleJobOptions {
+  int actors = 1;        // the learners are ranks more
+  std::string launcher;  // words of the command that starts ranks; -np is added
+  std::string program;   // rlgo
+};
+
+// In a folder of its own; ended by force with the object, and what it left is thrown away.
+class ScaleJob {
+ public:
+  // Starts it. `config`: of the run; folder, name and number of epochs are set here.
+  ScaleJob(RunConfig config, const ScaleJobOptions& options);
+  ~ScaleJob();
+  ScaleJob(const ScaleJob&) = delete;
+  ScaleJob& operator=(const ScaleJob&) = delete;
+
+  std::filesystem::path folder() const { return scratch_ / "run"; }
+  std::map<int, ProcessUse> ranks(bool memory) const { return ranks_of(scratch_.string(), memory); }
+  RunMetrics metrics() const { return RunMetrics(folder() / "metrics.csv"); }
+  // Waits for the first epoch in which all actors were there; its row. These three throw Error where the run ends, or
+  // somebody asks for an end.
+  size_t wait_for_actors(double timeout_s) const;
+  void wait(double seconds) const;
+  // Holds the learner's process (SIGSTOP) until the end.
+  void hold_learner();
+
+ private:
+  void check() const;
+
+  std::filesystem::path scratch_;
+  int actors_;
+  std::unique_ptr<measure::Child> child_;
+};
+
+}  // namespace rlgo::launch

@@ -1,0 +1,59 @@
+#include "learner/distributed/actor_registry.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rlgo::learner {
+
+bool Roster::heard(int rank) {
+  Actor& actor = at(rank);
+  actor.since_heard.restart();
+  if (actor.state == State::alive || actor.state == State::gone) return false;
+  actor.state = State::alive;
+  return true;
+}
+
+std::vector<int> Roster::lose_silent(double timeout_s) {
+  std::vector<int> lost;
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
+    Actor& actor = actors_[rank];
+    if (actor.state != State::alive && actor.state != State::expected) continue;
+    if (actor.since_heard.seconds() <= timeout_s) continue;
+    actor.state = State::lost;
+    lost.push_back(static_cast<int>(rank));
+  }
+  return lost;
+}
+
+bool Roster::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const {
+  bool any = false;
+  for (int rank : real_ones(living())) {
+    if (actor(rank).since_heard.seconds() > quiet_s) continue;
+    const comm::Heartbeat& beat = actor(rank).beat;
+    if (beat.version != version || beat.quota_steps != quota_steps || beat.quota_left > 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::vector<int> Roster::real_ones(const std::vector<int>& ranks) const {
+  std::vector<int> result;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return !actor(rank).hello.dream; });
+  return result;
+}
+
+std::vector<int> Roster::dreamers(const std::vector<int>& ranks) const {
+  std::vector<int> result;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return actor(rank).hello.dream; });
+  return result;
+}
+
+std::vector<int> Roster::in(State state) const {
+  std::vector<int> ranks;
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
+    if (actors_[rank].state == state) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+}  // namespace rlgo::learner

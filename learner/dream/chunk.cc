@@ -1,0 +1,154 @@
+// The loss of a chunk of steps over the episodes of all learners, and the statistics that standardise it.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/rng.h"
+#include "learner/dream/loss.h"
+#include "learner/dream/trainer_parts.h"
+
+namespace rlgo::learner {
+
+using torch::Tensor;
+
+namespace {
+
+constexpr double kJointDecay = 0.9;  // of the statistics per batch, where the encoder moves
+
+Tensor over_steps(const Tensor& x) { return x.sum(torch::IntArrayRef({0, 1})); }  // [T, B, Z] -> [Z]
+
+}  // namespace
+
+// Statistics of latents, of their changes, and of rewards, over the real steps of all learners.
+void WorldTrainer::observe(const Batch& batch) {
+  torch::NoGradGuard no_grad;
+  const int64_t z = model_->latent_width();
+  auto seen = torch::zeros({6 * z + 3}, torch::kFloat64);
+  if (!batch.own.empty()) {
+    const auto& s = batch.s;
+    const auto mask = s.mask.to(torch::kFloat64), rows = mask.unsqueeze(-1), reward = s.reward.to(torch::kFloat64);
+    const auto exact = batch.raw.detach().to(torch::kCPU, torch::kFloat64);
+    const auto before = exact.slice(0, 0, s.steps), change = exact.slice(0, 1) - before;
+    const auto moments = [&](const Tensor& x) {
+      return torch::cat({mask.sum().expand({z}), over_steps(x * rows), over_steps(x.square() * rows)});
+    };
+    seen = torch::cat({moments(before), moments(change),
+                       torch::stack({mask.sum(), (reward * mask).sum(), (reward.square() * mask).sum()})});
+  }
+  group_->sum({seen.data_ptr<double>(), static_cast<size_t>(seen.numel())});
+  const double decay = options_.train_encoder ? kJointDecay : 1.0;
+  z_sums_ = z_sums_ * decay + seen.slice(0, 0, 3 * z).view({3, z});
+  change_sums_ = change_sums_ * decay + seen.slice(0, 3 * z, 6 * z).view({3, z});
+  reward_sums_ = reward_sums_ + seen.slice(0, 6 * z);
+  const auto mean = z_sums_[1] / z_sums_[0];
+  model_->set_latent_statistics(mean, (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt());
+  const double n = reward_sums_[0].item<double>(), reward_mean = reward_sums_[1].item<double>() / n;
+  model_->set_reward_statistics(
+      reward_mean, std::sqrt(std::max(reward_sums_[2].item<double>() / n - reward_mean * reward_mean, 0.0)));
+}
+
+WorldTrainer::Latents WorldTrainer::latents(const Sequences& s, const Tensor& raw, int64_t begin, int64_t end) {
+  Latents l;
+  const bool joint = options_.train_encoder;
+  l.raw = joint ? encode(s, begin, end + 1, model_->encoder(), true) : raw.slice(0, begin, end + 1);
+  const auto input = model_->standardise(l.raw);
+  l.input = input.slice(0, 0, end - begin);
+  l.target = joint ? model_->standardise(encode(s, begin + 1, end + 1, target_, false)) : input.slice(0, 1);
+  return l;
+}
+
+// A step counts for each member with probability 1/2 (bootstrap), where there are several: [T, own, R].
+Tensor WorldTrainer::coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const {
+  const int64_t members = model_->options().ensemble;
+  const auto options = torch::TensorOptions(model_->device()).dtype(type());
+  if (members == 1) return torch::ones({end - begin, static_cast<int64_t>(batch.own.size()), 1}, options);
+  Rng rng({seed_, static_cast<uint64_t>(updates_), static_cast<uint64_t>(sums.chunks), 0xB007});
+  auto all = torch::empty({end - begin, batch.episodes, members});
+  for (int64_t i = 0; i < all.numel(); ++i) all.data_ptr<float>()[i] = rng.uniform() < 0.5 ? 1.0f : 0.0f;
+  return all.index_select(1, torch::tensor(batch.columns, torch::kInt64)).to(options);
+}
+
+WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l, const Tensor& counts_for,
+                                            int64_t begin, int64_t end) const {
+  const bool joint = options_.train_encoder;
+  const int64_t z = model_->latent_width();
+  auto sizes = torch::zeros({3 + (joint ? 2 * z : 0)}, torch::kFloat64);
+  if (!batch.own.empty()) {
+    const auto mask = batch.s.mask.slice(0, begin, end).to(torch::kFloat64);
+    const auto legal = (batch.s.counts.slice(0, begin + 1, end + 1) > 0).to(torch::kFloat64);
+    sizes[0] = mask.sum();
+    sizes[1] = (counts_for.to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1)).sum();
+    sizes[2] = (legal * mask.unsqueeze(-1)).sum();
+    if (joint) {
+      const auto rows = l.raw.detach().slice(0, 0, end - begin).to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1);
+      sizes.slice(0, 3, 3 + z).copy_(over_steps(rows));
+      sizes.slice(0, 3 + z).copy_(over_steps(rows.square()));
+    }
+  }
+  const auto own = sizes.clone();
+  group_->sum({sizes.data_ptr<double>(), static_cast<size_t>(sizes.numel())});
+  const auto weight = [&](int64_t i) {
+    return std::max(own[i].item<double>(), 1.0) / std::max(sizes[i].item<double>(), 1.0);
+  };
+  Weights w{weight(0), weight(1), weight(2), sizes[0].item<double>(), {}, {}};
+  if (joint && w.rows > 1) {
+    const auto mean = sizes.slice(0, 3, 3 + z) / w.rows;
+    const auto variance = ((sizes.slice(0, 3 + z) - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0);
+    w.mean = mean.to(model_->device(), type());
+    w.variance = variance.to(model_->device(), type());
+  }
+  return w;
+}
+
+// This learner's share of the loss of a chunk of steps; undefined where it has none. The shares add up to the loss.
+Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums) {
+  if (batch.own.empty()) {
+    weights(batch, {}, {}, begin, end);  // the others need the sums
+    return {};
+  }
+  const auto device = model_->device();
+  const auto& s = batch.s;
+  const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device, type()); };
+  const auto l = latents(s, batch.raw, begin, end);
+  const auto mask = part(s.mask, begin, end), next = part(s.counts, begin + 1, end + 1);
+  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.xfer.slice(0, begin, end).to(device),
+                               part(s.location, begin, end)};
+  const auto p = model_->sequence(input, memory);
+  memory = {memory.h.detach(), memory.c.detach()};
+
+  const auto& o = options_;
+  const auto counts_for = coins(batch, begin, end, sums);
+  const auto w = weights(batch, l, counts_for, begin, end);
+  const auto reward_target = model_->standardise_reward(part(s.reward, begin, end));
+  const auto latent = w.step * latent_loss(p.z, l.target, mask);
+  const auto reward = w.member * reward_loss(p.reward, reward_target, counts_for, mask);
+  const auto terminal =
+      w.step * terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
+  const auto present = w.step * present_loss(p.present, next, mask);
+  const auto count = w.count * count_loss(p.log_count, next, mask);
+  const auto member = w.member * members_loss(p.members, l.target, counts_for, mask);
+  auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present +
+              o.count_weight * count + member;
+  auto variance = torch::zeros({}, latent.options());
+  auto reported = loss.detach();
+  if (w.variance.defined()) {
+    // relu(least - deviation) of all rows. Its gradient passes through this learner's share of their variance.
+    const auto deviation = (w.variance + 1e-8).sqrt();
+    const auto low = (deviation < kMinLatentDeviation).to(type());
+    const auto slope = -low / (2 * deviation) / (kMinLatentDeviation * static_cast<double>(deviation.numel()));
+    const auto own_variance =
+        over_steps((l.raw.slice(0, 0, end - begin) - w.mean).square() * mask.unsqueeze(-1)) / (w.rows - 1);
+    loss = loss + o.variance_weight * (slope * own_variance).sum();
+    if (group_->place() == 0) variance = torch::relu(kMinLatentDeviation - deviation).mean() / kMinLatentDeviation;
+    reported = reported + o.variance_weight * variance;
+  }
+  auto& stats = sums.stats;
+  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance})
+                           .detach()
+                           .to(torch::kCPU, torch::kFloat64);
+  double* const to[] = {&stats.loss,    &stats.latent, &stats.reward,  &stats.terminal,
+                        &stats.present, &stats.count,  &stats.members, &stats.variance};
+  for (size_t i = 0; i < std::size(to); ++i) *to[i] += parts.const_data_ptr<double>()[i];
+  return loss;
+}
+
+}  // namespace rlgo::learner

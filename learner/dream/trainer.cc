@@ -1,0 +1,281 @@
+#include "learner/dream/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/nets/batch.h"
+#include "learner/torch_tensors.h"
+#include "learner/dream/trainer_parts.h"
+
+namespace rlgo::learner {
+
+using torch::Tensor;
+
+namespace {
+
+constexpr size_t kEncodeAtOnce = 256;  // graphs, without gradients
+
+void bound(const char* name, double value, double low, double high) {
+  if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
+}
+
+nets::Encoder copy_of(nets::WorldModel& model, uint64_t seed) {
+  auto options = model->options();
+  nets::WorldModel other(model->spec(), options, seed);
+  auto encoder = other->encoder();
+  encoder->to(model->device(), model->parameters()[0].scalar_type());
+  torch::NoGradGuard no_grad;
+  const auto from = model->encoder()->parameters();
+  auto to = encoder->parameters();
+  for (size_t i = 0; i < to.size(); ++i) to[i].copy_(from[i]);
+  return encoder;
+}
+
+std::vector<Tensor> trained(const nets::WorldModel& model, bool with_encoder) {
+  std::vector<Tensor> result;
+  for (const auto& item : model->named_parameters()) {
+    if (with_encoder || !item.key().starts_with("encoder.")) result.push_back(item.value());
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_held_out(const mdp::Trajectory& t, double share) {
+  const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)), static_cast<uint64_t>(t.episode));
+  return static_cast<double>(h >> 11) * 0x1.0p-53 < share;
+}
+
+void check(const WorldTrainerOptions& o) {
+  bound("learning rate", o.learning_rate, 1e-12, 1);
+  bound("final learning rate", o.learning_rate_end, 0, o.learning_rate);
+  bound("passes", o.passes, 1, 1000);
+  bound("batch", o.batch, 1, 1e6);
+  bound("sequence length", o.sequence, 1, 1e6);
+  bound("max grad norm", o.max_grad_norm, 0, 1e9);
+  for (const double weight : {o.reward_weight, o.terminal_weight, o.terminal_positive_weight, o.present_weight, o.count_weight, o.variance_weight})
+    bound("loss weight", weight, 0, 1e6);
+  bound("target decay", o.target_decay, 0, 1);
+  bound("held-out share", o.holdout, 0, 0.5);
+}
+
+WorldTrainer::WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed)
+    : model_(std::move(model)),
+      options_((check(options), options)),
+      parameters_(trained(model_, options.train_encoder)),
+      adam_(parameters_, torch::optim::AdamOptions(options.learning_rate).eps(1e-8)),
+      seed_(seed) {
+  const int64_t z = model_->latent_width();
+  const auto exact = torch::TensorOptions(torch::kFloat64);
+  z_sums_ = torch::zeros({3, z}, exact);
+  change_sums_ = torch::zeros({3, z}, exact);
+  reward_sums_ = torch::zeros({3}, exact);
+  if (options_.train_encoder) target_ = copy_of(model_, seed);
+  set_group(std::make_shared<LearnerGroup>());
+}
+
+void WorldTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
+  group_ = std::move(group);
+  gradients_.reset();  // its hooks go first
+  gradients_ = std::make_unique<GradientSum>(parameters_, group_);
+}
+
+Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder, bool gradients) const {
+  std::vector<const mdp::Observation*> seen;
+  std::vector<int64_t> places;
+  for (int64_t t = begin; t < end; ++t) {
+    const auto& row = s.observations[static_cast<size_t>(t)];
+    for (size_t b = 0; b < row.size(); ++b) {
+      if (row[b] == nullptr) continue;
+      seen.push_back(row[b]);
+      places.push_back((t - begin) * s.episodes + static_cast<int64_t>(b));
+    }
+  }
+  const int64_t z = model_->latent_width();
+  const auto device = model_->device();
+  auto out = torch::zeros({(end - begin) * s.episodes, z}, torch::TensorOptions(device).dtype(type()));
+  if (seen.empty()) return out.reshape({end - begin, s.episodes, z});
+  const auto index = torch::tensor(places, torch::kInt64).to(device);
+  torch::AutoGradMode mode(gradients);
+  return out.index_copy(0, index, encode_all(seen, encoder, gradients)).reshape({end - begin, s.episodes, z});
+}
+
+// [observations, Z] raw latents.
+Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const {
+  torch::AutoGradMode mode(gradients);
+  std::vector<Tensor> parts;
+  const size_t group = gradients ? seen.size() : kEncodeAtOnce;
+  for (size_t at = 0; at < seen.size(); at += group) {
+    const auto some = seen.subspan(at, std::min(group, seen.size() - at));
+    auto batch = nets::collate(some, model_->spec(), model_->device());
+    if (type() != torch::kFloat32) batch.convert(type());
+    parts.push_back(encoder(batch).global);
+  }
+  return torch::cat(parts);
+}
+
+void WorldTrainer::follow_encoder() {
+  torch::NoGradGuard no_grad;
+  const auto from = model_->encoder()->parameters();
+  auto to = target_->parameters();
+  for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], 1 - options_.target_decay);
+}
+
+// Raw latents of each episode [steps + 1, Z], once for all passes, where the encoder stays as it is.
+WorldTrainer::OwnLatents WorldTrainer::encode_once(std::span<const mdp::Trajectory* const> episodes) {
+  OwnLatents result;
+  if (options_.train_encoder || episodes.empty()) return result;
+  std::vector<const mdp::Observation*> seen;
+  for (const auto* e : episodes) {
+    for (const auto& step : e->steps) seen.push_back(&step.observation);
+    seen.push_back(&e->last);
+  }
+  const auto all = encode_all(seen, model_->encoder(), false);
+  int64_t at = 0;
+  for (const auto* e : episodes) {
+    const auto length = static_cast<int64_t>(e->steps.size()) + 1;
+    result[e] = all.slice(0, at, at + length);
+    at += length;
+  }
+  return result;
+}
+
+void WorldTrainer::make_batch(Batch& batch, const OwnLatents& latents, bool first) {
+  if (batch.own.empty()) return;
+  batch.s = make_sequences(batch.own, model_->spec(), batch.steps);
+  const auto& s = batch.s;
+  if (options_.train_encoder) {
+    if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
+    return;
+  }
+  batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()}, torch::TensorOptions(model_->device()).dtype(type()));
+  for (size_t b = 0; b < batch.own.size(); ++b) {
+    const auto& own = latents.at(batch.own[b]);
+    batch.raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
+  }
+}
+
+void WorldTrainer::learn(Batch& batch, Sums& sums) {
+  model_->train();
+  auto memory = model_->blank(std::max<int64_t>(batch.s.episodes, 1));
+  for (int64_t begin = 0; begin < batch.steps; begin += options_.sequence) {
+    const int64_t end = std::min(begin + options_.sequence, batch.steps);
+    const auto loss = own_loss(batch, begin, end, memory, sums);
+    gradients_->begin();
+    if (loss.defined()) loss.backward();
+    const double norm = gradients_->finish(options_.max_grad_norm);
+    if (std::isfinite(norm)) {
+      fused_step(adam_);
+      if (options_.train_encoder) follow_encoder();
+      sums.stats.grad_norm += norm;
+    } else {
+      ++sums.stats.skipped;
+    }
+    ++sums.chunks;
+  }
+}
+
+// The head measures; what depends on it is told to all.
+WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> unseen) {
+  WorldScore result;
+  if (group_->place() == 0) result = score(unseen);
+  double told[] = {static_cast<double>(result.steps), result.reward_correlation};
+  group_->sum(told);
+  result.steps = static_cast<int64_t>(told[0]);
+  result.reward_correlation = told[1];
+  return result;
+}
+
+// Means over the chunks.
+void WorldTrainer::end(Sums& sums) const {
+  auto& stats = sums.stats;
+  double* const parts[] = {&stats.loss, &stats.latent, &stats.reward, &stats.terminal, &stats.present, &stats.count, &stats.members, &stats.variance};
+  std::vector<double> values;
+  for (const double* part : parts) values.push_back(*part);
+  group_->sum(values);
+  const auto n = static_cast<double>(std::max<int64_t>(sums.chunks, 1));
+  for (size_t i = 0; i < values.size(); ++i) *parts[i] = values[i] / n;
+  stats.grad_norm /= n;
+  const auto mean = z_sums_[1] / z_sums_[0];
+  stats.latent_deviation = (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt().min().item<double>();
+}
+
+WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
+                                const std::function<void()>& between) {
+  std::vector<const mdp::Trajectory*> known, unseen;
+  std::vector<double> own_lengths;
+  for (const auto* t : trajectories) {
+    if (t->steps.empty()) continue;
+    if (t->spec_hash != model_->spec().hash()) fail("world model: episode {} of rank {} comes from another environment", t->episode, t->rank);
+    const bool held_out = is_held_out(*t, options_.holdout);
+    (held_out ? unseen : known).push_back(t);
+    if (!held_out) own_lengths.push_back(static_cast<double>(t->steps.size()));
+  }
+  Sums sums;
+  auto& stats = sums.stats;
+  double held_out = static_cast<double>(unseen.size());
+  group_->sum({&held_out, 1});
+  stats.held_out = static_cast<int64_t>(held_out);
+  const auto all = group_->gather(own_lengths);
+  if (all.values.empty()) return stats;
+  const double rest = 1 - std::clamp(progress, 0.0, 1.0);
+  stats.learning_rate = (options_.learning_rate - options_.learning_rate_end) * rest * rest + options_.learning_rate_end;
+  static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(stats.learning_rate);
+  if (updates_ > 0) stats.score = score_at_head(unseen);
+  const auto latents = encode_once(known);
+  std::vector<size_t> order(all.values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (int pass = 0; pass < options_.passes; ++pass) {
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
+    for (size_t at = 0; at < order.size(); at += static_cast<size_t>(options_.batch)) {
+      Batch batch;
+      for (size_t i = at; i < std::min(at + static_cast<size_t>(options_.batch), order.size()); ++i, ++batch.episodes) {
+        batch.steps = std::max(batch.steps, static_cast<int64_t>(all.values[order[i]]));
+        if (order[i] < all.first || order[i] >= all.first + known.size()) continue;
+        batch.own.push_back(known[order[i] - all.first]);
+        batch.columns.push_back(batch.episodes);
+      }
+      make_batch(batch, latents, pass == 0);
+      if (pass == 0) observe(batch);
+      learn(batch, sums);
+      ++stats.minibatches;
+      if (between) between();
+    }
+  }
+  ++updates_;
+  stats.episodes = static_cast<int64_t>(all.values.size());
+  for (const double length : all.values) stats.steps += static_cast<int64_t>(length);
+  end(sums);
+  return stats;
+}
+
+void WorldTrainer::store(Checkpoint& c, const std::string& prefix) const {
+  store_module(c, prefix + "model/", *model_);
+  if (target_) store_module(c, prefix + "target/", *target_);
+  store_adam(c, prefix + "adam/", const_cast<torch::optim::Adam&>(adam_));
+  c.tensors[prefix + "sums/z"] = to_data(z_sums_);
+  c.tensors[prefix + "sums/change"] = to_data(change_sums_);
+  c.tensors[prefix + "sums/reward"] = to_data(reward_sums_);
+  c.counters[prefix + "updates"] = updates_;
+}
+
+void WorldTrainer::restore(const Checkpoint& c, const std::string& prefix) {
+  for (const char* name : {"sums/z", "sums/change", "sums/reward"}) {
+    if (!c.tensors.contains(prefix + name)) fail("the checkpoint has no '{}{}'", prefix, name);
+  }
+  restore_module(c, prefix + "model/", *model_);
+  if (target_) restore_module(c, prefix + "target/", *target_);
+  restore_adam(c, prefix + "adam/", adam_);
+  z_sums_ = to_tensor(c.tensors.at(prefix + "sums/z"));
+  change_sums_ = to_tensor(c.tensors.at(prefix + "sums/change"));
+  reward_sums_ = to_tensor(c.tensors.at(prefix + "sums/reward"));
+  const auto updates = c.counters.find(prefix + "updates");
+  if (updates == c.counters.end()) fail("the checkpoint has no counter '{}updates'", prefix);
+  updates_ = updates->second;
+}
+
+}  // namespace rlgo::learner

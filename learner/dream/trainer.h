@@ -1,0 +1,130 @@
+// Trains the world model on whole trajectories (SPEC.md 1.11, P4).
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/rng.h"
+#include "core/mdp/mdp.h"
+#include "core/nets/world_model.h"
+#include "learner/checkpoint.h"
+#include "learner/distributed/gradients.h"
+#include "learner/distributed/learner_group.h"
+#include "learner/dream/sequences.h"
+
+namespace rlgo::learner {
+
+struct WorldTrainerOptions {
+  bool train_encoder = false;    // jointly with the rest, against a slow copy of itself; else it stays as it is
+  double learning_rate = 1e-3;   // > 0, of Adam, at the start
+  double learning_rate_end = 1e-5;  // reached at progress 1 by a polynomial of degree 2 (SPEC.md 1.11)
+  int passes = 1;                // over the trajectories of an update; the specification uses each once
+  int batch = 16;                // episodes side by side, >= 1
+  int sequence = 64;             // steps of back-propagation through time; longer episodes go on with the state so far
+  double max_grad_norm = 1.0;    // 0 = off
+  double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
+  double variance_weight = 1;    // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
+  double target_decay = 0.99;    // train_encoder: of the slow copy, per gradient step
+  double holdout = 0.1;          // share of episodes that are measured before, and not trained on, [0, 0.5]
+};
+void check(const WorldTrainerOptions& options);
+inline constexpr double kMinLatentDeviation = 0.1;
+
+// How well a model foretells episodes that it did not see. Latents standardised, rewards in their own units.
+struct WorldScore {
+  int64_t steps = 0;
+  double nll = 0;                // nats per latent dimension and step
+  double nll_no_change = 0;      // of "nothing changes", with the deviation of the changes seen in training
+  double nll_unconditional = 0;  // of a standard normal: the latents' own distribution
+  double reward_mse = 0, reward_correlation = 0;
+  double terminal_f1 = 0, mask_f1 = 0;  // 1: perfect; 1 too where there is nothing to find and nothing was found
+  double counts_exact = 0;       // share of legal xfers whose number of locations is right
+  // Open loop: own predictions (temperature 0) fed back, the episode's actions. Root mean square error of the latent per
+  // dimension after h steps, over the episodes that are that long; NaN where none is.
+  static constexpr int64_t kHorizons[] = {1, 2, 4, 8, 16, 32};
+  double drift[std::size(kHorizons)] = {};
+  double drift_reward[std::size(kHorizons)] = {};  // RMS error of the sum of rewards so far, reward units
+};
+
+struct WorldStats {
+  int64_t episodes = 0, steps = 0, held_out = 0, minibatches = 0, skipped = 0;  // skipped: gradients not finite
+  double loss = 0, latent = 0, reward = 0, terminal = 0, present = 0, count = 0, members = 0, variance = 0;
+  double grad_norm = 0, learning_rate = 0, latent_deviation = 0;  // smallest deviation of a raw latent dimension
+  WorldScore score;              // of the held-out episodes, before the update; steps 0 where there were none
+  std::vector<std::pair<std::string, double>> named() const;  // "wm_loss", ...; always the same, NaN where unknown
+};
+
+class WorldTrainer {
+ public:
+  WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed);
+
+  // `progress` in [0, 1] sets the learning rate; `between` is called after each minibatch. Trajectories must carry whole
+  // observations. Throws Error where a trajectory does not fit the model.
+  //
+  // Several learners give their parts of the trajectories and all get what one learner would with the whole of them (see
+  // PpoTrainer::update): minibatches, means and statistics run over the steps of all. Held-out episodes are for the head;
+  // others leave theirs out (is_held_out tells). All get its score's reward_correlation and steps.
+  WorldStats update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
+                    const std::function<void()>& between = {});
+  // Without learning.
+  WorldScore score(std::span<const mdp::Trajectory* const> trajectories);
+  // Who learns along. At first: nobody.
+  void set_group(std::shared_ptr<LearnerGroup> group);
+  nets::WorldModel& model() { return model_; }
+  const WorldTrainerOptions& options() const { return options_; }
+
+  void store(Checkpoint& checkpoint, const std::string& prefix) const;
+  void restore(const Checkpoint& checkpoint, const std::string& prefix);
+
+  // Raw latents [steps, B, Z] of observations [begin, end) of sequences; 0 where there is none.
+  torch::Tensor encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder, bool gradients) const;
+
+ private:
+  struct Latents;
+  struct Sums;
+  torch::Tensor encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const;
+  Latents latents(const Sequences& s, const torch::Tensor& raw, int64_t begin, int64_t end);
+  struct Batch;
+  using OwnLatents = std::map<const mdp::Trajectory*, torch::Tensor>;
+  OwnLatents encode_once(std::span<const mdp::Trajectory* const> episodes);
+  WorldScore score_at_head(std::span<const mdp::Trajectory* const> unseen);
+  void make_batch(Batch& batch, const OwnLatents& latents, bool first);
+  void learn(Batch& batch, Sums& sums);
+  torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
+  struct Weights;
+  Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin, int64_t end) const;
+  torch::Tensor coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const;
+  void observe(const Batch& batch);
+  void end(Sums& sums) const;
+  torch::ScalarType type() const { return parameters_[0].scalar_type(); }
+  void follow_encoder();
+  void drift(const Sequences& s, const torch::Tensor& z, WorldScore& score);
+
+  nets::WorldModel model_;
+  WorldTrainerOptions options_;
+  nets::Encoder target_{nullptr};  // train_encoder: the slow copy
+  std::vector<torch::Tensor> parameters_;
+  torch::optim::Adam adam_;
+  std::shared_ptr<LearnerGroup> group_;
+  std::unique_ptr<GradientSum> gradients_;
+  uint64_t seed_;
+  int64_t updates_ = 0;
+  // Decaying sums [weight, sum, sum of squares]; of latents and their changes [3, Z], of rewards [3].
+  torch::Tensor z_sums_, change_sums_, reward_sums_;
+};
+
+// Whether an episode is kept for measuring: by its name alone.
+bool is_held_out(const mdp::Trajectory& trajectory, double share);
+
+// 2 P R / (P + R) from counts; 1 where there is nothing to find and nothing was found.
+double f1(double hits, double found, double wanted);
+// Pearson's; 0 where either is constant.
+double correlation(const torch::Tensor& a, const torch::Tensor& b);
+
+}  // namespace rlgo::learner

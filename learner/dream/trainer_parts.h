@@ -1,0 +1,39 @@
+// What WorldTrainer's own files share.
+#pragma once
+
+#include <vector>
+
+#include "learner/dream/trainer.h"
+
+namespace rlgo::learner {
+
+// Episodes side by side, of which this learner has some.
+struct WorldTrainer::Batch {
+  std::vector<const mdp::Trajectory*> own;
+  std::vector<int64_t> columns;     // their places among all
+  int64_t episodes = 0, steps = 0;  // of all: how many, how long the longest is
+  Sequences s;                      // of its own, as long as the longest of all; empty where it has none
+  torch::Tensor raw;                // [T+1, own, Z] latents, where they are needed
+};
+
+// What a mean over this learner's part counts in the mean over all.
+struct WorldTrainer::Weights {
+  double step = 0, member = 0, count = 0;
+  double rows = 0;               // real steps of all
+  torch::Tensor mean, variance;  // [Z] of their raw latents; train_encoder only
+};
+
+// Means over the chunks of an update.
+struct WorldTrainer::Sums {
+  WorldStats stats;
+  int64_t chunks = 0;
+};
+
+// Standardised latents of a chunk of T steps: what the model reads, and what it must foretell.
+struct WorldTrainer::Latents {
+  torch::Tensor input;   // [T, B, Z]
+  torch::Tensor target;  // [T, B, Z] without gradient
+  torch::Tensor raw;     // [T+1, B, Z]
+};
+
+}  // namespace rlgo::learner

@@ -1,0 +1,66 @@
+#include "replay/checksum.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+
+namespace rlgo::replay {
+namespace {
+
+constexpr size_t kBlockBytes = 1 << 20;
+
+std::string seal_text(std::string_view kind, uint64_t bytes, uint64_t hash) {
+  std::string text = fmt::format("rlgo {}\nHDF5 from byte {}\nbytes {}\nhash {:016x}\n", kind, kSealBytes, bytes, hash);
+  RLGO_CHECK_LE(text.size(), kSealBytes);
+  text.resize(kSealBytes, '\0');
+  return text;
+}
+
+}  // namespace
+
+void seal(std::string& file, std::string_view kind) {
+  RLGO_CHECK_LE(kSealBytes, file.size());
+  uint64_t hash = 0;
+  for (size_t at = kSealBytes; at < file.size(); at += kBlockBytes) {
+    hash = hash_bytes(file.data() + at, std::min(kBlockBytes, file.size() - at), hash);
+  }
+  file.replace(0, kSealBytes, seal_text(kind, file.size(), hash));
+}
+
+void check_seal(const std::filesystem::path& path, std::string_view kind) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    fail("{}: {}", path.string(), std::filesystem::exists(path, error) ? "not a file" : "no such file");
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("{}: cannot open: {}", path.string(), std::strerror(errno));
+  std::string head(kSealBytes, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::string start = fmt::format("rlgo {}\n", kind);
+  if (!head.starts_with(start)) fail("{}: not a file of rlgo {} (its seal is missing)", path.string(), kind);
+  if (in.gcount() < static_cast<std::streamsize>(kSealBytes))
+    fail("{}: truncated: {} bytes", path.string(), in.gcount());
+  uint64_t hash = 0;
+  uint64_t bytes = kSealBytes;
+  std::vector<char> block(kBlockBytes);
+  while (in) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto count = static_cast<size_t>(in.gcount());
+    if (count == 0) break;
+    hash = hash_bytes(block.data(), count, hash);
+    bytes += count;
+  }
+  if (in.bad()) fail("{}: cannot read: {}", path.string(), std::strerror(errno));
+  if (head == seal_text(kind, bytes, hash)) return;
+  if (head.find(fmt::format("\nbytes {}\n", bytes)) == std::string::npos) {
+    fail("{}: truncated or altered: its size, {} bytes, is not the one it was sealed with", path.string(), bytes);
+  }
+  fail("{}: altered: its contents do not match the hash that it was sealed with", path.string());
+}
+
+}  // namespace rlgo::replay
