@@ -9,11 +9,14 @@ namespace rlgo::actors {
 
 using torch::Tensor;
 
-DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options) : dreamer_(std::move(dreamer)), options_(options) {
-  if (options.batch < 1 || options.max_steps < 1) fail("dream: batch {} and length {}, expected at least 1", options.batch, options.max_steps);
+DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options)
+    : dreamer_(std::move(dreamer)), options_(options) {
+  if (options.batch < 1 || options.max_steps < 1)
+    fail("dream: batch {} and length {}, expected at least 1", options.batch, options.max_steps);
   if (!(options.temperature >= 0)) fail("dream: temperature {}, expected at least 0", options.temperature);
   const auto& world = dreamer_->world;
-  if (options.penalty > 0 && world->options().ensemble < 2) fail("dream: a penalty for disagreement needs an ensemble of at least 2, not {}", world->options().ensemble);
+  if (options.penalty > 0 && world->options().ensemble < 2)
+    fail("dream: a penalty for disagreement needs an ensemble of at least 2, not {}", world->options().ensemble);
   const auto blank = world->blank(options.batch);
   h_ = blank.h.clone();
   c_ = blank.c.clone();
@@ -75,7 +78,8 @@ Tensor DreamEnv::rewards(const nets::Prediction& p) const {
   return reward;
 }
 
-mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* latent, const float* counts, double reward, double p_end, double luck) {
+mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* latent, const float* counts, double reward,
+                                 double p_end, double luck) {
   const auto i = static_cast<size_t>(index);
   const auto& s = spec();
   mdp::StepResult r;
@@ -86,7 +90,8 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* lat
   const bool stuck = std::all_of(legal_[i].begin(), legal_[i].end(), [](int32_t c) { return c == 0; });
   r.terminal = action.xfer == s.xfers || stuck || luck < p_end;
   r.truncated = !r.terminal && ++steps_[i] >= options_.max_steps;
-  if (action.xfer < s.xfers && static_cast<size_t>(action.xfer) < s.xfer_names.size()) r.info.rule = s.xfer_names[static_cast<size_t>(action.xfer)];
+  if (action.xfer < s.xfers && static_cast<size_t>(action.xfer) < s.xfer_names.size())
+    r.info.rule = s.xfer_names[static_cast<size_t>(action.xfer)];
   return r;
 }
 
@@ -102,7 +107,8 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
     const auto& legal = legal_.at(static_cast<size_t>(indices[i]));
     const auto [x, l] = actions[i];
     const bool noop = x == spec().xfers;
-    if (!noop && (x < 0 || x > spec().xfers || l < 0 || l >= legal[static_cast<size_t>(x)])) fail("dream {}: action (xfer {}, location {}) is not legal", indices[i], x, l);
+    if (!noop && (x < 0 || x > spec().xfers || l < 0 || l >= legal[static_cast<size_t>(x)]))
+      fail("dream {}: action (xfer {}, location {}) is not legal", indices[i], x, l);
     xfer.data_ptr<int64_t>()[i] = x;
     const auto features = nets::location_features(actions[i], legal, spec().max_locations);
     std::copy(features.begin(), features.end(), place.data_ptr<float>() + 2 * i);
@@ -114,9 +120,11 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   const auto p = world->step({pick(z_), pick(counts_), xfer.to(device), place.to(device)}, memory);
   const auto draws = draw(indices);
   const auto on_device = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
-  const auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature, options_.scale_noise);
+  const auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
+                              options_.scale_noise);
   const auto counts = world->counts_of(p);
-  const std::pair<Tensor*, const Tensor*> moved[] = {{&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
+  const std::pair<Tensor*, const Tensor*> moved[] = {
+      {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
   for (const auto& [to, from] : moved) {
     if (all) {
       *to = *from;

@@ -20,9 +20,9 @@ struct DreamOptions {
   double penalty = 0;
 };
 
-// Observations are dreamed ones: latent [z, h] and counts. Legal actions come from the predicted counts; an episode ends
-// by NO-OP, when nothing is legal any more, or when the terminal head says so (drawn; at temperature 0 where likelier).
-// Everything depends on the key of reset, the networks, and the company in a batch only by rounding.
+// Observations are dreamed ones: latent [z, h] and counts. Legal actions come from the predicted counts; an episode
+// ends by NO-OP, when nothing is legal any more, or when the terminal head says so (drawn; at temperature 0 where
+// likelier). Everything depends on the key of reset, the networks, and the company in a batch only by rounding.
 class DreamEnv : public mdp::BatchEnv {
  public:
   DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options);
@@ -41,11 +41,12 @@ class DreamEnv : public mdp::BatchEnv {
   };
   Draws draw(const std::vector<int>& indices);
   torch::Tensor rewards(const nets::Prediction& prediction) const;
-  mdp::StepResult result(int index, mdp::Action action, const float* latent, const float* counts, double reward, double p_end, double luck);
+  mdp::StepResult result(int index, mdp::Action action, const float* latent, const float* counts, double reward,
+                         double p_end, double luck);
 
   std::shared_ptr<Dreamer> dreamer_;
   DreamOptions options_;
-  torch::Tensor z_, h_, c_, counts_;  // [batch, ...]
+  torch::Tensor z_, h_, c_, counts_;         // [batch, ...]
   std::vector<std::vector<int32_t>> legal_;  // counts_ as whole numbers
   std::vector<int> steps_;
   std::vector<Rng> rngs_;

@@ -20,7 +20,8 @@ void put(ByteWriter& out, const Tensor& tensor) {
 
 Tensor get(ByteReader& in, int64_t rows, int64_t columns, torch::Device device) {
   const auto values = in.get_vector<float>();
-  if (static_cast<int64_t>(values.size()) != rows * columns) fail("dream starts: {} numbers, expected {} x {}", values.size(), rows, columns);
+  if (static_cast<int64_t>(values.size()) != rows * columns)
+    fail("dream starts: {} numbers, expected {} x {}", values.size(), rows, columns);
   return torch::tensor(values).reshape({rows, columns}).to(device);
 }
 
@@ -72,10 +73,13 @@ void Dreamer::unpack(std::string_view bytes) {
 }
 
 DreamerPolicy::DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version)
-    : dreamer_(std::move(dreamer)), controller_(std::make_unique<NetworkPolicy>(dreamer_->agent.ptr())), version_(version) {}
+    : dreamer_(std::move(dreamer)),
+      controller_(std::make_unique<NetworkPolicy>(dreamer_->agent.ptr())),
+      version_(version) {}
 
 // Episodes that began at random have no latents: they go on as they began, beside others that the controller plays.
-std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) {
+std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const> observations,
+                                         std::span<Rng* const> rngs) {
   std::vector<const mdp::Observation*> blind, seeing;
   std::vector<Rng*> blind_rngs, seeing_rngs;
   for (size_t i = 0; i < observations.size(); ++i) {
@@ -91,7 +95,8 @@ std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const
   }
   std::vector<Decision> decisions;
   size_t chance = 0, controller = 0;
-  for (const auto* o : observations) decisions.push_back(o->latent.empty() ? by_chance[chance++] : by_controller[controller++]);
+  for (const auto* o : observations)
+    decisions.push_back(o->latent.empty() ? by_chance[chance++] : by_controller[controller++]);
   return decisions;
 }
 

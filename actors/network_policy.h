@@ -10,8 +10,7 @@ namespace rlgo::actors {
 // place.
 class NetworkPolicy : public Policy {
  public:
-  explicit NetworkPolicy(nets::Agent network, int64_t version = 0)
-      : network_(std::move(network)), version_(version) {}
+  explicit NetworkPolicy(nets::Agent network, int64_t version = 0) : network_(std::move(network)), version_(version) {}
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
   int64_t version() const override { return version_; }

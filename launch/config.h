@@ -13,18 +13,18 @@ namespace rlgo::launch {
 struct RunConfig {
   // main
   std::string graph;
-  std::vector<std::string> dims;          // NAME=VALUE
-  std::vector<std::string> sizes;         // NAME=VALUE, of dimensions that stay open
+  std::vector<std::string> dims;   // NAME=VALUE
+  std::vector<std::string> sizes;  // NAME=VALUE, of dimensions that stay open
   std::string agent = "model-free";
-  std::vector<std::string> rules;         // files; empty: the shipped ones
+  std::vector<std::string> rules;  // files; empty: the shipped ones
   std::string cost = "measured";
-  std::string target = "libtorch";        // or a shipped measurer's name, or a measurer's command line
-  std::string target_python;              // runs the shipped measurers; empty: that of set-up, or python3
-  std::string costs;                      // table to start from
+  std::string target = "libtorch";  // or a shipped measurer's name, or a measurer's command line
+  std::string target_python;        // runs the shipped measurers; empty: that of set-up, or python3
+  std::string costs;                // table to start from
   int64_t epochs = 30;
-  double seconds = 0;                     // 0: no limit
+  double seconds = 0;  // 0: no limit
   int64_t seed = 0;
-  std::string name;                       // run folder runs/NAME
+  std::string name;  // run folder runs/NAME
   std::string runs = "runs";
   std::string resume;
   std::string device = "auto";
@@ -44,18 +44,22 @@ struct RunConfig {
   double policy_noop_bias = -2;
 
   // ppo
-  double ppo_gamma = 0.95, ppo_lambda = 0.9, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5, ppo_max_grad_norm = 0.5;
+  double ppo_gamma = 0.95, ppo_lambda = 0.9, ppo_clip = 0.2, ppo_lr = 5e-4, ppo_entropy = 0.01, ppo_value_weight = 0.5,
+         ppo_max_grad_norm = 0.5;
   double ppo_target_kl = 0.03, ppo_value_clip = 0;
   int64_t ppo_epochs = 4, ppo_minibatch = 64;
   bool ppo_normalize_advantages = true;
 
   // world model, dream, hybrid
-  std::string encoder = "random", encoder_from, reward_model = "joint", wm_data = "online", wm_store, dream_start = "initial";
+  std::string encoder = "random", encoder_from, reward_model = "joint", wm_data = "online", wm_store,
+              dream_start = "initial";
   double temperature = 1.0, dream_penalty = 0;
   int64_t dream_actors = 0;
-  int64_t wm_hidden = 256, wm_mixtures = 8, wm_ensemble = 1, wm_passes = 1, wm_batch = 16, wm_sequence = 64, wm_store_steps = 1024;
+  int64_t wm_hidden = 256, wm_mixtures = 8, wm_ensemble = 1, wm_passes = 1, wm_batch = 16, wm_sequence = 64,
+          wm_store_steps = 1024;
   double wm_share = 0.5, wm_lr = 1e-3, wm_lr_end = 1e-5, wm_max_grad_norm = 1, wm_holdout = 0.1;
-  double wm_reward_weight = 1, wm_terminal_weight = 1, wm_terminal_positive = 1, wm_mask_weight = 1, wm_count_weight = 1;
+  double wm_reward_weight = 1, wm_terminal_weight = 1, wm_terminal_positive = 1, wm_mask_weight = 1,
+         wm_count_weight = 1;
   int64_t dream_batch = 256, dream_steps = 4096, dream_length = 0, dream_width = 128;
   bool dream_scale_noise = true;
   double hybrid_threshold = 0.5, hybrid_real_share = 0.3, hybrid_warmup = 0.1;

@@ -11,8 +11,8 @@
 #include "core/comm/comm.h"
 #include "launch/commands/command.h"
 #include "launch/revision.h"
-#include "launch/train/roles.h"
 #include "launch/signals.h"
+#include "launch/train/roles.h"
 
 namespace {
 
@@ -30,7 +30,8 @@ std::string usage() {
       "rlgo makes deep-learning models run faster and shows that they still compute the same.\n\n"
       "usage: rlgo [command] [options]          one process\n"
       "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n\ncommands:\n";
-  for (const Command& c : rlgo::launch::commands()) text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
+  for (const Command& c : rlgo::launch::commands())
+    text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
   return text + "\nrlgo --version tells which rlgo this is; rlgo COMMAND --help tells a command's options.\n";
 }
 

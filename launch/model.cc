@@ -16,30 +16,42 @@ std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, 
     const auto equals = text.rfind('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(text.substr(equals + 1));
     if (!value || *value < least || equals == 0) {
-      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}", option, text, least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least));
+      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}", option, text,
+           least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least));
     }
     out[text.substr(0, equals)] = *value;
   }
   return out;
 }
 
-bool is_file_name(const std::string& graph) { return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph); }
+bool is_file_name(const std::string& graph) {
+  return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph);
+}
 
 LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
-  if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0) fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
+  if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0)
+    fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
   onnx_io::ImportOptions options;
   options.dims = parse_dims(config.dims, "dim", 0);
   options.samples = parse_dims(config.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
   auto model = onnx_io::import_model(config.graph, options);
-  LoadedModel loaded{std::move(model.graph), std::move(model.skeleton), model.report.summary(), model.report.unresolved_dims, model.report.sampled, model.report.folded, {}};
+  LoadedModel loaded{std::move(model.graph),
+                     std::move(model.skeleton),
+                     model.report.summary(),
+                     model.report.unresolved_dims,
+                     model.report.sampled,
+                     model.report.folded,
+                     {}};
   for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
   return loaded;
 }
 
 LoadedModel load_zoo(const RunConfig& config) {
-  if (!config.dims.empty() || !config.sizes.empty()) fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence", config.graph);
+  if (!config.dims.empty() || !config.sizes.empty())
+    fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence",
+         config.graph);
   zoo::ZooOptions options;
   options.batch = static_cast<int>(config.zoo_batch);
   options.layers = static_cast<int>(config.zoo_layers);
@@ -52,7 +64,9 @@ LoadedModel load_zoo(const RunConfig& config) {
 
 }  // namespace
 
-LoadedModel load_model(const RunConfig& config, bool with_weights) { return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config); }
+LoadedModel load_model(const RunConfig& config, bool with_weights) {
+  return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config);
+}
 
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {
   std::map<std::string, std::vector<int64_t>> shapes;
@@ -69,20 +83,28 @@ void check_rewritable(const LoadedModel& model, const std::string& name) {
     if (!node.constant && node.info->opaque == nullptr && !node.inputs.empty()) return;
   }
   if (model.open_dims.empty() || model.sampled) fail("{}: has no operator that rlgo can rewrite", name);
-  fail("{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim NAME=VALUE", name, join(model.open_dims, ", "));
+  fail(
+      "{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim "
+      "NAME=VALUE",
+      name, join(model.open_dims, ", "));
 }
 
 std::string normalisation_text(const onnx_io::ExportReport& report) {
   std::vector<std::string> parts;
   if (report.folded_operators > 0)
-    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators, report.folded_weights));
-  if (report.denormals > 0) parts.push_back(fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
+    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators,
+                                report.folded_weights));
+  if (report.denormals > 0)
+    parts.push_back(
+        fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
   return join(parts, ", ");
 }
 
-onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
+                                   const std::filesystem::path& path) {
   const auto folded = exec::fold(graph);
-  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path) : onnx_io::export_graph(graph, folded, path);
+  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path)
+                        : onnx_io::export_graph(graph, folded, path);
 }
 
 }  // namespace rlgo::launch

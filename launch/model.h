@@ -29,9 +29,11 @@ LoadedModel load_model(const RunConfig& config, bool with_weights);
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
-// What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for nothing.
+// What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for
+// nothing.
 std::string normalisation_text(const onnx_io::ExportReport& report);
 // Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
-onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
+                                   const std::filesystem::path& path);
 
 }  // namespace rlgo::launch

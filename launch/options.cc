@@ -33,7 +33,12 @@ void Options::add(Option option) {
 
 void Options::integer(const std::string& key, int64_t& variable, int64_t low, int64_t high, const std::string& help) {
   const std::string bounds = high == kNoLimit ? fmt::format(">= {}", low) : fmt::format("{}..{}", low, high);
-  add({key, {}, help, {}, bounds, false,
+  add({key,
+       {},
+       help,
+       {},
+       bounds,
+       false,
        [&variable, low, high, bounds](const std::string& text) {
          const auto value = parse_int(text);
          if (!value) fail("'{}' is not a whole number", text);
@@ -43,24 +48,44 @@ void Options::integer(const std::string& key, int64_t& variable, int64_t low, in
        [&variable] { return fmt::format("{}", variable); }});
 }
 
-void Options::number(const std::string& key, double& variable, double low, double high, const std::string& help, bool open_low) {
-  const std::string bounds = std::isinf(high) ? fmt::format("{} {}", open_low ? ">" : ">=", low) : fmt::format("{}{}, {}]", open_low ? "(" : "[", low, high);
-  add({key, {}, help, {}, bounds, false,
+void Options::number(const std::string& key, double& variable, double low, double high, const std::string& help,
+                     bool open_low) {
+  const std::string bounds = std::isinf(high) ? fmt::format("{} {}", open_low ? ">" : ">=", low)
+                                              : fmt::format("{}{}, {}]", open_low ? "(" : "[", low, high);
+  add({key,
+       {},
+       help,
+       {},
+       bounds,
+       false,
        [&variable, low, high, open_low, bounds](const std::string& text) {
          const auto value = parse_double(text);
          if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
-         if (*value < low || *value > high || (open_low && *value == low)) fail("{} is out of bounds ({})", *value, bounds);
+         if (*value < low || *value > high || (open_low && *value == low))
+           fail("{} is out of bounds ({})", *value, bounds);
          variable = *value;
        },
        [&variable] { return number_text(variable); }});
 }
 
 void Options::text(const std::string& key, std::string& variable, const std::string& help) {
-  add({key, {}, help, {}, {}, false, [&variable](const std::string& value) { variable = value; }, [&variable] { return variable; }});
+  add({key,
+       {},
+       help,
+       {},
+       {},
+       false,
+       [&variable](const std::string& value) { variable = value; },
+       [&variable] { return variable; }});
 }
 
 void Options::texts(const std::string& key, std::vector<std::string>& variable, const std::string& help) {
-  add({key, {}, help, {}, {}, true,
+  add({key,
+       {},
+       help,
+       {},
+       {},
+       true,
        [&variable](const std::string& value) {
          variable.clear();
          if (value.empty()) return;
@@ -69,17 +94,29 @@ void Options::texts(const std::string& key, std::vector<std::string>& variable, 
        [&variable] { return join(variable, ","); }});
 }
 
-void Options::choice(const std::string& key, std::string& variable, const std::vector<std::string>& known, const std::string& help) {
-  add({key, {}, help, {}, join(known, " | "), false,
+void Options::choice(const std::string& key, std::string& variable, const std::vector<std::string>& known,
+                     const std::string& help) {
+  add({key,
+       {},
+       help,
+       {},
+       join(known, " | "),
+       false,
        [&variable, known](const std::string& value) {
-         if (std::find(known.begin(), known.end(), value) == known.end()) fail("'{}' is not one of {}{}", value, join(known, ", "), did_you_mean(value, known));
+         if (std::find(known.begin(), known.end(), value) == known.end())
+           fail("'{}' is not one of {}{}", value, join(known, ", "), did_you_mean(value, known));
          variable = value;
        },
        [&variable] { return variable; }});
 }
 
 void Options::flag(const std::string& key, bool& variable, const std::string& help) {
-  add({key, {}, help, {}, kFlagBounds, false,
+  add({key,
+       {},
+       help,
+       {},
+       kFlagBounds,
+       false,
        [&variable](const std::string& value) {
          if (value == "true" || value == "1" || value == "yes" || value == "on" || value.empty()) {
            variable = true;
@@ -142,14 +179,16 @@ std::vector<std::string> Options::parse_command_line(const std::vector<std::stri
       auto& values = given[item.string_key];
       if (values.empty()) order.push_back(item.string_key);
       if (item.value.empty()) {
-        if (find(item.string_key)->bounds != kFlagBounds) fail("command line: option '{}' needs a value", item.string_key);
+        if (find(item.string_key)->bounds != kFlagBounds)
+          fail("command line: option '{}' needs a value", item.string_key);
         values.emplace_back("true");
       }
       values.insert(values.end(), item.value.begin(), item.value.end());
     }
     for (const auto& key : order) {
       const auto& values = given[key];
-      if (values.size() > 1 && !find(key)->repeatable) fail("command line: option '{}' is given {} times", key, values.size());
+      if (values.size() > 1 && !find(key)->repeatable)
+        fail("command line: option '{}' is given {} times", key, values.size());
       assign(key, join(values, ","), Source::command_line, "command line");
     }
   } catch (const po::error& e) {
@@ -194,7 +233,8 @@ std::string Options::dump(const std::vector<std::string>& without) const {
   const std::string* group = nullptr;
   for (const Option& o : options_) {
     if (std::find(without.begin(), without.end(), o.key) != without.end()) continue;
-    if (group == nullptr || *group != o.group) out += fmt::format("{}# ---- {}\n", group == nullptr ? "" : "\n", o.group);
+    if (group == nullptr || *group != o.group)
+      out += fmt::format("{}# ---- {}\n", group == nullptr ? "" : "\n", o.group);
     group = &o.group;
     out += fmt::format("# {}{}\n{} = {}\n", o.help, in_brackets(o.bounds), o.key, o.get());
   }

@@ -15,13 +15,13 @@ namespace rlgo::launch {
 enum class Source : uint8_t { fallback, resumed, file, command_line };
 
 struct Option {
-  std::string key;      // "ppo.clip"; on the command line --ppo.clip
-  std::string group;    // heading in --help
+  std::string key;    // "ppo.clip"; on the command line --ppo.clip
+  std::string group;  // heading in --help
   std::string help;
   std::string fallback;
-  std::string bounds;   // "(0, 1]", "analytic | measured", "" for free text
+  std::string bounds;  // "(0, 1]", "analytic | measured", "" for free text
   bool repeatable = false;
-  std::function<void(const std::string&)> set;   // throws Error naming what is wrong with the text
+  std::function<void(const std::string&)> set;  // throws Error naming what is wrong with the text
   std::function<std::string()> get;
 };
 
@@ -33,10 +33,13 @@ class Options {
   void heading(std::string group) { group_ = std::move(group); }
   void integer(const std::string& key, int64_t& variable, int64_t low, int64_t high, const std::string& help);
   // Interval ends: low and high belong to it unless `open_low`.
-  void number(const std::string& key, double& variable, double low, double high, const std::string& help, bool open_low = false);
+  void number(const std::string& key, double& variable, double low, double high, const std::string& help,
+              bool open_low = false);
   void text(const std::string& key, std::string& variable, const std::string& help);
-  void texts(const std::string& key, std::vector<std::string>& variable, const std::string& help);  // may be given several times
-  void choice(const std::string& key, std::string& variable, const std::vector<std::string>& known, const std::string& help);
+  void texts(const std::string& key, std::vector<std::string>& variable,
+             const std::string& help);  // may be given several times
+  void choice(const std::string& key, std::string& variable, const std::vector<std::string>& known,
+              const std::string& help);
   void flag(const std::string& key, bool& variable, const std::string& help);  // true | false; bare --key means true
 
   // Reads "--key value", "--key=value". Throws Error on an unknown option (names the nearest), a missing or bad value.

@@ -1,4 +1,5 @@
-// What every rank of a run needs, made from the options: rules, environments, prices. Implementations are chosen by name here.
+// What every rank of a run needs, made from the options: rules, environments, prices. Implementations are chosen by
+// name here.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +34,8 @@ exec::MeasureOptions measure_options(const RunConfig& config);
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
 
 // `count` environments of the same graph, stepped side by side.
-std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph,
+                                         std::shared_ptr<const rules::RuleSet> rules,
                                          std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count);
 
 // Rank 0 (or a single process): the cost model, with the table behind it where costs are measured, and what measures.
@@ -44,10 +46,13 @@ struct Prices {
   std::shared_ptr<measure::Measurer> measurer;  // of the target; null for libtorch
 };
 // `measurer`: the target's where it runs already; else it is started here where --target asks for one.
-Prices make_prices(const RunConfig& config, const exec::Device& device, std::shared_ptr<measure::Measurer> measurer = nullptr);
+Prices make_prices(const RunConfig& config, const exec::Device& device,
+                   std::shared_ptr<measure::Measurer> measurer = nullptr);
 // Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
-// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says so.
-size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Prices& prices,
-                     const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress);
+// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says
+// so.
+size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
+                     const Prices& prices, const std::function<bool()>& should_stop,
+                     const std::function<void(size_t done)>& progress);
 
 }  // namespace rlgo::launch

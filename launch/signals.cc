@@ -1,8 +1,8 @@
 #include "launch/signals.h"
 
+#include <unistd.h>
 #include <csignal>
 #include <initializer_list>
-#include <unistd.h>
 
 namespace rlgo::launch {
 namespace {

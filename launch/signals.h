@@ -1,6 +1,6 @@
-// SIGINT, SIGTERM and SIGUSR1 (which mpirun passes on to all ranks) ask for a clean end; a second SIGINT or SIGTERM ends
-// at once. SIGINT is a person who has seen enough: what a run found so far is its result. SIGTERM and SIGUSR1 are a
-// batch system that takes the machine away: a run stores its state and asks to be started again (docs/clusters.md).
+// SIGINT, SIGTERM and SIGUSR1 (which mpirun passes on to all ranks) ask for a clean end; a second SIGINT or SIGTERM
+// ends at once. SIGINT is a person who has seen enough: what a run found so far is its result. SIGTERM and SIGUSR1 are
+// a batch system that takes the machine away: a run stores its state and asks to be started again (docs/clusters.md).
 #pragma once
 
 namespace rlgo::launch {

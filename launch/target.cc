@@ -27,7 +27,8 @@ std::string unknown_hint(const std::string& target) {
   return fmt::format("--target {}{}", target, did_you_mean(target, known));
 }
 
-measure::Comparison compare_in_libtorch(const RunConfig& config, std::span<const graph::Graph* const> graphs, const exec::Device& device, int repeats) {
+measure::Comparison compare_in_libtorch(const RunConfig& config, std::span<const graph::Graph* const> graphs,
+                                        const exec::Device& device, int repeats) {
   exec::MeasureOptions options = measure_options(config);
   options.repeats = repeats;
   std::vector<const graph::Graph*> runs(graphs.begin(), graphs.end());
@@ -64,7 +65,8 @@ std::vector<std::string> measurer_command(const RunConfig& config) {
   return {"sh", "-c", "exec " + config.target};
 }
 
-std::shared_ptr<measure::Measurer> start_target(const RunConfig& config, const Log& log, std::function<bool()> should_stop) {
+std::shared_ptr<measure::Measurer> start_target(const RunConfig& config, const Log& log,
+                                                std::function<bool()> should_stop) {
   if (!is_external(config)) return nullptr;
   measure::MeasurerOptions options;
   options.threads = static_cast<int>(config.cost_threads);
@@ -80,8 +82,9 @@ std::shared_ptr<measure::Measurer> start_target(const RunConfig& config, const L
   }
 }
 
-measure::Comparison compare_graphs(const RunConfig& config, const LoadedModel& model, std::span<const graph::Graph* const> graphs,
-                                   measure::Measurer* measurer, const exec::Device& device, int repeats) {
+measure::Comparison compare_graphs(const RunConfig& config, const LoadedModel& model,
+                                   std::span<const graph::Graph* const> graphs, measure::Measurer* measurer,
+                                   const exec::Device& device, int repeats) {
   if (measurer == nullptr) return compare_in_libtorch(config, graphs, device, repeats);
   std::vector<fs::path> files;
   for (const graph::Graph* graph : graphs) {

@@ -21,10 +21,13 @@ uint64_t parse_hex(const std::string& text, const std::string& place) {
 }  // namespace
 
 std::string to_text(const TraceFile& trace, const rules::RuleSet& rules) {
-  std::string out = fmt::format("{}\ngraph {}\ngraph_hash {:016x}\nrules_hash {:016x}\n# step\trule\tlocation\tcost_us\n", kMagic, trace.graph, trace.graph_hash, trace.rules_hash);
+  std::string out =
+      fmt::format("{}\ngraph {}\ngraph_hash {:016x}\nrules_hash {:016x}\n# step\trule\tlocation\tcost_us\n", kMagic,
+                  trace.graph, trace.graph_hash, trace.rules_hash);
   for (size_t i = 0; i < trace.actions.size(); ++i) {
     const auto& a = trace.actions[i];
-    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location, i < trace.cost_us.size() ? fmt::format("{}", trace.cost_us[i]) : "-");
+    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location,
+                       i < trace.cost_us.size() ? fmt::format("{}", trace.cost_us[i]) : "-");
   }
   return out;
 }
@@ -32,19 +35,25 @@ std::string to_text(const TraceFile& trace, const rules::RuleSet& rules) {
 TraceFile parse_trace(const std::string& text, const std::string& file_name, const rules::RuleSet& rules) {
   TraceFile trace;
   const auto lines = split(text, '\n');
-  if (lines.empty() || trim(lines[0]) != kMagic) fail("{}:1: not a trace of rlgo (the first line must be '{}')", file_name, kMagic);
+  if (lines.empty() || trim(lines[0]) != kMagic)
+    fail("{}:1: not a trace of rlgo (the first line must be '{}')", file_name, kMagic);
   const auto names = rules.names();
   for (size_t n = 1; n < lines.size(); ++n) {
     const auto line = trim(lines[n]);
     if (line.empty() || line[0] == '#') continue;
     const std::string place = fmt::format("{}:{}", file_name, n + 1);
-    if (const auto space = line.find(' '); line.find('\t') == std::string_view::npos && space != std::string_view::npos) {
+    if (const auto space = line.find(' ');
+        line.find('\t') == std::string_view::npos && space != std::string_view::npos) {
       const auto key = line.substr(0, space);
       const std::string value(trim(line.substr(space + 1)));
-      if (key == "graph") trace.graph = value;
-      else if (key == "graph_hash") trace.graph_hash = parse_hex(value, place);
-      else if (key == "rules_hash") trace.rules_hash = parse_hex(value, place);
-      else fail("{}: unknown key '{}'", place, key);
+      if (key == "graph")
+        trace.graph = value;
+      else if (key == "graph_hash")
+        trace.graph_hash = parse_hex(value, place);
+      else if (key == "rules_hash")
+        trace.rules_hash = parse_hex(value, place);
+      else
+        fail("{}: unknown key '{}'", place, key);
       continue;
     }
     const auto cells = split(line, '\t');

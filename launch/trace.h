@@ -11,11 +11,11 @@
 namespace rlgo::launch {
 
 struct TraceFile {
-  std::string graph;               // as --graph named it
-  uint64_t graph_hash = 0;         // of the unmodified graph
+  std::string graph;        // as --graph named it
+  uint64_t graph_hash = 0;  // of the unmodified graph
   uint64_t rules_hash = 0;
   env::Trace actions;
-  std::vector<double> cost_us;     // after each action; may be empty
+  std::vector<double> cost_us;  // after each action; may be empty
 };
 
 // One line per rewrite: number, rule, location, cost afterwards.

@@ -128,9 +128,8 @@ bool Loop::left_without_us() {
 
 void Loop::train() {
   if (options_.reproducible) {
-    std::sort(buffer_.begin(), buffer_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.rank, a.episode) < std::tie(b.rank, b.episode);
-    });
+    std::sort(buffer_.begin(), buffer_.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.rank, a.episode) < std::tie(b.rank, b.episode); });
   }
   std::vector<int64_t> lags;
   for (const auto& trajectory : buffer_) lags.push_back(lag_of(trajectory));
@@ -164,17 +163,20 @@ void Loop::train() {
 
 bool Loop::all_exhausted() const {
   if (!options_.reproducible) return roster_.all_exhausted(state_.version, quota_steps_, options_.quiet_s);
-  return !roster_.any_expected() && roster_.all_exhausted(state_.version, quota_steps_, std::numeric_limits<double>::infinity());
+  return !roster_.any_expected() &&
+         roster_.all_exhausted(state_.version, quota_steps_, std::numeric_limits<double>::infinity());
 }
 
 bool Loop::enough() const {
   if (buffered_steps_ < plan_.real_steps) return false;
   if (options_.reproducible && !options_.turn && !all_exhausted()) return false;
-  return !plan_.wait_for_dreams || buffered_dream_steps_ >= plan_.dream_steps || roster_.dreamers(roster_.living()).empty();
+  return !plan_.wait_for_dreams || buffered_dream_steps_ >= plan_.dream_steps ||
+         roster_.dreamers(roster_.living()).empty();
 }
 
 double Loop::progress() const {
-  const double by_epochs = static_cast<double>(state_.epoch) / static_cast<double>(std::max<int64_t>(options_.epochs, 1));
+  const double by_epochs =
+      static_cast<double>(state_.epoch) / static_cast<double>(std::max<int64_t>(options_.epochs, 1));
   return options_.seconds > 0 ? std::min(std::max(by_epochs, seconds() / options_.seconds), 1.0) : by_epochs;
 }
 
@@ -219,7 +221,8 @@ void Loop::drop_stale() {
   state_.dropped += static_cast<int64_t>(dropped);
   report_.dropped += static_cast<int64_t>(dropped);
   buffered_steps_ = buffered_dream_steps_ = 0;
-  for (const auto& t : buffer_) (t.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(t.steps.size());
+  for (const auto& t : buffer_)
+    (t.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(t.steps.size());
 }
 
 void Loop::stop() {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/stopwatch.h"
+#include "core/codec/coded.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
-#include "core/codec/coded.h"
 #include "learner/algorithm.h"
 #include "learner/distributed/actor_registry.h"
 
@@ -29,8 +29,8 @@ struct LoopOptions {
   // Each epoch learns from what every actor played with its weights (max_lag does not count), in the order of ranks and
   // episodes: the weights then depend on seed and number of actors alone, not on who was faster. Costs waiting.
   bool reproducible = false;
-  double drain_s = 20;            // at the end, for the actors' last messages
-  uint64_t spec_hash = 0;         // of the observations that the algorithm was built for; other actors are an Error
+  double drain_s = 20;     // at the end, for the actors' last messages
+  uint64_t spec_hash = 0;  // of the observations that the algorithm was built for; other actors are an Error
   // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch
   // ends when the actor has used up its permission and nothing runs any more, so that all depends on the seed alone.
   std::function<bool()> turn;
@@ -49,12 +49,12 @@ struct LoopState {
 };
 
 struct EpochReport {
-  int64_t epoch = 0;                 // 1, 2, ...
-  int64_t version = 0;               // that was trained, making version + 1
-  int64_t episodes = 0, steps = 0;   // learned from, of real environments
+  int64_t epoch = 0;                            // 1, 2, ...
+  int64_t version = 0;                          // that was trained, making version + 1
+  int64_t episodes = 0, steps = 0;              // learned from, of real environments
   int64_t dream_episodes = 0, dream_steps = 0;  // likewise, dreamed by actors
-  int64_t dropped = 0, lost = 0;     // in this epoch, as in LoopState
-  int64_t lag_min = 0, lag_max = 0;  // versions
+  int64_t dropped = 0, lost = 0;                // in this epoch, as in LoopState
+  int64_t lag_min = 0, lag_max = 0;             // versions
   double lag_mean = 0;
   double reward_mean = 0, reward_max = 0;  // per episode, not discounted
   double length_mean = 0;
@@ -75,7 +75,7 @@ std::string name(StopReason reason);
 // All optional. None may block for long: actors wait meanwhile.
 struct LoopHooks {
   std::function<void(const mdp::CodedTrajectory&)> on_trajectory;  // every real one, also those too old to learn from
-  std::function<void(const comm::ErrorReport&)> on_lost;      // an episode that ended by an exception
+  std::function<void(const comm::ErrorReport&)> on_lost;           // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
   std::function<void()> service;                // often, also between minibatches
   std::function<void(const std::string&)> say;  // a line for the log: actors that come, go, are lost
@@ -137,8 +137,8 @@ class Loop {
   std::string weights_;  // of the current version; not asked for during an update
   EpochPlan plan_;
   int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
-  std::vector<mdp::Trajectory> buffer_;  // not stale
-  int64_t buffered_steps_ = 0;           // of real environments
+  std::vector<mdp::Trajectory> buffer_;        // not stale
+  int64_t buffered_steps_ = 0;                 // of real environments
   int64_t buffered_dream_steps_ = 0;
   EpochReport report_;
   int64_t received_steps_ = 0;  // in this epoch

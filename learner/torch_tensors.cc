@@ -75,7 +75,8 @@ torch::Tensor to_tensor(const TensorData& data) {
   fail("tensor data: unknown type '{}'", data.dtype);
 }
 
-std::vector<std::pair<std::string, torch::Tensor>> tensors_with(const Checkpoint& checkpoint, const std::string& prefix) {
+std::vector<std::pair<std::string, torch::Tensor>> tensors_with(const Checkpoint& checkpoint,
+                                                                const std::string& prefix) {
   std::vector<std::pair<std::string, torch::Tensor>> result;
   for (const auto& [name, data] : checkpoint.tensors) {
     if (name.starts_with(prefix)) result.emplace_back(name.substr(prefix.size()), to_tensor(data));

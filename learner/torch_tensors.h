@@ -17,7 +17,8 @@ TensorData to_data(const torch::Tensor& tensor);
 torch::Tensor to_tensor(const TensorData& data);
 
 // The tensors whose names begin with `prefix`, without it.
-std::vector<std::pair<std::string, torch::Tensor>> tensors_with(const Checkpoint& checkpoint, const std::string& prefix);
+std::vector<std::pair<std::string, torch::Tensor>> tensors_with(const Checkpoint& checkpoint,
+                                                                const std::string& prefix);
 
 // Parameters and buffers of a module as "<prefix><name>", e.g. prefix "policy/".
 void store_module(Checkpoint& checkpoint, const std::string& prefix, const torch::nn::Module& module);

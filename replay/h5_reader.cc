@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "replay/h5_support.h"
 #include "replay/checksum.h"
+#include "replay/h5_support.h"
 
 namespace rlgo::replay::h5 {
 

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/base/file.h"
-#include "replay/h5_support.h"
 #include "replay/checksum.h"
+#include "replay/h5_support.h"
 
 namespace rlgo::replay::h5 {
 namespace {

@@ -32,9 +32,8 @@ std::string schema_markdown() {
   Columns columns;
   for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
-    text +=
-        fmt::format("| `{}` | {} | [{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()), symbol(column.rows),
-                    column.offsets ? "+1" : "", column.unit, column.meaning);
+    text += fmt::format("| `{}` | {} | [{}{}] | {} | {} |\n", column.name, h5::name(h5::type_of<T>()),
+                        symbol(column.rows), column.offsets ? "+1" : "", column.unit, column.meaning);
   });
   return text;
 }

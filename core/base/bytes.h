@@ -34,7 +34,9 @@ class ByteWriter {
     put_raw(values.data(), values.size_bytes());
   }
   template <typename T>
-  void put_vector(const std::vector<T>& values) { put_span(std::span<const T>(values)); }
+  void put_vector(const std::vector<T>& values) {
+    put_span(std::span<const T>(values));
+  }
   void put_string(std::string_view text) { put_span(std::span<const char>(text.data(), text.size())); }
   // 7 bits a byte, low ones first, the top bit set on all but the last: 1 byte below 128, at most 10.
   void put_varint(uint64_t value) {
@@ -74,14 +76,16 @@ class ByteReader {
   template <typename T>
   std::vector<T> get_vector() {
     const auto count = get<uint64_t>();
-    if (count > rest_.size() / sizeof(T)) fail("truncated data: {} items of {} bytes announced, {} bytes left", count, sizeof(T), rest_.size());
+    if (count > rest_.size() / sizeof(T))
+      fail("truncated data: {} items of {} bytes announced, {} bytes left", count, sizeof(T), rest_.size());
     std::vector<T> values(count);
     if (count > 0) std::memcpy(values.data(), take(count * sizeof(T)).data(), count * sizeof(T));
     return values;
   }
   // `count` floats that no count precedes.
   std::vector<float> get_floats(uint64_t count) {
-    if (count > rest_.size() / sizeof(float)) fail("truncated data: {} floats announced, {} bytes left", count, rest_.size());
+    if (count > rest_.size() / sizeof(float))
+      fail("truncated data: {} floats announced, {} bytes left", count, rest_.size());
     std::vector<float> values(count);
     if (count > 0) std::memcpy(values.data(), take(count * sizeof(float)).data(), count * sizeof(float));
     return values;

@@ -1,4 +1,5 @@
-// Errors and checks. One exception type for the whole program; only `main` (and the actor loop, per episode) catches it.
+// Errors and checks. One exception type for the whole program; only `main` (and the actor loop, per episode) catches
+// it.
 #pragma once
 
 #include <spdlog/fmt/fmt.h>
@@ -30,16 +31,17 @@ namespace detail {
 }  // namespace rlgo
 
 // Internal invariants, in every build type. A failure is a bug of rlgo, not of the user's input (use fail() for that).
-#define RLGO_CHECK(condition)                                                            \
-  do {                                                                                   \
-    if (!(condition)) ::rlgo::detail::check_failed(__FILE__, __LINE__, #condition, {});  \
+#define RLGO_CHECK(condition)                                                           \
+  do {                                                                                  \
+    if (!(condition)) ::rlgo::detail::check_failed(__FILE__, __LINE__, #condition, {}); \
   } while (false)
-#define RLGO_CHECK_OP(a, op, b)                                                                                 \
-  do {                                                                                                          \
-    const auto& rlgo_a = (a);                                                                                   \
-    const auto& rlgo_b = (b);                                                                                   \
-    if (!(rlgo_a op rlgo_b))                                                                                    \
-      ::rlgo::detail::check_failed(__FILE__, __LINE__, #a " " #op " " #b, fmt::format("{} against {}", rlgo_a, rlgo_b)); \
+#define RLGO_CHECK_OP(a, op, b)                                                   \
+  do {                                                                            \
+    const auto& rlgo_a = (a);                                                     \
+    const auto& rlgo_b = (b);                                                     \
+    if (!(rlgo_a op rlgo_b))                                                      \
+      ::rlgo::detail::check_failed(__FILE__, __LINE__, #a " " #op " " #b,         \
+                                   fmt::format("{} against {}", rlgo_a, rlgo_b)); \
   } while (false)
 #define RLGO_CHECK_EQ(a, b) RLGO_CHECK_OP(a, ==, b)
 #define RLGO_CHECK_LT(a, b) RLGO_CHECK_OP(a, <, b)

@@ -16,7 +16,8 @@ std::string read_file(const std::filesystem::path& path);
 // throws Error, removes the temporary, and leaves an older file of that name untouched.
 void atomic_write(const std::filesystem::path& path, std::string_view bytes);
 // The same for writers that need a path themselves (HDF5): `write` gets the temporary's path.
-void atomic_write(const std::filesystem::path& path, const std::function<void(const std::filesystem::path& temporary)>& write);
+void atomic_write(const std::filesystem::path& path,
+                  const std::function<void(const std::filesystem::path& temporary)>& write);
 // Creates the folder and its parents, checks that a file can be written in it. Throws Error that names the folder.
 void make_writable_folder(const std::filesystem::path& folder);
 // Number of temporaries ("*.tmp-*") left by a killed process that were removed from `folder`.

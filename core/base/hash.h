@@ -34,7 +34,9 @@ inline uint64_t hash_bytes(const void* data, size_t size, uint64_t seed = 0) {
   return hash_combine(h, tail);
 }
 
-inline uint64_t hash_string(std::string_view text, uint64_t seed = 0) { return hash_bytes(text.data(), text.size(), seed); }
+inline uint64_t hash_string(std::string_view text, uint64_t seed = 0) {
+  return hash_bytes(text.data(), text.size(), seed);
+}
 
 inline uint64_t hash_ints(std::span<const int64_t> values, uint64_t seed = 0) {
   uint64_t h = mix64(seed ^ values.size());

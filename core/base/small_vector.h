@@ -26,7 +26,8 @@ class SmallVector {
     for (size_t i = 0; i < count; ++i) push_back(value);
   }
   SmallVector(const SmallVector& other) { assign(other); }
-  SmallVector(SmallVector&& other) noexcept : inline_(), heap_(std::move(other.heap_)), size_(other.size_), capacity_(other.capacity_) {
+  SmallVector(SmallVector&& other) noexcept
+      : inline_(), heap_(std::move(other.heap_)), size_(other.size_), capacity_(other.capacity_) {
     if (!heap_) std::copy_n(other.inline_, size_, inline_);
     other.size_ = 0;
     other.capacity_ = N;
@@ -90,7 +91,9 @@ class SmallVector {
   const T& back() const { return data()[size_ - 1]; }
   operator std::span<const T>() const { return {data(), size_}; }
 
-  friend bool operator==(const SmallVector& a, const SmallVector& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
   friend auto operator<=>(const SmallVector& a, const SmallVector& b) {
     return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
   }

@@ -16,7 +16,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 // Whole-string parses: nothing where any character is left over or the value is out of range.
 std::optional<int64_t> parse_int(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
-// The known word nearest to `word` by edit distance, when near enough to be a likely typo (at most a third of its length, at least 1).
+// The known word nearest to `word` by edit distance, when near enough to be a likely typo (at most a third of its
+// length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
 // " (did you mean 'x'?)" or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);

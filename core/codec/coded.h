@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mdp/mdp.h"
 #include "core/codec/observation_code.h"
+#include "core/mdp/mdp.h"
 
 namespace rlgo::mdp {
 

@@ -79,7 +79,8 @@ class NcclGroup : public DeviceGroup {
         std::memcpy(id->data(), message->payload.data(), id->size());
         return;
       }
-      if (watch.seconds() > timeout_s) throw NoAnswer(fmt::format("no NCCL id from rank {} within {} s", from, timeout_s));
+      if (watch.seconds() > timeout_s)
+        throw NoAnswer(fmt::format("no NCCL id from rank {} within {} s", from, timeout_s));
       mailbox.wait(5);
     }
   }
@@ -103,7 +104,8 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
 std::string device_address(int device) {
   std::array<char, kRlgoDeviceAddressBytes> text{};
   std::array<char, 512> error{};
-  if (plugin().address(device, text.data(), error.data(), error.size()) != 0) fail("device {}: {}", device, error.data());
+  if (plugin().address(device, text.data(), error.data(), error.size()) != 0)
+    fail("device {}: {}", device, error.data());
   return text.data();
 }
 

@@ -90,7 +90,8 @@ class PeakMemory {
 };
 
 // Sum of the prices of `changed` and of all whose price depends on them.
-double affected_us(CostModel& model, const Graph& graph, std::vector<NodeId> changed, const std::vector<NodeId>& touched) {
+double affected_us(CostModel& model, const Graph& graph, std::vector<NodeId> changed,
+                   const std::vector<NodeId>& touched) {
   changed.insert(changed.end(), touched.begin(), touched.end());
   double sum = 0;
   for (const NodeId id : model.dependents(graph, changed)) sum += node_cost(model, graph, id).runtime_us;
@@ -99,7 +100,8 @@ double affected_us(CostModel& model, const Graph& graph, std::vector<NodeId> cha
 
 // A node outside both sets of dependents has the same surroundings in both graphs, hence the same price.
 double surroundings_delta_us(CostModel& model, const Graph& before, const Graph& after, const graph::Delta& delta) {
-  return affected_us(model, after, delta.added, delta.touched) - affected_us(model, before, delta.removed, delta.touched);
+  return affected_us(model, after, delta.added, delta.touched) -
+         affected_us(model, before, delta.removed, delta.touched);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ class ForwardingCost : public CostModel {
  public:
   std::string name() const override { return inner_->name(); }
   bool is_local() const override { return inner_->is_local(); }
-  std::vector<graph::NodeId> dependents(const graph::Graph& graph, std::span<const graph::NodeId> changed) const override {
+  std::vector<graph::NodeId> dependents(const graph::Graph& graph,
+                                        std::span<const graph::NodeId> changed) const override {
     return inner_->dependents(graph, changed);
   }
   bool postpone() override { return inner_->postpone(); }

@@ -1,6 +1,6 @@
 #include "core/base/error.h"
-#include "core/graph/quote.h"
 #include "core/draw/svg.h"
+#include "core/graph/quote.h"
 #include "core/graph/text.h"
 
 namespace rlgo::graph {

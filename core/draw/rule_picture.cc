@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/graph/quote.h"
 #include "core/draw/svg.h"
+#include "core/graph/quote.h"
 
 namespace rlgo::launch {
 namespace {

@@ -17,17 +17,59 @@ using ops::Op;
 
 // Places in a node's row; the names below are in this order.
 enum NodeFeature {
-  kLogElements, kDim1, kDim2, kDim3, kDim4, kRank, kLogUs, kLogFlops, kLogBytes, kIsInput, kKernelH, kKernelW, kStride, kLogGroup, kFused,
-  kConstantInputs, kOutputs,                                // of the node alone
-  kIsOutput, kUses, kCostShare, kInitialShare, kPosition,  // of the node in its graph
+  kLogElements,
+  kDim1,
+  kDim2,
+  kDim3,
+  kDim4,
+  kRank,
+  kLogUs,
+  kLogFlops,
+  kLogBytes,
+  kIsInput,
+  kKernelH,
+  kKernelW,
+  kStride,
+  kLogGroup,
+  kFused,
+  kConstantInputs,
+  kOutputs,  // of the node alone
+  kIsOutput,
+  kUses,
+  kCostShare,
+  kInitialShare,
+  kPosition,  // of the node in its graph
 };
-constexpr std::array<std::string_view, kNodeFeatures> kNodeNames = {
-    "log_elements", "log_dim_-1", "log_dim_-2", "log_dim_-3", "log_dim_-4", "rank", "log_us", "log_flops", "log_bytes", "is_input", "kernel_h",
-    "kernel_w", "stride", "log_group", "has_fused_activation", "constant_inputs", "outputs", "is_output", "uses", "cost_share", "initial_cost_share", "position"};
-constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_elements", "input", "port", "rank", "log_dim_-1", "log_dim_1"};
-constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {"cost_ratio", "best_cost_ratio", "log_initial_us", "step_fraction", "log_nodes", "log_edges", "log_matches"};
+constexpr std::array<std::string_view, kNodeFeatures> kNodeNames = {"log_elements",
+                                                                    "log_dim_-1",
+                                                                    "log_dim_-2",
+                                                                    "log_dim_-3",
+                                                                    "log_dim_-4",
+                                                                    "rank",
+                                                                    "log_us",
+                                                                    "log_flops",
+                                                                    "log_bytes",
+                                                                    "is_input",
+                                                                    "kernel_h",
+                                                                    "kernel_w",
+                                                                    "stride",
+                                                                    "log_group",
+                                                                    "has_fused_activation",
+                                                                    "constant_inputs",
+                                                                    "outputs",
+                                                                    "is_output",
+                                                                    "uses",
+                                                                    "cost_share",
+                                                                    "initial_cost_share",
+                                                                    "position"};
+constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_elements", "input",      "port",
+                                                                    "rank",         "log_dim_-1", "log_dim_1"};
+constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {
+    "cost_ratio", "best_cost_ratio", "log_initial_us", "step_fraction", "log_nodes", "log_edges", "log_matches"};
 
-float log_elements(const ops::TensorType& type) { return type.is_static() ? std::log1p(static_cast<float>(type.elements())) / 20.0f : 0.0f; }
+float log_elements(const ops::TensorType& type) {
+  return type.is_static() ? std::log1p(static_cast<float>(type.elements())) / 20.0f : 0.0f;
+}
 float log_dim(int64_t extent) { return std::log2(static_cast<float>(std::max<int64_t>(extent, 0)) + 1.0f) / 12.0f; }
 
 void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
@@ -40,7 +82,8 @@ void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
     row[kKernelH] = static_cast<float>(node.attrs().ints(Attr::kernel)[0]) / 8.0f;
     row[kKernelW] = static_cast<float>(node.attrs().ints(Attr::kernel)[1]) / 8.0f;
   }
-  if (node.attrs().find(Attr::strides) != nullptr) row[kStride] = static_cast<float>(node.attrs().ints(Attr::strides)[0]) / 4.0f;
+  if (node.attrs().find(Attr::strides) != nullptr)
+    row[kStride] = static_cast<float>(node.attrs().ints(Attr::strides)[0]) / 4.0f;
   if (node.attrs().find(Attr::act) != nullptr) row[kFused] = node.attrs().word(Attr::act) == "none" ? 0.0f : 1.0f;
 }
 
@@ -77,7 +120,8 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
     f[kLogBytes] = std::log10(1.0f + static_cast<float>(c.bytes)) / 10.0f;
     f[kIsInput] = node.op() == Op::input ? 1.0f : 0.0f;
     if (node.op() != Op::opaque) kernel_features(graph, node, f);
-    const auto constants = std::count_if(node.inputs.begin(), node.inputs.end(), [&](const Value& v) { return graph.node(v.node).constant; });
+    const auto constants = std::count_if(node.inputs.begin(), node.inputs.end(),
+                                         [&](const Value& v) { return graph.node(v.node).constant; });
     f[kConstantInputs] = std::min(2.0f, static_cast<float>(constants) / 4.0f);
     f[kOutputs] = std::min(2.0f, static_cast<float>(node.info->outputs.size()) / 8.0f);
   }

@@ -23,7 +23,9 @@ constexpr std::array<RewardName, 4> kRewards = {{{Reward::step, "R1", "step"},
                                                  {Reward::detailed, "R3", "detailed"},
                                                  {Reward::measured, "R4", "measured"}}};
 
-double relative_drop(double before, double after, double initial) { return initial > 0 ? (before - after) / initial : 0.0; }
+double relative_drop(double before, double after, double initial) {
+  return initial > 0 ? (before - after) / initial : 0.0;
+}
 
 mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
   mdp::ObservationSpec spec;
@@ -51,11 +53,24 @@ Reward reward_from_name(const std::string& text) {
 std::string name(Reward reward) { return kRewards[static_cast<size_t>(reward)].word; }
 
 struct RewriteEnv::Impl {
-  Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o, std::function<double(const graph::Graph&)> measure)
-      : initial(std::move(g)), rules(std::move(r)), model(std::move(m)), options(o), measure_us(std::move(measure)), spec(make_spec(*rules, o.max_locations)),
-        initial_index(rules, initial), initial_features(model), initial_cost(cost::graph_cost(*model, initial)), graph(initial), index(initial_index), features(model) {
-    if (options.reward == Reward::measured && !measure_us) fail("reward R4 (measured) needs a way to measure whole graphs on this device; none was given");
-    if (initial_cost.runtime_us <= 0) fail("graph '{}' costs nothing under cost model {}: there is nothing to optimise", initial.name(), model->name());
+  Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o,
+       std::function<double(const graph::Graph&)> measure)
+      : initial(std::move(g)),
+        rules(std::move(r)),
+        model(std::move(m)),
+        options(o),
+        measure_us(std::move(measure)),
+        spec(make_spec(*rules, o.max_locations)),
+        initial_index(rules, initial),
+        initial_features(model),
+        initial_cost(cost::graph_cost(*model, initial)),
+        graph(initial),
+        index(initial_index),
+        features(model) {
+    if (options.reward == Reward::measured && !measure_us)
+      fail("reward R4 (measured) needs a way to measure whole graphs on this device; none was given");
+    if (initial_cost.runtime_us <= 0)
+      fail("graph '{}' costs nothing under cost model {}: there is nothing to optimise", initial.name(), model->name());
     if (options.reward == Reward::measured) initial_measured = measure_us(initial);
     initial_features.reset(initial);
     restart();
@@ -82,7 +97,8 @@ struct RewriteEnv::Impl {
     const auto matches = index.matches(action.xfer);
     const int offered = std::min<int>(static_cast<int>(matches.size()), options.max_locations);
     if (action.location < 0 || action.location >= offered) {
-      fail("illegal action: location {} of xfer {} ({}), which has {} locations", action.location, action.xfer, rules->name(action.xfer), offered);
+      fail("illegal action: location {} of xfer {} ({}), which has {} locations", action.location, action.xfer,
+           rules->name(action.xfer), offered);
     }
     graph::Editor editor(std::move(graph));
     index.edit(action.xfer, action.location, editor);
@@ -105,10 +121,11 @@ struct RewriteEnv::Impl {
       case Reward::final_only:
         return ended ? 100.0 * relative_drop(initial_cost.runtime_us, cost.runtime_us, initial_cost.runtime_us) : 0.0;
       case Reward::detailed:
-        return 100.0 * (runtime + options.weight_flops * relative_drop(before.flops, cost.flops, initial_cost.flops) +
-                        options.weight_bytes * relative_drop(before.bytes, cost.bytes, initial_cost.bytes) +
-                        options.weight_peak * relative_drop(before.peak_bytes, cost.peak_bytes, initial_cost.peak_bytes) +
-                        options.weight_launches * relative_drop(before.launches, cost.launches, initial_cost.launches));
+        return 100.0 *
+               (runtime + options.weight_flops * relative_drop(before.flops, cost.flops, initial_cost.flops) +
+                options.weight_bytes * relative_drop(before.bytes, cost.bytes, initial_cost.bytes) +
+                options.weight_peak * relative_drop(before.peak_bytes, cost.peak_bytes, initial_cost.peak_bytes) +
+                options.weight_launches * relative_drop(before.launches, cost.launches, initial_cost.launches));
       case Reward::measured:
         return 100.0 * relative_drop(measured_before, measured, initial_measured);
     }
@@ -137,9 +154,11 @@ struct RewriteEnv::Impl {
   Trace trace;
 };
 
-RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model, EnvOptions options,
+RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
+                       std::shared_ptr<cost::CostModel> model, EnvOptions options,
                        std::function<double(const graph::Graph&)> measure_us)
-    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us))) {}
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options,
+                                   std::move(measure_us))) {}
 RewriteEnv::~RewriteEnv() = default;
 
 const mdp::ObservationSpec& RewriteEnv::spec() const { return impl_->spec; }
@@ -150,7 +169,8 @@ const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
 const Trace& RewriteEnv::trace() const { return impl_->trace; }
 const rules::MatchIndex& RewriteEnv::matches() const { return impl_->index; }
 
-// The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for environments that draw their start.
+// The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for
+// environments that draw their start.
 mdp::Observation RewriteEnv::reset(uint64_t /*key*/) {
   impl_->restart();
   return impl_->observe();
@@ -193,10 +213,12 @@ graph::Graph replay(const graph::Graph& start, const rules::RuleSet& rules, cons
   graph::Graph current = start;
   for (size_t i = 0; i < trace.size(); ++i) {
     const mdp::Action a = trace[i];
-    if (a.xfer < 0 || a.xfer >= rules.size()) fail("trace step {}: xfer {} is not one of the {} rules", i, a.xfer, rules.size());
+    if (a.xfer < 0 || a.xfer >= rules.size())
+      fail("trace step {}: xfer {} is not one of the {} rules", i, a.xfer, rules.size());
     const auto matches = rules::find_matches(rules, a.xfer, current);
     const int offered = std::min<int>(static_cast<int>(matches.size()), max_locations);
-    if (a.location < 0 || a.location >= offered) fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.xfer), offered, a.location + 1);
+    if (a.location < 0 || a.location >= offered)
+      fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.xfer), offered, a.location + 1);
     auto rewrite = rules::apply(rules, matches[a.location], current);
     if (!rewrite) fail("trace step {}: rule {} does not apply at location {}", i, rules.name(a.xfer), a.location);
     current = std::move(rewrite->graph);

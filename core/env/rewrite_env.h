@@ -13,8 +13,8 @@
 
 namespace rlgo::env {
 
-// The rewards of SPEC.md 1.7, in units of percent of the initial cost (100 = the whole runtime saved), so that graphs of
-// any size give comparable numbers.
+// The rewards of SPEC.md 1.7, in units of percent of the initial cost (100 = the whole runtime saved), so that graphs
+// of any size give comparable numbers.
 //   R1 "step": 100 * (cost_t - cost_{t+1}) / cost_0.
 //   R2 "final": 100 * (cost_0 - cost_T) / cost_0 at the end of the episode (terminal or truncated), else 0.
 //   R3 "detailed": R1 plus weights times the relative decrease of flops, bytes, peak memory and launches.
@@ -25,8 +25,8 @@ std::string name(Reward reward);
 
 struct EnvOptions {
   Reward reward = Reward::step;
-  int max_locations = 200;           // per xfer
-  int max_steps = 100;               // then truncated
+  int max_locations = 200;                                                                  // per xfer
+  int max_steps = 100;                                                                      // then truncated
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;  // R3
 };
 
@@ -36,8 +36,8 @@ using Trace = std::vector<mdp::Action>;
 class RewriteEnv : public mdp::Env {
  public:
   // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).
-  RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model, EnvOptions options,
-             std::function<double(const graph::Graph&)> measure_us = {});
+  RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
+             EnvOptions options, std::function<double(const graph::Graph&)> measure_us = {});
   ~RewriteEnv() override;
 
   const mdp::ObservationSpec& spec() const override;
@@ -46,17 +46,19 @@ class RewriteEnv : public mdp::Env {
   double initial_cost_us() const override;
   double current_cost_us() const override;
 
-  const graph::Graph& graph() const;            // current
+  const graph::Graph& graph() const;  // current
   const graph::Graph& initial_graph() const;
-  const Trace& trace() const;                   // actions since reset, NO-OP left out
-  const rules::MatchIndex& matches() const;     // of the current graph
+  const Trace& trace() const;                // actions since reset, NO-OP left out
+  const rules::MatchIndex& matches() const;  // of the current graph
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// Applies a trace to a graph; throws Error naming the step that does not apply. The rule set must be the one it was made with.
-graph::Graph replay(const graph::Graph& graph, const rules::RuleSet& rules, const Trace& trace, int max_locations = 200);
+// Applies a trace to a graph; throws Error naming the step that does not apply. The rule set must be the one it was
+// made with.
+graph::Graph replay(const graph::Graph& graph, const rules::RuleSet& rules, const Trace& trace,
+                    int max_locations = 200);
 
 }  // namespace rlgo::env

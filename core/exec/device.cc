@@ -1,8 +1,8 @@
 #include "core/exec/device.h"
 
-#include <dlfcn.h>
 #include <ATen/Context.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <dlfcn.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -102,7 +102,8 @@ int gpu_count() { return missing_cuda(0).empty() ? static_cast<int>(torch::cuda:
 int64_t device_peak_bytes(const Device& device) {
   if (device.kind == Device::Kind::cpu) return 0;
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-  const auto stats = c10::getDeviceAllocator(c10::DeviceType::CUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device.index));
+  const auto stats =
+      c10::getDeviceAllocator(c10::DeviceType::CUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device.index));
   return stats.reserved_bytes[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
 }
 

@@ -101,12 +101,13 @@ graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inpu
 }
 
 bool is_free(Op op) {
-  return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::literal || op == Op::opaque;
+  return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::literal ||
+         op == Op::opaque;
 }
 
-// From now on the allocator keeps what is freed. Otherwise large outputs are mapped and unmapped again at every run, and the
-// page faults (up to six times the work of a convolution: measured) are counted or not as chance has it. Runtimes keep
-// arenas for the same reason.
+// From now on the allocator keeps what is freed. Otherwise large outputs are mapped and unmapped again at every run,
+// and the page faults (up to six times the work of a convolution: measured) are counted or not as chance has it.
+// Runtimes keep arenas for the same reason.
 void keep_freed_memory() {
   static const bool done = mallopt(M_MMAP_MAX, 0) == 1 && mallopt(M_TRIM_THRESHOLD, -1) == 1;
   (void)done;

@@ -17,7 +17,8 @@ class Blob {
  public:
   // Normal(0, scale) + shift numbers drawn from `seed`, computed at each load(); f32 only.
   // `positive` takes their absolute value plus 0.5 (variances).
-  static std::shared_ptr<const Blob> seeded(ops::TensorType type, uint64_t seed, double scale, double shift = 0.0, bool positive = false);
+  static std::shared_ptr<const Blob> seeded(ops::TensorType type, uint64_t seed, double scale, double shift = 0.0,
+                                            bool positive = false);
   // Held in memory. Throws Error where the size does not fit the type.
   static std::shared_ptr<const Blob> bytes(ops::TensorType type, std::string data);
   // Only type and content hash: load() throws. For processes that rewrite but never compute.
@@ -45,13 +46,13 @@ class Blob {
 // An operator that rlgo does not know, kept byte for byte. The graph node's inputs are the present ones of the formal
 // inputs, then the captured values of subgraphs.
 struct Opaque {
-  std::string op_type;                       // "LSTM"
-  std::string domain;                        // "" is ai.onnx
-  std::string payload;                       // serialized onnx NodeProto
-  std::vector<bool> formal_inputs;           // one per formal input: present or left out ("")
-  std::vector<std::string> captured;         // names inside subgraphs that the trailing inputs stand for
-  std::vector<std::string> outputs;          // names as in the payload, "" where left out; ports count the named ones only
-  bool deterministic = true;                 // false: RandomNormal and the like: never merged with an equal node
+  std::string op_type;                // "LSTM"
+  std::string domain;                 // "" is ai.onnx
+  std::string payload;                // serialized onnx NodeProto
+  std::vector<bool> formal_inputs;    // one per formal input: present or left out ("")
+  std::vector<std::string> captured;  // names inside subgraphs that the trailing inputs stand for
+  std::vector<std::string> outputs;   // names as in the payload, "" where left out; ports count the named ones only
+  bool deterministic = true;          // false: RandomNormal and the like: never merged with an equal node
   uint64_t hash() const;
 };
 

@@ -69,7 +69,8 @@ Value Editor::add_weight(std::string name, std::shared_ptr<const Blob> blob) {
   return {append(std::move(node)), 0};
 }
 
-NodeId Editor::add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs, ops::Types types) {
+NodeId Editor::add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs,
+                          ops::Types types) {
   auto info = std::make_shared<NodeInfo>();
   info->op = ops::Op::opaque;
   info->local_hash = hash_combine(hash_op(info->op, {}), opaque->hash());
@@ -84,7 +85,8 @@ NodeId Editor::add_opaque(std::string name, std::shared_ptr<const Opaque> opaque
   return append(std::move(node));
 }
 
-std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& given, std::string* reason, std::string name) {
+std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& given,
+                                      std::string* reason, std::string name) {
   auto attrs = ops::complete_attrs(op, given, reason);
   if (!attrs) return std::nullopt;
   ops::Types types;
@@ -113,7 +115,8 @@ NodeId Editor::append_made(std::shared_ptr<const NodeInfo> info, std::span<const
   Node node;
   node.info = std::move(info);
   node.inputs.assign(inputs);
-  node.constant = std::all_of(inputs.begin(), inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
+  node.constant =
+      std::all_of(inputs.begin(), inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
   return append(std::move(node));
 }
 
@@ -167,7 +170,8 @@ std::optional<Graph> Editor::finish(Delta* delta) {
   for (NodeId id : graph_.order_) {
     Node& n = graph_.nodes_[id];
     if (n.inputs.empty() || n.op() == ops::Op::opaque) continue;
-    const bool constant = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
+    const bool constant =
+        std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
     if (constant == n.constant) continue;
     n.constant = constant;
     touch(id);
@@ -229,7 +233,8 @@ void Editor::touch(NodeId id) {
 NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) const {
   const auto equal = [&](NodeId id) {
     const Node& n = graph_.nodes_[id];
-    return n.info && n.info->local_hash == local_hash && may_merge(*n.info) && std::equal(inputs.begin(), inputs.end(), n.inputs.begin(), n.inputs.end());
+    return n.info && n.info->local_hash == local_hash && may_merge(*n.info) &&
+           std::equal(inputs.begin(), inputs.end(), n.inputs.begin(), n.inputs.end());
   };
   if (inputs.empty()) {
     NodeId first = 0;

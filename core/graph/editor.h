@@ -23,9 +23,11 @@ class Editor {
   Value add_input(std::string name, ops::TensorType type);
   Value add_weight(std::string name, std::shared_ptr<const Blob> blob);
   // `types`: of the outputs that the payload names.
-  NodeId add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs, ops::Types types);
+  NodeId add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs,
+                    ops::Types types);
   // Nothing where operator, inputs and attributes do not fit; `reason` then says why. `attrs` need not be complete.
-  std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs, std::string* reason = nullptr, std::string name = {});
+  std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs,
+                                std::string* reason = nullptr, std::string name = {});
   // The same; throws Error where it does not fit.
   NodeId add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs = {}, std::string name = {});
   // A node of this description (see make_info), whose inputs have the types that it was made for. Nothing is checked.
@@ -36,8 +38,9 @@ class Editor {
   }
   void add_output(std::string name, Value value);
 
-  // All readers of `from` that this editor did not make, and graph outputs, read `to` instead. Operators that add() found
-  // rather than made count as made: they may be what `to` is computed with. Types must be equal. A cycle is found by finish().
+  // All readers of `from` that this editor did not make, and graph outputs, read `to` instead. Operators that add()
+  // found rather than made count as made: they may be what `to` is computed with. Types must be equal. A cycle is found
+  // by finish().
   void replace(Value from, Value to);
 
   // Ids of nodes made so far are valid here.
@@ -71,7 +74,7 @@ class Editor {
 
   Graph graph_;
   NodeId first_new_ = 0;
-  std::vector<NodeId> found_;   // older nodes that try_add returned
+  std::vector<NodeId> found_;  // older nodes that try_add returned
   std::vector<NodeId> touched_;
   std::unique_ptr<Journal> journal_;  // of trials only
 };

@@ -20,7 +20,9 @@ bool Graph::is_output(NodeId id) const {
 
 uint64_t Graph::hash() const {
   std::vector<uint64_t> node_hash(nodes_.size());
-  const auto value_hash = [&](const Value& v) { return hash_combine(node_hash[v.node], static_cast<uint64_t>(v.port)); };
+  const auto value_hash = [&](const Value& v) {
+    return hash_combine(node_hash[v.node], static_cast<uint64_t>(v.port));
+  };
   for (NodeId id : order_) {
     const Node& n = nodes_[id];
     uint64_t h = n.info->local_hash;

@@ -13,7 +13,8 @@
 
 namespace rlgo::graph {
 
-// Names a node for the node's whole life, also in the graphs that are made from its graph by editing. Never reused there.
+// Names a node for the node's whole life, also in the graphs that are made from its graph by editing. Never reused
+// there.
 using NodeId = int32_t;
 constexpr NodeId kNoNode = -1;
 
@@ -35,21 +36,21 @@ struct Use {
 // The part of a node that does not depend on its neighbours' identity; shared by all copies of the graph.
 struct NodeInfo {
   ops::Op op = ops::Op::input;
-  ops::Attrs attrs;                          // complete
-  ops::Types outputs;                        // one type per output
-  ops::Work work;                            // zero for leaves and opaque operators
-  std::shared_ptr<const Blob> blob;          // weight only
-  std::shared_ptr<const Opaque> opaque;      // opaque only
-  std::string name;                          // from the model file, "" for new nodes; not part of any hash (except for inputs)
-  uint64_t local_hash = 0;                   // op, attributes, blob or payload; an input's name; not the neighbours
-  uint64_t signature_hash = 0;               // op, attributes, input types: what a measured cost depends on
+  ops::Attrs attrs;                      // complete
+  ops::Types outputs;                    // one type per output
+  ops::Work work;                        // zero for leaves and opaque operators
+  std::shared_ptr<const Blob> blob;      // weight only
+  std::shared_ptr<const Opaque> opaque;  // opaque only
+  std::string name;             // from the model file, "" for new nodes; not part of any hash (except for inputs)
+  uint64_t local_hash = 0;      // op, attributes, blob or payload; an input's name; not the neighbours
+  uint64_t signature_hash = 0;  // op, attributes, input types: what a measured cost depends on
 };
 
 struct Node {
   std::shared_ptr<const NodeInfo> info;
   SmallVector<Value, 3> inputs;
-  SmallVector<Use, 2> uses;                  // sorted
-  bool constant = false;                     // depends on weights and fills alone: folded at export, costs nothing
+  SmallVector<Use, 2> uses;  // sorted
+  bool constant = false;     // depends on weights and fills alone: folded at export, costs nothing
 
   ops::Op op() const { return info->op; }
   const ops::Attrs& attrs() const { return info->attrs; }
@@ -68,8 +69,8 @@ class Graph {
   explicit Graph(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  // Live nodes in topological order. The order depends on the structure alone (a depth-first walk from the outputs), not
-  // on how the graph came about, so "the k-th node" means the same after export and import of an unchanged graph.
+  // Live nodes in topological order. The order depends on the structure alone (a depth-first walk from the outputs),
+  // not on how the graph came about, so "the k-th node" means the same after export and import of an unchanged graph.
   std::span<const NodeId> order() const { return order_; }
   size_t size() const { return order_.size(); }
   // All ids are in [0, id_bound()); some may be dead.
@@ -106,7 +107,8 @@ class Graph {
 struct Delta {
   std::vector<NodeId> added;
   std::vector<NodeId> removed;
-  std::vector<NodeId> touched;  // live in both graphs, with other inputs or other uses (or other graph-output status) than before
+  std::vector<NodeId>
+      touched;  // live in both graphs, with other inputs or other uses (or other graph-output status) than before
 };
 
 }  // namespace rlgo::graph

@@ -16,18 +16,19 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-// A graph as arrays, and the legal actions. Plain data: can be copied, sent, stored. N nodes (constants left out), E edges.
+// A graph as arrays, and the legal actions. Plain data: can be copied, sent, stored. N nodes (constants left out), E
+// edges.
 struct Observation {
-  std::vector<int32_t> node_op;     // [N] operator ids (ops::Op)
-  std::vector<float> node_feat;     // [N * node_features] row-major, about [-1, 4]
-  std::vector<int32_t> edge_src;    // [E] index of the producing node
-  std::vector<int32_t> edge_dst;    // [E] index of the reading node
-  std::vector<float> edge_feat;     // [E * edge_features]
-  std::vector<float> globals;       // [global_features]
+  std::vector<int32_t> node_op;   // [N] operator ids (ops::Op)
+  std::vector<float> node_feat;   // [N * node_features] row-major, about [-1, 4]
+  std::vector<int32_t> edge_src;  // [E] index of the producing node
+  std::vector<int32_t> edge_dst;  // [E] index of the reading node
+  std::vector<float> edge_feat;   // [E * edge_features]
+  std::vector<float> globals;     // [global_features]
   // Legal locations per xfer, NO-OP not counted (it is always legal): locations 0..counts[x]-1 of xfer x are legal, and
   // no others. So xfer_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
-  std::vector<int32_t> counts;      // [xfers] each in [0, max_locations]
-  std::vector<int32_t> loc_node;    // [sum(counts)] node index of each location's matched root, grouped by xfer in order
+  std::vector<int32_t> counts;    // [xfers] each in [0, max_locations]
+  std::vector<int32_t> loc_node;  // [sum(counts)] node index of each location's matched root, grouped by xfer in order
   // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
   // fills it. A dreamed observation is this and counts alone, all else is empty.
   std::vector<float> latent;
@@ -36,25 +37,25 @@ struct Observation {
 
 // Sizes that an Env fixes for its life; networks are built from it, messages and stores carry its hash.
 struct ObservationSpec {
-  int32_t ops = 64;                 // node_op < ops
+  int32_t ops = 64;  // node_op < ops
   int32_t node_features = 0;
   int32_t edge_features = 0;
   int32_t global_features = 0;
-  int32_t xfers = 0;                // rules; actions are xfers + 1 (NO-OP last)
+  int32_t xfers = 0;  // rules; actions are xfers + 1 (NO-OP last)
   int32_t max_locations = 200;
   std::vector<std::string> xfer_names;  // [xfers]
-  int32_t latent_features = 0;      // of the agent, not of the environment: not in the hash, never stored
+  int32_t latent_features = 0;          // of the agent, not of the environment: not in the hash, never stored
   uint64_t hash() const;
   bool operator==(const ObservationSpec&) const = default;
 };
 
 // Facts about a step for people and analyses; agents must not see it.
 struct StepInfo {
-  std::string rule;                 // name of the applied rule, "" for NO-OP
-  double cost_us = 0;               // of the graph after the step
+  std::string rule;    // name of the applied rule, "" for NO-OP
+  double cost_us = 0;  // of the graph after the step
   double flops = 0, bytes = 0, peak_bytes = 0, launches = 0;
-  double step_us = 0;               // time that the step took
-  double measured_us = 0;           // end-to-end, reward R4 only, else 0
+  double step_us = 0;      // time that the step took
+  double measured_us = 0;  // end-to-end, reward R4 only, else 0
 };
 
 // What an environment knows of an observation beside the one that it returned before: it spares the coder (coded.h) to
@@ -62,18 +63,18 @@ struct StepInfo {
 struct Changes {
   // [N] the row that the same node had in the observation before, each at most once; -1: it had none. Empty: not known.
   std::vector<int32_t> from;
-  // [N] whether the node's operator and features (but for `loose` columns) are as in that row, and so are the edges into it: as
-  // many, in the same order, with the same features, from the same nodes (by `from`).
+  // [N] whether the node's operator and features (but for `loose` columns) are as in that row, and so are the edges
+  // into it: as many, in the same order, with the same features, from the same nodes (by `from`).
   std::vector<uint8_t> kept;
-  uint64_t loose = 0;               // bit c: column c of the node features may differ in kept rows, too
+  uint64_t loose = 0;  // bit c: column c of the node features may differ in kept rows, too
 };
 
 struct StepResult {
-  Observation observation;          // after the step (of the final graph when the episode ended)
-  Changes changes;                  // of it, since the observation that reset() or step() returned before
+  Observation observation;  // after the step (of the final graph when the episode ended)
+  Changes changes;          // of it, since the observation that reset() or step() returned before
   float reward = 0;
-  bool terminal = false;            // NO-OP, or nothing applies any more
-  bool truncated = false;           // step limit; the value of the final observation still counts
+  bool terminal = false;   // NO-OP, or nothing applies any more
+  bool truncated = false;  // step limit; the value of the final observation still counts
   StepInfo info;
 };
 
@@ -110,26 +111,26 @@ struct Step {
   Observation observation;
   Action action;
   float reward = 0;
-  float log_prob_xfer = 0;          // of the behaviour policy
-  float log_prob_location = 0;      // 0 for NO-OP
+  float log_prob_xfer = 0;      // of the behaviour policy
+  float log_prob_location = 0;  // 0 for NO-OP
   float value_xfer = 0;
   float value_location = 0;
   StepInfo info;
 };
 
 struct Trajectory {
-  uint64_t seed = 0;                // (seed, rank, episode) name the episode
+  uint64_t seed = 0;  // (seed, rank, episode) name the episode
   int32_t rank = 0;
   int64_t episode = 0;
-  int64_t weights_version = 0;      // of the policy that acted; -1 for a policy without weights
+  int64_t weights_version = 0;  // of the policy that acted; -1 for a policy without weights
   uint64_t spec_hash = 0;
-  bool terminal = false;            // else truncated
+  bool terminal = false;  // else truncated
   bool dream = false;
   double initial_cost_us = 0;
-  double best_cost_us = 0;          // lowest over the episode
+  double best_cost_us = 0;  // lowest over the episode
   std::vector<Step> steps;
-  Observation last;                 // after the last action; bootstraps when truncated
-  float last_value_xfer = 0;        // of `last`, 0 when terminal
+  Observation last;           // after the last action; bootstraps when truncated
+  float last_value_xfer = 0;  // of `last`, 0 when terminal
 };
 
 // Whole trajectories as bytes (versioned, checksummed by the caller); coded.h has them half-way. decode throws Error on

@@ -67,7 +67,7 @@ class AgentImpl : public torch::nn::Module {
  protected:
   explicit AgentImpl(const mdp::ObservationSpec& spec) : spec_(spec) {}
   void make_value_heads(int64_t width, Rng& rng);
-  virtual torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) = 0;      // [B, X+1], -inf: illegal
+  virtual torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [B, X+1], -inf: illegal
   virtual torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [L]
   torch::Tensor value_of_xfer(const torch::Tensor& global);                                    // [B]
   torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& xfer);     // [B], of chosen xfers

@@ -85,7 +85,8 @@ void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, 
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
   ints.add(&batch.counts, {batch.graphs, batch.xfers});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
-  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair}) ints.add(part, {batch.locations});
+  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
+    ints.add(part, {batch.locations});
   for (auto* part : {&batch.pair_graph, &batch.pair_xfer}) ints.add(part, {batch.pairs});
   floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
   floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
@@ -97,8 +98,7 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
                  const mdp::ObservationSpec& spec) {
   Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst),
       edge_graph(batch.edge_graph);
-  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals),
-      latent(batch.latent);
+  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals), latent(batch.latent);
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];

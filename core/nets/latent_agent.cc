@@ -83,7 +83,8 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
       const float* row = log_location.const_data_ptr<float>() + static_cast<int64_t>(i) * batch.max_locations;
       const int64_t count = counts.const_data_ptr<int64_t>()[graphs[i] * batch.xfers + xfers[i]];
       const int64_t location = greedy ? most_probable(row, count) : sample_log(row, count, uniforms[2 * b + 1]);
-      if (!std::isfinite(row[location])) fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
+      if (!std::isfinite(row[location]))
+        fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
       result.actions[b].location = static_cast<int32_t>(location);
       result.log_prob_location[b] = row[location];
     }

@@ -32,7 +32,7 @@ class LatentAgentImpl : public AgentImpl {
 
   Dense input_{nullptr}, hidden_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
-  Dense xfer_score_{nullptr};  // [B, X+1], NO-OP last
+  Dense xfer_score_{nullptr};   // [B, X+1], NO-OP last
   torch::Tensor count_weight_;  // [X] what log(1 + count) of an xfer adds to its score
   Dense location_global_{nullptr}, location_score_{nullptr};
   torch::Tensor location_table_;  // [X, width]

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kMinDeviation = 1e-4;
 constexpr int64_t kRewardWidth = 128;
-constexpr double kNoOpEnds = 16;     // logit
-constexpr double kRarelyEnds = -6;   // logit of other ends, before training
+constexpr double kNoOpEnds = 16;    // logit
+constexpr double kRarelyEnds = -6;  // logit of other ends, before training
 
 void bound(const char* name, double value, double low, double high) {
   if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
@@ -41,7 +41,8 @@ std::array<float, 2> location_features(mdp::Action action, std::span<const int32
 WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOptions& options, uint64_t seed)
     : spec_(spec), options_((check(options), options)) {
   Rng rng({seed, 0x304D31});
-  const int64_t z = options.encoder.width, h = options.hidden, k = options.mixtures, x = spec.xfers, r = options.ensemble;
+  const int64_t z = options.encoder.width, h = options.hidden, k = options.mixtures, x = spec.xfers,
+                r = options.ensemble;
   spec_.latent_features = static_cast<int32_t>(z + h);
   encoder_ = register_module("encoder", Encoder(spec, options.encoder, rng));
   xfer_table_ = register_parameter("xfer_table", normal_init({x + 1, options.action_width}, 0.5, rng));
@@ -56,7 +57,8 @@ WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOpti
   count_ = register_module("count", Dense(h, x, rng, DenseOptions{.gain = 0.1}));
   members_ = register_module("members", Dense(h, r * z, rng, DenseOptions{.gain = 0.3}));
   const int64_t reward_in = options.separate_reward ? h + z + options.action_width + 2 : h;
-  reward_hidden_ = register_module("reward_hidden", Dense(reward_in, r * kRewardWidth, rng, DenseOptions{.gain = std::sqrt(2.0)}));
+  reward_hidden_ =
+      register_module("reward_hidden", Dense(reward_in, r * kRewardWidth, rng, DenseOptions{.gain = std::sqrt(2.0)}));
   reward_out_ = register_module("reward_out", Dense(kRewardWidth, r, rng));
   stay_ = register_parameter("stay", torch::full({x}, 3.0));
   z_mean_ = register_buffer("z_mean", torch::zeros({z}));
@@ -100,15 +102,18 @@ Prediction WorldModelImpl::heads(const Tensor& h, const WorldInput& input) {
   Prediction p;
   const auto parts = shaped(mixture_(h), {3, z, k});
   // The mean is what changes: most dimensions of the latent move little in one rewrite.
-  p.z = {parts.select(-3, 0), parts.select(-3, 1) + input.z.unsqueeze(-1), floored_log_sigma(parts.select(-3, 2), options_.sigma_floor)};
+  p.z = {parts.select(-3, 0), parts.select(-3, 1) + input.z.unsqueeze(-1),
+         floored_log_sigma(parts.select(-3, 2), options_.sigma_floor)};
   // NO-OP ends an episode by contract (mdp::Action); the head has to learn only other ends.
   p.terminal = terminal_(h).squeeze(-1) + kNoOpEnds * (input.xfer == spec_.xfers).to(h.scalar_type());
   p.present = present_(h) + stay_ * ((input.counts > 0).to(h.scalar_type()) * 2 - 1);
   p.log_count = count_(h) + input.counts.log1p();
   p.members = shaped(members_(h), {r, z}) + input.z.unsqueeze(-2);
-  const auto seen = options_.separate_reward
-                        ? torch::cat({h.detach(), input.z.detach(), torch::embedding(xfer_table_, input.xfer).detach(), input.location}, -1)
-                        : h;
+  const auto seen =
+      options_.separate_reward
+          ? torch::cat(
+                {h.detach(), input.z.detach(), torch::embedding(xfer_table_, input.xfer).detach(), input.location}, -1)
+          : h;
   const auto hidden = shaped(torch::relu(reward_hidden_(seen)), {r, kRewardWidth});
   p.reward = (hidden * reward_out_->weight).sum(-1) + reward_out_->bias;
   return p;
@@ -121,9 +126,10 @@ Prediction WorldModelImpl::step(const WorldInput& input, Memory& memory) {
 }
 
 Prediction WorldModelImpl::sequence(const WorldInput& input, Memory& memory) {
-  const auto [out, h, c] = torch::lstm(features(input), {memory.h.unsqueeze(0), memory.c.unsqueeze(0)}, {w_ih_, w_hh_, b_ih_, b_hh_},
-                                       /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0, is_training(), /*bidirectional=*/false,
-                                       /*batch_first=*/false);
+  const auto [out, h, c] =
+      torch::lstm(features(input), {memory.h.unsqueeze(0), memory.c.unsqueeze(0)}, {w_ih_, w_hh_, b_ih_, b_hh_},
+                  /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0, is_training(), /*bidirectional=*/false,
+                  /*batch_first=*/false);
   memory = {h.squeeze(0), c.squeeze(0)};
   return heads(out, input);
 }

@@ -19,13 +19,14 @@
 namespace rlgo::nets {
 
 struct WorldOptions {
-  EncoderOptions encoder;       // width is Z
-  int hidden = 256;             // LSTM units, 4..4096
-  int mixtures = 8;             // Gaussians per latent dimension, 1..64
-  int action_width = 32;        // of the embedding of an xfer, 1..1024
-  int ensemble = 1;             // reward and transition heads whose disagreement tells what is unknown, 1..16
-  double sigma_floor = 0.01;    // smallest deviation of a component, in standardised units
-  bool separate_reward = false; // the reward has a network of its own over (h, z, action), cut off from the rest's gradient
+  EncoderOptions encoder;     // width is Z
+  int hidden = 256;           // LSTM units, 4..4096
+  int mixtures = 8;           // Gaussians per latent dimension, 1..64
+  int action_width = 32;      // of the embedding of an xfer, 1..1024
+  int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
+  double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units
+  bool separate_reward =
+      false;  // the reward has a network of its own over (h, z, action), cut off from the rest's gradient
 };
 // Throws Error naming the option that is out of bounds.
 void check(const WorldOptions& options);
@@ -68,8 +69,12 @@ class WorldModelImpl : public torch::nn::Module {
   // Latents of observations as the encoder gives them, [B, Z]; differentiable.
   torch::Tensor encode(const GraphBatch& batch) { return encoder_(batch).global; }
   torch::Tensor standardise(const torch::Tensor& raw_z) const { return (raw_z - z_mean_) / z_deviation_; }
-  torch::Tensor reward_units(const torch::Tensor& standardised) const { return standardised * reward_deviation_ + reward_mean_; }
-  torch::Tensor standardise_reward(const torch::Tensor& reward) const { return (reward - reward_mean_) / reward_deviation_; }
+  torch::Tensor reward_units(const torch::Tensor& standardised) const {
+    return standardised * reward_deviation_ + reward_mean_;
+  }
+  torch::Tensor standardise_reward(const torch::Tensor& reward) const {
+    return (reward - reward_mean_) / reward_deviation_;
+  }
   // Replaces the statistics; [Z], [Z], scalars. Deviations are kept above 1e-4.
   void set_latent_statistics(const torch::Tensor& mean, const torch::Tensor& deviation);
   void set_reward_statistics(double mean, double deviation);
@@ -90,11 +95,11 @@ class WorldModelImpl : public torch::nn::Module {
   mdp::ObservationSpec spec_;
   WorldOptions options_;
   Encoder encoder_{nullptr};
-  torch::Tensor xfer_table_;                           // [X+1, action_width]
-  torch::Tensor w_ih_, w_hh_, b_ih_, b_hh_;            // [4H, in], [4H, H], [4H], [4H]: gates i f g o
+  torch::Tensor xfer_table_;                 // [X+1, action_width]
+  torch::Tensor w_ih_, w_hh_, b_ih_, b_hh_;  // [4H, in], [4H, H], [4H], [4H]: gates i f g o
   Dense mixture_{nullptr}, terminal_{nullptr}, present_{nullptr}, count_{nullptr}, members_{nullptr};
   Dense reward_hidden_{nullptr}, reward_out_{nullptr};
-  torch::Tensor stay_;                                 // [X] how far an xfer that is legal tends to stay so
+  torch::Tensor stay_;  // [X] how far an xfer that is legal tends to stay so
   torch::Tensor z_mean_, z_deviation_, reward_mean_, reward_deviation_;  // buffers
 };
 TORCH_MODULE(WorldModel);

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/onnx/onnx_node.h"
 #include "core/onnx/evaluate.h"
+#include "core/onnx/onnx_node.h"
 
 namespace rlgo::onnx_io {
 namespace {

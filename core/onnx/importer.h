@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/onnx/onnx_node.h"
 #include "core/onnx/onnx.h"
+#include "core/onnx/onnx_node.h"
 #include "core/onnx/sampled_shapes.h"
 #include "core/onnx/skeleton.h"
 #include "core/onnx/type_table.h"

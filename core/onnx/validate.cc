@@ -11,9 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/onnx/safe_schemas.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
+#include "core/onnx/safe_schemas.h"
 
 namespace rlgo::onnx_io {
 namespace {

@@ -30,7 +30,8 @@ struct Work {
 
 using Types = std::vector<TensorType>;
 
-// An attribute of an operator, with its kind by example: the alternative that `fallback` holds. Required where !optional.
+// An attribute of an operator, with its kind by example: the alternative that `fallback` holds. Required where
+// !optional.
 struct AttrSpec {
   Attr key;
   AttrValue fallback;
@@ -47,9 +48,9 @@ constexpr int kAnyArity = 1 << 20;
 struct OpSpec {
   Op op;
   int min_inputs;
-  int max_inputs;          // kAnyArity: no upper bound
-  bool commutative;        // the order of two inputs does not matter
-  bool elementwise;        // output element depends only on the (broadcast) elements at the same place
+  int max_inputs;    // kAnyArity: no upper bound
+  bool commutative;  // the order of two inputs does not matter
+  bool elementwise;  // output element depends only on the (broadcast) elements at the same place
   std::vector<AttrSpec> attrs;
   // Types of the outputs, or nothing where inputs and attributes do not fit together: a normal answer, which rules rely
   // on. `attrs` are complete and of the right kinds (see complete_attrs). Input types are static unless op == opaque.
@@ -65,6 +66,7 @@ const OpSpec& spec(Op op);
 std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reason = nullptr);
 
 // complete_attrs + arity + infer. Nothing where it does not fit; then `reason` says why.
-std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete, std::string* reason = nullptr);
+std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete,
+                           std::string* reason = nullptr);
 
 }  // namespace rlgo::ops

@@ -11,8 +11,24 @@
 
 namespace rlgo::ops {
 
-// Values are those of ONNX's TensorProto.DataType; `other` stands for anything rlgo does not compute with (strings, sequences, ...).
-enum class DType : uint8_t { other = 0, f32 = 1, u8 = 2, i8 = 3, u16 = 4, i16 = 5, i32 = 6, i64 = 7, boolean = 9, f16 = 10, f64 = 11, u32 = 12, u64 = 13, bf16 = 16 };
+// Values are those of ONNX's TensorProto.DataType; `other` stands for anything rlgo does not compute with (strings,
+// sequences, ...).
+enum class DType : uint8_t {
+  other = 0,
+  f32 = 1,
+  u8 = 2,
+  i8 = 3,
+  u16 = 4,
+  i16 = 5,
+  i32 = 6,
+  i64 = 7,
+  boolean = 9,
+  f16 = 10,
+  f64 = 11,
+  u32 = 12,
+  u64 = 13,
+  bf16 = 16
+};
 
 std::string_view name(DType dtype);  // "f32", "i64", "bool", ...
 std::optional<DType> dtype_from_name(std::string_view name);
@@ -40,9 +56,9 @@ struct TensorType {
     return type;
   }
   int rank() const { return static_cast<int>(shape.size()); }
-  bool is_static() const;        // ranked, and all extents known
-  int64_t elements() const;      // product of the extents (1 for a scalar); requires is_static(); saturates at INT64_MAX
-  int64_t bytes() const;         // elements() * size_bytes(dtype), saturating
+  bool is_static() const;    // ranked, and all extents known
+  int64_t elements() const;  // product of the extents (1 for a scalar); requires is_static(); saturates at INT64_MAX
+  int64_t bytes() const;     // elements() * size_bytes(dtype), saturating
   uint64_t hash() const;
   bool operator==(const TensorType& other) const;
   const Shape& alternative_shape() const { return alternative ? *alternative : shape; }

@@ -71,7 +71,7 @@ struct RuleText {
   std::string file;
   std::vector<std::string> tags;
   std::string proof = "unproved";
-  std::vector<std::string> axioms;  // that the proof needs, where proof is "proved"
+  std::vector<std::string> axioms;          // that the proof needs, where proof is "proved"
   std::string before_first, before_second;  // before ?a ?b
   std::vector<Equation> left;
   std::vector<Guard> guards;

@@ -120,8 +120,9 @@ class Maker {
     } else if (held != tensors_.end()) {
       add_value(held->second, draft);
     } else if (operand.kind == Operand::Kind::tensor && (asked_.value >> operand.index & 1u) && rng_.below(8) != 0) {
-      const double number = asked_.numbers.empty() || rng_.below(3) == 0 ? static_cast<double>(rng_.below(7)) - 2.0
-                                                                   : asked_.numbers[rng_.below(asked_.numbers.size())];
+      const double number = asked_.numbers.empty() || rng_.below(3) == 0
+                                ? static_cast<double>(rng_.below(7)) - 2.0
+                                : asked_.numbers[rng_.below(asked_.numbers.size())];
       const bool kernel = draft.op == ops::Op::conv2d && draft.types.size() == 1;
       const Value value = kernel ? averaging_kernel() : fill(number);
       tensors_[{static_cast<int>(operand.kind), operand.index, 0}] = value;

@@ -22,8 +22,8 @@ struct Asked {
 // Attributes that the nodes made so far have bound: by name, and as bundles.
 class BoundAttributes {
  public:
-  // Sets what is known of a node's attributes: fixed ones, bound names, lists of bound names and numbers, its bundle less
-  // what the node mentions.
+  // Sets what is known of a node's attributes: fixed ones, bound names, lists of bound names and numbers, its bundle
+  // less what the node mentions.
   void give(const LeftNode& left, ops::Attrs& attrs) const;
   // Binds the names and the bundle of a node that is complete; elements of a list that are bound already win.
   void bind(const LeftNode& left, ops::Attrs& attrs);

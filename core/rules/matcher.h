@@ -12,9 +12,9 @@ namespace rlgo::rules {
 // A place where a rule fits, but for conditions that depend on far-away parts of the graph.
 struct Found {
   Match match;
-  uint64_t signature = 0;              // Plan::signature
-  bool sensitive = false;              // a cycle could arise: depends on paths outside the match
-  bool blocked = false;                // sensitive, and in this graph it would arise
+  uint64_t signature = 0;                // Plan::signature
+  bool sensitive = false;                // a cycle could arise: depends on paths outside the match
+  bool blocked = false;                  // sensitive, and in this graph it would arise
   std::shared_ptr<const Recipe> recipe;  // where the finder wanted it
 };
 

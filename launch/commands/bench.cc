@@ -7,15 +7,15 @@
 #include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
-#include "launch/train/algorithm_factory.h"
 #include "launch/commands/bench_scale.h"
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
 #include "launch/commands/rules.h"
-#include "launch/train/dream_agent.h"
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
+#include "launch/train/algorithm_factory.h"
+#include "launch/train/dream_agent.h"
 
 namespace rlgo::launch {
 namespace {
@@ -100,7 +100,8 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
 }
 
 // Dreamed steps, world model and controller together, and what one costs beside a real one.
-void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s, double seconds) {
+void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s,
+                 double seconds) {
   config.agent = "model-based";
   DreamAgent agent(config, real.spec(), torch::kCPU, initial, {});
   agent.plan(config.epochs, 1.0, 1);
@@ -125,8 +126,10 @@ void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& 
       sink.kept.clear();
     }
     const double per_s = static_cast<double>(collector.stats().steps - first) / watch.seconds();
-    std::printf("  dream, batch %-4d  %8.0f steps/s (world model and controller), %.3f ms a step; a real one (environment, encoder, policy) costs %.1f as much\n", batch, per_s,
-                1e3 / per_s, per_s / real_per_s);
+    std::printf(
+        "  dream, batch %-4d  %8.0f steps/s (world model and controller), %.3f ms a step; a real one (environment, "
+        "encoder, policy) costs %.1f as much\n",
+        batch, per_s, 1e3 / per_s, per_s / real_per_s);
   }
 }
 
@@ -139,17 +142,23 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
   options.max_steps = 100;
   env::RewriteEnv env(model.graph, rules, prices, options);
   const auto observation = env.reset(0);
-  std::printf("%s: %zu nodes (%zu seen by the agent), %d rules, %zu legal rewrites at the start\n", name.c_str(), model.graph.size(), observation.node_op.size(), rules->size(),
-              observation.loc_node.size());
-  std::printf("  environment        %8.0f steps/s (match, apply, cost, observation; policy excluded)\n", environment_steps_per_s(env, seconds));
+  std::printf("%s: %zu nodes (%zu seen by the agent), %d rules, %zu legal rewrites at the start\n", name.c_str(),
+              model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size());
+  std::printf("  environment        %8.0f steps/s (match, apply, cost, observation; policy excluded)\n",
+              environment_steps_per_s(env, seconds));
   auto player = make_player(config, make_envs(config, model.graph, rules, prices, exec::Device(), 1), false);
   const auto& policy = player.policy;
   policy->load(make_brain({config, env.spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
-  for (int batch : {1, 8}) std::printf("  policy, batch %d    %8.2f ms an observation\n", batch, inference_ms(*policy, observation, batch, seconds / 2));
-  const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
+  for (int batch : {1, 8})
+    std::printf("  policy, batch %d    %8.2f ms an observation\n", batch,
+                inference_ms(*policy, observation, batch, seconds / 2));
+  const auto envs =
+      make_envs(config, model.graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
   const auto speed = learner_speed(config, *envs, *policy);
-  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n", speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
-  std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s, static_cast<long long>(config.ppo_epochs));
+  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n",
+              speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
+  std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s,
+              static_cast<long long>(config.ppo_epochs));
   bench_dream(config, *envs, observation, speed.collected_per_s, seconds);
   std::fflush(stdout);
 }
@@ -169,10 +178,16 @@ int run_bench(Context& context) {
   options.heading("Bench");
   options.texts("graphs", bench.graphs, "zoo graphs or .onnx files to bench, separated by commas");
   options.number("bench.seconds", bench.seconds, 0.1, 3600, "about how long each figure may take, s");
-  options.integer("bench.variants", bench.variants, 0, 1000, "with --target: randomly rewritten graphs whose prices are checked too");
+  options.integer("bench.variants", bench.variants, 0, 1000,
+                  "with --target: randomly rewritten graphs whose prices are checked too");
   declare(options, config);
   if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s", options.help().c_str());
+    std::printf(
+        "usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench "
+        "scale --help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules "
+        "--help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME "
+        "instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s",
+        options.help().c_str());
     return 0;
   }
   const auto positional = options.parse_command_line(context.arguments);

@@ -13,10 +13,10 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
-#include "launch/train/algorithm_factory.h"
 #include "launch/model.h"
-#include "launch/train/scale_job.h"
 #include "launch/session.h"
+#include "launch/train/algorithm_factory.h"
+#include "launch/train/scale_job.h"
 #include "learner/metrics.h"
 #include "replay/summary.h"
 

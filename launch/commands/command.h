@@ -13,16 +13,16 @@ class Comm;
 namespace rlgo::launch {
 
 struct Context {
-  std::vector<std::string> arguments;   // after the subcommand's name
-  comm::Comm* comm = nullptr;           // of all ranks; only for commands that run on several
-  std::string program;                  // argv[0]
+  std::vector<std::string> arguments;  // after the subcommand's name
+  comm::Comm* comm = nullptr;          // of all ranks; only for commands that run on several
+  std::string program;                 // argv[0]
 };
 
 struct Command {
   const char* name;
-  const char* help;                     // one line
-  bool parallel;                        // runs on all ranks of an mpirun; others refuse more than one
-  int (*run)(Context& context);         // exit status
+  const char* help;              // one line
+  bool parallel;                 // runs on all ranks of an mpirun; others refuse more than one
+  int (*run)(Context& context);  // exit status
 };
 
 std::span<const Command> commands();

@@ -6,21 +6,22 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "launch/train/algorithm_factory.h"
 #include "launch/commands/command.h"
-#include "launch/train/dream_agent.h"
 #include "launch/model.h"
-#include "launch/train/network.h"
-#include "launch/train/run_folder.h"
 #include "launch/session.h"
 #include "launch/signals.h"
+#include "launch/train/algorithm_factory.h"
+#include "launch/train/dream_agent.h"
+#include "launch/train/network.h"
+#include "launch/train/run_folder.h"
 
 namespace rlgo::launch {
 namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo evaluate --checkpoint RUN_FOLDER [options]\n"
-    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy in the real\n"
+    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy in "
+    "the real\n"
     "environment, and, where it has a world model, sampled in the dream. Options below win over the run's.\n";
 
 struct EvaluateOptions {
@@ -50,28 +51,35 @@ std::string final_weights(const RunConfig& config, const learner::Checkpoint& c,
 
 std::string row(const RunConfig& config, const std::string& run, const Played& p) {
   const auto& r = p.report;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, config.agent, config.seed, config.temperature, p.mode, r.episodes, r.total_reward.mean,
-                     r.total_reward.deviation, r.length.mean, p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, config.agent, config.seed, config.temperature,
+                     p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation, r.length.mean,
+                     p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
                      p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.best_cost_us.min, r.lost);
 }
 
-constexpr const char* kHeader = "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,lost\n";
+constexpr const char* kHeader =
+    "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,"
+    "lost\n";
 
 void write_csv(const std::string& path, const std::string& rows) {
   std::error_code error;
   const std::string before = std::filesystem::exists(path, error) ? read_file(path) : kHeader;
-  if (!before.starts_with(kHeader)) fail("{}: not a table of rlgo evaluate (its first line differs); name another file", path);
+  if (!before.starts_with(kHeader))
+    fail("{}: not a table of rlgo evaluate (its first line differs); name another file", path);
   atomic_write(path, before + rows);
 }
 
 void print(const Played& p, double initial_us) {
   const auto& r = p.report;
-  std::printf("%-8s return %8.3f +- %.3f %%  length %5.1f", p.mode.c_str(), r.total_reward.mean, r.total_reward.deviation, r.length.mean);
+  std::printf("%-8s return %8.3f +- %.3f %%  length %5.1f", p.mode.c_str(), r.total_reward.mean,
+              r.total_reward.deviation, r.length.mean);
   if (p.mode != "dream") {
-    std::printf("  cost %.3f -> %.3f ms at the end, %.3f ms at best (%+.2f %%)", initial_us / 1e3, r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
+    std::printf("  cost %.3f -> %.3f ms at the end, %.3f ms at best (%+.2f %%)", initial_us / 1e3,
+                r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
                 100 * (r.best_cost_us.min - initial_us) / initial_us);
   }
-  std::printf("  %lld episodes%s\n", static_cast<long long>(r.episodes), r.lost > 0 ? fmt::format(", {} lost", r.lost).c_str() : "");
+  std::printf("  %lld episodes%s\n", static_cast<long long>(r.episodes),
+              r.lost > 0 ? fmt::format(", {} lost", r.lost).c_str() : "");
 }
 
 }  // namespace
@@ -106,7 +114,8 @@ int run_evaluate(Context& context) {
   const auto rules = load_rules(config);
   auto prices = make_prices(config, device);
   if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
-  auto envs = make_envs(config, model.graph, rules, prices.model, device, static_cast<int>(std::min(config.envs_per_actor, evaluate.episodes)));
+  auto envs = make_envs(config, model.graph, rules, prices.model, device,
+                        static_cast<int>(std::min(config.envs_per_actor, evaluate.episodes)));
   const auto initial = envs->reset(0, 0);
   const double initial_us = envs->initial_cost_us(0);
   const BrainInput input{config, envs->spec(), device, initial, folder.rollouts()};
@@ -135,15 +144,17 @@ int run_evaluate(Context& context) {
     how.greedy = false;
     all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
   }
-  std::printf("%s, agent %s, checkpoint %s, temperature %g; returns in percent of the initial cost (reward %s)\n", config.graph.c_str(), config.agent.c_str(),
-              found.path.string().c_str(), config.temperature, config.env_reward.c_str());
+  std::printf("%s, agent %s, checkpoint %s, temperature %g; returns in percent of the initial cost (reward %s)\n",
+              config.graph.c_str(), config.agent.c_str(), found.path.string().c_str(), config.temperature,
+              config.env_reward.c_str());
   std::string rows;
   for (const auto& p : all) {
     print(p, initial_us);
     rows += row(config, folder.path.filename().string(), p);
   }
   if (all.size() == 3)
-    std::printf("gap      %.3f %% (dream-predicted less real return, both sampled)\n", all[2].report.total_reward.mean - all[0].report.total_reward.mean);
+    std::printf("gap      %.3f %% (dream-predicted less real return, both sampled)\n",
+                all[2].report.total_reward.mean - all[0].report.total_reward.mean);
   if (!evaluate.csv.empty()) write_csv(evaluate.csv, rows);
   return 0;
 }

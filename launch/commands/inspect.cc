@@ -10,8 +10,8 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/report/run_report.h"
-#include "launch/train/run_folder.h"
 #include "launch/session.h"
+#include "launch/train/run_folder.h"
 #include "replay/compact.h"
 #include "replay/summary.h"
 
@@ -20,8 +20,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kHelp =
-    "usage: rlgo inspect PATH              a run folder, a folder of rollouts, one of its parts, an .onnx file, or a zoo graph's name\n"
-    "       rlgo inspect --changes MODEL   also each operator of an .onnx file that the import folds, merges or removes\n"
+    "usage: rlgo inspect PATH              a run folder, a folder of rollouts, one of its parts, an .onnx file, or a "
+    "zoo graph's name\n"
+    "       rlgo inspect --changes MODEL   also each operator of an .onnx file that the import folds, merges or "
+    "removes\n"
     "       rlgo inspect --report RUN      writes the run's report.html again\n"
     "       rlgo inspect --compact PATH    merges the parts of a folder of rollouts into fewer files first\n";
 
@@ -30,10 +32,13 @@ std::string describe_model(const std::string& name, bool changes) {
   config.graph = name;
   const auto model = load_model(config, false);
   const auto& graph = model.graph;
-  std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(), graph.inputs().size(), graph.outputs().size());
+  std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(),
+                                graph.inputs().size(), graph.outputs().size());
   for (const auto& change : changes ? model.changes : std::vector<std::string>()) out += fmt::format("  {}\n", change);
-  for (auto id : graph.inputs()) out += fmt::format("  input  {} : {}\n", graph.node(id).info->name, ops::to_string(graph.type({id, 0})));
-  for (const auto& o : graph.outputs()) out += fmt::format("  output {} : {}\n", o.name, ops::to_string(graph.type(o.value)));
+  for (auto id : graph.inputs())
+    out += fmt::format("  input  {} : {}\n", graph.node(id).info->name, ops::to_string(graph.type({id, 0})));
+  for (const auto& o : graph.outputs())
+    out += fmt::format("  output {} : {}\n", o.name, ops::to_string(graph.type(o.value)));
   std::map<std::string, int> ops;
   for (auto id : graph.order()) {
     if (!graph.node(id).constant) ++ops[std::string(ops::name(graph.node(id).op()))];
@@ -48,7 +53,8 @@ std::string describe_model(const std::string& name, bool changes) {
   }
   cost::AnalyticCost model_cost;
   const auto cost = cost::graph_cost(model_cost, graph);
-  return out + fmt::format("analytic cost {:.3f} ms, {:.3f} GFLOP, {} moved, {} at the peak, {:.0f} kernels\n", cost.runtime_us / 1000.0, cost.flops / 1e9, human_bytes(cost.bytes),
+  return out + fmt::format("analytic cost {:.3f} ms, {:.3f} GFLOP, {} moved, {} at the peak, {:.0f} kernels\n",
+                           cost.runtime_us / 1000.0, cost.flops / 1e9, human_bytes(cost.bytes),
                            human_bytes(cost.peak_bytes), cost.launches);
 }
 
@@ -59,7 +65,8 @@ std::string describe_run(const RunFolder& folder) {
   } else {
     out += "no summary.txt: the run has not ended (or was killed); go on with --resume\n";
   }
-  if (fs::exists(folder.rollouts()) && !fs::is_empty(folder.rollouts())) out += "\n" + replay::to_text(replay::summarize(folder.rollouts()));
+  if (fs::exists(folder.rollouts()) && !fs::is_empty(folder.rollouts()))
+    out += "\n" + replay::to_text(replay::summarize(folder.rollouts()));
   return out;
 }
 
@@ -79,7 +86,8 @@ int run_inspect(Context& context) {
   const fs::path path = arguments[0];
   if (compact) {
     const auto done = replay::compact(path);
-    std::printf("merged %lld parts into %lld\n", static_cast<long long>(done.parts_before), static_cast<long long>(done.parts_after));
+    std::printf("merged %lld parts into %lld\n", static_cast<long long>(done.parts_before),
+                static_cast<long long>(done.parts_after));
   }
   if (report) {
     report::write_run_report({path});

@@ -47,12 +47,14 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
   o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
   o.texts("dim", r.config.dims,
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
-  o.texts("size", r.config.sizes,
-          "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
+  o.texts(
+      "size", r.config.sizes,
+      "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
   o.texts("input", r.inputs,
           "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
           "model runs with");
-  o.texts("rules", r.config.rules, "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones and winograd");
+  o.texts("rules", r.config.rules,
+          "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones and winograd");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.heading("Measurement");
   o.choice("cost", r.config.cost, {"measured", "analytic"},

@@ -6,10 +6,10 @@
 #include "core/base/text.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
-#include "launch/train/outcome.h"
-#include "launch/train/run_folder.h"
 #include "launch/session.h"
 #include "launch/target.h"
+#include "launch/train/outcome.h"
+#include "launch/train/run_folder.h"
 
 namespace rlgo::launch {
 namespace {
@@ -47,8 +47,10 @@ int run_replay(Context& context) {
   const auto model = load_model(config, true);
   const auto rules = load_rules(config);
   const TraceFile trace = parse_trace(read_file(trace_path), trace_path, *rules);
-  if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash()) fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.graph);
-  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(), count_rules(trace.actions, *rules).c_str());
+  if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
+    fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.graph);
+  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(),
+              count_rules(trace.actions, *rules).c_str());
   const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
   std::printf("%s", to_text(judge(config, model, graph, start_target(config).get(), device), config).c_str());

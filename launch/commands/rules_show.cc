@@ -5,10 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/draw/rule_picture.h"
 #include "core/rules/compiled.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
-#include "core/draw/rule_picture.h"
 
 namespace rlgo::launch {
 

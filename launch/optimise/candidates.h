@@ -12,10 +12,10 @@
 #include "core/cost/analytic.h"
 #include "core/cost/cost.h"
 #include "launch/model.h"
+#include "launch/optimise/benchmark.h"
 #include "launch/optimise/clock.h"
 #include "launch/optimise/optimise.h"
 #include "launch/optimise/plan.h"
-#include "launch/optimise/benchmark.h"
 
 namespace rlgo::launch {
 

@@ -45,7 +45,8 @@ std::string to_text(const Sight& sight) {
   const std::string behind = fmt::format("in front of operators that LibTorch does not know ({})", join(names, ", "));
   if (sight.nothing()) return fmt::format("all {} operators stand {}: nothing is compared", sight.all(), behind);
   std::string text = fmt::format("{} of {} operators stand {}: ", sight.through + sight.blind, sight.all(), behind);
-  if (sight.through > 0) text += "made-up functions stand for these, through which a difference shows, but not its size";
+  if (sight.through > 0)
+    text += "made-up functions stand for these, through which a difference shows, but not its size";
   if (sight.blind > 0) {
     text += fmt::format("{}of {} of them nothing is seen", sight.through > 0 ? "; " : "", sight.blind);
   }

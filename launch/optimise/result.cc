@@ -131,7 +131,8 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 std::string to_text(const Story& story) {
   const Attempt& best = story.best();
   std::string out = line("model", fmt::format("{}: {}", story.model, join(split(story.about, '\n'), "; ")));
-  if (const auto text = normalisation_text(best.normalised); !text.empty()) out += line("normalised", "at export: " + text);
+  if (const auto text = normalisation_text(best.normalised); !text.empty())
+    out += line("normalised", "at export: " + text);
   if (!story.given.empty()) out += line("inputs", to_text(story.given));
   if (!story.assumed.empty()) {
     out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",

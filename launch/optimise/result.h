@@ -57,8 +57,8 @@ struct Check {
   std::string by;     // "LibTorch interpreter, 2 random inputs"
   bool done = false;  // false: could not be made, `detail` says why
   bool same = false;
-  double error = 0;    // largest relative error
-  std::string detail;  // why not, or the worst output
+  double error = 0;         // largest relative error
+  std::string detail;       // why not, or the worst output
   std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
 };
 
@@ -69,9 +69,9 @@ struct Story {
   double seconds = 0;
   double tolerance = 0;
   // What was found.
-  std::string about;                 // import report
+  std::string about;                    // import report
   measure::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
-  std::vector<std::string> changes;  // what of the file the import did without, one line each
+  std::vector<std::string> changes;     // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
   std::string cost_name;  // "measured:cpu"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/cost/cost.h"
+#include "core/draw/chart.h"
 #include "core/graph/graph.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
-#include "core/draw/chart.h"
 #include "launch/report/page.h"
 
 namespace rlgo::launch::report {

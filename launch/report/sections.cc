@@ -187,7 +187,8 @@ std::string to_html(const Evidence& evidence) {
     page.section("Normalisations");
     page.table({"what", "how much"}, evidence.normalised);
     if (!evidence.changes.empty()) {
-      page.folded(fmt::format("what the import did without, {} in all", evidence.changes.size()), join(evidence.changes, "\n"));
+      page.folded(fmt::format("what the import did without, {} in all", evidence.changes.size()),
+                  join(evidence.changes, "\n"));
     }
   }
   page.section("Environment");

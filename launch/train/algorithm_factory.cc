@@ -28,7 +28,8 @@ constexpr const char* kTrainer = "trainer/";
 
 // The trainer and what adapts it to the loop, kept together.
 struct Ppo {
-  Ppo(nets::ActorCritic network, const learner::PpoOptions& options, uint64_t seed) : trainer(network.ptr(), options), algorithm(trainer, seed) {}
+  Ppo(nets::ActorCritic network, const learner::PpoOptions& options, uint64_t seed)
+      : trainer(network.ptr(), options), algorithm(trainer, seed) {}
   learner::PpoTrainer trainer;
   learner::PpoAlgorithm algorithm;
 };
@@ -129,7 +130,8 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
 Brain make_brain(const BrainInput& in) {
   const auto& config = in.config;
   if (config.agent == "random")
-    return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {}, [](const std::shared_ptr<learner::LearnerGroup>&) {}};
+    return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {},
+            [](const std::shared_ptr<learner::LearnerGroup>&) {}};
   if (config.agent == "model-free") return ppo_brain(config, in.spec, in.device);
   if (has_world_model(config)) return dream_brain(in);
   fail("unknown agent '{}'", config.agent);

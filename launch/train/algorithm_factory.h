@@ -19,7 +19,7 @@ namespace rlgo::launch {
 struct Player {
   std::unique_ptr<mdp::BatchEnv> envs;  // the real ones, with latents where the agent has a world model, or dreams
   std::unique_ptr<actors::Policy> policy;
-  std::function<bool()> ready;          // see actors::ActorOptions
+  std::function<bool()> ready;  // see actors::ActorOptions
   bool dreams = false;
 };
 // `real`: real environments. `dreams`: this rank is to dream (see dreams_on).

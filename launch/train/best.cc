@@ -31,8 +31,10 @@ void BestGraph::replace(env::Trace actions, std::vector<double> cost_us) {
 }
 
 void BestGraph::adopt(const TraceFile& stored) {
-  if (stored.graph_hash != trace_.graph_hash) fail("best.trace belongs to another graph ({}) than this run's ({})", stored.graph, trace_.graph);
-  if (stored.rules_hash != trace_.rules_hash) fail("best.trace was made with other rules than this run's; use the rule files of that run");
+  if (stored.graph_hash != trace_.graph_hash)
+    fail("best.trace belongs to another graph ({}) than this run's ({})", stored.graph, trace_.graph);
+  if (stored.rules_hash != trace_.rules_hash)
+    fail("best.trace was made with other rules than this run's; use the rule files of that run");
   replace(stored.actions, stored.cost_us);
 }
 

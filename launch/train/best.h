@@ -14,7 +14,8 @@ namespace rlgo::launch {
 class BestGraph {
  public:
   // `identity`: graph name and hashes that best.trace carries.
-  BestGraph(TraceFile identity, double initial_us) : trace_(std::move(identity)), initial_us_(initial_us), best_us_(initial_us) {}
+  BestGraph(TraceFile identity, double initial_us)
+      : trace_(std::move(identity)), initial_us_(initial_us), best_us_(initial_us) {}
   // Keeps the episode's cheapest graph where it is cheaper than all before; true then.
   bool offer(const mdp::Trajectory& trajectory, int no_op);
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.

@@ -18,9 +18,9 @@ using actors::DreamStarts;
 
 namespace {
 
-constexpr double kGateMemory = 0.7;        // of the running reward correlation, per epoch
-constexpr int64_t kReplayedStarts = 64;    // real states that dreams branch from
-constexpr int64_t kComparedDreams = 64;    // dreams behind a dream-predicted return
+constexpr double kGateMemory = 0.7;      // of the running reward correlation, per epoch
+constexpr int64_t kReplayedStarts = 64;  // real states that dreams branch from
+constexpr int64_t kComparedDreams = 64;  // dreams behind a dream-predicted return
 
 class Keep : public actors::Sink {
  public:
@@ -69,11 +69,14 @@ void adopt_encoder(const RunConfig& config, nets::WorldModel& world) {
   if (!found.checkpoint) fail("--encoder-from {}: no usable checkpoint in {}", config.encoder_from, folder.string());
   const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
   const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
-  if (tensors.empty()) fail("--encoder-from {}: {} is not of a model-free agent", config.encoder_from, found.path.string());
+  if (tensors.empty())
+    fail("--encoder-from {}: {} is not of a model-free agent", config.encoder_from, found.path.string());
   try {
     nets::load_named(*world->encoder(), tensors);
   } catch (const Error& e) {
-    throw e.in(fmt::format("--encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)", config.encoder_from));
+    throw e.in(
+        fmt::format("--encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)",
+                    config.encoder_from));
   }
 }
 
@@ -103,11 +106,13 @@ std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>&
 
 }  // namespace
 
-std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device) {
+std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec,
+                                              torch::Device device) {
   nets::LatentAgentOptions agent;
   agent.width = static_cast<int>(config.dream_width);
   agent.noop_bias = config.policy_noop_bias;
-  return std::make_shared<actors::Dreamer>(spec, world_options(config), agent, static_cast<uint64_t>(config.seed), device);
+  return std::make_shared<actors::Dreamer>(spec, world_options(config), agent, static_cast<uint64_t>(config.seed),
+                                           device);
 }
 
 actors::DreamOptions dream_options(const RunConfig& config) {
@@ -121,8 +126,8 @@ actors::DreamOptions dream_options(const RunConfig& config) {
   return o;
 }
 
-DreamAgent::DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device, mdp::Observation initial,
-                       std::filesystem::path rollouts)
+DreamAgent::DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device,
+                       mdp::Observation initial, std::filesystem::path rollouts)
     : config_(config),
       dreamer_(make_dreamer(config, spec, device)),
       world_(dreamer_->world, trainer_options(config), static_cast<uint64_t>(config.seed)),
@@ -215,7 +220,8 @@ void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
   dreamer_->starts = {torch::stack(zs), torch::stack(hs), torch::stack(cs), torch::stack(counts)};
 }
 
-std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes) {
+std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key,
+                                               int64_t episodes) {
   auto options = dream_options(config_);
   options.max_steps = max_steps;
   if (group_->size() > 1 && episodes == 0) options.batch = std::max(1, options.batch / group_->size());
@@ -229,13 +235,16 @@ std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int
   collecting.dream = true;
   collecting.step_together = true;
   actors::Collector collector(env, policy, sink, collecting);
-  const auto may_start = [&] { return episodes > 0 ? collector.next_episode() < episodes : sink.steps + collector.running_steps() < steps; };
+  const auto may_start = [&] {
+    return episodes > 0 ? collector.next_episode() < episodes : sink.steps + collector.running_steps() < steps;
+  };
   while (collector.round(may_start) > 0) {
   }
   return std::move(sink.kept);
 }
 
-void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report) {
+void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
+                             double progress, learner::UpdateReport& report) {
   std::vector<mdp::Trajectory> stored;
   auto chosen = pointers(real);
   if (config_.wm_data == "store" && is_head()) {
@@ -243,7 +252,8 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
     const std::filesystem::path place = config_.wm_store.empty() ? rollouts_ : std::filesystem::path(config_.wm_store);
     replay::Sampler sampler(place, Rng({static_cast<uint64_t>(config_.seed), version, 0x5A3}), true);
     for (const auto& part : sampler.broken()) {
-      if (broken_parts_.insert(part.path.string()).second) report.notes.push_back(fmt::format("left out: {}", part.reason));
+      if (broken_parts_.insert(part.path.string()).second)
+        report.notes.push_back(fmt::format("left out: {}", part.reason));
     }
     for (int64_t steps = 0; sampler.episodes() > 0 && steps < config_.wm_store_steps;) {
       stored.push_back(sampler.episode());
@@ -264,14 +274,16 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
   report.values.emplace_back("wm_gate", reward_correlation_);
 }
 
-void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report) {
+void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
+                                  uint64_t purpose, learner::UpdateReport& report) {
   Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), purpose});
   const auto stats = ppo_.update(trajectories, shuffle, context.between);
   const auto named = stats.named();
   report.values.insert(report.values.end(), named.begin(), named.end());
 }
 
-void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report) {
+void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
+                                 learner::UpdateReport& report) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   double real_return = unknown, dream_return = unknown, real_sum = 0;
   int64_t count = 0;
@@ -283,7 +295,8 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
   }
   if (count > 0) {
     begin_at_start();
-    const auto dreams = dream(0, static_cast<int>(config_.env_max_steps), context.version, static_cast<uint64_t>(config_.seed) + 0xC0, kComparedDreams);
+    const auto dreams = dream(0, static_cast<int>(config_.env_max_steps), context.version,
+                              static_cast<uint64_t>(config_.seed) + 0xC0, kComparedDreams);
     dream_return = 0;
     for (const auto& t : dreams) dream_return += total(t) / static_cast<double>(dreams.size());
     real_return = real_sum / static_cast<double>(count);
@@ -295,12 +308,14 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
 
 // What is held out stays with the head, which measures.
 std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
-  const auto places = learner::balanced(trajectories, group_->size(),
-                                        [this](const auto& t) { return !t.dream && learner::is_held_out(t, config_.wm_holdout); });
+  const auto places = learner::balanced(trajectories, group_->size(), [this](const auto& t) {
+    return !t.dream && learner::is_held_out(t, config_.wm_holdout);
+  });
   return group_->scatter(std::move(trajectories), places);
 }
 
-void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report) {
+void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
+                            learner::UpdateReport& report) {
   const bool compare = context.version % std::max<int64_t>(config_.evaluate_every, 1) == 0;
   compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
   std::vector<mdp::Trajectory> real, dreams;
@@ -313,10 +328,12 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
     real_steps += static_cast<int64_t>(t.steps.size());
   }
   // Dreams never make up more than 1 - real_share of what the controller learns from.
-  const auto room = static_cast<int64_t>(static_cast<double>(real_steps) * (1 - config_.hybrid_real_share) / config_.hybrid_real_share);
+  const auto room = static_cast<int64_t>(static_cast<double>(real_steps) * (1 - config_.hybrid_real_share) /
+                                         config_.hybrid_real_share);
   if (dreamer_->may_dream && config_.dream_actors == 0 && room > 0) {
     begin_at_replayed(real);
-    dreams = dream(std::min(room, own_part(config_.dream_steps)), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+    dreams = dream(std::min(room, own_part(config_.dream_steps)), dream_options(config_).max_steps, context.version,
+                   static_cast<uint64_t>(context.version), 0);
   }
   for (auto& t : dreams) {
     if (dream_steps + static_cast<int64_t>(t.steps.size()) > room) break;
@@ -332,7 +349,8 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
   choose_starts(real);
 }
 
-learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) {
+learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories,
+                                         const learner::UpdateContext& context) {
   learner::UpdateReport report;
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
@@ -343,7 +361,8 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
       break;
     case Phase::dream: {
       if (config_.dream_actors == 0) {
-        trajectories = dream(own_part(config_.dream_steps), dream_options(config_).max_steps, context.version, static_cast<uint64_t>(context.version), 0);
+        trajectories = dream(own_part(config_.dream_steps), dream_options(config_).max_steps, context.version,
+                             static_cast<uint64_t>(context.version), 0);
       } else {
         std::erase_if(trajectories, [](const auto& t) { return !t.dream; });
         trajectories = hand_out(std::move(trajectories));
@@ -377,7 +396,8 @@ void DreamAgent::store(learner::Checkpoint& c) const {
   c.counters["dream/first_epoch"] = first_dream_epoch_;
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
-  const std::pair<const char*, const torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
+  const std::pair<const char*, const torch::Tensor*> starts[] = {
+      {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) c.tensors[std::string(kStartsPrefix) + name] = learner::to_data(*tensor);
 }
 
@@ -389,7 +409,8 @@ void DreamAgent::restore(const learner::Checkpoint& c) {
   first_dream_epoch_ = first->second;
   reward_correlation_ = c.numbers.at("dream/reward_correlation");
   auto& s = dreamer_->starts;
-  const std::pair<const char*, torch::Tensor*> starts[] = {{"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
+  const std::pair<const char*, torch::Tensor*> starts[] = {
+      {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) {
     const auto found = c.tensors.find(std::string(kStartsPrefix) + name);
     if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);

@@ -1,5 +1,6 @@
 // Agents with a world model (SPEC.md 1.11-1.13): what happens in each epoch.
-//   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its dream
+//   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its
+//   dream
 //     alone (P5), with evaluations in the real environment in between and at the end (P6).
 //   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
 //     enough, dreams that branch from real states train the controller too.
@@ -16,15 +17,16 @@
 #include "actors/dreamer.h"
 #include "launch/config.h"
 #include "learner/algorithm.h"
-#include "learner/distributed/learner_group.h"
 #include "learner/checkpoint.h"
-#include "learner/ppo/trainer.h"
+#include "learner/distributed/learner_group.h"
 #include "learner/dream/trainer.h"
+#include "learner/ppo/trainer.h"
 
 namespace rlgo::launch {
 
 // Networks of a dreamer by the options; the encoder of a model-free run is read where --encoder ppo asks for it.
-std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device);
+std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec,
+                                              torch::Device device);
 actors::DreamOptions dream_options(const RunConfig& config);
 
 // Names of tensors in checkpoints: where dreams begin. Each learner has its own.
@@ -38,10 +40,11 @@ class DreamAgent : public learner::Algorithm {
 
   learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
-  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context) override;
+  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories,
+                               const learner::UpdateContext& context) override;
 
-  // Who learns along. The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams
-  // its part of the dreams, from starts of its own.
+  // Who learns along. The head hands out trajectories, measures, and compares dreams with the real thing; each learner
+  // dreams its part of the dreams, from starts of its own.
   void set_group(std::shared_ptr<learner::LearnerGroup> group);
   void begin_at_start();  // dreams begin at the unmodified graph
   void store(learner::Checkpoint& checkpoint) const;
@@ -50,17 +53,23 @@ class DreamAgent : public learner::Algorithm {
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
   bool hybrid() const { return config_.agent == "hybrid"; }
-  void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress, learner::UpdateReport& report);
-  void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, uint64_t purpose, learner::UpdateReport& report);
+  void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress,
+                   learner::UpdateReport& report);
+  void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
+                        uint64_t purpose, learner::UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
   bool is_head() const { return group_->place() == 0; }
   // This learner's part of so many steps.
-  int64_t own_part(int64_t all) const { return all * (group_->place() + 1) / group_->size() - all * group_->place() / group_->size(); }
+  int64_t own_part(int64_t all) const {
+    return all * (group_->place() + 1) / group_->size() - all * group_->place() / group_->size();
+  }
   std::vector<mdp::Trajectory> hand_out(std::vector<mdp::Trajectory> trajectories) const;
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
-  void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, learner::UpdateReport& report);
-  void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context, learner::UpdateReport& report);
+  void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
+                       learner::UpdateReport& report);
+  void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
+                  learner::UpdateReport& report);
 
   RunConfig config_;
   std::shared_ptr<actors::Dreamer> dreamer_;
@@ -70,8 +79,8 @@ class DreamAgent : public learner::Algorithm {
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
   Phase phase_ = Phase::collect;
-  int64_t first_dream_epoch_ = -1;   // model-based: from which on the model is frozen; -1: not yet
-  double reward_correlation_ = 0;    // running, on held-out episodes; hybrid's gate
+  int64_t first_dream_epoch_ = -1;      // model-based: from which on the model is frozen; -1: not yet
+  double reward_correlation_ = 0;       // running, on held-out episodes; hybrid's gate
   std::set<std::string> broken_parts_;  // of the store, told already
 };
 

@@ -9,11 +9,11 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/exec/device_tools.h"
-#include "launch/train/outcome.h"
 #include "launch/report/run_report.h"
 #include "launch/revision.h"
-#include "launch/train/roles.h"
 #include "launch/signals.h"
+#include "launch/train/outcome.h"
+#include "launch/train/roles.h"
 
 namespace rlgo::launch {
 namespace {
@@ -30,36 +30,40 @@ std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
 constexpr double kMegabyte = 1 << 20;
 
-learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best, const MemoryPeak& memory) {
-  learner::MetricRow row = {{"epoch", e.epoch},
-                            {"seconds", state.seconds},
-                            {"steps", state.steps},
-                            {"episodes", state.episodes},
-                            {"best_cost_us", best.best_us()},
-                            {"episode_reward_mean", e.reward_mean},
-                            {"episode_reward_max", e.reward_max},
-                            {"episode_length_mean", e.length_mean},
-                            {"episode_cost_mean_us", e.cost_mean_us},
-                            {"episode_cost_best_us", e.cost_best_us},
-                            {"epoch_episodes", e.episodes},
-                            {"epoch_steps", e.steps},
-                            {"epoch_dream_steps", e.dream_steps},
-                            {"dropped_episodes", e.dropped},
-                            {"lost_episodes", e.lost},
-                            {"weights_version", e.version},
-                            {"lag_min", e.lag_min},
-                            {"lag_mean", e.lag_mean},
-                            {"lag_max", e.lag_max},
-                            {"collect_s", e.collect_s},
-                            {"update_s", e.update_s},
-                            {"waiting_share", e.waiting_share},
-                            {"steps_per_s", e.steps_per_s},
-                            {"actors", static_cast<int64_t>(e.actors)},
-                            {"bytes_in", static_cast<int64_t>(e.bytes_in)},
-                            {"bytes_out", static_cast<int64_t>(e.bytes_out)},
-                            {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps) : 0.0},
-                            {"host_memory_mb", memory.host_bytes / kMegabyte},
-                            {"device_memory_mb", memory.device_bytes / kMegabyte}};
+learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best,
+                              const MemoryPeak& memory) {
+  learner::MetricRow row = {
+      {"epoch", e.epoch},
+      {"seconds", state.seconds},
+      {"steps", state.steps},
+      {"episodes", state.episodes},
+      {"best_cost_us", best.best_us()},
+      {"episode_reward_mean", e.reward_mean},
+      {"episode_reward_max", e.reward_max},
+      {"episode_length_mean", e.length_mean},
+      {"episode_cost_mean_us", e.cost_mean_us},
+      {"episode_cost_best_us", e.cost_best_us},
+      {"epoch_episodes", e.episodes},
+      {"epoch_steps", e.steps},
+      {"epoch_dream_steps", e.dream_steps},
+      {"dropped_episodes", e.dropped},
+      {"lost_episodes", e.lost},
+      {"weights_version", e.version},
+      {"lag_min", e.lag_min},
+      {"lag_mean", e.lag_mean},
+      {"lag_max", e.lag_max},
+      {"collect_s", e.collect_s},
+      {"update_s", e.update_s},
+      {"waiting_share", e.waiting_share},
+      {"steps_per_s", e.steps_per_s},
+      {"actors", static_cast<int64_t>(e.actors)},
+      {"bytes_in", static_cast<int64_t>(e.bytes_in)},
+      {"bytes_out", static_cast<int64_t>(e.bytes_out)},
+      {"bytes_per_transition", e.trajectory_steps > 0
+                                   ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps)
+                                   : 0.0},
+      {"host_memory_mb", memory.host_bytes / kMegabyte},
+      {"device_memory_mb", memory.device_bytes / kMegabyte}};
   for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
   return row;
 }
@@ -90,7 +94,8 @@ void LearnerSession::open_folder(const std::string& config_text) {
   log_.info("run folder {}", folder_.path.string());
   config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
   if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
-  if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs())) prices_.table->load(folder_.costs());
+  if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs()))
+    prices_.table->load(folder_.costs());
 }
 
 void LearnerSession::prepare() {
@@ -115,7 +120,8 @@ void LearnerSession::prepare() {
   identity.graph_hash = model_.graph.hash();
   identity.rules_hash = rules_->hash();
   best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
-  log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0, probe.matches().total(), rules_->size());
+  log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
+            probe.matches().total(), rules_->size());
   const auto initial = probe.reset(0);
   LearnerDevices devices{{device_}, false, {}};
   if (config_.learners > 1) devices = meet_learners(config_, mailbox_);
@@ -133,12 +139,14 @@ void LearnerSession::prepare() {
 
 void LearnerSession::resume() {
   const auto found = learner::latest(folder_.checkpoints());
-  for (const auto& refused : found.refused) log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
+  for (const auto& refused : found.refused)
+    log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
   if (!found.checkpoint) fail("{}: no usable checkpoint to resume from", folder_.checkpoints().string());
   const auto& c = *found.checkpoint;
   const auto expect = [&](const char* what, const std::string& now, const char* other) {
     const auto at = c.texts.find(what);
-    if (at == c.texts.end() || at->second != now) fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
+    if (at == c.texts.end() || at->second != now)
+      fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
   };
   expect("graph_hash", hex(model_.graph.hash()), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
@@ -155,11 +163,13 @@ void LearnerSession::resume() {
   state_.lost = counter("lost");
   state_.dropped = counter("dropped");
   state_.seconds = c.numbers.at("seconds");
-  for (int64_t rank = 0; rank < counter("ranks"); ++rank) state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
+  for (int64_t rank = 0; rank < counter("ranks"); ++rank)
+    state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
   try {
     brain_.restore(c);
   } catch (const Error& e) {
-    throw e.in(fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
+    throw e.in(
+        fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
   }
   best_->adopt(parse_trace(c.texts.at("best_trace"), found.path.string(), *rules_));
   atomic_write(folder_.config(), config_text_);
@@ -173,12 +183,15 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.texts["spec_hash"] = hex(spec_.hash());
   c.texts["config"] = read_file(folder_.config());
   c.texts["best_trace"] = to_text(best_->trace(), *rules_);
-  c.counters = {{"epoch", state.epoch}, {"version", state.version}, {"episodes", state.episodes}, {"steps", state.steps}, {"lost", state.lost}, {"dropped", state.dropped}};
+  c.counters = {{"epoch", state.epoch}, {"version", state.version}, {"episodes", state.episodes},
+                {"steps", state.steps}, {"lost", state.lost},       {"dropped", state.dropped}};
   c.counters["ranks"] = static_cast<int64_t>(state.next_episode.size());
-  for (size_t rank = 0; rank < state.next_episode.size(); ++rank) c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
+  for (size_t rank = 0; rank < state.next_episode.size(); ++rank)
+    c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
   c.numbers["seconds"] = state.seconds;
   brain_.store(c);
-  learner::CheckpointFolder(folder_.checkpoints(), static_cast<int>(config_.checkpoint_keep)).save(std::move(c), state.epoch, best_->best_us());
+  learner::CheckpointFolder(folder_.checkpoints(), static_cast<int>(config_.checkpoint_keep))
+      .save(std::move(c), state.epoch, best_->best_us());
   store_costs();
 }
 
@@ -215,8 +228,12 @@ learner::LoopHooks LearnerSession::hooks() {
       atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
     }
   };
-  hooks.on_lost = [this](const comm::ErrorReport& lost) { log_.warn("episode {} of rank {} is lost: {}", lost.episode, lost.rank, lost.what); };
-  hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState& state) { on_epoch(report, state); };
+  hooks.on_lost = [this](const comm::ErrorReport& lost) {
+    log_.warn("episode {} of rank {} is lost: {}", lost.episode, lost.rank, lost.what);
+  };
+  hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState& state) {
+    on_epoch(report, state);
+  };
   hooks.service = [this] {
     if (store_) store_->tick(watch_.seconds());
     oracle_->publish();
@@ -232,7 +249,8 @@ learner::LoopHooks LearnerSession::hooks() {
 
 int LearnerSession::run(std::function<bool()> turn) {
   if (config_.store) {
-    replay::StoreHeader header{spec_, static_cast<uint64_t>(config_.seed), config_.graph, kRevision, hex(rules_->hash()), config_.env_reward};
+    replay::StoreHeader header{
+        spec_, static_cast<uint64_t>(config_.seed), config_.graph, kRevision, hex(rules_->hash()), config_.env_reward};
     header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
     replay::WriterOptions options;
     options.episodes_per_part = config_.store_episodes_per_part;
@@ -254,8 +272,10 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.learners = static_cast<int>(config_.learners);
   options.turn = std::move(turn);
   options.should_stop = should_stop;
-  comm::Handlers handlers = {{comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
-                             {comm::Tag::stats, [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
+  comm::Handlers handlers = {
+      {comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
+      {comm::Tag::stats,
+       [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
 
   progress_.phase("training");
   progress_.start(state_.epoch);
@@ -275,8 +295,10 @@ int LearnerSession::finish(const learner::LoopResult& result) {
       log_.info("learner {}: checksum of the weights {:016x}", place, head_->reports()[place].digest);
   }
   checkpoint(result.state);
-  log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch, result.state.steps);
-  if (result.reason == learner::StopReason::too_few_actors || (result.reason == learner::StopReason::interrupted && restart_wanted())) {
+  log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch,
+            result.state.steps);
+  if (result.reason == learner::StopReason::too_few_actors ||
+      (result.reason == learner::StopReason::interrupted && restart_wanted())) {
     log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
     return kRestartStatus;  // the end may be seconds away: no measurements
   }
@@ -288,7 +310,9 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.seconds = result.state.seconds;
   done.agent = config_.agent;
   done.stop_reason = learner::name(result.reason);
-  const std::string summary = conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop}, *best_, log_);
+  const std::string summary =
+      conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop},
+               *best_, log_);
   store_costs();
   try {
     atomic_write(folder_.report(), report::run_html(folder_, config_, model_, rules_, prices_.model.get()));

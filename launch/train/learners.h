@@ -9,8 +9,8 @@
 #include "core/comm/mailbox.h"
 #include "core/exec/device.h"
 #include "core/mdp/mdp.h"
-#include "launch/train/algorithm_factory.h"
 #include "launch/config.h"
+#include "launch/train/algorithm_factory.h"
 #include "learner/distributed/followers.h"
 
 namespace rlgo::launch {

@@ -11,9 +11,9 @@
 #include "core/exec/device.h"
 #include "core/exec/equivalence.h"
 #include "core/measure/measurer.h"
-#include "launch/train/best.h"
 #include "launch/config.h"
 #include "launch/model.h"
+#include "launch/train/best.h"
 #include "launch/train/run_folder.h"
 
 namespace rlgo::launch {
@@ -48,7 +48,8 @@ struct Verdict {
 };
 
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
-Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer, const exec::Device& device);
+Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer,
+              const exec::Device& device);
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);
 // "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.

@@ -13,10 +13,16 @@ class Progress {
  public:
   Progress(StatusLine& line, int64_t epochs, double seconds) : line_(line), epochs_(epochs), seconds_(seconds) {}
   void phase(std::string name) { phase_ = std::move(name); }
-  void start(int64_t epoch) { first_epoch_ = epoch_ = epoch; watch_.restart(); }
+  void start(int64_t epoch) {
+    first_epoch_ = epoch_ = epoch;
+    watch_.restart();
+  }
   void epoch_done(int64_t epoch) { epoch_ = epoch; }
   void steps(int64_t received) { steps_ += received; }
-  void costs(double initial_us, double best_us) { initial_us_ = initial_us; best_us_ = best_us; }
+  void costs(double initial_us, double best_us) {
+    initial_us_ = initial_us;
+    best_us_ = best_us;
+  }
   void show(bool force = false) { line_.show(text(), force); }
   // "train  epoch 3/30  812 steps/s  best 78.1 ms (-28.1 %)  4 min 10 s left"
   std::string text() const;

@@ -8,9 +8,9 @@
 #include "core/base/error.h"
 #include "core/comm/protocol.h"
 #include "core/cost/analytic.h"
-#include "launch/train/learner_session.h"
 #include "launch/signals.h"
 #include "launch/target.h"
+#include "launch/train/learner_session.h"
 
 namespace rlgo::launch {
 namespace {
@@ -47,7 +47,8 @@ bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
 }
 
 void stop_actors(comm::Mailbox& mailbox) {
-  for (int rank = 1; rank < mailbox.size(); ++rank) mailbox.send(rank, comm::Tag::stop, std::string(comm::kRankZeroFailed));
+  for (int rank = 1; rank < mailbox.size(); ++rank)
+    mailbox.send(rank, comm::Tag::stop, std::string(comm::kRankZeroFailed));
   mailbox.flush(2.0);
 }
 
@@ -71,7 +72,8 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
     const int status = session.run();
     if (session.lost_actors()) comm.close(2, status);  // some will not come
     return status;
-  } catch (const comm::NoAnswer& e) {  // the last checkpoint is sound; the networks here may be in the middle of an update
+  } catch (
+      const comm::NoAnswer& e) {  // the last checkpoint is sound; the networks here may be in the middle of an update
     stop_actors(mailbox);
     std::fprintf(stderr, "rlgo: error: %s; the run can go on from its last checkpoint with --resume\n", e.what());
     return kRestartStatus;
@@ -90,7 +92,8 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto rules = load_rules(config);
   Prices prices;
   if (config.cost == "measured") {
-    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox, config.actor_timeout_s, should_stop);
+    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox,
+                                config.actor_timeout_s, should_stop);
     receive_costs(first_costs, *prices.table);
     if (is_external(config)) prices.groups = remote_groups(prices.table, mailbox, config.actor_timeout_s, should_stop);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
@@ -98,13 +101,15 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     prices.model = std::make_shared<cost::AnalyticCost>();
   }
   const bool dreams = dreams_on(config, comm.rank(), comm.size());
-  const auto player =
-      make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor)), dreams);
+  const auto player = make_player(
+      config, make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor)),
+      dreams);
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) receive_costs(message, *prices.table);
   };
-  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()), std::move(handlers));
+  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()),
+                         std::move(handlers));
   try {
     return loop.run(should_stop) == actors::ActorEnd::deserted ? 1 : 0;
   } catch (const std::exception& e) {
@@ -121,13 +126,14 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   comm::Mailbox actor_box(*comms[1]);
   LearnerSession session(config, config_text, learner_box);
   session.prepare();
-  const auto player = make_player(
-      config,
-      make_envs(config, session.model().graph, session.rules(), session.prices().model, session.device(), static_cast<int>(config.envs_per_actor)),
-      false);
+  const auto player = make_player(config,
+                                  make_envs(config, session.model().graph, session.rules(), session.prices().model,
+                                            session.device(), static_cast<int>(config.envs_per_actor)),
+                                  false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
-  actors::ActorLoop actor(actor_box, *player.envs, *player.policy, actor_options(config, player, session.rules()->hash()), std::move(handlers));
+  actors::ActorLoop actor(actor_box, *player.envs, *player.policy,
+                          actor_options(config, player, session.rules()->hash()), std::move(handlers));
   return session.run([&] { return actor.turn(); });
 }
 

@@ -14,8 +14,8 @@ namespace rlgo::launch {
 // learner died, or a batch system asked for the machine (sysexits' EX_TEMPFAIL).
 constexpr int kRestartStatus = 75;
 
-// A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed too,
-// as it does where all read the same bad options; it alone tells then.
+// A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed
+// too, as it does where all read the same bad options; it alone tells then.
 bool stopped_too(comm::Comm& comm);
 // Rank 0 of several: learns, prices, stores. Returns the exit status.
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm);

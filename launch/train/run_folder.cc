@@ -18,7 +18,8 @@ std::string default_name(const RunConfig& config) {
 
 std::string run_options(const fs::path& path) {
   const RunFolder folder{path};
-  if (!fs::exists(folder.config())) fail("{}: is no run folder (it has no config.cfg); run folders are runs/NAME", path.string());
+  if (!fs::exists(folder.config()))
+    fail("{}: is no run folder (it has no config.cfg); run folders are runs/NAME", path.string());
   return read_file(folder.config());
 }
 
@@ -32,8 +33,11 @@ RunFolder open_run_folder(const RunConfig& config) {
   const std::string name = config.name.empty() ? default_name(config) : config.name;
   folder.path = fs::path(config.runs) / name;
   if (fs::exists(folder.config())) {
-    if (!config.name.empty()) fail("{}: a run of this name exists; continue it with --resume {}, or choose another --name", folder.path.string(), folder.path.string());
-    for (int number = 2; fs::exists(folder.config()); ++number) folder.path = fs::path(config.runs) / fmt::format("{}-{}", name, number);
+    if (!config.name.empty())
+      fail("{}: a run of this name exists; continue it with --resume {}, or choose another --name",
+           folder.path.string(), folder.path.string());
+    for (int number = 2; fs::exists(folder.config()); ++number)
+      folder.path = fs::path(config.runs) / fmt::format("{}-{}", name, number);
   }
   make_writable_folder(folder.path);
   make_writable_folder(folder.rollouts());

@@ -4,7 +4,8 @@
 
 namespace rlgo::launch {
 
-StatusLine::StatusLine(bool enabled, bool terminal, double plain_seconds) : enabled_(enabled), terminal_(terminal), plain_seconds_(plain_seconds) {}
+StatusLine::StatusLine(bool enabled, bool terminal, double plain_seconds)
+    : enabled_(enabled), terminal_(terminal), plain_seconds_(plain_seconds) {}
 StatusLine::~StatusLine() { clear(); }
 
 void StatusLine::show(const std::string& text, bool force) {

@@ -38,13 +38,15 @@ bool Roster::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s)
 
 std::vector<int> Roster::real_ones(const std::vector<int>& ranks) const {
   std::vector<int> result;
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return !actor(rank).hello.dream; });
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
+               [this](int rank) { return !actor(rank).hello.dream; });
   return result;
 }
 
 std::vector<int> Roster::dreamers(const std::vector<int>& ranks) const {
   std::vector<int> result;
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result), [this](int rank) { return actor(rank).hello.dream; });
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
+               [this](int rank) { return actor(rank).hello.dream; });
   return result;
 }
 

@@ -21,7 +21,8 @@ Tensor terminal_loss(const Tensor& logit, const Tensor& target, const Tensor& ma
 
 Tensor present_loss(const Tensor& logit, const Tensor& count, const Tensor& mask) {
   const auto present = (count > 0).to(logit.scalar_type());
-  return masked_mean(torch::binary_cross_entropy_with_logits(logit, present, {}, {}, at::Reduction::None).mean(-1), mask);
+  return masked_mean(torch::binary_cross_entropy_with_logits(logit, present, {}, {}, at::Reduction::None).mean(-1),
+                     mask);
 }
 
 Tensor count_loss(const Tensor& log_count, const Tensor& count, const Tensor& mask) {

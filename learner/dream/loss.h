@@ -14,8 +14,8 @@ torch::Tensor masked_mean(const torch::Tensor& x, const torch::Tensor& mask);
 
 // L_z = - mean_t 1/Z sum_i log sum_k pi_ik N(z_i; mu_ik, sigma_ik^2): nats per latent dimension. target [*, Z].
 torch::Tensor latent_loss(const nets::Mixture& mixture, const torch::Tensor& target, const torch::Tensor& mask);
-// L_r = mean of (r_r - r)^2 over the steps and members r that count, standardised rewards. predicted [*, R], target [*],
-// counts_for [*, R] float (bootstrap weights, 0 or 1).
+// L_r = mean of (r_r - r)^2 over the steps and members r that count, standardised rewards. predicted [*, R], target
+// [*], counts_for [*, R] float (bootstrap weights, 0 or 1).
 torch::Tensor reward_loss(const torch::Tensor& predicted, const torch::Tensor& target, const torch::Tensor& counts_for,
                           const torch::Tensor& mask);
 // L_d = mean_t BCE(d, target), the positive class weighted (Ha and Schmidhuber weigh it by 10). logit, target [*].

@@ -14,7 +14,8 @@ double f1(double hits, double found, double wanted) { return found + wanted == 0
 
 double correlation(const Tensor& a, const Tensor& b) {
   if (a.numel() < 2) return 0;
-  const auto x = a.to(torch::kFloat64) - a.to(torch::kFloat64).mean(), y = b.to(torch::kFloat64) - b.to(torch::kFloat64).mean();
+  const auto x = a.to(torch::kFloat64) - a.to(torch::kFloat64).mean(),
+             y = b.to(torch::kFloat64) - b.to(torch::kFloat64).mean();
   const double scale = std::sqrt((x.square().sum() * y.square().sum()).item<double>());
   return scale > 1e-300 ? (x * y).sum().item<double>() / scale : 0;
 }
@@ -33,13 +34,18 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
   const auto mask = s.mask.to(device), counts = s.counts.to(device);
   const auto next = counts.slice(0, 1);
   auto memory = model_->blank(s.episodes);
-  const auto p = model_->sequence({input, counts.slice(0, 0, s.steps), s.xfer.to(device), s.location.to(device)}, memory);
+  const auto p =
+      model_->sequence({input, counts.slice(0, 0, s.steps), s.xfer.to(device), s.location.to(device)}, memory);
   score.steps = static_cast<int64_t>(mask.sum().item<double>());
   score.nll = latent_loss(p.z, target, mask).item<double>();
   constexpr double kHalfLogTwoPi = 0.9189385332046727;
   // Change of the standardised latent: mean 0, deviation as seen in training.
   const auto spread = (z_sums_[2] / z_sums_[0] - (z_sums_[1] / z_sums_[0]).square()).clamp_min(1e-8);
-  const auto moved = ((change_sums_[2] / change_sums_[0]) / spread).to(torch::kFloat32).to(device).sqrt().clamp_min(model_->options().sigma_floor);
+  const auto moved = ((change_sums_[2] / change_sums_[0]) / spread)
+                         .to(torch::kFloat32)
+                         .to(device)
+                         .sqrt()
+                         .clamp_min(model_->options().sigma_floor);
   const auto no_change = -0.5 * ((target - input) / moved).square() - moved.log() - kHalfLogTwoPi;
   score.nll_no_change = -masked_mean(no_change.mean(-1), mask).item<double>();
   score.nll_unconditional = masked_mean((0.5 * target.square() + kHalfLogTwoPi).mean(-1), mask).item<double>();

@@ -7,14 +7,16 @@
 
 namespace rlgo::learner {
 
-Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec, int64_t steps) {
+Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec,
+                         int64_t steps) {
   Sequences s;
   s.steps = steps;
   s.episodes = static_cast<int64_t>(episodes.size());
   for (const auto* e : episodes) s.steps = std::max(s.steps, static_cast<int64_t>(e->steps.size()));
   if (s.steps == 0) fail("world model: no steps to learn from");
   const int64_t t_max = s.steps, b_max = s.episodes, x_max = spec.xfers;
-  s.observations.assign(static_cast<size_t>(t_max + 1), std::vector<const mdp::Observation*>(static_cast<size_t>(b_max), nullptr));
+  s.observations.assign(static_cast<size_t>(t_max + 1),
+                        std::vector<const mdp::Observation*>(static_cast<size_t>(b_max), nullptr));
   s.counts = torch::zeros({t_max + 1, b_max, x_max});
   s.xfer = torch::full({t_max, b_max}, x_max, torch::kInt64);
   s.location = torch::zeros({t_max, b_max, 2});
@@ -22,7 +24,8 @@ Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const
   s.terminal = torch::zeros({t_max, b_max});
   s.mask = torch::zeros({t_max, b_max});
   float *counts = s.counts.data_ptr<float>(), *location = s.location.data_ptr<float>();
-  float *reward = s.reward.data_ptr<float>(), *terminal = s.terminal.data_ptr<float>(), *mask = s.mask.data_ptr<float>();
+  float *reward = s.reward.data_ptr<float>(), *terminal = s.terminal.data_ptr<float>(),
+        *mask = s.mask.data_ptr<float>();
   auto* xfer = s.xfer.data_ptr<int64_t>();
   for (int64_t b = 0; b < b_max; ++b) {
     const auto& e = *episodes[static_cast<size_t>(b)];

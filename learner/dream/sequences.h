@@ -25,6 +25,7 @@ struct Sequences {
 };
 
 // At least `steps` long. Throws Error on an empty list or one without steps.
-Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec, int64_t steps = 0);
+Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const mdp::ObservationSpec& spec,
+                         int64_t steps = 0);
 
 }  // namespace rlgo::learner

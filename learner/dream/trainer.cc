@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/nets/batch.h"
-#include "learner/torch_tensors.h"
 #include "learner/dream/trainer_parts.h"
+#include "learner/torch_tensors.h"
 
 namespace rlgo::learner {
 
@@ -46,7 +46,8 @@ std::vector<Tensor> trained(const nets::WorldModel& model, bool with_encoder) {
 }  // namespace
 
 bool is_held_out(const mdp::Trajectory& t, double share) {
-  const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)), static_cast<uint64_t>(t.episode));
+  const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)),
+                                  static_cast<uint64_t>(t.episode));
   return static_cast<double>(h >> 11) * 0x1.0p-53 < share;
 }
 
@@ -57,7 +58,8 @@ void check(const WorldTrainerOptions& o) {
   bound("batch", o.batch, 1, 1e6);
   bound("sequence length", o.sequence, 1, 1e6);
   bound("max grad norm", o.max_grad_norm, 0, 1e9);
-  for (const double weight : {o.reward_weight, o.terminal_weight, o.terminal_positive_weight, o.present_weight, o.count_weight, o.variance_weight})
+  for (const double weight : {o.reward_weight, o.terminal_weight, o.terminal_positive_weight, o.present_weight,
+                              o.count_weight, o.variance_weight})
     bound("loss weight", weight, 0, 1e6);
   bound("target decay", o.target_decay, 0, 1);
   bound("held-out share", o.holdout, 0, 0.5);
@@ -84,7 +86,8 @@ void WorldTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
   gradients_ = std::make_unique<GradientSum>(parameters_, group_);
 }
 
-Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder, bool gradients) const {
+Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder,
+                            bool gradients) const {
   std::vector<const mdp::Observation*> seen;
   std::vector<int64_t> places;
   for (int64_t t = begin; t < end; ++t) {
@@ -105,7 +108,8 @@ Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets
 }
 
 // [observations, Z] raw latents.
-Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder, bool gradients) const {
+Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, nets::Encoder& encoder,
+                                bool gradients) const {
   torch::AutoGradMode mode(gradients);
   std::vector<Tensor> parts;
   const size_t group = gradients ? seen.size() : kEncodeAtOnce;
@@ -152,7 +156,8 @@ void WorldTrainer::make_batch(Batch& batch, const OwnLatents& latents, bool firs
     if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
     return;
   }
-  batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()}, torch::TensorOptions(model_->device()).dtype(type()));
+  batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()},
+                           torch::TensorOptions(model_->device()).dtype(type()));
   for (size_t b = 0; b < batch.own.size(); ++b) {
     const auto& own = latents.at(batch.own[b]);
     batch.raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
@@ -193,7 +198,8 @@ WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> u
 // Means over the chunks.
 void WorldTrainer::end(Sums& sums) const {
   auto& stats = sums.stats;
-  double* const parts[] = {&stats.loss, &stats.latent, &stats.reward, &stats.terminal, &stats.present, &stats.count, &stats.members, &stats.variance};
+  double* const parts[] = {&stats.loss,    &stats.latent, &stats.reward,  &stats.terminal,
+                           &stats.present, &stats.count,  &stats.members, &stats.variance};
   std::vector<double> values;
   for (const double* part : parts) values.push_back(*part);
   group_->sum(values);
@@ -210,7 +216,8 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
   std::vector<double> own_lengths;
   for (const auto* t : trajectories) {
     if (t->steps.empty()) continue;
-    if (t->spec_hash != model_->spec().hash()) fail("world model: episode {} of rank {} comes from another environment", t->episode, t->rank);
+    if (t->spec_hash != model_->spec().hash())
+      fail("world model: episode {} of rank {} comes from another environment", t->episode, t->rank);
     const bool held_out = is_held_out(*t, options_.holdout);
     (held_out ? unseen : known).push_back(t);
     if (!held_out) own_lengths.push_back(static_cast<double>(t->steps.size()));
@@ -223,7 +230,8 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
   const auto all = group_->gather(own_lengths);
   if (all.values.empty()) return stats;
   const double rest = 1 - std::clamp(progress, 0.0, 1.0);
-  stats.learning_rate = (options_.learning_rate - options_.learning_rate_end) * rest * rest + options_.learning_rate_end;
+  stats.learning_rate =
+      (options_.learning_rate - options_.learning_rate_end) * rest * rest + options_.learning_rate_end;
   static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(stats.learning_rate);
   if (updates_ > 0) stats.score = score_at_head(unseen);
   const auto latents = encode_once(known);

@@ -21,17 +21,17 @@
 namespace rlgo::learner {
 
 struct WorldTrainerOptions {
-  bool train_encoder = false;    // jointly with the rest, against a slow copy of itself; else it stays as it is
-  double learning_rate = 1e-3;   // > 0, of Adam, at the start
+  bool train_encoder = false;       // jointly with the rest, against a slow copy of itself; else it stays as it is
+  double learning_rate = 1e-3;      // > 0, of Adam, at the start
   double learning_rate_end = 1e-5;  // reached at progress 1 by a polynomial of degree 2 (SPEC.md 1.11)
-  int passes = 1;                // over the trajectories of an update; the specification uses each once
-  int batch = 16;                // episodes side by side, >= 1
-  int sequence = 64;             // steps of back-propagation through time; longer episodes go on with the state so far
-  double max_grad_norm = 1.0;    // 0 = off
+  int passes = 1;                   // over the trajectories of an update; the specification uses each once
+  int batch = 16;                   // episodes side by side, >= 1
+  int sequence = 64;           // steps of back-propagation through time; longer episodes go on with the state so far
+  double max_grad_norm = 1.0;  // 0 = off
   double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
-  double variance_weight = 1;    // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
-  double target_decay = 0.99;    // train_encoder: of the slow copy, per gradient step
-  double holdout = 0.1;          // share of episodes that are measured before, and not trained on, [0, 0.5]
+  double variance_weight = 1;  // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
+  double target_decay = 0.99;  // train_encoder: of the slow copy, per gradient step
+  double holdout = 0.1;        // share of episodes that are measured before, and not trained on, [0, 0.5]
 };
 void check(const WorldTrainerOptions& options);
 inline constexpr double kMinLatentDeviation = 0.1;
@@ -44,9 +44,9 @@ struct WorldScore {
   double nll_unconditional = 0;  // of a standard normal: the latents' own distribution
   double reward_mse = 0, reward_correlation = 0;
   double terminal_f1 = 0, mask_f1 = 0;  // 1: perfect; 1 too where there is nothing to find and nothing was found
-  double counts_exact = 0;       // share of legal xfers whose number of locations is right
-  // Open loop: own predictions (temperature 0) fed back, the episode's actions. Root mean square error of the latent per
-  // dimension after h steps, over the episodes that are that long; NaN where none is.
+  double counts_exact = 0;              // share of legal xfers whose number of locations is right
+  // Open loop: own predictions (temperature 0) fed back, the episode's actions. Root mean square error of the latent
+  // per dimension after h steps, over the episodes that are that long; NaN where none is.
   static constexpr int64_t kHorizons[] = {1, 2, 4, 8, 16, 32};
   double drift[std::size(kHorizons)] = {};
   double drift_reward[std::size(kHorizons)] = {};  // RMS error of the sum of rewards so far, reward units
@@ -56,7 +56,7 @@ struct WorldStats {
   int64_t episodes = 0, steps = 0, held_out = 0, minibatches = 0, skipped = 0;  // skipped: gradients not finite
   double loss = 0, latent = 0, reward = 0, terminal = 0, present = 0, count = 0, members = 0, variance = 0;
   double grad_norm = 0, learning_rate = 0, latent_deviation = 0;  // smallest deviation of a raw latent dimension
-  WorldScore score;              // of the held-out episodes, before the update; steps 0 where there were none
+  WorldScore score;  // of the held-out episodes, before the update; steps 0 where there were none
   std::vector<std::pair<std::string, double>> named() const;  // "wm_loss", ...; always the same, NaN where unknown
 };
 
@@ -64,12 +64,12 @@ class WorldTrainer {
  public:
   WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed);
 
-  // `progress` in [0, 1] sets the learning rate; `between` is called after each minibatch. Trajectories must carry whole
-  // observations. Throws Error where a trajectory does not fit the model.
+  // `progress` in [0, 1] sets the learning rate; `between` is called after each minibatch. Trajectories must carry
+  // whole observations. Throws Error where a trajectory does not fit the model.
   //
-  // Several learners give their parts of the trajectories and all get what one learner would with the whole of them (see
-  // PpoTrainer::update): minibatches, means and statistics run over the steps of all. Held-out episodes are for the head;
-  // others leave theirs out (is_held_out tells). All get its score's reward_correlation and steps.
+  // Several learners give their parts of the trajectories and all get what one learner would with the whole of them
+  // (see PpoTrainer::update): minibatches, means and statistics run over the steps of all. Held-out episodes are for
+  // the head; others leave theirs out (is_held_out tells). All get its score's reward_correlation and steps.
   WorldStats update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
                     const std::function<void()>& between = {});
   // Without learning.
@@ -98,7 +98,8 @@ class WorldTrainer {
   void learn(Batch& batch, Sums& sums);
   torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
   struct Weights;
-  Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin, int64_t end) const;
+  Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin,
+                  int64_t end) const;
   torch::Tensor coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const;
   void observe(const Batch& batch);
   void end(Sums& sums) const;

@@ -172,8 +172,10 @@ void PpoTrainer::share(Data& data) const {
   data.advantage_deviation = std::sqrt(variance[0]);
   data.return_mean = mean[1];
   data.return_deviation = std::sqrt(variance[1]);
-  data.explained_variance = variance[1] > 1e-12 * mean[1] * mean[1] ? 1 - variance[2] / variance[1] : std::numeric_limits<double>::quiet_NaN();
-  if (options_.normalize_advantages) data.advantage_t = (data.advantage_t - mean[0]) / (data.advantage_deviation + 1e-8);
+  data.explained_variance = variance[1] > 1e-12 * mean[1] * mean[1] ? 1 - variance[2] / variance[1]
+                                                                    : std::numeric_limits<double>::quiet_NaN();
+  if (options_.normalize_advantages)
+    data.advantage_t = (data.advantage_t - mean[0]) / (data.advantage_deviation + 1e-8);
 }
 
 void PpoTrainer::update_value_scale(const Data& data) {
@@ -209,7 +211,8 @@ void PpoTrainer::step(Sums& sums) {
   ++sums.steps;
 }
 
-PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first) {
+PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size,
+                                           bool first) {
   Minibatch result;
   if (chosen.empty()) return result;
   std::vector<const mdp::Observation*> observations;
@@ -238,12 +241,13 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int
   const auto location_value =
       value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
   const double share = static_cast<double>(chosen.size()) / static_cast<double>(size);
-  result.loss = share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
+  result.loss =
+      share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
   const auto ratio = log_ratio.detach();
-  const auto parts = torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_xfer.detach().mean(),
-                                   e.entropy_location.detach().mean(), approx_kl(ratio),
-                                   clip_fraction(ratio, options_.clip).to(type)})
-                         .to(torch::kCPU, torch::kFloat64);  // one transfer
+  const auto parts =
+      torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_xfer.detach().mean(),
+                    e.entropy_location.detach().mean(), approx_kl(ratio), clip_fraction(ratio, options_.clip).to(type)})
+          .to(torch::kCPU, torch::kFloat64);  // one transfer
   for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = share * parts.const_data_ptr<double>()[i];
   return result;
 }

@@ -69,8 +69,8 @@ class PpoTrainer {
   // of the current weights version does not reproduce its own log-probabilities, and where no minibatch gave finite
   // gradients. No trajectory, or only empty ones: nothing happens, transitions is 0.
   //
-  // Several learners give their parts of the data and all get what one learner would with the whole of it (the parts one
-  // after the other, by place), up to rounding: advantages, returns and the means of every loss run over all
+  // Several learners give their parts of the data and all get what one learner would with the whole of it (the parts
+  // one after the other, by place), up to rounding: advantages, returns and the means of every loss run over all
   // transitions; each minibatch is drawn from all of them, and each learner takes the part of it that it holds, perhaps
   // none. `shuffle` must be the same everywhere. The stats are the same everywhere.
   UpdateStats update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
@@ -99,8 +99,8 @@ class PpoTrainer {
   void share(Data& data) const;
   void update_value_scale(const Data& data);
   void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;
-  // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then no
-  // step was taken.
+  // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then
+  // no step was taken.
   bool train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums);
   struct Minibatch;
   Minibatch evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first);

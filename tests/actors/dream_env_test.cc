@@ -23,7 +23,8 @@ std::shared_ptr<Dreamer> make(int ensemble = 1) {
   o.ensemble = ensemble;
   auto d = std::make_shared<Dreamer>(HillToy().spec(), o, nets::LatentAgentOptions{.width = 16}, 1);
   d->act_at_random = false;
-  d->starts = {torch::zeros({2, 8}), torch::zeros({2, 16}), torch::zeros({2, 16}), torch::tensor({{2.0f, 1.0f, 0.0f}, {1.0f, 0.0f, 3.0f}})};
+  d->starts = {torch::zeros({2, 8}), torch::zeros({2, 16}), torch::zeros({2, 16}),
+               torch::tensor({{2.0f, 1.0f, 0.0f}, {1.0f, 0.0f, 3.0f}})};
   return d;
 }
 
@@ -34,7 +35,8 @@ class Keep : public Sink {
   std::vector<mdp::Trajectory> all;
 };
 
-std::vector<mdp::Trajectory> dream(std::shared_ptr<Dreamer> d, DreamOptions options, uint64_t seed = 3, int64_t episodes = 12) {
+std::vector<mdp::Trajectory> dream(std::shared_ptr<Dreamer> d, DreamOptions options, uint64_t seed = 3,
+                                   int64_t episodes = 12) {
   DreamEnv env(d, options);
   DreamerPolicy policy(d);
   Keep keep;
@@ -51,7 +53,8 @@ std::vector<mdp::Trajectory> dream(std::shared_ptr<Dreamer> d, DreamOptions opti
 
 TEST(DreamEnv, IsDeterministicUnderASeed) {
   const auto d = make();
-  const auto a = dream(d, {.batch = 4, .max_steps = 10}), b = dream(d, {.batch = 4, .max_steps = 10}), c = dream(d, {.batch = 4, .max_steps = 10}, 4);
+  const auto a = dream(d, {.batch = 4, .max_steps = 10}), b = dream(d, {.batch = 4, .max_steps = 10}),
+             c = dream(d, {.batch = 4, .max_steps = 10}, 4);
   ASSERT_EQ(a.size(), 12u);
   for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(mdp::encode(a[i]), mdp::encode(b[i])) << i;
   EXPECT_NE(mdp::encode(a[0]), mdp::encode(c[0]));
@@ -90,7 +93,8 @@ TEST(DreamEnv, AnEpisodeDoesNotDependOnItsCompany) {
   const auto a = alone.step({0}, {{0, 0}})[0];
   const auto b = among.step({0, 1, 2}, {{0, 0}, {0, 0}, {0, 0}})[0];
   EXPECT_NEAR(a.reward, b.reward, 1e-4);
-  for (size_t i = 0; i < a.observation.latent.size(); ++i) EXPECT_NEAR(a.observation.latent[i], b.observation.latent[i], 1e-4);
+  for (size_t i = 0; i < a.observation.latent.size(); ++i)
+    EXPECT_NEAR(a.observation.latent[i], b.observation.latent[i], 1e-4);
 }
 
 TEST(DreamEnv, ThePenaltyIsTheEnsemblesDisagreement) {

@@ -109,7 +109,9 @@ TEST(Evaluator, SaysWhatItDoesNotKnow) {
       rulegen::PrimeRing ring(3);
       const rulegen::LeafPlan plan(*graph);
       const rulegen::Draw draw{rng.next(), 50};
-      const rulegen::Leaves<rulegen::PrimeRing> leaves = [&](const graph::Graph& g, graph::NodeId id) { return plan.prime(ring, draw, g, id); };
+      const rulegen::Leaves<rulegen::PrimeRing> leaves = [&](const graph::Graph& g, graph::NodeId id) {
+        return plan.prime(ring, draw, g, id);
+      };
       EXPECT_FALSE(rulegen::eval_graph<rulegen::PrimeRing>(ring, *graph, leaves)) << ops::name(op);
       ++tried;
     }

@@ -22,7 +22,8 @@ TEST(ZooOutputs, AreNeitherVanishingNorExploding) {
 // Attention is sharp and tokens stay apart, so that a wrong rewrite of the attention cannot hide.
 TEST(ZooOutputs, TokensOfBertDiffer) {
   const auto graph = zoo::make("bert");
-  const auto hidden = exec::Interpreter(graph).run(exec::random_inputs(graph, 1)).at("last_hidden_state");  // [1,128,768]
+  const auto hidden =
+      exec::Interpreter(graph).run(exec::random_inputs(graph, 1)).at("last_hidden_state");  // [1,128,768]
   EXPECT_GT(hidden.std(1).square().mean().sqrt().item<double>(), 0.3);
 }
 

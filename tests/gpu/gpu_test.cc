@@ -15,8 +15,8 @@
 #include "core/nets/actor_critic.h"
 #include "core/nets/graph_ops.h"
 #include "core/nets/weights.h"
-#include "learner/ppo/trainer.h"
 #include "learner/dream/trainer.h"
+#include "learner/ppo/trainer.h"
 #include "tests/support/rollout.h"
 #include "tests/support/toy_env.h"
 

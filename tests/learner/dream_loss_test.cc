@@ -10,7 +10,8 @@ namespace rlgo::learner {
 namespace {
 
 TEST(WorldLoss, MeansRunOverRealStepsAlone) {
-  EXPECT_FLOAT_EQ(masked_mean(torch::tensor({1.0f, 3.0f, 1000.0f}), torch::tensor({1.0f, 1.0f, 0.0f})).item<float>(), 2);
+  EXPECT_FLOAT_EQ(masked_mean(torch::tensor({1.0f, 3.0f, 1000.0f}), torch::tensor({1.0f, 1.0f, 0.0f})).item<float>(),
+                  2);
   EXPECT_FLOAT_EQ(masked_mean(torch::tensor({5.0f}), torch::tensor({0.0f})).item<float>(), 0);
 }
 
@@ -24,7 +25,9 @@ TEST(WorldLoss, LatentByHand) {
 
 TEST(WorldLoss, RewardByHand) {
   const auto predicted = torch::tensor({{1.0f, 3.0f}, {0.0f, 0.0f}});
-  EXPECT_FLOAT_EQ(reward_loss(predicted, torch::tensor({2.0f, 5.0f}), torch::ones({2, 2}), torch::tensor({1.0f, 0.0f})).item<float>(), 1);
+  EXPECT_FLOAT_EQ(reward_loss(predicted, torch::tensor({2.0f, 5.0f}), torch::ones({2, 2}), torch::tensor({1.0f, 0.0f}))
+                      .item<float>(),
+                  1);
 }
 
 TEST(WorldLoss, TerminalWeighsEnds) {

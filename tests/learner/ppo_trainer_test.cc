@@ -154,7 +154,8 @@ class FakeSum : public comm::DeviceGroup {
 void let_others_change(PpoTrainer& trainer, std::function<void(std::span<float>)> change) {
   static const auto comm = comm::self_comm();
   static comm::Mailbox mailbox(*comm);
-  trainer.set_group(std::make_shared<LearnerGroup>(std::make_shared<FakeSum>(std::move(change)), nullptr, mailbox, std::vector<int>{0}, 1));
+  trainer.set_group(std::make_shared<LearnerGroup>(std::make_shared<FakeSum>(std::move(change)), nullptr, mailbox,
+                                                   std::vector<int>{0}, 1));
 }
 
 TEST(PpoTrainer, SumsEveryGradient) {
@@ -182,7 +183,8 @@ TEST(PpoTrainer, GradientsThatAreNotFiniteChangeNothing) {
   PpoTrainer trainer(agent.ptr(), {.normalize_returns = false});
   const auto trajectories = data(agent);
   const auto before = nets::pack(*agent);
-  let_others_change(trainer, [](std::span<float> gradients) { gradients[0] = std::numeric_limits<float>::quiet_NaN(); });
+  let_others_change(trainer,
+                    [](std::span<float> gradients) { gradients[0] = std::numeric_limits<float>::quiet_NaN(); });
   EXPECT_THAT([&] { update(trainer, trajectories); }, ThrowsMessage<Error>(HasSubstr("were not finite")));
   EXPECT_EQ(nets::pack(*agent), before);
 }

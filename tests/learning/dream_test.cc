@@ -5,8 +5,8 @@
 #include "actors/dream_env.h"
 #include "actors/evaluation.h"
 #include "actors/latent_env.h"
-#include "learner/ppo/trainer.h"
 #include "learner/dream/trainer.h"
+#include "learner/ppo/trainer.h"
 #include "tests/support/toy_env.h"
 
 namespace rlgo {
@@ -21,7 +21,8 @@ class Keep : public actors::Sink {
   std::vector<mdp::Trajectory> all;
 };
 
-std::vector<mdp::Trajectory> collect(mdp::BatchEnv& envs, actors::Policy& policy, uint64_t seed, int64_t episodes, bool dream) {
+std::vector<mdp::Trajectory> collect(mdp::BatchEnv& envs, actors::Policy& policy, uint64_t seed, int64_t episodes,
+                                     bool dream) {
   Keep keep;
   actors::CollectorOptions options;
   options.seed = seed;
@@ -42,16 +43,17 @@ std::unique_ptr<mdp::BatchEnv> paths() {
 class Dreams : public ::testing::TestWithParam<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Three, Dreams, ::testing::Values(1, 2, 3));
 
-// A path of 7 cells: 3 jumps of two cells give 10 - 3 = 7, 6 single steps 4, stopping at once 0, random play less than 0;
-// bound: the goal, without a step back (most seeds find the jumps). 400 episodes of
-// random play, then dreams alone; real episodes only look at what was learnt.
+// A path of 7 cells: 3 jumps of two cells give 10 - 3 = 7, 6 single steps 4, stopping at once 0, random play less than
+// 0; bound: the goal, without a step back (most seeds find the jumps). 400 episodes of random play, then dreams alone;
+// real episodes only look at what was learnt.
 TEST_P(Dreams, AControllerTrainedInTheDreamSolvesTheRealPath) {
   const uint64_t seed = GetParam();
   nets::WorldOptions world;
   world.encoder = {.rounds = 2, .width = 16};
   world.hidden = 64;
   world.mixtures = 4;
-  const auto d = std::make_shared<actors::Dreamer>(PathToy(7).spec(), world, nets::LatentAgentOptions{.width = 64, .noop_bias = -2}, seed);
+  const auto d = std::make_shared<actors::Dreamer>(PathToy(7).spec(), world,
+                                                   nets::LatentAgentOptions{.width = 64, .noop_bias = -2}, seed);
   const auto envs = paths();
   actors::RandomPolicy random;
   const auto data = collect(*envs, random, seed, 400, false);
@@ -76,7 +78,8 @@ TEST_P(Dreams, AControllerTrainedInTheDreamSolvesTheRealPath) {
   for (uint64_t round = 1; round <= 30 && score < 7; ++round) {
     actors::DreamEnv dream(d, {.batch = 64, .max_steps = 20, .temperature = 0.5});
     ppo.update(collect(dream, policy, seed * 100 + round, 64, true), shuffle);
-    if (round % 5 == 0) score = actors::evaluate(real, policy, {.seed = seed, .episodes = 1, .greedy = true}).total_reward.mean;
+    if (round % 5 == 0)
+      score = actors::evaluate(real, policy, {.seed = seed, .episodes = 1, .greedy = true}).total_reward.mean;
   }
   EXPECT_GE(score, 4.0);
 }

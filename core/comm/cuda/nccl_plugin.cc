@@ -112,8 +112,7 @@ int wait(void* group, double timeout_s, char* error, size_t error_size) {
     ncclResult_t fault = ncclSuccess;
     ncclCommGetAsyncError(member.comm, &fault);
     if (fault != ncclSuccess) return give_up(member, error, error_size, ncclGetErrorString(fault));
-    if (watch.seconds() > timeout_s)
-      return give_up(member, error, error_size, "a learner did not answer in time");
+    if (watch.seconds() > timeout_s) return give_up(member, error, error_size, "a learner did not answer in time");
     std::this_thread::yield();
   }
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/rulegen/prove/axiom.h"
 #include "core/rulegen/generate/enumerate.h"
 #include "core/rulegen/generate/prune.h"
+#include "core/rulegen/prove/axiom.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::rulegen {

@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "core/rulegen/generate/prune_term.h"
 #include "core/rulegen/generate/rule_writer.h"
 #include "core/rulegen/generate/rule_writer_windows.h"
-#include "core/rulegen/generate/prune_term.h"
 
 namespace rlgo::rulegen {
 

@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
-#include "core/rulegen/prove/certify.h"
 #include "core/rulegen/check/check.h"
+#include "core/rulegen/prove/certify.h"
 #include "core/rulegen/prove/sym_number.h"
 #include "core/rulegen/prove/sym_quantified.h"
 #include "core/rulegen/prove/sym_saturate.h"

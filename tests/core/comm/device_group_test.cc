@@ -91,7 +91,8 @@ TEST(RingGroup, AMemberThatEndsIsAnErrorAtOnce) {
   b.send(0, Tag::stop, "no disk");
   const auto group = ring_group(a, {0, 1});
   double value = 1;
-  EXPECT_THAT([&] { group->all_reduce_sum(&value, 1); }, testing::ThrowsMessage<Error>(testing::HasSubstr("rank 1 ended: no disk")));
+  EXPECT_THAT([&] { group->all_reduce_sum(&value, 1); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("rank 1 ended: no disk")));
 }
 
 TEST(RingGroup, OtherSizeOfTheNeighbourIsAnError) {

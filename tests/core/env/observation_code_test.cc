@@ -8,10 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/rng.h"
+#include "core/codec/coded.h"
 #include "core/cost/analytic.h"
 #include "core/env/features.h"
 #include "core/env/rewrite_env.h"
-#include "core/codec/coded.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
 

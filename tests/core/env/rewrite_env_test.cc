@@ -28,7 +28,8 @@ rule relu-to-abs-of-max
 std::shared_ptr<const rules::RuleSet> test_rules() { return rules::RuleSet::parse(kRules, "test.rules"); }
 
 std::unique_ptr<RewriteEnv> make_env(EnvOptions options = {}, std::function<double(const graph::Graph&)> measure = {}) {
-  return std::make_unique<RewriteEnv>(zoo::make("toy_residual"), test_rules(), std::make_shared<cost::AnalyticCost>(), options, std::move(measure));
+  return std::make_unique<RewriteEnv>(zoo::make("toy_residual"), test_rules(), std::make_shared<cost::AnalyticCost>(),
+                                      options, std::move(measure));
 }
 
 mdp::Action random_action(const mdp::Observation& o, Rng& rng) {

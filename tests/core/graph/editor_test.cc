@@ -163,7 +163,8 @@ TEST(Editor, ConstantPartsAreFoundAgainAfterAnEdit) {
   e.add_output("y", y);
   const auto g = e.finish();
   Editor edit(*g);
-  edit.replace({g->node(y.node).inputs[0]}, edit.op(Op::fill, {}, {{Attr::shape, ops::Ints{2, 3}}, {Attr::value, 1.0}}));
+  edit.replace({g->node(y.node).inputs[0]},
+               edit.op(Op::fill, {}, {{Attr::shape, ops::Ints{2, 3}}, {Attr::value, 1.0}}));
   Delta delta;
   const auto after = edit.finish(&delta);
   EXPECT_TRUE(after->node(y.node).constant);

@@ -24,7 +24,9 @@ TEST(Mdn, DensityByHand) {
   EXPECT_NEAR(log_density(m, torch::tensor({2.0})).item<double>(), std::log(0.75 * 1.5957691), 1e-5);
 }
 
-TEST(Mdn, FarTargetsStayFinite) { EXPECT_TRUE(std::isfinite(log_density(two(0.5), torch::tensor({1e6})).item<double>())); }
+TEST(Mdn, FarTargetsStayFinite) {
+  EXPECT_TRUE(std::isfinite(log_density(two(0.5), torch::tensor({1e6})).item<double>()));
+}
 
 TEST(Mdn, GradientsAgreeWithDifferences) {
   torch::manual_seed(1);

@@ -24,7 +24,8 @@ WorldModel make(int ensemble = 1, bool separate = false, uint64_t seed = 1) {
 
 WorldInput input(int64_t steps, int64_t batch) {
   torch::manual_seed(3);
-  return {torch::randn({steps, batch, 8}), torch::randint(0, 3, {steps, batch, 3}).to(torch::kFloat32), torch::randint(0, 4, {steps, batch}), torch::rand({steps, batch, 2})};
+  return {torch::randn({steps, batch, 8}), torch::randint(0, 3, {steps, batch, 3}).to(torch::kFloat32),
+          torch::randint(0, 4, {steps, batch}), torch::rand({steps, batch, 2})};
 }
 WorldInput at(const WorldInput& all, int64_t t) { return {all.z[t], all.counts[t], all.xfer[t], all.location[t]}; }
 
@@ -62,7 +63,9 @@ TEST(WorldModel, ABatchOfOneEqualsABatchOfMany) {
   const auto many = world->step(at(all, 0), memory);
   for (int64_t b = 0; b < 7; ++b) {
     auto own = world->blank(1);
-    const auto one = world->step({all.z[0].slice(0, b, b + 1), all.counts[0].slice(0, b, b + 1), all.xfer[0].slice(0, b, b + 1), all.location[0].slice(0, b, b + 1)}, own);
+    const auto one = world->step({all.z[0].slice(0, b, b + 1), all.counts[0].slice(0, b, b + 1),
+                                  all.xfer[0].slice(0, b, b + 1), all.location[0].slice(0, b, b + 1)},
+                                 own);
     EXPECT_TRUE(torch::allclose(one.z.mean[0], many.z.mean[b], 1e-4, 1e-5)) << b;
     EXPECT_TRUE(torch::allclose(own.h[0], memory.h[b], 1e-4, 1e-5)) << b;
   }
@@ -82,7 +85,7 @@ TEST(WorldModel, CountsAreWholeNumbersWithinBounds) {
   auto world = make();
   Prediction p;
   p.present = torch::tensor({{1.0f, -1.0f, 1.0f}});
-  p.log_count = torch::tensor({{1.1f, 1.1f, 9.0f}});  // exp(1.1) - 1 = 2.004
+  p.log_count = torch::tensor({{1.1f, 1.1f, 9.0f}});                                    // exp(1.1) - 1 = 2.004
   EXPECT_TRUE(torch::equal(world->counts_of(p), torch::tensor({{2.0f, 0.0f, 3.0f}})));  // max_locations is 3
 }
 
@@ -132,7 +135,8 @@ mdp::Observation dreamed(std::vector<int32_t> counts, float fill) {
 TEST(LatentAgent, ActsLegallyAndAgreesWithEvaluate) {
   auto world = make();
   LatentAgent agent(world->spec(), LatentAgentOptions{.width = 16}, 5);
-  const std::vector<mdp::Observation> all = {dreamed({0, 2, 0}, 0.1f), dreamed({0, 0, 0}, 0.5f), dreamed({3, 0, 1}, -1.0f)};
+  const std::vector<mdp::Observation> all = {dreamed({0, 2, 0}, 0.1f), dreamed({0, 0, 0}, 0.5f),
+                                             dreamed({3, 0, 1}, -1.0f)};
   std::vector<const mdp::Observation*> seen = {&all[0], &all[1], &all[2]};
   const auto batch = collate(seen, agent->spec());
   for (int trial = 0; trial < 50; ++trial) {

@@ -40,7 +40,8 @@ TEST(Op, CommutativeOnesHaveTwoInputs) {
     commutative.insert(name(op));
     EXPECT_EQ(spec(op).max_inputs, 2) << name(op);
   }
-  EXPECT_EQ(commutative, (std::set<std::string_view>{"add", "mul", "min", "max", "equal", "logical_and", "logical_or"}));
+  EXPECT_EQ(commutative,
+            (std::set<std::string_view>{"add", "mul", "min", "max", "equal", "logical_and", "logical_or"}));
 }
 
 TEST(Op, CompleteAttrsFillsDefaults) {

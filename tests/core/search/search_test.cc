@@ -359,9 +359,10 @@ TEST_F(SearchTest, PolicyNeedsARanker) {
 
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
-  EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
-            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, beam, random, policy, "
-            "policy-taso");
+  EXPECT_EQ(
+      error_of([&] { run_on("greeedy", graph); }),
+      "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, beam, random, policy, "
+      "policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
             "search: walk_length must be at least 1, not -1");
