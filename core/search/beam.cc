@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
@@ -31,26 +31,26 @@ std::vector<Candidate> rank(std::span<const StatePtr> beam, std::span<const std:
 }  // namespace
 
 Result beam(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  std::vector<StatePtr> beam{session.start()};
+  Context context(problem, options);
+  std::vector<StatePtr> beam{context.start()};
   std::unordered_set<uint64_t> visited;
   visited.insert(beam[0]->hash.value());
-  while (!beam.empty() && session.may_continue()) {
+  while (!beam.empty() && context.may_continue()) {
     std::vector<std::vector<Step>> tried;
     for (const StatePtr& state : beam) tried.push_back(state->steps(options.max_locations));
-    const auto children = session.price(beam, tried);
+    const auto children = context.evaluate(beam, tried);
     std::vector<StatePtr> next;
-    for (const Candidate& candidate : rank(beam, children, visited, session.counters())) {
+    for (const Candidate& candidate : rank(beam, children, visited, context.counters())) {
       if (next.size() == static_cast<size_t>(options.beam_width)) break;
-      StatePtr state = session.build(*candidate.from, candidate.child.step);
+      StatePtr state = context.build(*candidate.from, candidate.child.step);
       if (!state) continue;
-      ++session.counters().steps;
-      session.offer(*state);
+      ++context.counters().steps;
+      context.offer(*state);
       next.push_back(std::move(state));
     }
     beam = std::move(next);
   }
-  return session.finish();
+  return context.finish();
 }
 
 }  // namespace rlgo::search

@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "core/base/rng.h"
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
 
 // Index of the chosen move, or of none where the graph is left as it is.
-std::optional<size_t> choose(const Ranker::Scores& scores, Rng* rng) {
+std::optional<size_t> choose(const PolicyPrior::Scores& scores, Rng* rng) {
   if (rng == nullptr) {
     const auto best = std::ranges::max_element(scores.moves);
     if (best == scores.moves.end() || *best < scores.stop) return std::nullopt;
@@ -25,22 +25,22 @@ std::optional<size_t> choose(const Ranker::Scores& scores, Rng* rng) {
 }
 
 // One walk from the original graph, greedy where rng is null; false where the search must end.
-bool walk(Session& session, StatePtr state, Rng* rng) {
-  for (int k = 0; k < session.options().walk_length; ++k) {
-    const int max_locations = session.options().max_locations;
+bool walk(Context& context, StatePtr state, Rng* rng) {
+  for (int k = 0; k < context.options().walk_length; ++k) {
+    const int max_locations = context.options().max_locations;
     const std::vector<Step> steps = state->steps(max_locations);
     if (steps.empty()) return true;
-    if (!session.may_continue()) return false;
+    if (!context.may_continue()) return false;
     const auto scores =
-        session.options().ranker->rank(state->graph, state->index, max_locations, session.position(*state));
+        context.options().prior->rank(state->graph, state->index, max_locations, context.position(*state));
     const auto chosen = choose(scores, rng);
     if (!chosen) return true;
-    const StatePtr next = session.build(*state, steps.at(*chosen));
-    ++(next ? session.counters().candidates : session.counters().refused);
+    const StatePtr next = context.build(*state, steps.at(*chosen));
+    ++(next ? context.counters().candidates : context.counters().refused);
     if (!next) return true;
     state = next;
-    ++session.counters().steps;
-    session.offer(*state);
+    ++context.counters().steps;
+    context.offer(*state);
   }
   return true;
 }
@@ -48,16 +48,16 @@ bool walk(Session& session, StatePtr state, Rng* rng) {
 }  // namespace
 
 Result policy(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  const StatePtr start = session.start();
-  if (start->index.total() == 0) return session.finish();
+  Context context(problem, options);
+  const StatePtr start = context.start();
+  if (start->index.total() == 0) return context.finish();
   for (int number = 0; number < options.walks; ++number) {
-    ++session.counters().walks;
+    ++context.counters().walks;
     Rng rng({options.seed, static_cast<uint64_t>(number)});
-    if (!session.may_continue() || !walk(session, start, number == 0 ? nullptr : &rng)) break;
-    if (options.progress) options.progress(session.counters(), session.best_us());
+    if (!context.may_continue() || !walk(context, start, number == 0 ? nullptr : &rng)) break;
+    if (options.progress) options.progress(context.counters(), context.best_us());
   }
-  return session.finish();
+  return context.finish();
 }
 
 }  // namespace rlgo::search

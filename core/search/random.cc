@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/rng.h"
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
@@ -22,17 +22,17 @@ Step draw(const rules::MatchIndex& index, std::span<const int32_t> rules, int ma
 }
 
 // One walk from the original graph; false where the search must end.
-bool walk(Session& session, StatePtr state, Rng rng) {
-  for (int k = 0; k < session.options().walk_length; ++k) {
+bool walk(Context& context, StatePtr state, Rng rng) {
+  for (int k = 0; k < context.options().walk_length; ++k) {
     const auto rules = applicable_rules(state->index);
     if (rules.empty()) return true;
-    if (!session.may_continue()) return false;
-    const StatePtr next = session.build(*state, draw(state->index, rules, session.options().max_locations, rng));
-    ++(next ? session.counters().candidates : session.counters().refused);
+    if (!context.may_continue()) return false;
+    const StatePtr next = context.build(*state, draw(state->index, rules, context.options().max_locations, rng));
+    ++(next ? context.counters().candidates : context.counters().refused);
     if (!next) continue;
     state = next;
-    ++session.counters().steps;
-    session.offer(*state);
+    ++context.counters().steps;
+    context.offer(*state);
   }
   return true;
 }
@@ -40,13 +40,13 @@ bool walk(Session& session, StatePtr state, Rng rng) {
 }  // namespace
 
 Result random_walks(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  const StatePtr start = session.start();
-  if (start->index.total() == 0) return session.finish();
+  Context context(problem, options);
+  const StatePtr start = context.start();
+  if (start->index.total() == 0) return context.finish();
   for (uint64_t number = 0;; ++number) {
-    ++session.counters().walks;
-    if (!walk(session, start, Rng({options.seed, number}))) return session.finish();
-    if (options.progress) options.progress(session.counters(), session.best_us());
+    ++context.counters().walks;
+    if (!walk(context, start, Rng({options.seed, number}))) return context.finish();
+    if (options.progress) options.progress(context.counters(), context.best_us());
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 struct Method {
   const char* name;
   Result (*run)(const Problem&, const Options&);
-  bool needs_ranker;
+  bool needs_prior;
 };
 constexpr auto kMethods = std::to_array<Method>({
     {"greedy", greedy, false},
@@ -69,12 +69,12 @@ std::vector<std::string> names() {
   return all;
 }
 
-bool needs_ranker(const std::string& method) { return find_method(method).needs_ranker; }
+bool needs_prior(const std::string& method) { return find_method(method).needs_prior; }
 
 Result run(const std::string& method, const Problem& problem, const Options& options) {
   const Method& found = find_method(method);
   check(options);
-  if (found.needs_ranker && options.ranker == nullptr) fail("search: method '{}' needs a trained agent", method);
+  if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
   return found.run(problem, options);
 }
 

@@ -23,7 +23,7 @@ struct Problem {
   cost::CostModel& cost;  // used by one thread at a time
 };
 
-// How far a search has come: what a ranking may depend on besides the graph.
+// How far a search has come: what a prior may depend on besides the graph.
 struct Position {
   double initial_us = 0;
   double current_us = 0;
@@ -32,15 +32,15 @@ struct Position {
   int max_steps = 1;  // Options::walk_length
 };
 
-// Judges the rewrites of a graph: a trained agent, plugged in by the caller.
-class Ranker {
+// Log-probabilities of the rewrites of a graph: a trained agent, plugged in by the caller.
+class PolicyPrior {
  public:
   struct Scores {
     std::vector<float>
         moves;       // log-probabilities, by rule, then location < max_locations: -inf where never to be tried
     float stop = 0;  // log-probability of leaving the graph as it is
   };
-  virtual ~Ranker() = default;
+  virtual ~PolicyPrior() = default;
   virtual Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
                       const Position& position) = 0;
 };
@@ -74,7 +74,7 @@ struct Options {
   int walks = 64;            // policy: walks, the first one greedy, >= 1
   int threads = 1;           // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
   int64_t memory_bytes = 0;  // taso, policy-taso: about what the queue may hold; 0: no limit
-  Ranker* ranker = nullptr;  // policy, policy-taso: whom to ask
+  PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
@@ -109,8 +109,8 @@ struct Result {
 
 // The methods, in the order of the table in search.cc.
 std::vector<std::string> names();
-// Whether a method asks options.ranker.
-bool needs_ranker(const std::string& method);
+// Whether a method needs options.prior.
+bool needs_prior(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on
 // problem and options alone (and on when stop() says so), for any fixed number of threads.
 Result run(const std::string& method, const Problem& problem, const Options& options = {});

@@ -56,7 +56,7 @@ std::optional<State> follow(const State& from, const Step& step, cost::CostModel
                from.cost_us + delta_us, from.depth + 1,   std::make_shared<const Trail>(Trail{from.trail, step})};
 }
 
-Child Pricer::operator()(const Step& step) {
+Child Evaluator::operator()(const Step& step) {
   replaced_.clear();
   from_.index.edit(step.rule, step.location, trial_.editor(), &replaced_);
   const graph::Delta& delta = trial_.settle();

@@ -69,9 +69,10 @@ class ThreadCost : public cost::CostModel {
 std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost);
 
 // Prices the rewrites of one state without building their graphs. Refers to both.
-class Pricer {
+class Evaluator {
  public:
-  Pricer(const State& from, cost::CostModel& cost) : from_(from), cost_(cost), trial_(from.graph), hash_(from.hash) {}
+  Evaluator(const State& from, cost::CostModel& cost)
+      : from_(from), cost_(cost), trial_(from.graph), hash_(from.hash) {}
   Child operator()(const Step& step);
 
  private:

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
@@ -30,21 +30,21 @@ std::vector<rules::Match> improving(const State& state, std::vector<Child> child
 }
 
 // Follows those that still lower the cost; what the first one does is known. Null where none could be followed.
-StatePtr follow_all(Session& session, StatePtr state, const std::vector<rules::Match>& wanted) {
+StatePtr follow_all(Context& context, StatePtr state, const std::vector<rules::Match>& wanted) {
   const StatePtr start = state;
   for (const rules::Match& match : wanted) {
-    if (state != start && !session.may_continue()) break;
+    if (state != start && !context.may_continue()) break;
     const auto step = find(*state, match);
     if (!step) continue;
     if (state != start) {
-      const auto child = session.price_known(state, *step);
-      if (!child || child->cost_us >= state->cost_us - session.tolerance_us()) continue;
+      const auto child = context.evaluate_known(state, *step);
+      if (!child || child->cost_us >= state->cost_us - context.tolerance_us()) continue;
     }
-    const StatePtr next = session.build(*state, *step);
+    const StatePtr next = context.build(*state, *step);
     if (!next) continue;
     state = next;
-    ++session.counters().steps;
-    session.offer(*state);
+    ++context.counters().steps;
+    context.offer(*state);
   }
   return state == start ? nullptr : state;
 }
@@ -52,16 +52,16 @@ StatePtr follow_all(Session& session, StatePtr state, const std::vector<rules::M
 }  // namespace
 
 Result sweep(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  StatePtr state = session.start();
-  while (state && session.may_continue()) {
-    const auto wanted = improving(*state, session.price(state), session.tolerance_us());
+  Context context(problem, options);
+  StatePtr state = context.start();
+  while (state && context.may_continue()) {
+    const auto wanted = improving(*state, context.evaluate(state), context.tolerance_us());
     if (wanted.empty()) break;
     const bool gathers = problem.cost.postpone();
-    state = follow_all(session, state, wanted);
+    state = follow_all(context, state, wanted);
     if (gathers) problem.cost.settle();
   }
-  return session.finish();
+  return context.finish();
 }
 
 }  // namespace rlgo::search

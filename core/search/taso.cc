@@ -5,7 +5,7 @@
 #include <functional>
 #include <unordered_set>
 
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 namespace rlgo::search {
 namespace {
@@ -21,15 +21,15 @@ bool later(const Entry& a, const Entry& b) {
   return a.cost_us != b.cost_us ? a.cost_us > b.cost_us : a.number > b.number;
 }
 
-// Which rewrites of a state are tried: all of them, or the ranker's likeliest.
+// Which rewrites of a state are tried: all of them, or the prior's likeliest.
 class Chooser {
  public:
-  Chooser(const Session& session, Ranker* ranker) : session_(session), ranker_(ranker) {}
+  Chooser(const Context& context, PolicyPrior* prior) : context_(context), prior_(prior) {}
   std::vector<Step> operator()(const State& state) const {
-    const Options& options = session_.options();
+    const Options& options = context_.options();
     std::vector<Step> steps = state.steps(options.max_locations);
-    if (ranker_ == nullptr || steps.empty()) return steps;
-    const auto scores = ranker_->rank(state.graph, state.index, options.max_locations, session_.position(state));
+    if (prior_ == nullptr || steps.empty()) return steps;
+    const auto scores = prior_->rank(state.graph, state.index, options.max_locations, context_.position(state));
     std::vector<size_t> order(steps.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
     std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return scores.moves.at(k); });
@@ -42,33 +42,33 @@ class Chooser {
   }
 
  private:
-  const Session& session_;
-  Ranker* ranker_;
+  const Context& context_;
+  PolicyPrior* prior_;
 };
 
 class Backtracking {
  public:
-  Backtracking(Session& session, Ranker* ranker) : session_(session), choose_(session, ranker) {}
+  Backtracking(Context& context, PolicyPrior* prior) : context_(context), choose_(context, prior) {}
 
   void run() {
-    start_ = session_.start();
+    start_ = context_.start();
     visited_.insert(start_->hash.value());
     push({start_->cost_us, number_++, nullptr, {}, start_});
-    while (!queue_.empty() && session_.may_continue()) {
+    while (!queue_.empty() && context_.may_continue()) {
       const std::vector<StatePtr> states = take();
       if (states.empty()) continue;
       std::vector<std::vector<Step>> tried;
       for (const StatePtr& state : states) tried.push_back(choose_(*state));
-      const auto children = session_.price(states, tried);
+      const auto children = context_.evaluate(states, tried);
       // As in TASO's code the bound is that of the best before these: with alpha 1 what improves on it is gone on with.
-      const double bound_us = session_.options().alpha * session_.best_us();
+      const double bound_us = context_.options().alpha * context_.best_us();
       for (size_t k = 0; k < states.size(); ++k) {
         held_bytes_ += states[k]->bytes();
         for (const Child& child : children[k]) consider(states[k], child, bound_us);
       }
       respect_memory();
-      if (session_.options().expansions > 0 && taken_ >= session_.options().expansions) {
-        session_.end(StopReason::budget);
+      if (context_.options().expansions > 0 && taken_ >= context_.options().expansions) {
+        context_.end(StopReason::budget);
         return;
       }
     }
@@ -83,14 +83,14 @@ class Backtracking {
   // The cheapest graphs of the queue, one for each thread, built.
   std::vector<StatePtr> take() {
     std::vector<StatePtr> states;
-    while (!queue_.empty() && states.size() < static_cast<size_t>(session_.options().threads)) {
+    while (!queue_.empty() && states.size() < static_cast<size_t>(context_.options().threads)) {
       std::ranges::pop_heap(queue_, later);
       const Entry entry = std::move(queue_.back());
       queue_.pop_back();
-      StatePtr state = entry.built ? entry.built : session_.build(*entry.from, entry.step);
+      StatePtr state = entry.built ? entry.built : context_.build(*entry.from, entry.step);
       if (!state) continue;
       ++taken_;
-      if (entry.from) ++session_.counters().steps;
+      if (entry.from) ++context_.counters().steps;
       states.push_back(std::move(state));
     }
     return states;
@@ -98,25 +98,25 @@ class Backtracking {
 
   void consider(const StatePtr& from, const Child& child, double bound_us) {
     if (!visited_.insert(child.hash).second) {
-      ++session_.counters().duplicates;
+      ++context_.counters().duplicates;
       return;
     }
     StatePtr built;
-    if (session_.improves(child.cost_us)) {
-      built = session_.build(*from, child.step);
+    if (context_.improves(child.cost_us)) {
+      built = context_.build(*from, child.step);
       if (!built) return;
-      session_.offer(*built);
+      context_.offer(*built);
     }
     if (child.cost_us < bound_us) push({child.cost_us, number_++, from, child.step, std::move(built)});
   }
 
   // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.
   void respect_memory() {
-    const int64_t bound = session_.options().memory_bytes;
+    const int64_t bound = context_.options().memory_bytes;
     if (bound == 0 || used_bytes() <= bound || queue_.size() < 2) return;
     const auto middle = queue_.begin() + static_cast<ptrdiff_t>(queue_.size() / 2);
     std::ranges::nth_element(queue_, middle, [](const Entry& a, const Entry& b) { return later(b, a); });
-    session_.counters().dropped += queue_.end() - middle;
+    context_.counters().dropped += queue_.end() - middle;
     queue_.erase(middle, queue_.end());
     std::ranges::make_heap(queue_, later);
     std::unordered_set<const State*> alive;
@@ -129,7 +129,7 @@ class Backtracking {
     return held_bytes_ + static_cast<int64_t>(queue_.size() * sizeof(Entry) + visited_.size() * 32);
   }
 
-  Session& session_;
+  Context& context_;
   Chooser choose_;
   StatePtr start_;
   std::vector<Entry> queue_;  // a heap
@@ -140,15 +140,15 @@ class Backtracking {
 }  // namespace
 
 Result taso(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  Backtracking(session, nullptr).run();
-  return session.finish();
+  Context context(problem, options);
+  Backtracking(context, nullptr).run();
+  return context.finish();
 }
 
 Result policy_taso(const Problem& problem, const Options& options) {
-  Session session(problem, options);
-  Backtracking(session, options.ranker).run();
-  return session.finish();
+  Context context(problem, options);
+  Backtracking(context, options.prior).run();
+  return context.finish();
 }
 
 }  // namespace rlgo::search

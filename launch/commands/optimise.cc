@@ -39,7 +39,7 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
   o.number("seconds", r.seconds, 1, 1e6, "time for all of it, about, s");
   std::vector<std::string> methods;
   for (const auto& name : search::names()) {
-    if (!search::needs_ranker(name)) methods.push_back(name);
+    if (!search::needs_prior(name)) methods.push_back(name);
   }
   o.choice("method", r.method, methods, "search that goes on where greedy rewriting has ended");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");

@@ -116,7 +116,7 @@ std::vector<std::string> methods_of(const SearchConfig& config) {
   std::vector<std::string> methods = config.methods.empty() ? config.method : config.methods;
   if (methods.empty()) methods.push_back("taso");
   for (const auto& method : methods) {
-    if (search::needs_ranker(method) && config.agent_run.empty())
+    if (search::needs_prior(method) && config.agent_run.empty())
       fail("method '{}' needs a trained agent: name its run folder with --agent-run", method);
   }
   return methods;
@@ -151,7 +151,7 @@ class GraphSearch {
         status_(true, ::isatty(STDERR_FILENO) != 0) {
     check_rewritable(model_, run_.graph);
     if (config.agent_run.empty()) return;
-    ranker_ = load_ranker(config.agent_run, model_.graph, rules_, cost_, static_cast<int>(run_.env_max_locations));
+    prior_ = load_policy_prior(config.agent_run, model_.graph, rules_, cost_, static_cast<int>(run_.env_max_locations));
   }
 
   void price(std::span<const std::string> methods) {
@@ -213,7 +213,7 @@ class GraphSearch {
   search::Result search_by(const std::string& method, const std::string& phase) {
     const Stopwatch watch;
     search::Options options = search_options(run_, config_);
-    options.ranker = ranker_.get();
+    options.prior = prior_.get();
     options.stop = [&] { return stop_signal() != 0 || (run_.seconds > 0 && watch.seconds() >= run_.seconds); };
     const double before_us = cost::graph_cost(*cost_, model_.graph).runtime_us;
     options.progress = [&](const search::Counters& done, double best_us) {
@@ -245,7 +245,7 @@ class GraphSearch {
   std::shared_ptr<MeteredCost> cost_;
   LoadedModel model_;
   StatusLine status_;
-  std::unique_ptr<search::Ranker> ranker_;
+  std::unique_ptr<search::PolicyPrior> prior_;
   search::Result best_;
   std::string best_method_;
 };

@@ -12,9 +12,9 @@
 namespace rlgo::launch {
 namespace {
 
-class NetworkRanker : public search::Ranker {
+class NetworkPrior : public search::PolicyPrior {
  public:
-  NetworkRanker(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost, int max_steps)
+  NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost, int max_steps)
       : network_(std::move(network)), features_(std::move(cost)), max_steps_(max_steps) {}
 
   Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
@@ -55,9 +55,10 @@ learner::Checkpoint best_checkpoint(const RunFolder& folder) {
 
 }  // namespace
 
-std::unique_ptr<search::Ranker> load_ranker(const std::filesystem::path& run_folder, const graph::Graph& graph,
-                                            std::shared_ptr<const rules::RuleSet> rules,
-                                            std::shared_ptr<cost::CostModel> cost, int max_locations) {
+std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::path& run_folder,
+                                                       const graph::Graph& graph,
+                                                       std::shared_ptr<const rules::RuleSet> rules,
+                                                       std::shared_ptr<cost::CostModel> cost, int max_locations) {
   const RunFolder folder{run_folder};
   RunConfig config;
   Options options;
@@ -77,7 +78,7 @@ std::unique_ptr<search::Ranker> load_ranker(const std::filesystem::path& run_fol
   auto network = make_network(config, env.spec());
   learner::restore_module(checkpoint, kNetworkPrefix, *network);
   network->eval();
-  return std::make_unique<NetworkRanker>(std::move(network), std::move(cost), static_cast<int>(config.env_max_steps));
+  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost), static_cast<int>(config.env_max_steps));
 }
 
 }  // namespace rlgo::launch

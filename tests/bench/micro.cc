@@ -123,9 +123,9 @@ void hash_all(benchmark::State& bench) {
 void price(benchmark::State& bench) {
   const auto state = state_of(residual_net(bench.range(0)));
   cost::CachedCost cost(std::make_unique<cost::AnalyticCost>());
-  search::Pricer pricer(state, cost);
+  search::Evaluator evaluate(state, cost);
   const auto step = middle_step(state);
-  for (auto _ : bench) benchmark::DoNotOptimize(pricer(step).hash);
+  for (auto _ : bench) benchmark::DoNotOptimize(evaluate(step).hash);
   label(bench, state.graph);
 }
 

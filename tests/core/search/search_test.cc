@@ -61,7 +61,7 @@ std::string error_of(const std::function<void()>& action) {
 }
 
 // Thinks every rewrite as good as leaving the graph alone; never tries the rules named.
-class Uniform : public Ranker {
+class Uniform : public PolicyPrior {
  public:
   explicit Uniform(std::vector<int32_t> never = {}) : never_(std::move(never)) {}
   Scores rank(const graph::Graph&, const rules::MatchIndex& matches, int max_locations, const Position& at) override {
@@ -85,7 +85,7 @@ class SearchTest : public ::testing::Test {
  protected:
   Result run_on(const std::string& method, const graph::Graph& graph, Options options = {}) {
     Uniform uniform;
-    if (options.ranker == nullptr) options.ranker = &uniform;
+    if (options.prior == nullptr) options.prior = &uniform;
     return run(method, {graph, rule_set(), cost_}, options);
   }
   double cost(const graph::Graph& graph) { return cost::graph_cost(cost_, graph).runtime_us; }
@@ -337,24 +337,24 @@ TEST_F(SearchTest, BeamKeepsTheCheapest) {
   EXPECT_EQ(narrow.reason, StopReason::finished);  // around the best all are known
 }
 
-TEST_F(SearchTest, PolicyFollowsTheRanker) {
+TEST_F(SearchTest, PolicyFollowsThePrior) {
   Uniform never({1});  // no fusing: nothing gets cheaper
-  EXPECT_TRUE(run_on("policy", chain(4), {.ranker = &never}).trace.empty());
-  EXPECT_TRUE(run_on("policy-taso", chain(4), {.ranker = &never}).trace.empty());
+  EXPECT_TRUE(run_on("policy", chain(4), {.prior = &never}).trace.empty());
+  EXPECT_TRUE(run_on("policy-taso", chain(4), {.prior = &never}).trace.empty());
   const Result one = run_on("policy", chain(4), {.walk_length = 7, .walks = 1});
   EXPECT_EQ(one.counters.walks, 1);
   EXPECT_EQ(one.counters.candidates, 7);
   EXPECT_EQ(run_on("policy-taso", chain(4), {.expansions = 1, .children = 2}).counters.candidates, 2);
 }
 
-TEST_F(SearchTest, PolicyNeedsARanker) {
+TEST_F(SearchTest, PolicyNeedsAPrior) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] {
               run("policy", {graph, rule_set(), cost_});
             }),
             "search: method 'policy' needs a trained agent");
-  EXPECT_TRUE(needs_ranker("policy-taso"));
-  EXPECT_FALSE(needs_ranker("taso"));
+  EXPECT_TRUE(needs_prior("policy-taso"));
+  EXPECT_FALSE(needs_prior("taso"));
 }
 
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {

@@ -10,22 +10,22 @@
 
 namespace rlgo::search {
 
-class Session {
+class Context {
  public:
-  Session(const Problem& problem, const Options& options);
+  Context(const Problem& problem, const Options& options);
 
   // The unmodified graph.
   StatePtr start() const;
   // False where budget or stop() ends the search; the reason is then noted.
   bool may_continue();
-  // Rewrites of each of several states, in the order of `tried`, priced by options.threads threads; those
-  // apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is dealt out does
-  // not depend on the threads.
-  std::vector<std::vector<Child>> price(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);
+  // Rewrites of each of several states, in the order of `tried`, with their costs, by options.threads threads; those
+  // that do not apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is
+  // dealt out does not depend on the threads.
+  std::vector<std::vector<Child>> evaluate(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);
   // The same, all rewrites of one state.
-  std::vector<Child> price(const StatePtr& state);
+  std::vector<Child> evaluate(const StatePtr& state);
   // One rewrite. Nothing where prices are not known yet (while the cost model postpones).
-  std::optional<Child> price_known(const StatePtr& state, const Step& step);
+  std::optional<Child> evaluate_known(const StatePtr& state, const Step& step);
   // Builds a child. Null where it does not apply after all. Not charged to the budget.
   StatePtr build(const State& from, const Step& step);
   // Keeps a state where its cost is below the best so far.
@@ -47,7 +47,7 @@ class Session {
   struct Job;
   void work(Job& job, cost::CostModel& cost, bool asks);
   void work_all(Job& job);
-  void price_all(Job& job);
+  void evaluate_all(Job& job);
   int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
 
   const Problem& problem_;
@@ -65,14 +65,14 @@ Result greedy(const Problem& problem, const Options& options);
 Result sweep(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
-// Backtracking of TASO (Jia et al. 2019, algorithm 2; SPEC.md 1.14): a queue ordered by cost, of graphs that cost less
+// Backtracking of TASO (Jia et al. 2019, algorithm 2; section 3.2): a queue ordered by cost, of graphs that cost less
 // than alpha times the best.
 Result taso(const Problem& problem, const Options& options);
-// The same, but of each graph only the rewrites that the ranker thinks likeliest are tried.
+// The same, but of each graph only the rewrites that the prior thinks likeliest are tried.
 Result policy_taso(const Problem& problem, const Options& options);
 // The beam_width cheapest graphs that are one rewrite further, again and again.
 Result beam(const Problem& problem, const Options& options);
-// Walks of the ranker: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
+// Walks of the prior: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
 Result policy(const Problem& problem, const Options& options);
 
 }  // namespace rlgo::search

@@ -1,11 +1,11 @@
-#include "core/search/session.h"
+#include "core/search/context.h"
 
 #include <exception>
 #include <thread>
 
 namespace rlgo::search {
 
-Session::Session(const Problem& problem, const Options& options)
+Context::Context(const Problem& problem, const Options& options)
     : problem_(problem), options_(options), shared_{problem.cost, {}} {
   for (int k = 0; k < options.threads; ++k) costs_.emplace_back(shared_);
   result_.graph = problem.graph;
@@ -14,12 +14,12 @@ Session::Session(const Problem& problem, const Options& options)
   result_.curve.push_back({0.0, 0, result_.before_us});
 }
 
-StatePtr Session::start() const {
+StatePtr Context::start() const {
   return std::make_shared<const State>(State{problem_.graph, rules::MatchIndex(problem_.rules, problem_.graph),
                                              graph::NameHash(problem_.graph), result_.before_us, 0, nullptr});
 }
 
-bool Session::may_continue() {
+bool Context::may_continue() {
   if (budget_left() <= 0) {
     result_.reason = StopReason::budget;
     return false;
@@ -32,7 +32,7 @@ bool Session::may_continue() {
 }
 
 // States are claimed one by one by whichever thread is free; what is done for one depends on the state alone.
-struct Session::Job {
+struct Context::Job {
   Job(std::span<const StatePtr> from, std::span<const std::vector<Step>> steps) : states(from), tried(steps) {}
   std::span<const StatePtr> states;
   std::span<const std::vector<Step>> tried;
@@ -45,15 +45,15 @@ struct Session::Job {
   std::exception_ptr error;
 };
 
-void Session::work(Job& job, cost::CostModel& cost, bool asks) {
+void Context::work(Job& job, cost::CostModel& cost, bool asks) {
   try {
     for (size_t k = job.next++; k < job.states.size(); k = job.next++) {
-      Pricer pricer(*job.states[k], cost);
+      Evaluator evaluate(*job.states[k], cost);
       for (size_t i = 0; i < job.allowed[k]; ++i) {
         if (asks && options_.stop && options_.stop()) job.stopped = true;
         if (job.stopped) return;
         const size_t estimates = job.known_only ? problem_.cost.postponed() : 0;
-        const Child child = pricer(job.tried[k][i]);
+        const Child child = evaluate(job.tried[k][i]);
         if (job.known_only && problem_.cost.postponed() > estimates) continue;
         job.children[k].push_back(child);
       }
@@ -65,7 +65,7 @@ void Session::work(Job& job, cost::CostModel& cost, bool asks) {
   }
 }
 
-void Session::work_all(Job& job) {
+void Context::work_all(Job& job) {
   job.next = 0;
   job.children.assign(job.states.size(), {});
   {
@@ -79,7 +79,7 @@ void Session::work_all(Job& job) {
 
 // Where prices are measured on demand: first what is asked for, then, all of it being known, the prices. What could not
 // be measured is left out.
-void Session::price_all(Job& job) {
+void Context::evaluate_all(Job& job) {
   bool known = false;
   while (!known) {
     const bool gathers = problem_.cost.postpone();
@@ -93,8 +93,8 @@ void Session::price_all(Job& job) {
   }
 }
 
-std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
-                                               std::span<const std::vector<Step>> tried) {
+std::vector<std::vector<Child>> Context::evaluate(std::span<const StatePtr> states,
+                                                  std::span<const std::vector<Step>> tried) {
   Job job(states, tried);
   int64_t left = budget_left();
   bool short_of_budget = false;
@@ -104,7 +104,7 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
     job.allowed.push_back(static_cast<size_t>(count));
     left -= count;
   }
-  price_all(job);
+  evaluate_all(job);
   for (const auto& children : job.children) result_.counters.candidates += static_cast<int64_t>(children.size());
   if (short_of_budget) result_.reason = StopReason::budget;
   if (job.stopped) result_.reason = StopReason::stopped;
@@ -112,25 +112,25 @@ std::vector<std::vector<Child>> Session::price(std::span<const StatePtr> states,
   return std::move(job.children);
 }
 
-std::vector<Child> Session::price(const StatePtr& state) {
+std::vector<Child> Context::evaluate(const StatePtr& state) {
   const std::vector<Step> steps = state->steps(options_.max_locations);
-  return std::move(price({&state, 1}, {&steps, 1})[0]);
+  return std::move(evaluate({&state, 1}, {&steps, 1})[0]);
 }
 
-std::optional<Child> Session::price_known(const StatePtr& state, const Step& step) {
+std::optional<Child> Context::evaluate_known(const StatePtr& state, const Step& step) {
   ++result_.counters.candidates;
   const size_t before = problem_.cost.postponed();
-  const Child child = Pricer(*state, costs_[0])(step);
+  const Child child = Evaluator(*state, costs_[0])(step);
   if (problem_.cost.postponed() > before) return std::nullopt;
   return child;
 }
 
-StatePtr Session::build(const State& from, const Step& step) {
+StatePtr Context::build(const State& from, const Step& step) {
   auto state = follow(from, step, costs_[0]);
   return state ? std::make_shared<const State>(std::move(*state)) : nullptr;
 }
 
-void Session::offer(const State& state) {
+void Context::offer(const State& state) {
   if (!improves(state.cost_us)) return;
   result_.graph = state.graph;
   result_.after_us = state.cost_us;
@@ -138,11 +138,11 @@ void Session::offer(const State& state) {
   result_.curve.push_back({watch_.seconds(), result_.counters.candidates, state.cost_us});
 }
 
-Position Session::position(const State& state) const {
+Position Context::position(const State& state) const {
   return {result_.before_us, state.cost_us, result_.after_us, state.depth, options_.walk_length};
 }
 
-Result Session::finish() {
+Result Context::finish() {
   // The sum of many differences: replaced by the cost of the graph itself.
   result_.after_us = cost::graph_cost(costs_[0], result_.graph).runtime_us;
   result_.seconds = watch_.seconds();
