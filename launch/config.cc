@@ -27,6 +27,9 @@ void declare_main(Options& o, RunConfig& c) {
           "proved rules of configs/rules");
   o.choice("cost", c.cost, {"measured", "analytic"},
            "prices of operators: timed on this machine, or a roofline formula");
+  o.text("cost.profile", c.cost_profile,
+         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file "
+         "(docs/costs.md)");
   o.text("target", c.target,
          "runtime that will serve the model: libtorch, onnxruntime, openvino, or the command of a measurer "
          "(docs/measurers.md); measured costs and times are its");

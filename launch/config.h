@@ -18,9 +18,10 @@ struct RunConfig {
   std::string agent = "model-free";
   std::vector<std::string> rules;  // files; empty: the shipped ones
   std::string cost = "measured";
-  std::string target = "libtorch";  // or a shipped measurer's name, or a measurer's command line
-  std::string target_python;        // runs the shipped measurers; empty: that of set-up, or python3
-  std::string costs;                // table to start from
+  std::string cost_profile = "cpu";  // of analytic costs: a shipped profile or a file
+  std::string target = "libtorch";   // or a shipped measurer's name, or a measurer's command line
+  std::string target_python;         // runs the shipped measurers; empty: that of set-up, or python3
+  std::string costs;                 // table to start from
   int64_t epochs = 30;
   double seconds = 0;  // 0: no limit
   int64_t seed = 0;

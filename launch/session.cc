@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
+#include "core/cost/profile.h"
 #include "core/exec/measured_cost.h"
 #include "launch/rule_choice.h"
 #include "launch/target.h"
@@ -36,6 +37,21 @@ std::vector<fs::path> shipped_rules() {
 }
 
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) { return choose_rules(config.rules); }
+
+std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) {
+  const std::string& named = config.cost_profile;
+  fs::path file = named;
+  if (named.find_first_of("./") == std::string::npos) {
+    try {
+      file = shipped_file({"configs/costs/" + named + ".cost", "share/rlgo/configs/costs/" + named + ".cost"});
+    } catch (const Error& e) {
+      fail("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named, e.what(),
+           named);
+    }
+  }
+  return std::make_unique<cost::AnalyticCost>(cost::parse_profile(read_file(file), file.string()),
+                                              file.stem().string());
+}
 
 exec::MeasureOptions measure_options(const RunConfig& config) {
   exec::MeasureOptions options;
@@ -71,9 +87,11 @@ Prices make_prices(const RunConfig& config, const exec::Device& device, std::sha
   prices.measurer = measurer || !is_external(config) ? std::move(measurer) : start_target(config);
   if (config.cost == "analytic") {
     if (!config.costs.empty()) fail("--costs is a table of measured costs; it does not go with --cost analytic");
-    prices.model = std::make_shared<cost::AnalyticCost>();
+    prices.model = analytic_cost(config);
     return prices;
   }
+  if (config.cost_profile != RunConfig().cost_profile)
+    fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
   if (prices.measurer) {
     prices.table = std::make_shared<cost::TableCost>(prices.measurer->origin());
     prices.groups = std::make_shared<measure::GroupCost>(prices.table, measure::measure_groups(prices.measurer));

@@ -59,6 +59,8 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
   o.heading("Measurement");
   o.choice("cost", r.config.cost, {"measured", "analytic"},
            "costs of operators: measured under the target, or by formula");
+  o.text("cost.profile", r.config.cost_profile,
+         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file");
   o.text("prices", r.prices, "folder of measured costs, kept from call to call; none: they are not kept");
   o.integer("rounds", r.rounds, 5, 10000, "runs of the model before and after in the final measurement, at most");
   o.integer("budget", r.budget, 1, kNoLimit, "rewrites that a search may try");

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/cost/analytic.h"
 #include "core/cost/table.h"
 #include "core/exec/measured_cost.h"
 #include "launch/report/evidence.h"
@@ -129,7 +128,7 @@ void write_run_report(const RunFolder& folder) {
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   std::shared_ptr<cost::CostModel> cost;
   if (config.cost == "analytic") {
-    cost = std::make_shared<cost::AnalyticCost>();
+    cost = analytic_cost(config);
   } else if (config.target == "libtorch") {
     // Prices of that run only: where the table is another machine's, operators stay without one.
     auto table = std::make_shared<cost::TableCost>(

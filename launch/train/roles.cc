@@ -7,7 +7,6 @@
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
 #include "core/comm/protocol.h"
-#include "core/cost/analytic.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
@@ -98,7 +97,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     if (is_external(config)) prices.groups = remote_groups(prices.table, mailbox, config.actor_timeout_s, should_stop);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {
-    prices.model = std::make_shared<cost::AnalyticCost>();
+    prices.model = analytic_cost(config);
   }
   const bool dreams = dreams_on(config, comm.rank(), comm.size());
   const auto player = make_player(

@@ -131,6 +131,17 @@ def by_a_trained_agent(folder):
     assert len(other.stderr.strip().splitlines()) == 1 and "rules" in other.stderr, other.stderr
 
 
+def cost_profiles(folder):
+    """shipped profiles and files are other prices for the same graphs; the table names them"""
+    (folder / "mine.cost").write_text("[machine]\nlaunch_us = 100\n")
+    for profile, name in (("cpu", "analytic"), ("gpu", "analytic:gpu"), ("./mine.cost", "analytic:mine")):
+        rlgo("search", "--graph", "toy_conv", *BASE, "--cost.profile", profile, "--method", "greedy", "--csv", "out.csv", cwd=folder)
+        [row] = table(folder / "out.csv")
+        assert row["cost"] == name, row
+    # 5 kernels of 100 us before, and next to nothing beside them
+    assert 500 < float(row["before_us"]) < 505, row
+
+
 def bad_input(folder):
     """one line that names what is wrong and what would be right, status 1, nothing written"""
     cases = {
@@ -146,6 +157,8 @@ def bad_input(folder):
         ("--alpha", "0.9"): "alpha",
         ("--beam-widht", "3"): "did you mean 'beam-width'",
         ("toy_conv",): "--graph",
+        ("--cost.profile", "tpu"): "--cost.profile: no profile is named 'tpu'",
+        ("--cost.profile", "./none.cost"): "none.cost",
     }
     for arguments, word in cases.items():
         graph = [] if "--graph" in arguments else ["--graph", "toy_conv"]
@@ -156,4 +169,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(methods_side_by_side, same_seed_same_result, several_graphs_and_files, interrupted, limits, memory_is_bounded, by_a_trained_agent, bad_input)
+    main(methods_side_by_side, same_seed_same_result, several_graphs_and_files, interrupted, limits, memory_is_bounded, by_a_trained_agent, cost_profiles, bad_input)

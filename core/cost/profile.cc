@@ -1,0 +1,133 @@
+#include "core/cost/profile.h"
+
+#include <boost/program_options.hpp>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::cost {
+namespace {
+
+namespace po = boost::program_options;
+using O = AnalyticOptions;
+
+constexpr double kAny = std::numeric_limits<double>::max();
+
+// A quantity above zero, a share in (0, 1], a size of 0 or more.
+constexpr ProfileField above_zero(const char* key, double O::*member, const char* help) {
+  return {key, member, 0, kAny, true, help};
+}
+constexpr ProfileField share(const char* key, double O::*member, const char* help) {
+  return {key, member, 0, 1, true, help};
+}
+constexpr ProfileField size(const char* key, double O::*member, const char* help) {
+  return {key, member, 0, kAny, false, help};
+}
+
+constexpr ProfileField kFields[] = {
+    above_zero("machine.peak_gflops", &O::peak_gflops, "arithmetic, f32, GFLOP/s"),
+    above_zero("machine.memory_gbytes_per_s", &O::memory_gbytes_per_s, "streams beyond the cache, GB/s"),
+    above_zero("machine.cache_gbytes_per_s", &O::cache_gbytes_per_s, "the first cache_bytes of an operator, GB/s"),
+    size("machine.cache_bytes", &O::cache_bytes, "bytes"),
+    size("machine.launch_us", &O::launch_us, "for each operator that runs, us"),
+    size("machine.half_outputs", &O::half_outputs,
+         "output elements at which arithmetic runs at half speed; 0: always at full speed"),
+    size("machine.half_bytes", &O::half_bytes, "bytes at which the bandwidth is half used; 0: always fully"),
+    {"machine.least_bandwidth", &O::least_bandwidth, 0, 1, false, "... but never below this share"},
+    share("arithmetic.conv_1x1", &O::conv_1x1, "share of the peak: convolutions with windows of 1x1"),
+    share("arithmetic.conv_3x3", &O::conv_3x3, "of 3x3"),
+    share("arithmetic.conv_other", &O::conv_other, "of other sizes"),
+    share("arithmetic.conv_depthwise", &O::conv_depthwise, "one input channel per group"),
+    share("arithmetic.conv_transpose", &O::conv_transpose, "transposed convolutions"),
+    share("arithmetic.matmul", &O::matmul, "matrix products"),
+    share("arithmetic.elementwise", &O::elementwise, "all operators not named here"),
+    share("arithmetic.pool", &O::pool, "max_pool, avg_pool, global_avg_pool"),
+    share("arithmetic.reduce", &O::reduce, "reduce_mean, reduce_sum, reduce_max"),
+    share("arithmetic.softmax", &O::softmax, "softmax"),
+    share("arithmetic.layer_norm", &O::layer_norm, "layer_norm"),
+    share("stream.transpose", &O::stream_transpose, "share of the bandwidth: strided on one side"),
+    share("stream.gather", &O::stream_gather, "gather"),
+    share("stream.slice", &O::stream_slice, "slice"),
+    share("stream.pad", &O::stream_pad, "pad"),
+    share("stream.concat", &O::stream_concat, "concat"),
+    share("stream.split", &O::stream_split, "split"),
+    size("half.sum", &O::half_sum, "terms of one output element of a convolution or matmul"),
+    size("half.out_channels", &O::half_out_channels, "output channels of a dense convolution"),
+    size("half.group_channels", &O::half_group_channels, "channels of a group, in and out"),
+    size("half.pixels", &O::half_pixels, "output pixels of a convolution"),
+    size("half.rows", &O::half_rows, "rows of a matrix product"),
+    size("half.columns", &O::half_columns, "columns of a matrix product"),
+};
+
+const ProfileField* find(const std::string& key) {
+  for (const ProfileField& field : kFields) {
+    if (key == field.key) return &field;
+  }
+  return nullptr;
+}
+
+void check_value(const ProfileField& field, double value) {
+  if (std::isfinite(value) && value >= field.low && value <= field.high && !(field.open_low && value == field.low))
+    return;
+  const std::string above = fmt::format("{} {}", field.open_low ? "above" : "at least", field.low);
+  const std::string below = field.high == kAny ? "" : fmt::format(" and at most {}", field.high);
+  fail("{} must be {}{}, not {}", field.key, above, below, value);
+}
+
+void assign(AnalyticOptions& options, const std::string& key, const std::string& text) {
+  const ProfileField* field = find(key);
+  if (field == nullptr) {
+    std::vector<std::string> known;
+    for (const ProfileField& f : kFields) known.emplace_back(f.key);
+    fail("unknown key '{}'{}", key, did_you_mean(key, known));
+  }
+  const auto value = parse_double(text);
+  if (!value) fail("{}: '{}' is not a number", key, text);
+  check_value(*field, *value);
+  options.*field->member = *value;
+}
+
+}  // namespace
+
+std::span<const ProfileField> profile_fields() { return kFields; }
+
+void check(const AnalyticOptions& options) {
+  for (const ProfileField& field : kFields) check_value(field, options.*field.member);
+}
+
+AnalyticOptions parse_profile(const std::string& text, const std::string& file_name) {
+  AnalyticOptions options;
+  std::istringstream in(text);
+  std::set<std::string> seen;
+  try {
+    const auto parsed = po::parse_config_file(in, po::options_description(), true);
+    for (const auto& item : parsed.options) {
+      if (!seen.insert(item.string_key).second) fail("key '{}' is given twice", item.string_key);
+      assign(options, item.string_key, join(item.value, ","));
+    }
+  } catch (const po::error& e) {
+    fail("{}: {} (lines are: key = value, [section], # comment)", file_name, e.what());
+  } catch (const Error& e) {
+    throw e.in(file_name);
+  }
+  return options;
+}
+
+std::string to_text(const AnalyticOptions& options, const std::string& source) {
+  std::string out;
+  for (const auto& line : split(source, '\n')) out += line.empty() ? "#\n" : "# " + line + "\n";
+  std::string section;
+  for (const ProfileField& field : kFields) {
+    const auto key = split(field.key, '.');
+    if (key[0] != section) out += fmt::format("\n[{}]\n", key[0]);
+    section = key[0];
+    out += fmt::format("{:<32}  # {}\n", fmt::format("{} = {}", key[1], options.*field.member), field.help);
+  }
+  return out;
+}
+
+}  // namespace rlgo::cost

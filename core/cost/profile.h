@@ -1,0 +1,33 @@
+// Cost profiles: the constants of the analytic cost model in a file, so that the same search runs under another
+// machine's prices. The shipped ones are in configs/costs; docs/costs.md says what each holds for.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/cost/analytic.h"
+
+namespace rlgo::cost {
+
+// One constant of a profile: its key in files, where it is kept, and the values that it may have.
+struct ProfileField {
+  const char* key;
+  double AnalyticOptions::*member;
+  double low;   // belongs to the range where !open_low
+  double high;  // belongs to the range
+  bool open_low;
+  const char* help;
+};
+// All of them, in the order of files.
+std::span<const ProfileField> profile_fields();
+
+// Throws Error that names the first constant that is not finite or out of its range.
+void check(const AnalyticOptions& options);
+
+// Reads "key = value" lines, [sections], # comments. A key that is missing keeps the value of profile cpu. Throws Error
+// that names the file and the key that is unknown, given twice, no number, or out of range.
+AnalyticOptions parse_profile(const std::string& text, const std::string& file_name);
+// A file that parse_profile reads back exactly. `source`: lines of the comment at its head, where the numbers are from.
+std::string to_text(const AnalyticOptions& options, const std::string& source);
+
+}  // namespace rlgo::cost
