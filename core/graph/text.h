@@ -1,4 +1,4 @@
-// Text form and pictures of graphs.
+// Text form of graphs.
 #pragma once
 
 #include <string>
@@ -19,7 +19,5 @@ std::string to_text(const Graph& graph);
 // Reads what to_text wrote (also hand-written: the type after ':' may be left out where it is inferred). Weights that
 // were held in memory come back as absent blobs. Throws Error with the line number.
 Graph from_text(std::string_view text);
-// Graphviz. Constant parts are left out; nodes show operator, main attributes and output shape.
-std::string to_dot(const Graph& graph);
 
 }  // namespace rlgo::graph

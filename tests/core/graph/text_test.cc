@@ -181,20 +181,5 @@ TEST(Text, DamagedTextNeverCrashes) {
   EXPECT_LT(accepted, 2000);
 }
 
-TEST(Dot, ShowsOperatorsAndShapesWithoutWeights) {
-  const std::string dot = to_dot(from_text(kToy));
-  EXPECT_NE(dot.find("digraph \"toy\" {"), std::string::npos);
-  EXPECT_NE(dot.find("label=\"conv2d\\npads=[1,1,1,1]\\nf32[1,4,8,8]\""), std::string::npos);
-  EXPECT_NE(dot.find("n0 -> n2;"), std::string::npos);
-  EXPECT_NE(dot.find("n3 -> o1;"), std::string::npos);
-  EXPECT_EQ(dot.find("n1 "), std::string::npos);
-}
-
-TEST(Dot, EscapesNames) {
-  const std::string dot = to_dot(from_text("graph \"a\\\"b\"\n%0 = input \"x\\\"]\" : f32[1]\noutput \"y\" = %0\n"));
-  EXPECT_NE(dot.find("digraph \"a\\\"b\" {"), std::string::npos);
-  EXPECT_NE(dot.find("label=\"x\\\"]\\nf32[1]\""), std::string::npos);
-}
-
 }  // namespace
 }  // namespace rlgo::graph
