@@ -12,7 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/measure/measurer.h"
 #include "launch/config.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 
 namespace rlgo::launch {
 

@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"

@@ -8,8 +8,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
-#include "launch/optimise/optimise.h"
-#include "launch/report/result_report.h"
+#include "core/optimise/optimise.h"
+#include "core/optimise/report.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

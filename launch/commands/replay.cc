@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
 #include "launch/train/outcome.h"

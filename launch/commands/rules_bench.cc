@@ -16,12 +16,12 @@
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 #include "launch/options.h"
 #include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/train/status_line.h"
+#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace {

@@ -14,7 +14,7 @@
 #include "launch/options.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/train/status_line.h"
+#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace {

@@ -10,14 +10,14 @@
 #include "core/base/text.h"
 #include "core/search/search.h"
 #include "launch/commands/command.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 #include "launch/search_table.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/trace.h"
 #include "launch/train/outcome.h"
 #include "launch/train/policy_prior.h"
-#include "launch/train/status_line.h"
+#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/exec/device_tools.h"
-#include "launch/report/run_report.h"
+#include "launch/train/run_report.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"

@@ -12,7 +12,7 @@
 #include "core/exec/equivalence.h"
 #include "core/measure/measurer.h"
 #include "launch/config.h"
-#include "launch/model.h"
+#include "core/optimise/model.h"
 #include "launch/train/best.h"
 #include "launch/train/run_folder.h"
 

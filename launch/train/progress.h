@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/stopwatch.h"
-#include "launch/train/status_line.h"
+#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 

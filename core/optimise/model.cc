@@ -1,0 +1,110 @@
+#include "core/optimise/model.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/exec/fold.h"
+#include "core/zoo/zoo.h"
+
+namespace rlgo::launch {
+namespace {
+
+std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, const char* option, int64_t least) {
+  std::map<std::string, int64_t> out;
+  for (const auto& text : dims) {
+    const auto equals = text.rfind('=');
+    const auto value = equals == std::string::npos ? std::nullopt : parse_int(text.substr(equals + 1));
+    if (!value || *value < least || equals == 0) {
+      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}", option, text,
+           least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least));
+    }
+    out[text.substr(0, equals)] = *value;
+  }
+  return out;
+}
+
+bool is_file_name(const std::string& graph) {
+  return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph);
+}
+
+LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
+  if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0)
+    fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
+  onnx_io::ImportOptions options;
+  options.dims = parse_dims(config.dims, "dim", 0);
+  options.samples = parse_dims(config.sizes, "size", 2);
+  options.keep_weights = with_weights;
+  options.sample_open = true;
+  auto model = onnx_io::import_model(config.graph, options);
+  LoadedModel loaded{std::move(model.graph),
+                     std::move(model.skeleton),
+                     model.report.summary(),
+                     model.report.unresolved_dims,
+                     model.report.sampled,
+                     model.report.folded,
+                     {}};
+  for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
+  return loaded;
+}
+
+LoadedModel load_zoo(const RunConfig& config) {
+  if (!config.dims.empty() || !config.sizes.empty())
+    fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence",
+         config.graph);
+  zoo::ZooOptions options;
+  options.batch = static_cast<int>(config.zoo_batch);
+  options.layers = static_cast<int>(config.zoo_layers);
+  options.sequence = static_cast<int>(config.zoo_sequence);
+  LoadedModel model;
+  model.graph = zoo::make(config.graph, options);
+  model.about = fmt::format("zoo graph {}: {} parameters", config.graph, zoo::parameter_count(model.graph));
+  return model;
+}
+
+}  // namespace
+
+LoadedModel load_model(const RunConfig& config, bool with_weights) {
+  return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config);
+}
+
+std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const auto id : graph.inputs()) {
+    const auto& type = graph.node(id).info->outputs[0];
+    if (type.alternative) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
+  }
+  return shapes;
+}
+
+void check_rewritable(const LoadedModel& model, const std::string& name) {
+  for (const auto id : model.graph.order()) {
+    const auto& node = model.graph.node(id);
+    if (!node.constant && node.info->opaque == nullptr && !node.inputs.empty()) return;
+  }
+  if (model.open_dims.empty() || model.sampled) fail("{}: has no operator that rlgo can rewrite", name);
+  fail(
+      "{}: has no operator that rlgo can rewrite as long as dimensions are open: {}; give them values with --dim "
+      "NAME=VALUE",
+      name, join(model.open_dims, ", "));
+}
+
+std::string normalisation_text(const onnx_io::ExportReport& report) {
+  std::vector<std::string> parts;
+  if (report.folded_operators > 0)
+    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators,
+                                report.folded_weights));
+  if (report.denormals > 0)
+    parts.push_back(
+        fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
+  return join(parts, ", ");
+}
+
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
+                                   const std::filesystem::path& path) {
+  const auto folded = exec::fold(graph);
+  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path)
+                        : onnx_io::export_graph(graph, folded, path);
+}
+
+}  // namespace rlgo::launch

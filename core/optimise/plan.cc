@@ -1,0 +1,48 @@
+#include "core/optimise/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rlgo::launch {
+namespace {
+
+// Loading a model and warming it up takes about as long as so many runs.
+constexpr int kLoadRuns = 5;
+constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
+constexpr double kPricingShare = 0.35, kSweepShare = 0.55, kMethodShare = 0.8;  // of the time until searching ends
+constexpr double kMorePricingShare = 0.85;                                      // of the time until choosing ends
+
+}  // namespace
+
+void Pace::note(size_t models, int rounds, double seconds) {
+  if (models > 0 && rounds > 0 && seconds > 0) run_s_ = seconds / static_cast<double>(models) / (rounds + kLoadRuns);
+}
+
+double Pace::race_s(size_t models, int rounds) const {
+  return run_s_ * static_cast<double>(models) * (rounds + kLoadRuns);
+}
+
+size_t Pace::models(double seconds, int rounds) const {
+  const double most = 1e6, one_s = race_s(1, rounds);
+  return static_cast<size_t>(one_s > 0 ? std::clamp(seconds / one_s, 0.0, most) : most);
+}
+
+int Pace::rounds(double seconds, size_t models, int least, int most) const {
+  const double all_s = run_s_ * static_cast<double>(models);
+  if (all_s <= 0) return most;
+  return static_cast<int>(std::clamp(seconds / all_s - kLoadRuns, double(least), double(std::max(least, most))));
+}
+
+Plan make_plan(double seconds, double passed_s, double last_s, double race_s) {
+  Plan plan;
+  plan.choose_s = std::max(passed_s, std::min(kChooseShare * seconds, seconds - last_s));
+  plan.search_s = std::max(passed_s, std::min(kSearchShare * seconds, plan.choose_s - race_s));
+  const double left_s = plan.search_s - passed_s;
+  plan.pricing_s = passed_s + kPricingShare * left_s;
+  plan.sweep_s = passed_s + kSweepShare * left_s;
+  plan.method_s = passed_s + kMethodShare * left_s;
+  plan.more_pricing_s = plan.search_s + kMorePricingShare * (plan.choose_s - plan.search_s);
+  return plan;
+}
+
+}  // namespace rlgo::launch

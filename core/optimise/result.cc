@@ -1,0 +1,160 @@
+#include "core/optimise/result.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/optimise/model.h"
+#include "core/optimise/inputs.h"
+
+namespace rlgo::launch {
+namespace {
+
+std::map<std::string, int> operators(const graph::Graph& graph) {
+  std::map<std::string, int> counts;
+  for (const auto id : graph.order()) {
+    const auto& node = graph.node(id);
+    if (node.constant || node.op() == ops::Op::input) continue;
+    ++counts[node.info->opaque ? node.info->opaque->op_type : std::string(ops::name(node.op()))];
+  }
+  return counts;
+}
+
+constexpr double kOverrun = 1.05;  // beyond it, it is told where the time went
+
+std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<15} {}\n", name, text); }
+
+std::string searches_text(const Story& story) {
+  std::string out;
+  for (const auto& run : story.searches) {
+    if (run.from.starts_with("the model, ")) continue;  // those that leave rules out are attempts
+    out +=
+        line("search", fmt::format("{} from {}: {} -> {} ({}) in {}, {} graphs ({:.0f}/s), ended by {}", run.method,
+                                   run.from, milliseconds(run.before_us), milliseconds(run.after_us),
+                                   percent_change(run.before_us, run.after_us), human_seconds(run.seconds),
+                                   run.counters.candidates,
+                                   run.seconds > 0 ? static_cast<double>(run.counters.candidates) / run.seconds : 0.0,
+                                   search::name(run.reason)));
+  }
+  return out;
+}
+
+std::string attempts_text(const Story& story) {
+  std::string out;
+  for (size_t k = 0; k < story.attempts.size(); ++k) {
+    const Attempt& a = story.attempts[k];
+    const std::string measured = !a.error.empty() ? "failed: " + a.error
+                                 : a.ratio > 0    ? fmt::format("{:.3f} of the original's latency", a.ratio)
+                                                  : "not measured";
+    out += line(k == 0 ? "attempts" : "", fmt::format("{} {}: {} rewrites, cost {}, {}", k == story.chosen ? "*" : " ",
+                                                      a.name, a.trace.size(), milliseconds(a.cost_us), measured));
+  }
+  return out;
+}
+
+std::string operators_text(const Story& story) {
+  std::vector<std::string> parts;
+  for (const auto& op : operator_counts(story.before, story.best().graph)) {
+    if (op.before != op.after) parts.push_back(fmt::format("{} {} -> {}", op.name, op.before, op.after));
+  }
+  return parts.empty() ? "unchanged" : join(parts, ", ");
+}
+
+std::string end_to_end_text(const Story& story) {
+  const auto& race = story.end_to_end;
+  if (!race.error.empty() || race.models.size() < 2 || !race.models[1].ok()) return line("end to end", "not measured");
+  const auto &before = race.models[0], &after = race.models[1];
+  std::string out =
+      line("end to end",
+           fmt::format("{} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {}, {} thread{}",
+                       milliseconds(before.median_us), milliseconds(before.spread_us), milliseconds(after.median_us),
+                       milliseconds(after.spread_us), 100 * (race.ratio[1] - 1), 1 / race.ratio[1], story.target,
+                       story.device, story.threads, story.threads == 1 ? "" : "s"));
+  out += line("", fmt::format("100 (after / before - 1), median of {} interleaved runs each; noise of the original "
+                              "against itself {:.2f} %, margin {:.2f} %",
+                              after.samples, 100 * race.noise, 100 * story.margin));
+  return out;
+}
+
+std::string checks_text(const Story& story) {
+  std::string out;
+  for (const Check& check : story.checks) {
+    out += line("equivalence", check.done ? fmt::format("largest relative error {:.3g} by {} (tolerance {:.3g})",
+                                                        check.error, check.by, story.tolerance)
+                                          : fmt::format("not checked by {}: {}", check.by, check.detail));
+    if (!check.limits.empty()) out += line("", check.limits);
+  }
+  return out;
+}
+
+std::string time_text(const Story& story) {
+  std::string out = fmt::format("{} of {}", human_seconds(story.took_s), human_seconds(story.seconds));
+  if (story.took_s <= kOverrun * story.seconds) return out;
+  std::vector<std::string> parts;
+  for (const PhaseTime& phase : story.phases) {
+    if (phase.seconds >= 0.05) parts.push_back(fmt::format("{} {:.1f} s", phase.name, phase.seconds));
+  }
+  return out + ", more than was asked for: " + join(parts, ", ");
+}
+
+}  // namespace
+
+std::string milliseconds(double us) {
+  return us < 1000.0 ? fmt::format("{:.4f} ms", us / 1000.0) : fmt::format("{:.3f} ms", us / 1000.0);
+}
+
+std::string percent_change(double before, double after) {
+  return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a";
+}
+
+std::string rules_used(const Story& story) {
+  std::map<int32_t, int> counts;
+  for (const auto& step : story.best().trace) ++counts[step.rule];
+  std::vector<std::pair<int, int32_t>> order;
+  for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> parts;
+  for (const auto& [count, rule] : order) parts.push_back(fmt::format("{} x {}", -count, story.rules->name(rule)));
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+std::vector<OperatorCount> operator_counts(const graph::Graph& before, const graph::Graph& after) {
+  std::map<std::string, OperatorCount> rows;
+  for (const auto& [name, count] : operators(before)) rows[name].before = count;
+  for (const auto& [name, count] : operators(after)) rows[name].after = count;
+  std::vector<OperatorCount> out;
+  for (auto& [name, row] : rows) out.push_back({name, row.before, row.after});
+  return out;
+}
+
+std::string to_text(const Story& story) {
+  const Attempt& best = story.best();
+  std::string out = line("model", fmt::format("{}: {}", story.model, join(split(story.about, '\n'), "; ")));
+  if (const auto text = normalisation_text(best.normalised); !text.empty())
+    out += line("normalised", "at export: " + text);
+  if (!story.given.empty()) out += line("inputs", to_text(story.given));
+  if (!story.assumed.empty()) {
+    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
+                                      to_text(story.assumed)));
+  }
+  out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", story.prices_new,
+                                   story.prices_known, story.cost_name));
+  out += searches_text(story);
+  out += attempts_text(story);
+  out += line("rules applied", fmt::format("{} rewrites: {}", best.trace.size(), rules_used(story)));
+  out += line("operators", operators_text(story));
+  out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(story.before_us),
+                                  milliseconds(best.cost_us), percent_change(story.before_us, best.cost_us)));
+  out += end_to_end_text(story);
+  out += checks_text(story);
+  out += line("result", fmt::format("{}{}", story.verdict, story.interrupted ? " (interrupted)" : ""));
+  out += line("time", time_text(story));
+  const bool why_not = !story.written && !story.out.empty();
+  out += line("written", story.written ? story.out + (story.forced ? " (--force)" : "")
+                         : why_not     ? "nothing (--force writes it all the same)"
+                                       : "nothing (no -o)");
+  return out;
+}
+
+}  // namespace rlgo::launch

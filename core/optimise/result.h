@@ -1,0 +1,111 @@
+// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status says.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/measure/measurer.h"
+#include "core/onnx/onnx.h"
+#include "core/rules/rules.h"
+#include "core/search/search.h"
+#include "core/optimise/clock.h"
+
+namespace rlgo::launch {
+
+// One search that was run.
+struct SearchRun {
+  std::string method;
+  std::string from;    // "the model", "greedy's graph"
+  double begin_s = 0;  // since the start of the command
+  double seconds = 0;
+  double before_us = 0, after_us = 0;
+  search::Counters counters;
+  search::StopReason reason = search::StopReason::finished;
+  std::vector<search::Sample> curve;
+};
+
+// A search by costs of the target, or by formula.
+struct Stage {
+  std::string method;
+  bool by_formula = false;
+};
+
+// One way of rewriting, as a model file that can be run.
+struct Attempt {
+  std::string name;  // "sweep", "sweep, then taso", "sweep without fuse-x", "no rewrites"
+  graph::Graph graph;
+  search::Trace trace = {};            // by the story's rules, from the model's graph
+  std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
+  std::set<std::string> without = {};  // rules that were left out
+  double cost_us = 0;                  // sum over operators
+  std::filesystem::path file = {};     // "" where it could not be written
+  onnx_io::ExportReport normalised = {};
+  double ratio = 0;  // latency to the original's, of the last race that it was in; 0: not measured
+  double ratio_spread = 0;
+  double to_best = 0;      // its ratio to that of the best one so far, in the same race
+  double doubt = 0;        // what `ratio` is uncertain by
+  std::string error = {};  // why it could not be written or measured
+};
+
+// A comparison of outputs of the model before and after.
+struct Check {
+  std::string by;     // "LibTorch interpreter, 2 random inputs"
+  bool done = false;  // false: could not be made, `detail` says why
+  bool same = false;
+  double error = 0;         // largest relative error
+  std::string detail;       // why not, or the worst output
+  std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
+};
+
+struct Story {
+  // The request.
+  std::string model, out, method, target, device;
+  int threads = 1;
+  double seconds = 0;
+  double tolerance = 0;
+  // What was found.
+  std::string about;                    // import report
+  measure::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
+  std::vector<std::string> changes;     // what of the file the import did without, one line each
+  graph::Graph before;
+  std::shared_ptr<const rules::RuleSet> rules;
+  std::string cost_name;  // "measured:cpu"
+  double before_us = 0;   // sum over operators
+  size_t prices_known = 0, prices_new = 0;
+  std::filesystem::path prices_file;
+  std::vector<SearchRun> searches;
+  std::vector<Attempt> attempts;                  // in the order in which they were made; [0] is "no rewrites"
+  size_t chosen = 0;                              // of attempts
+  std::vector<double> step_us;                    // cost after each rewrite of the chosen one
+  std::vector<double> before_op_us, after_op_us;  // cost by node id
+  std::vector<Check> checks;
+  measure::Comparison end_to_end;  // [0] the file that was given, [1] the chosen attempt
+  double margin = 0;               // a ratio must be below 1 - margin to be called faster
+  bool improved = false, interrupted = false, written = false, forced = false;
+  std::string verdict;  // one sentence
+  double took_s = 0;
+  std::vector<PhaseTime> phases;  // what took_s was spent on
+
+  const Attempt& best() const { return attempts[chosen]; }
+};
+
+// "3 x fuse-a, 1 x fuse-b", most frequent first; "none".
+std::string rules_used(const Story& story);
+// Operator -> how many, before and after, of the operators that run (no constants): {name, before, after}.
+struct OperatorCount {
+  std::string name;
+  int before = 0, after = 0;
+};
+std::vector<OperatorCount> operator_counts(const graph::Graph& before, const graph::Graph& after);
+// "-19.51 %", by 100 (after - before) / before.
+std::string percent_change(double before, double after);
+std::string milliseconds(double us);
+// What is printed at the end: lines of "name   text".
+std::string to_text(const Story& story);
+
+}  // namespace rlgo::launch

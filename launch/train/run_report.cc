@@ -1,0 +1,147 @@
+#include "launch/train/run_report.h"
+
+#include <limits>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/cost/table.h"
+#include "core/exec/measured_cost.h"
+#include "core/report/evidence.h"
+#include "launch/revision.h"
+#include "launch/session.h"
+#include "launch/trace.h"
+
+namespace rlgo::launch::report {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// metrics.csv by column; empty cells are NaN.
+std::map<std::string, std::vector<double>> read_metrics(const std::filesystem::path& path) {
+  std::map<std::string, std::vector<double>> columns;
+  std::vector<std::string> header;
+  for (const auto& line : split(read_file(path), '\n')) {
+    if (trim(line).empty()) continue;
+    const auto cells = split(trim(line), ',');
+    if (header.empty()) {
+      header = cells;
+      continue;
+    }
+    for (size_t k = 0; k < header.size(); ++k)
+      columns[header[k]].push_back(k < cells.size() ? parse_double(cells[k]).value_or(kMissing) : kMissing);
+  }
+  return columns;
+}
+
+// A chart of columns against another; none where all are empty.
+class Curves {
+ public:
+  explicit Curves(std::map<std::string, std::vector<double>> columns) : columns_(std::move(columns)) {}
+  void add(std::string title, const std::string& x, std::string x_name, std::string y_name,
+           const std::vector<std::pair<std::string, std::string>>& lines, double factor = 1) {
+    Chart chart{std::move(title), std::move(x_name), std::move(y_name), {}};
+    for (const auto& [column, name] : lines) {
+      Line line{name, {}, false};
+      const auto &xs = columns_[x], &ys = columns_[column];
+      for (size_t k = 0; k < std::min(xs.size(), ys.size()); ++k) line.points.emplace_back(xs[k], ys[k] * factor);
+      if (!line.points.empty()) chart.lines.push_back(std::move(line));
+    }
+    if (!to_svg(chart).empty()) charts.push_back(std::move(chart));
+  }
+  std::vector<Chart> charts;
+
+ private:
+  std::map<std::string, std::vector<double>> columns_;
+};
+
+std::vector<Chart> curves(const std::filesystem::path& metrics) {
+  Curves out(read_metrics(metrics));
+  out.add("Best cost against steps", "steps", "environment steps", "ms",
+          {{"best_cost_us", "best"}, {"episode_cost_mean_us", "mean of an epoch"}}, 1e-3);
+  out.add("Best cost against time", "seconds", "seconds of training", "ms", {{"best_cost_us", "best"}}, 1e-3);
+  out.add("Episodes: reward", "epoch", "epoch", "% of the initial cost",
+          {{"episode_reward_mean", "mean"}, {"episode_reward_max", "highest"}});
+  out.add("Episodes: length", "epoch", "epoch", "steps", {{"episode_length_mean", "mean"}});
+  out.add("Losses", "epoch", "epoch", "", {{"policy_loss", "policy"}, {"value_loss", "value"}});
+  out.add("Entropy", "epoch", "epoch", "nats", {{"entropy", "entropy"}});
+  out.add("Environment steps per second", "epoch", "epoch", "1/s", {{"steps_per_s", "steps"}});
+  return out.charts;
+}
+
+// The text behind "name" in a summary, "" where there is none.
+std::string line_of(const std::string& summary, std::string_view name) {
+  for (const auto& line : split(summary, '\n')) {
+    if (line.starts_with(name)) return std::string(trim(std::string_view(line).substr(name.size())));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string run_html(const RunFolder& folder, const RunConfig& config, const LoadedModel& model,
+                     std::shared_ptr<const rules::RuleSet> rules, cost::CostModel* cost) {
+  const std::string summary = read_file(folder.summary());
+  const TraceFile trace = parse_trace(read_file(folder.best_trace()), folder.best_trace().string(), *rules);
+  Evidence evidence;
+  evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.graph);
+  evidence.verdict = line_of(summary, "end to end");
+  evidence.before = model.graph;
+  evidence.after = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
+  evidence.rules = rules;
+  for (const auto& action : trace.actions) evidence.trace.push_back({action.xfer, action.location});
+  evidence.step_us = trace.cost_us;
+  evidence.cost_name = cost != nullptr ? cost->name() : config.cost;
+  if (cost != nullptr) {
+    evidence.before_op_us = prices_of(*cost, evidence.before);
+    evidence.after_op_us = prices_of(*cost, evidence.after);
+    if (!evidence.before_op_us.empty()) evidence.before_us = cost::graph_cost(*cost, evidence.before).runtime_us;
+  }
+  for (const char* name : {"cost", "rules applied", "agent"})
+    evidence.figures.push_back({name, line_of(summary, name)});
+  evidence.figures.push_back({"nodes", fmt::format("{} -> {}", evidence.before.size(), evidence.after.size())});
+  evidence.charts = curves(folder.metrics());
+  if (!trace.cost_us.empty()) {
+    Chart along{"Cost along the best rewrites", "rewrites", "ms, sum over operators", {{"best", {}, false}}};
+    if (evidence.before_us > 0) along.lines[0].points.emplace_back(0, evidence.before_us / 1000);
+    for (size_t k = 0; k < trace.cost_us.size(); ++k)
+      along.lines[0].points.emplace_back(static_cast<double>(k + 1), trace.cost_us[k] / 1000);
+    evidence.charts.push_back(std::move(along));
+  }
+  evidence.equivalence = {{"equivalence", line_of(summary, "equivalence")}};
+  if (const auto text = line_of(summary, "normalised"); !text.empty()) evidence.normalised = {{"at export", text}};
+  evidence.environment = {{"graph", model.about},
+                          {"target", config.target},
+                          {"threads", fmt::format("{}", config.cost_threads)},
+                          {"rlgo", fmt::format("{} ({})", kVersion, kRevision)},
+                          {"machine", exec::describe(exec::resolve_device("cpu"))},
+                          {"folder", folder.path.string()}};
+  evidence.log = summary;
+  return to_html(evidence);
+}
+
+void write_run_report(const RunFolder& folder) {
+  RunConfig config;
+  Options options;
+  declare(options, config);
+  options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  std::shared_ptr<cost::CostModel> cost;
+  if (config.cost == "analytic") {
+    cost = analytic_cost(config);
+  } else if (config.target == "libtorch") {
+    // Prices of that run only: where the table is another machine's, operators stay without one.
+    auto table = std::make_shared<cost::TableCost>(
+        exec::measured_origin(exec::resolve_device(config.device), measure_options(config)));
+    try {
+      table->load(folder.costs());
+      cost = table;
+    } catch (const Error&) {
+      cost = nullptr;
+    }
+  }
+  const LoadedModel model = load_model(config, false);
+  atomic_write(folder.report(), run_html(folder, config, model, load_rules(config), cost.get()));
+}
+
+}  // namespace rlgo::launch::report

@@ -1,0 +1,44 @@
+#include "core/optimise/inputs.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/graph/editor.h"
+
+namespace rlgo::launch {
+namespace {
+
+graph::Graph two_inputs() {
+  graph::Editor e("g");
+  const auto x = e.add_input("x", {ops::DType::f32, {2}});
+  e.add_input("sr", {ops::DType::i64, {}});
+  e.add_output("y", x);
+  return *e.finish();
+}
+
+TEST(Inputs, NumbersByName) {
+  const std::vector<std::string> texts{"sr=16000", "x=1,-2.5"};
+  const auto values = parse_inputs(texts, two_inputs());
+  EXPECT_EQ(values, (measure::InputValues{{"sr", {16000}}, {"x", {1, -2.5}}}));
+  EXPECT_EQ(to_text(values), "sr = 16000, x = 1,-2.5");
+  EXPECT_TRUE(parse_inputs({}, two_inputs()).empty());
+}
+
+TEST(Inputs, NonsenseIsNamed) {
+  for (const auto& [text, word] : {std::pair{"sr", "NAME=VALUE"},
+                                   {"=1", "NAME=VALUE"},
+                                   {"rs=1", "no input 'rs'"},
+                                   {"sr=fast", "'fast'"},
+                                   {"sr=", "''"}}) {
+    const std::vector<std::string> texts{text};
+    try {
+      parse_inputs(texts, two_inputs());
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rlgo::launch
