@@ -82,9 +82,9 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
   return mdp::make_batch(std::move(envs));
 }
 
-Prices make_prices(const RunConfig& config, const exec::Device& device, std::shared_ptr<measure::Measurer> measurer) {
+Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime) {
   Prices prices;
-  prices.measurer = measurer || !is_external(config) ? std::move(measurer) : start_target(config);
+  prices.runtime = runtime ? std::move(runtime) : start_runtime(config);
   if (config.cost == "analytic") {
     if (!config.costs.empty()) fail("--costs is a table of measured costs; it does not go with --cost analytic");
     prices.model = analytic_cost(config);
@@ -92,16 +92,10 @@ Prices make_prices(const RunConfig& config, const exec::Device& device, std::sha
   }
   if (config.cost_profile != RunConfig().cost_profile)
     fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
-  if (prices.measurer) {
-    prices.table = std::make_shared<cost::TableCost>(prices.measurer->origin());
-    prices.groups = std::make_shared<measure::GroupCost>(prices.table, measure::measure_groups(prices.measurer));
-    prices.model = prices.groups;
-  } else {
-    const auto options = measure_options(config);
-    prices.table = std::make_shared<cost::TableCost>(exec::measured_origin(device, options),
-                                                     exec::measure_on_miss(device, options));
-    prices.model = prices.table;
-  }
+  const cost::MeasuredCosts measured = prices.runtime->measure();
+  prices.table = measured.table;
+  prices.model = measured.model;
+  prices.groups = std::dynamic_pointer_cast<measure::GroupCost>(measured.model);
   if (!config.costs.empty()) prices.table->load(config.costs);
   return prices;
 }

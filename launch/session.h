@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "core/cost/cost.h"
+#include "core/cost/runtime.h"
 #include "core/cost/table.h"
 #include "core/env/rewrite_env.h"
 #include "core/exec/device.h"
 #include "core/exec/measure.h"
 #include "core/mdp/mdp.h"
 #include "core/measure/group_cost.h"
-#include "core/measure/measurer.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
 
@@ -43,13 +43,12 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
 // Rank 0 (or a single process): the cost model, with the table behind it where costs are measured, and what measures.
 struct Prices {
   std::shared_ptr<cost::CostModel> model;
-  std::shared_ptr<cost::TableCost> table;       // null for --cost analytic
-  std::shared_ptr<measure::GroupCost> groups;   // == model where a runtime other than LibTorch is priced, else null
-  std::shared_ptr<measure::Measurer> measurer;  // of the target; null for libtorch
+  std::shared_ptr<cost::TableCost> table;      // null for --cost analytic
+  std::shared_ptr<measure::GroupCost> groups;  // == model where a runtime other than LibTorch is priced, else null
+  std::shared_ptr<cost::Runtime> runtime;      // that serves the model, and times its operators
 };
-// `measurer`: the target's where it runs already; else it is started here where --target asks for one.
-Prices make_prices(const RunConfig& config, const exec::Device& device,
-                   std::shared_ptr<measure::Measurer> measurer = nullptr);
+// `runtime`: where it runs already; else it is started here.
+Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime = nullptr);
 // Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
 // runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says
 // so.

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace rlgo::launch {
+namespace rlgo {
 
 StatusLine::StatusLine(bool enabled, bool terminal, double plain_seconds)
     : enabled_(enabled), terminal_(terminal), plain_seconds_(plain_seconds) {}
@@ -29,4 +29,4 @@ void StatusLine::clear() {
   dirty_ = false;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo

@@ -5,7 +5,7 @@
 
 #include "core/base/stopwatch.h"
 
-namespace rlgo::launch {
+namespace rlgo {
 
 class StatusLine {
  public:
@@ -25,4 +25,4 @@ class StatusLine {
   Stopwatch since_;
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
-namespace rlgo::launch {
+namespace rlgo::cost {
 
 double DeadlineCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   const graph::Node& node = graph.node(id);
-  if (cost::is_free(node)) return 0;
+  if (is_free(node)) return 0;
   const uint64_t hash = node.info->signature_hash;
   if (const auto known = us_by_hash_.find(hash); known != us_by_hash_.end()) return known->second;
-  const bool known = table_.find(cost::signature(graph, id)) != nullptr;
-  const double us = known || may_measure_() ? measured_us(graph, id) : estimate_us(graph, id);
+  const bool known = table_->find(signature(graph, id)) != nullptr;
+  const double us = known || !may_measure_ || may_measure_() ? measured_us(graph, id) : estimate_us(graph, id);
   us_by_hash_.emplace(hash, us);
   return us;
 }
 
 double DeadlineCost::measured_us(const graph::Graph& graph, graph::NodeId id) {
-  const double us = table_.op_us(graph, id), analytic_us = analytic_.op_us(graph, id);
+  const double us = table_->op_us(graph, id), analytic_us = analytic_.op_us(graph, id);
   if (analytic_us > 0) ratios_.push_back(us / analytic_us);
   return us;
 }
@@ -31,4 +31,4 @@ double DeadlineCost::estimate_us(const graph::Graph& graph, graph::NodeId id) {
   return analytic_us * *middle;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::cost

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/draw/svg.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 namespace {
 
 constexpr double kWidth = 460, kHeight = 260, kLeft = 62, kRight = 14, kTop = 30, kBottom = 44;
@@ -117,4 +117,4 @@ std::string to_svg(const std::vector<Chart>& charts) {
   return out.empty() ? "" : "<div class=\"charts\">\n" + out + "</div>\n";
 }
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

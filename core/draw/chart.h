@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 struct Line {
   std::string name;
@@ -23,4 +23,4 @@ std::string to_svg(const Chart& chart);
 // Charts side by side.
 std::string to_svg(const std::vector<Chart>& charts);
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

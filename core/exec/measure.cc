@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/quantile.h"
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
 #include "core/exec/interpreter.h"
@@ -55,15 +56,8 @@ int batch_for(double run_us, const MeasureOptions& options) {
   return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, kMaxBatch);
 }
 
-Measurement summarise(std::vector<double> samples, int batch) {
-  std::ranges::sort(samples);
-  const auto quantile = [&](double q) {
-    const double at = q * static_cast<double>(samples.size() - 1);
-    const auto low = static_cast<size_t>(at);
-    const size_t high = std::min(low + 1, samples.size() - 1);
-    return samples[low] + (at - static_cast<double>(low)) * (samples[high] - samples[low]);
-  };
-  return {quantile(0.5), quantile(0.75) - quantile(0.25), static_cast<int>(samples.size()), batch};
+Measurement summarise(const std::vector<double>& samples, int batch) {
+  return {median(samples), interquartile_range(samples), static_cast<int>(samples.size()), batch, {}};
 }
 
 void check(const MeasureOptions& options) {
@@ -136,7 +130,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
     const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
     std::vector<double> samples;
     for (int i = 0; i < repeats; ++i) samples.push_back(bench.sample_us(run, batch));
-    return summarise(std::move(samples), batch);
+    return summarise(samples, batch);
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
     fail("cannot measure {} {}: {}", ops::name(op), to_string(info.attrs), text.substr(0, text.find('\n')));
@@ -172,7 +166,10 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
     for (size_t g : order) samples[g].push_back(bench.sample_us(runs[g], batches[g]));
   }
   std::vector<Measurement> result;
-  for (size_t g = 0; g < runs.size(); ++g) result.push_back(summarise(std::move(samples[g]), batches[g]));
+  for (size_t g = 0; g < runs.size(); ++g) {
+    result.push_back(summarise(samples[g], batches[g]));
+    result.back().rounds_us = std::move(samples[g]);
+  }
   return result;
 }
 

@@ -27,7 +27,8 @@ struct Measurement {
   double median_us = 0;
   double spread_us = 0;  // interquartile range of the samples
   int samples = 0;
-  int batch = 1;  // runs per sample
+  int batch = 1;                       // runs per sample
+  std::vector<double> rounds_us = {};  // measure_graphs(): the samples, round by round
 };
 
 // Runs the operator's kernel on made-up inputs; inputs stay in cache where they fit, weights are not prepared

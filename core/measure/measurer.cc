@@ -8,11 +8,12 @@
 #include <numeric>
 #include <optional>
 
-#include <unistd.h>
-
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/quantile.h"
+#include "core/base/rng.h"
 #include "core/base/stopwatch.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/graph/editor.h"
 #include "core/measure/child.h"
@@ -34,16 +35,6 @@ struct ChildFailure {
   std::optional<size_t> at;  // the model that it was busy with, where it told
 };
 
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const size_t low = static_cast<size_t>(place);
-  const size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (place - static_cast<double>(low)) * (values[high] - values[low]);
-}
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
-double spread(const std::vector<double>& values) { return quantile(values, 0.75) - quantile(values, 0.25); }
-
 std::vector<double> samples_of(const Json& result) {
   auto samples = result.at("samples_us").get<std::vector<double>>();
   for (const double us : samples) {
@@ -62,7 +53,7 @@ Timing timing_of(const Json& result) {
   }
   const auto samples = samples_of(result);
   timing.median_us = median(samples);
-  timing.spread_us = spread(samples);
+  timing.spread_us = interquartile_range(samples);
   timing.min_us = *std::min_element(samples.begin(), samples.end());
   timing.samples = static_cast<int>(samples.size());
   timing.layout_share = result.value("layout_share", 0.0);
@@ -78,13 +69,6 @@ Timing failed(std::string why) {
   return timing;
 }
 
-fs::path make_folder() {
-  std::string name = (fs::temp_directory_path() / "rlgo-measure-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    fail("cannot make a temporary folder in {}", fs::temp_directory_path().string());
-  return name;
-}
-
 std::vector<std::string> texts(std::span<const fs::path> paths) {
   std::vector<std::string> out;
   for (const auto& path : paths) out.push_back(path.string());
@@ -97,7 +81,8 @@ struct Measurer::Impl {
   std::vector<std::string> command;
   MeasurerOptions options;
   Log log;
-  fs::path folder;
+  TemporaryFolder home{"rlgo-measure"};
+  const fs::path& folder = home.path();
   Hello hello;
   std::unique_ptr<Child> child;
   int64_t next_id = 1;
@@ -110,8 +95,6 @@ struct Measurer::Impl {
   ~Impl() {
     if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
     child.reset();
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
   }
 
   fs::path error_file() const { return folder / "stderr.txt"; }
@@ -226,6 +209,45 @@ struct Measurer::Impl {
     return times;
   }
 
+  // One request. `places`: indices of models, 0 first and (options.twin) again last; `order`: which of them is loaded
+  // when. Throws like request().
+  void compare_some(std::span<const fs::path> models, std::span<const size_t> places, std::span<const size_t> order,
+                    const cost::CompareOptions& compare, Comparison& out) {
+    std::vector<std::string> names;
+    for (const size_t k : order) names.push_back(models[places[k]].string());
+    Json message = timing_request("compare", names, compare.repeats, 0);
+    message["seed"] = options.seed + compare.order;
+    if (!values.empty()) message["values"] = values;
+    if (compare.seconds > 0)
+      message.update({{"seconds", compare.seconds}, {"least_repeats", std::min(compare.least, compare.repeats)}});
+    const Json answer = request(message);
+    const auto told = timings(answer, names.size());
+    std::vector<Timing> times(places.size());
+    std::vector<Json> results(places.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      times[order[i]] = told[i];
+      results[order[i]] = answer["results"][i];
+    }
+    const size_t own = places.size() - (compare.twin ? 1 : 0);
+    for (size_t k = 0; k < own; ++k) out.models[places[k]] = times[k];
+    if (!times[0].ok()) {
+      out.error = times[0].error;
+      return;
+    }
+    out.assumed = read_assumed(results[0].dump());
+    const auto first = samples_of(results[0]);
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (!times[k].ok()) continue;
+      const auto samples = samples_of(results[k]);
+      if (samples.size() != first.size())
+        throw ChildFailure{"answers different numbers of samples in one comparison", {}};
+      if (k < own)
+        cost::set_quotients(out, places[k], samples, first);
+      else
+        out.noise = cost::noise_of(samples, first);
+    }
+  }
+
   const fs::path& baseline_model() {
     if (!baseline.empty()) return baseline;
     graph::Editor editor("empty");
@@ -242,7 +264,6 @@ Measurer::Measurer(std::vector<std::string> command, MeasurerOptions options, Lo
   impl_->command = std::move(command);
   impl_->options = std::move(options);
   impl_->log = std::move(log);
-  impl_->folder = make_folder();
   try {
     impl_->start();
   } catch (const ChildFailure& failure) {
@@ -303,61 +324,40 @@ std::vector<Timing> Measurer::measure(std::span<const fs::path> models, const st
   return out;
 }
 
-Comparison Measurer::compare(std::span<const fs::path> models, int repeats, double seconds, int least) {
-  RLGO_CHECK(!models.empty() && repeats >= 1 && least >= 1);
+Comparison Measurer::compare(std::span<const fs::path> models, const cost::CompareOptions& options) {
+  RLGO_CHECK(!models.empty() && options.repeats >= 1 && options.least >= 1);
   Comparison out;
   out.models.assign(models.size(), failed("not measured"));
+  out.quotients.resize(models.size());
   out.ratio.assign(models.size(), 0);
   out.ratio_spread.assign(models.size(), 0);
   std::vector<size_t> left(models.size());
   std::iota(left.begin(), left.end(), 0);
+  if (options.twin) left.push_back(0);  // its twin: the last one
+  Rng rng({impl_->options.seed, options.order});
+  std::string last = "no reason is known";
   while (usable()) {
-    auto names = texts(models);
-    std::vector<std::string> some;
-    for (const size_t i : left) some.push_back(names[i]);
-    some.push_back(names[0]);  // A/A
+    // What is loaded first may be faster for that alone.
+    std::vector<size_t> order(left.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
     try {
-      Json request = impl_->timing_request("compare", some, repeats, 0);
-      if (!impl_->values.empty()) request["values"] = impl_->values;
-      if (seconds > 0) request.update({{"seconds", seconds}, {"least_repeats", std::min(least, repeats)}});
-      const Json answer = impl_->request(request);
-      const auto times = impl_->timings(answer, some.size());
-      for (size_t k = 0; k < left.size(); ++k) out.models[left[k]] = times[k];
-      if (!times[0].ok()) {
-        out.error = times[0].error;
-        return out;
-      }
-      out.assumed = read_assumed(answer["results"][0].dump());
-      const auto first = samples_of(answer["results"][0]);
-      for (size_t k = 0; k < some.size(); ++k) {
-        if (!times[k].ok()) continue;
-        std::vector<double> quotients = samples_of(answer["results"][k]);
-        if (quotients.size() != first.size())
-          throw ChildFailure{"answers different numbers of samples in one comparison", {}};
-        for (size_t r = 0; r < first.size(); ++r) quotients[r] /= std::max(first[r], kLeastUs);
-        if (k == left.size()) {
-          // The difference that is there, or the half-width of a median's 95 % interval (McGill et al. 1978).
-          out.noise = std::max(std::abs(1 - median(quotients)),
-                               1.57 * spread(quotients) / std::sqrt(static_cast<double>(first.size())));
-        } else {
-          out.ratio[left[k]] = median(quotients);
-          out.ratio_spread[left[k]] = spread(quotients);
-        }
-      }
+      impl_->compare_some(models, left, order, options, out);
       return out;
     } catch (const ChildFailure& failure) {
-      const std::string why = impl_->describe(failure);
-      const bool blamed = failure.at && *failure.at > 0 && *failure.at < left.size();
+      const std::string why = last = impl_->describe(failure);
+      const bool blamed = failure.at && *failure.at < order.size() && left[order[*failure.at]] != 0;
       impl_->note(failure);
       if (!blamed) {
         out.error = why;
         return out;
       }
-      out.models[left[*failure.at]] = failed(why);
-      left.erase(left.begin() + static_cast<std::ptrdiff_t>(*failure.at));
+      const size_t culprit = order[*failure.at];
+      out.models[left[culprit]] = failed(why);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(culprit));
     }
   }
-  out.error = "the measurer failed too often";
+  out.error = "the measurer failed too often: " + last;
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/log.h"
+#include "core/cost/runtime.h"
 #include "core/cost/table.h"
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
@@ -40,43 +41,11 @@ struct Hello {
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
-// Times of one model. `error` says why there are none.
-struct Timing {
-  double median_us = 0;  // one run, without `overhead_us` where measure() took it off
-  double spread_us = 0;  // interquartile range of the samples
-  double min_us = 0;
-  int samples = 0;
-  double layout_share =
-      0;  // part of the time, in [0, 1]: data layouts changed at the model's own inputs and outputs, where known
-  std::string error;
-  bool ok() const { return error.empty(); }
-};
-
-// What one run of a model gave.
-struct Output {
-  std::string name;
-  std::string dtype;  // as the runtime calls it: "float32"
-  std::vector<int64_t> shape;
-  std::vector<double> values;  // row-major
-};
-struct Outputs {
-  std::vector<Output> outputs;  // in the model's order
-  std::string error;            // why there are none
-  bool ok() const { return error.empty(); }
-};
-
-// Numbers that inputs have, by name: one for all elements, or one for each.
-using InputValues = std::map<std::string, std::vector<double>>;
-
-// Several models run in turns.
-struct Comparison {
-  std::vector<Timing> models;  // in the order given; whole runs, nothing subtracted
-  std::vector<double> ratio;   // of each model to the first: median over rounds of the paired quotient; 0 where failed
-  std::vector<double> ratio_spread;  // interquartile range of those quotients
-  double noise = 0;                  // |1 - ratio| that the first model shows against itself in the same rounds (A/A)
-  std::string error;                 // the whole comparison failed
-  InputValues assumed;               // what the measurer gave to inputs of the first model that may mean something
-};
+using cost::Comparison;
+using cost::InputValues;
+using cost::Output;
+using cost::Outputs;
+using cost::Timing;
 
 // Not thread-safe. A crash, a hang, or nonsense of the child is a failed measurement: the child is started again, and
 // only the model that it happened with is given up.
@@ -104,9 +73,9 @@ class Measurer {
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,
                               const std::function<void(size_t done)>& progress = {});
-  // Latency of whole models, a round after the other, in random order within a round. The first is the one to compare
-  // with. `repeats` rounds; fewer, but `least` at the least, where they take longer than `seconds` (0: no limit).
-  Comparison compare(std::span<const std::filesystem::path> models, int repeats, double seconds = 0, int least = 1);
+  // Latency of whole models, a round after the other, in random order within a round; see cost::CompareOptions. The
+  // first is the one to compare with.
+  Comparison compare(std::span<const std::filesystem::path> models, const cost::CompareOptions& options);
 
   // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
   std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set);

@@ -108,13 +108,13 @@ OutputCheck compare(const Outputs& a, const Outputs& b) {
   return check;
 }
 
-OutputCheck compare_outputs(Measurer& measurer, const std::filesystem::path& a, const std::filesystem::path& b,
+OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a, const cost::RunnableModel& b,
                             int sets) {
   RLGO_CHECK(sets >= 1);
   OutputCheck worst;
-  const std::filesystem::path both[] = {a, b};
+  const cost::RunnableModel both[] = {a, b};
   for (int set = 0; set < sets; ++set) {
-    const auto found = measurer.outputs(both, set);
+    const auto found = runtime.outputs(both, set);
     const OutputCheck check = compare(found[0], found[1]);
     if (!check.done || !check.alike) return check;
     if (set == 0 || check.max_rel_error > worst.max_rel_error) worst = check;

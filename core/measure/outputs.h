@@ -28,8 +28,8 @@ struct OutputCheck {
   std::string detail;  // else the output where max_rel_error is, "" for none
 };
 OutputCheck compare(const Outputs& a, const Outputs& b);
-// Both models run by the measurer on `sets` sets of inputs; the worst of all.
-OutputCheck compare_outputs(Measurer& measurer, const std::filesystem::path& a, const std::filesystem::path& b,
+// Both models run on `sets` sets of inputs; the worst of all.
+OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a, const cost::RunnableModel& b,
                             int sets);
 
 }  // namespace rlgo::measure

@@ -11,85 +11,83 @@
 #include "core/base/log.h"
 #include "core/cost/analytic.h"
 #include "core/cost/cost.h"
-#include "core/optimise/model.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
+#include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
 // Cost of a graph. What the model does not know is measured in one request, or estimated where it may not measure.
 double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 
-class Attempts {
+class Candidates {
  public:
-  // Adds to story.searches and story.attempts. Model files go to `folder`.
-  Attempts(const OptimiseRequest& request, const LoadedModel& model, cost::CostModel& cost,
-           std::filesystem::path folder, OptimiseClock& clock, const Plan& plan, const Log& log, Story& story)
-      : request_(request),
+  // Adds to result.searches and result.candidates. Model files go to `folder`.
+  Candidates(const OptimiseOptions& options, const LoadedModel& model, cost::CostModel& cost, Benchmark& benchmark,
+             std::filesystem::path folder, OptimiseClock& clock, const Plan& plan, const Log& log, Result& result)
+      : options_(options),
         model_(model),
         cost_(cost),
+        benchmark_(benchmark),
         folder_(std::move(folder)),
         clock_(clock),
         plan_(plan),
-        pricing_s_(plan.pricing_s),
+        timing_s_(plan.timing_s),
         log_(log),
-        story_(story) {}
+        result_(result) {}
 
   // Rewriting in sweeps, by measured costs and by formula, then the method that was asked for from the former, until
   // plan.search_s.
   void search();
   // Time, on the clock, when no more operators are to be timed.
-  double pricing_s() const { return pricing_s_; }
-  // Races all attempts. Then, as long as that makes it faster, until plan.choose_s, rules of the best one are left out,
-  // one by one and then together: what lowers the sum over operators may still spoil what the runtime does with the
-  // whole graph. Sets story.chosen. A race has as many runners as can finish the fewest rounds in time; where none can,
-  // the cheapest attempt by the sum over operators is chosen.
-  void choose(Racetrack& track, const std::filesystem::path& original);
+  double timing_s() const { return timing_s_; }
+  // Compares all candidates. Then, as long as that makes it faster, until plan.choose_s, rules of the best one are left
+  // out, one by one and then together: what lowers the sum over operators may still spoil what the runtime does with
+  // the whole graph. Sets result.chosen. A comparison has as many runners as can finish the fewest rounds in time;
+  // where none can, the cheapest candidate by the sum over operators is chosen.
+  void choose();
 
  private:
-  struct Course {  // what a race is run on
-    Racetrack& track;
-    const std::filesystem::path& original;
-  };
   search::Result run(const std::string& method, const graph::Graph& from, std::shared_ptr<const rules::RuleSet> rules,
                      cost::CostModel& cost, double until_s, std::string from_name);
-  // Searches on from an attempt and adds what is found.
+  // Searches on from a candidate and adds what is found.
   void go_on(const std::string& method, size_t from, double until_s);
-  // False where another attempt is the same graph.
-  bool add(Attempt attempt);
-  search::Trace in_story_rules(const search::Trace& trace, const rules::RuleSet& rules) const;
+  // False where another candidate is the same graph.
+  bool add(Candidate candidate);
+  search::Trace in_result_rules(const search::Trace& trace, const rules::RuleSet& rules) const;
   // The best one's sweep again, with other rules left out.
   bool add_without(const std::set<std::string>& without);
-  // Seconds until races are to end.
+  // Seconds until comparisons are to end.
   double left() const { return std::max(0.0, plan_.choose_s - clock_.passed()); }
-  // How many models a race may have beside the original and its twin.
-  size_t runners_in_time(const Racetrack& track) const;
-  // Runs attempts from `first` on against the original and, where first > 0, the best so far, in heats: the slower half
-  // drops out. True where story.chosen is another one now.
-  bool race(const Course& course, size_t first);
+  // How many candidates a comparison may have beside the original and its twin.
+  size_t runners_in_time() const;
+  // Compares candidates from `first` on against the original and, where first > 0, the best so far; in heats: the
+  // slower half drops out. True where result.chosen is another one now.
+  bool compare_from(size_t first);
   void rank(std::vector<size_t>& runners, size_t places) const;
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
   // `seconds`: when no more than the fewest rounds are run.
-  std::vector<size_t> heat(const Course& course, std::span<const size_t> runners, int rounds, double seconds);
-  bool side_by_side(const Course& course, std::span<const size_t> runners, int rounds, double seconds);
+  std::vector<size_t> heat(std::span<const size_t> runners, int rounds, double seconds);
+  bool side_by_side(std::span<const size_t> runners, int rounds, double seconds);
   // How many models fit into memory beside the original, loaded twice.
   size_t places() const;
-  // Attempts that do without one of the best one's rules each, then without all that this may gain by.
-  bool leave_out_rules(const Course& course);
+  // Candidates that do without one of the best one's rules each, then without all that this may gain by.
+  bool leave_out_rules();
 
-  const OptimiseRequest& request_;
+  const OptimiseOptions& options_;
   const LoadedModel& model_;
   cost::CostModel& cost_;
+  Benchmark& benchmark_;
   cost::AnalyticCost formula_;
   std::filesystem::path folder_;
   OptimiseClock& clock_;
   const Plan& plan_;
-  double pricing_s_;
+  double timing_s_;
   const Log& log_;
-  Story& story_;
+  Result& result_;
   std::set<std::string> tried_;  // rules that were left out
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

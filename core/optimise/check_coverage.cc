@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 enum Seen : uint8_t { kBlind, kThrough, kDirect };
@@ -19,10 +19,10 @@ bool has_floats(const graph::Graph& graph, graph::NodeId id) {
 
 }  // namespace
 
-Sight sight_of(const graph::Graph& graph) {
+CheckCoverage check_coverage(const graph::Graph& graph) {
   std::vector<Seen> seen(static_cast<size_t>(graph.id_bound()), kBlind);
   for (const auto& output : graph.outputs()) seen[output.value.node] = kDirect;
-  Sight out;
+  CheckCoverage out;
   const auto& order = graph.order();
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     const auto& node = graph.node(*at);
@@ -38,19 +38,20 @@ Sight sight_of(const graph::Graph& graph) {
   return out;
 }
 
-std::string to_text(const Sight& sight) {
-  if (sight.through + sight.blind == 0) return "";
+std::string to_text(const CheckCoverage& coverage) {
+  if (coverage.through + coverage.blind == 0) return "";
   std::vector<std::string> names;
-  for (const auto& [op, count] : sight.unknown) names.push_back(fmt::format("{} {}", op, count));
+  for (const auto& [op, count] : coverage.unknown) names.push_back(fmt::format("{} {}", op, count));
   const std::string behind = fmt::format("in front of operators that LibTorch does not know ({})", join(names, ", "));
-  if (sight.nothing()) return fmt::format("all {} operators stand {}: nothing is compared", sight.all(), behind);
-  std::string text = fmt::format("{} of {} operators stand {}: ", sight.through + sight.blind, sight.all(), behind);
-  if (sight.through > 0)
+  if (coverage.nothing()) return fmt::format("all {} operators stand {}: nothing is compared", coverage.all(), behind);
+  std::string text =
+      fmt::format("{} of {} operators stand {}: ", coverage.through + coverage.blind, coverage.all(), behind);
+  if (coverage.through > 0)
     text += "made-up functions stand for these, through which a difference shows, but not its size";
-  if (sight.blind > 0) {
-    text += fmt::format("{}of {} of them nothing is seen", sight.through > 0 ? "; " : "", sight.blind);
+  if (coverage.blind > 0) {
+    text += fmt::format("{}of {} of them nothing is seen", coverage.through > 0 ? "; " : "", coverage.blind);
   }
   return text;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -6,12 +6,12 @@
 
 #include "core/graph/graph.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
 // Operators that the interpreter computes, by how they reach an output of the model. For those that it does not know,
 // made-up functions stand (core/exec/leaf.cc): floats that depend smoothly on all of its inputs, integers that depend
 // on nothing.
-struct Sight {
+struct CheckCoverage {
   int direct = 0;                      // without such an operator between: differences show as they are
   int through = 0;                     // only through made-up floats: a difference shows, its size does not
   int blind = 0;                       // only through made-up integers: differences do not show
@@ -20,8 +20,8 @@ struct Sight {
   // True: the check compares nothing.
   bool nothing() const { return direct + through == 0; }
 };
-Sight sight_of(const graph::Graph& graph);
+CheckCoverage check_coverage(const graph::Graph& graph);
 // One sentence on what the check does not tell; "" where it tells all.
-std::string to_text(const Sight& sight);
+std::string to_text(const CheckCoverage& coverage);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -6,7 +6,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 constexpr int kBarWidth = 20;
@@ -51,7 +51,7 @@ void OptimiseClock::costs(double initial_us, double best_us) {
   best_us_ = best_us;
 }
 
-void OptimiseClock::pricing(size_t done, size_t of) {
+void OptimiseClock::timing(size_t done, size_t of) {
   book();
   timed_ = done;
   to_time_ = of;
@@ -71,4 +71,4 @@ std::string OptimiseClock::text() const {
   return out;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -8,7 +8,7 @@
 
 #include "core/base/status_line.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
 // Times that elapsed in one kind of work, in s.
 struct PhaseTime {
@@ -34,7 +34,7 @@ class OptimiseClock {
   void costs(double initial_us, double best_us);
   void graphs(int64_t count) { graphs_ = count; }
   // Groups of operators that are being timed, whatever the phase is; done == of: none any more.
-  void pricing(size_t done, size_t of);
+  void timing(size_t done, size_t of);
   void show(bool force = false) { line_.show(text(), force); }
   void clear() { line_.clear(); }
   // "[########............]  search (taso)  12345 graphs  cost 8.1 ms (-28.1 %)  36 s left"
@@ -56,4 +56,4 @@ class OptimiseClock {
   size_t timed_ = 0, to_time_ = 0;
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -4,12 +4,12 @@
 #include "core/base/text.h"
 #include "core/optimise/model.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
-measure::InputValues parse_inputs(std::span<const std::string> texts, const graph::Graph& graph) {
+cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::Graph& graph) {
   std::vector<std::string> names;
   for (const auto id : graph.inputs()) names.push_back(graph.node(id).info->name);
-  measure::InputValues out;
+  cost::InputValues out;
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) fail("--input {}: not NAME=VALUE", text);
@@ -27,7 +27,7 @@ measure::InputValues parse_inputs(std::span<const std::string> texts, const grap
   return out;
 }
 
-std::string to_text(const measure::InputValues& values) {
+std::string to_text(const cost::InputValues& values) {
   std::vector<std::string> parts;
   for (const auto& [name, numbers] : values) {
     std::vector<std::string> texts;
@@ -47,4 +47,4 @@ std::string shapes_text(const graph::Graph& graph) {
   return join(parts, ", ");
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

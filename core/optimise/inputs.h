@@ -4,16 +4,16 @@
 #include <span>
 #include <string>
 
+#include "core/cost/runtime.h"
 #include "core/graph/graph.h"
-#include "core/measure/measurer.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
 // Of "NAME=VALUE" or "NAME=VALUE,VALUE,...". Throws Error where the graph has no such input or a value is no number.
-measure::InputValues parse_inputs(std::span<const std::string> texts, const graph::Graph& graph);
+cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::Graph& graph);
 // "sr = 16000, size = 480,640".
-std::string to_text(const measure::InputValues& values);
+std::string to_text(const cost::InputValues& values);
 // "x 2x48, sr (one number)": shapes that open inputs run with; "" where all are fixed.
 std::string shapes_text(const graph::Graph& graph);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

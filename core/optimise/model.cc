@@ -7,7 +7,7 @@
 #include "core/exec/fold.h"
 #include "core/zoo/zoo.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, const char* option, int64_t least) {
@@ -28,44 +28,47 @@ bool is_file_name(const std::string& graph) {
   return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph);
 }
 
-LoadedModel load_onnx(const RunConfig& config, bool with_weights) {
-  if (config.zoo_batch != 1 || config.zoo_layers != 0 || config.zoo_sequence != 0)
-    fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", config.graph);
+LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
+  if (given.batch != 1 || given.layers != 0 || given.sequence != 0)
+    fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
   onnx_io::ImportOptions options;
-  options.dims = parse_dims(config.dims, "dim", 0);
-  options.samples = parse_dims(config.sizes, "size", 2);
+  options.dims = parse_dims(given.dims, "dim", 0);
+  options.samples = parse_dims(given.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
-  auto model = onnx_io::import_model(config.graph, options);
-  LoadedModel loaded{std::move(model.graph),
+  auto model = onnx_io::import_model(given.graph, options);
+  LoadedModel loaded{given,
+                     std::move(model.graph),
                      std::move(model.skeleton),
                      model.report.summary(),
                      model.report.unresolved_dims,
                      model.report.sampled,
+                     std::move(model.samples),
                      model.report.folded,
                      {}};
   for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
   return loaded;
 }
 
-LoadedModel load_zoo(const RunConfig& config) {
-  if (!config.dims.empty() || !config.sizes.empty())
+LoadedModel load_zoo(const ModelOptions& given) {
+  if (!given.dims.empty() || !given.sizes.empty())
     fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence",
-         config.graph);
+         given.graph);
   zoo::ZooOptions options;
-  options.batch = static_cast<int>(config.zoo_batch);
-  options.layers = static_cast<int>(config.zoo_layers);
-  options.sequence = static_cast<int>(config.zoo_sequence);
+  options.batch = static_cast<int>(given.batch);
+  options.layers = static_cast<int>(given.layers);
+  options.sequence = static_cast<int>(given.sequence);
   LoadedModel model;
-  model.graph = zoo::make(config.graph, options);
-  model.about = fmt::format("zoo graph {}: {} parameters", config.graph, zoo::parameter_count(model.graph));
+  model.source = given;
+  model.graph = zoo::make(given.graph, options);
+  model.about = fmt::format("zoo graph {}: {} parameters", given.graph, zoo::parameter_count(model.graph));
   return model;
 }
 
 }  // namespace
 
-LoadedModel load_model(const RunConfig& config, bool with_weights) {
-  return is_file_name(config.graph) ? load_onnx(config, with_weights) : load_zoo(config);
+LoadedModel load_model(const ModelOptions& given, bool with_weights) {
+  return is_file_name(given.graph) ? load_onnx(given, with_weights) : load_zoo(given);
 }
 
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {
@@ -73,6 +76,15 @@ std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph
   for (const auto id : graph.inputs()) {
     const auto& type = graph.node(id).info->outputs[0];
     if (type.alternative) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
+  }
+  return shapes;
+}
+
+std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const auto id : graph.inputs()) {
+    const auto& type = graph.type({id, 0});
+    if (type.is_static()) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
   }
   return shapes;
 }
@@ -107,4 +119,4 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
                         : onnx_io::export_graph(graph, folded, path);
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -1,4 +1,4 @@
-// The model of a run: a zoo graph or an ONNX file.
+// The model that is optimised: a zoo graph or an ONNX file.
 #pragma once
 
 #include <filesystem>
@@ -9,24 +9,34 @@
 
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
-#include "launch/config.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
+
+struct ModelOptions {
+  std::string graph;               // an ONNX file, or the name of a zoo graph
+  std::vector<std::string> dims;   // "NAME=VALUE": open dimensions that are fixed, in the written model too
+  std::vector<std::string> sizes;  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
+  int64_t batch = 1, layers = 0, sequence = 0;  // of zoo graphs (zoo::ZooOptions)
+};
 
 struct LoadedModel {
+  ModelOptions source;  // what it was made from
   graph::Graph graph;
   std::shared_ptr<const onnx_io::Skeleton> skeleton;  // null for zoo graphs
   std::string about;                                  // a few lines for people
   std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": open in the written model too
   bool sampled = false;                               // the graph has sample sizes there
+  std::map<std::string, int64_t> samples;             // these sizes, by name of the dimension
   int folded = 0;                                     // operators that the import worked out
   std::vector<std::string> changes;                   // one line for each thing of the file that the graph does without
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
-LoadedModel load_model(const RunConfig& config, bool with_weights);
+LoadedModel load_model(const ModelOptions& options, bool with_weights);
 // Shapes of the inputs that the model leaves open, as the graph has them.
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);
+// Shapes of all inputs that have one, by name: at the sample sizes.
+std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
 // What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for
@@ -36,4 +46,4 @@ std::string normalisation_text(const onnx_io::ExportReport& report);
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
                                    const std::filesystem::path& path);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

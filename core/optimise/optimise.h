@@ -1,32 +1,47 @@
-// `rlgo optimise`: import, search for a bounded time, choose by measurement, check, write.
+// One model made faster: import, search for a bounded time, choose by measurement, check, write.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/log.h"
-#include "launch/config.h"
-#include "core/optimise/result.h"
 #include "core/base/status_line.h"
+#include "core/cost/runtime.h"
+#include "core/optimise/model.h"
+#include "core/optimise/result.h"
+#include "core/optimise/verify.h"
+#include "core/rules/rules.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
-struct OptimiseRequest {
-  RunConfig config;                 // graph, dims, rules, target, cost options, seed, outcome.tolerance
+struct OptimiseOptions {
+  ModelOptions model;
+  CheckOptions check;
   std::string out;                  // the model to write, "" for none
-  std::string method = "taso";      // after greedy: a method of search::names(), or "greedy" alone
+  std::string method = "taso";      // after sweeps: a method of search::names(), or "sweep" alone
   double seconds = 60;              // for all of it, about
-  std::string prices;               // folder of tables of measured costs, "" for none
+  std::string costs;                // folder of tables of measured costs, kept from call to call; "" for none
+  uint64_t seed = 0;                // of the search
+  int max_locations = 200;          // of a rule and graph that a search tries
   int64_t budget = 1'000'000;       // matches that a search may try
   int64_t rounds = 31;              // end-to-end runs of each model at most
   std::vector<std::string> inputs;  // "NAME=VALUE": what inputs hold when whole models run
   bool force = false;               // writes also what is not faster
 };
 
-// Throws Error where the model cannot be read, the target cannot serve, the rewritten model does not compute the same
-// or cannot be written; then nothing is written. `should_stop`: end soon with the best so far.
-Story optimise(const OptimiseRequest& request, const Log& log, StatusLine& line,
-               const std::function<bool()>& should_stop);
+// What the caller chooses by name.
+struct OptimiseParts {
+  std::shared_ptr<const rules::RuleSet> rules;
+  std::function<std::shared_ptr<cost::Runtime>()> start_runtime;  // asked once, after the model was read
+  std::shared_ptr<cost::CostModel> formula;  // prices operators in place of the runtime; may be null
+  std::string version;                       // of rlgo, for the report
+};
 
-}  // namespace rlgo::launch
+// Throws Error where the model cannot be read, the runtime cannot serve, the rewritten model does not compute the same
+// or cannot be written; then nothing is written. `should_stop`: end soon with the best so far.
+Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, const Log& log, StatusLine& line,
+                const std::function<bool()>& should_stop);
+
+}  // namespace rlgo::optimise

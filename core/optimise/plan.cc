@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 // Loading a model and warming it up takes about as long as so many runs.
 constexpr int kLoadRuns = 5;
 constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
-constexpr double kPricingShare = 0.35, kSweepShare = 0.55, kMethodShare = 0.8;  // of the time until searching ends
-constexpr double kMorePricingShare = 0.85;                                      // of the time until choosing ends
+constexpr double kTimingShare = 0.35, kSweepShare = 0.55, kMethodShare = 0.8;  // of the time until searching ends
+constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
 
 }  // namespace
 
@@ -18,12 +18,12 @@ void Pace::note(size_t models, int rounds, double seconds) {
   if (models > 0 && rounds > 0 && seconds > 0) run_s_ = seconds / static_cast<double>(models) / (rounds + kLoadRuns);
 }
 
-double Pace::race_s(size_t models, int rounds) const {
+double Pace::compare_s(size_t models, int rounds) const {
   return run_s_ * static_cast<double>(models) * (rounds + kLoadRuns);
 }
 
 size_t Pace::models(double seconds, int rounds) const {
-  const double most = 1e6, one_s = race_s(1, rounds);
+  const double most = 1e6, one_s = compare_s(1, rounds);
   return static_cast<size_t>(one_s > 0 ? std::clamp(seconds / one_s, 0.0, most) : most);
 }
 
@@ -33,16 +33,16 @@ int Pace::rounds(double seconds, size_t models, int least, int most) const {
   return static_cast<int>(std::clamp(seconds / all_s - kLoadRuns, double(least), double(std::max(least, most))));
 }
 
-Plan make_plan(double seconds, double passed_s, double last_s, double race_s) {
+Plan make_plan(double seconds, double passed_s, double last_s, double compare_s) {
   Plan plan;
   plan.choose_s = std::max(passed_s, std::min(kChooseShare * seconds, seconds - last_s));
-  plan.search_s = std::max(passed_s, std::min(kSearchShare * seconds, plan.choose_s - race_s));
+  plan.search_s = std::max(passed_s, std::min(kSearchShare * seconds, plan.choose_s - compare_s));
   const double left_s = plan.search_s - passed_s;
-  plan.pricing_s = passed_s + kPricingShare * left_s;
+  plan.timing_s = passed_s + kTimingShare * left_s;
   plan.sweep_s = passed_s + kSweepShare * left_s;
   plan.method_s = passed_s + kMethodShare * left_s;
-  plan.more_pricing_s = plan.search_s + kMorePricingShare * (plan.choose_s - plan.search_s);
+  plan.more_timing_s = plan.search_s + kMoreTimingShare * (plan.choose_s - plan.search_s);
   return plan;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -3,15 +3,16 @@
 
 #include <cstddef>
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
-// What running whole models takes, as the latest race showed it on a machine that may be busy with other things.
+// What running whole models takes, as the latest comparison showed it on a machine that may be busy with other things.
 class Pace {
  public:
-  // A race of `models` models (the first one's twin among them) in `rounds` rounds took `seconds`, loading included.
+  // A comparison of `models` models (the first one's twin among them) in `rounds` rounds took `seconds`, loading
+  // included.
   void note(size_t models, int rounds, double seconds);
-  // The same for another race; 0 before the first one.
-  double race_s(size_t models, int rounds) const;
+  // The same for another comparison; 0 before the first one.
+  double compare_s(size_t models, int rounds) const;
   // The most models that fit into `seconds`, and the most rounds, at least `least`.
   size_t models(double seconds, int rounds) const;
   int rounds(double seconds, size_t models, int least, int most) const;
@@ -22,18 +23,18 @@ class Pace {
 
 // Ends, in s since the start of the command. What is being done then ends as soon as it can.
 struct Plan {
-  double pricing_s = 0;       // timing the model's own operators
-  double sweep_s = 0;         // sweeps by costs of the target
-  double method_s = 0;        // the method that was asked for
-  double search_s = 0;        // all searching
-  double more_pricing_s = 0;  // timing operators that the choice asks for
-  double choose_s = 0;        // races between attempts
+  double timing_s = 0;       // timing the model's own operators
+  double sweep_s = 0;        // sweeps by costs of the target
+  double method_s = 0;       // the method that was asked for
+  double search_s = 0;       // all searching
+  double more_timing_s = 0;  // timing operators that the choice asks for
+  double choose_s = 0;       // comparisons between candidates
 };
 
 // `seconds`: of the whole command, `passed_s` of them are over. `last_s`: what checks and the final comparison will
-// take. `race_s`: the shortest race of two attempts. Where there is too little for all, searching is cut first (but by
-// formula it always has its two seconds), then the races; the checks and the fewest rounds of the final comparison are
-// made in any case.
-Plan make_plan(double seconds, double passed_s, double last_s, double race_s);
+// take. `compare_s`: the shortest comparison of two candidates. Where there is too little for all, searching is cut
+// first (but by formula it always has its two seconds), then the comparisons; the checks and the fewest rounds of the
+// final comparison are made in any case.
+Plan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

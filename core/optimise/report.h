@@ -5,8 +5,8 @@
 
 #include "core/optimise/result.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::optimise {
 
-std::string story_html(const Story& story);
+std::string to_html(const Result& result);
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::optimise

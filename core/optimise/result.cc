@@ -5,10 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/optimise/model.h"
 #include "core/optimise/inputs.h"
+#include "core/optimise/model.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 std::map<std::string, int> operators(const graph::Graph& graph) {
@@ -25,10 +25,10 @@ constexpr double kOverrun = 1.05;  // beyond it, it is told where the time went
 
 std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<15} {}\n", name, text); }
 
-std::string searches_text(const Story& story) {
+std::string searches_text(const Result& result) {
   std::string out;
-  for (const auto& run : story.searches) {
-    if (run.from.starts_with("the model, ")) continue;  // those that leave rules out are attempts
+  for (const auto& run : result.searches) {
+    if (run.from.starts_with("the model, ")) continue;  // those that leave rules out are candidates
     out +=
         line("search", fmt::format("{} from {}: {} -> {} ({}) in {}, {} graphs ({:.0f}/s), ended by {}", run.method,
                                    run.from, milliseconds(run.before_us), milliseconds(run.after_us),
@@ -40,59 +40,50 @@ std::string searches_text(const Story& story) {
   return out;
 }
 
-std::string attempts_text(const Story& story) {
+std::string attempts_text(const Result& result) {
   std::string out;
-  for (size_t k = 0; k < story.attempts.size(); ++k) {
-    const Attempt& a = story.attempts[k];
+  for (size_t k = 0; k < result.candidates.size(); ++k) {
+    const Candidate& a = result.candidates[k];
     const std::string measured = !a.error.empty() ? "failed: " + a.error
                                  : a.ratio > 0    ? fmt::format("{:.3f} of the original's latency", a.ratio)
                                                   : "not measured";
-    out += line(k == 0 ? "attempts" : "", fmt::format("{} {}: {} rewrites, cost {}, {}", k == story.chosen ? "*" : " ",
-                                                      a.name, a.trace.size(), milliseconds(a.cost_us), measured));
+    out +=
+        line(k == 0 ? "candidates" : "", fmt::format("{} {}: {} rewrites, cost {}, {}", k == result.chosen ? "*" : " ",
+                                                     a.name, a.trace.size(), milliseconds(a.cost_us), measured));
   }
   return out;
 }
 
-std::string operators_text(const Story& story) {
+std::string operators_text(const Result& result) {
   std::vector<std::string> parts;
-  for (const auto& op : operator_counts(story.before, story.best().graph)) {
+  for (const auto& op : operator_counts(result.before, result.best().graph)) {
     if (op.before != op.after) parts.push_back(fmt::format("{} {} -> {}", op.name, op.before, op.after));
   }
   return parts.empty() ? "unchanged" : join(parts, ", ");
 }
 
-std::string end_to_end_text(const Story& story) {
-  const auto& race = story.end_to_end;
-  if (!race.error.empty() || race.models.size() < 2 || !race.models[1].ok()) return line("end to end", "not measured");
-  const auto &before = race.models[0], &after = race.models[1];
+std::string end_to_end_text(const Result& result) {
+  const auto& timed = result.end_to_end;
+  if (!timed.error.empty() || timed.models.size() < 2 || !timed.models[1].ok())
+    return line("end to end", "not measured");
+  const auto &before = timed.models[0], &after = timed.models[1];
   std::string out =
       line("end to end",
            fmt::format("{} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {}, {} thread{}",
                        milliseconds(before.median_us), milliseconds(before.spread_us), milliseconds(after.median_us),
-                       milliseconds(after.spread_us), 100 * (race.ratio[1] - 1), 1 / race.ratio[1], story.target,
-                       story.device, story.threads, story.threads == 1 ? "" : "s"));
+                       milliseconds(after.spread_us), 100 * (timed.ratio[1] - 1), 1 / timed.ratio[1], result.target,
+                       result.device, result.threads, result.threads == 1 ? "" : "s"));
   out += line("", fmt::format("100 (after / before - 1), median of {} interleaved runs each; noise of the original "
                               "against itself {:.2f} %, margin {:.2f} %",
-                              after.samples, 100 * race.noise, 100 * story.margin));
+                              after.samples, 100 * timed.noise, 100 * result.margin));
   return out;
 }
 
-std::string checks_text(const Story& story) {
-  std::string out;
-  for (const Check& check : story.checks) {
-    out += line("equivalence", check.done ? fmt::format("largest relative error {:.3g} by {} (tolerance {:.3g})",
-                                                        check.error, check.by, story.tolerance)
-                                          : fmt::format("not checked by {}: {}", check.by, check.detail));
-    if (!check.limits.empty()) out += line("", check.limits);
-  }
-  return out;
-}
-
-std::string time_text(const Story& story) {
-  std::string out = fmt::format("{} of {}", human_seconds(story.took_s), human_seconds(story.seconds));
-  if (story.took_s <= kOverrun * story.seconds) return out;
+std::string time_text(const Result& result) {
+  std::string out = fmt::format("{} of {}", human_seconds(result.took_s), human_seconds(result.seconds));
+  if (result.took_s <= kOverrun * result.seconds) return out;
   std::vector<std::string> parts;
-  for (const PhaseTime& phase : story.phases) {
+  for (const PhaseTime& phase : result.phases) {
     if (phase.seconds >= 0.05) parts.push_back(fmt::format("{} {:.1f} s", phase.name, phase.seconds));
   }
   return out + ", more than was asked for: " + join(parts, ", ");
@@ -108,14 +99,14 @@ std::string percent_change(double before, double after) {
   return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a";
 }
 
-std::string rules_used(const Story& story) {
+std::string rules_used(const Result& result) {
   std::map<int32_t, int> counts;
-  for (const auto& step : story.best().trace) ++counts[step.rule];
+  for (const auto& step : result.best().trace) ++counts[step.rule];
   std::vector<std::pair<int, int32_t>> order;
   for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
   std::sort(order.begin(), order.end());
   std::vector<std::string> parts;
-  for (const auto& [count, rule] : order) parts.push_back(fmt::format("{} x {}", -count, story.rules->name(rule)));
+  for (const auto& [count, rule] : order) parts.push_back(fmt::format("{} x {}", -count, result.rules->name(rule)));
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
@@ -128,33 +119,44 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
   return out;
 }
 
-std::string to_text(const Story& story) {
-  const Attempt& best = story.best();
-  std::string out = line("model", fmt::format("{}: {}", story.model, join(split(story.about, '\n'), "; ")));
-  if (const auto text = normalisation_text(best.normalised); !text.empty())
-    out += line("normalised", "at export: " + text);
-  if (!story.given.empty()) out += line("inputs", to_text(story.given));
-  if (!story.assumed.empty()) {
-    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
-                                      to_text(story.assumed)));
+std::string to_text(const std::vector<Check>& checks, double tolerance) {
+  std::string out;
+  for (const Check& check : checks) {
+    out += line("equivalence", check.done ? fmt::format("largest relative error {:.3g} by {} (tolerance {:.3g})",
+                                                        check.error, check.by, tolerance)
+                                          : fmt::format("not checked by {}: {}", check.by, check.detail));
+    if (!check.limits.empty()) out += line("", check.limits);
   }
-  out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", story.prices_new,
-                                   story.prices_known, story.cost_name));
-  out += searches_text(story);
-  out += attempts_text(story);
-  out += line("rules applied", fmt::format("{} rewrites: {}", best.trace.size(), rules_used(story)));
-  out += line("operators", operators_text(story));
-  out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(story.before_us),
-                                  milliseconds(best.cost_us), percent_change(story.before_us, best.cost_us)));
-  out += end_to_end_text(story);
-  out += checks_text(story);
-  out += line("result", fmt::format("{}{}", story.verdict, story.interrupted ? " (interrupted)" : ""));
-  out += line("time", time_text(story));
-  const bool why_not = !story.written && !story.out.empty();
-  out += line("written", story.written ? story.out + (story.forced ? " (--force)" : "")
-                         : why_not     ? "nothing (--force writes it all the same)"
-                                       : "nothing (no -o)");
   return out;
 }
 
-}  // namespace rlgo::launch
+std::string to_text(const Result& result) {
+  const Candidate& best = result.best();
+  std::string out = line("model", fmt::format("{}: {}", result.model, join(split(result.about, '\n'), "; ")));
+  if (const auto text = normalisation_text(best.normalised); !text.empty())
+    out += line("normalised", "at export: " + text);
+  if (!result.given.empty()) out += line("inputs", to_text(result.given));
+  if (!result.assumed.empty()) {
+    out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
+                                      to_text(result.assumed)));
+  }
+  out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", result.costs_new,
+                                   result.costs_known, result.cost_name));
+  out += searches_text(result);
+  out += attempts_text(result);
+  out += line("rules applied", fmt::format("{} rewrites: {}", best.trace.size(), rules_used(result)));
+  out += line("operators", operators_text(result));
+  out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
+                                  milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));
+  out += end_to_end_text(result);
+  out += to_text(result.checks, result.tolerance);
+  out += line("result", fmt::format("{}{}", result.verdict, result.interrupted ? " (interrupted)" : ""));
+  out += line("time", time_text(result));
+  const bool why_not = !result.written && !result.out.empty();
+  out += line("written", result.written ? result.out + (result.forced ? " (--force)" : "")
+                         : why_not      ? "nothing (--force writes it all the same)"
+                                        : "nothing (no -o)");
+  return out;
+}
+
+}  // namespace rlgo::optimise

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/cost/runtime.h"
 #include "core/graph/graph.h"
-#include "core/measure/measurer.h"
 #include "core/onnx/onnx.h"
+#include "core/optimise/clock.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
-#include "core/optimise/clock.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
 // One search that was run.
 struct SearchRun {
@@ -36,20 +36,21 @@ struct Stage {
 };
 
 // One way of rewriting, as a model file that can be run.
-struct Attempt {
+struct Candidate {
   std::string name;  // "sweep", "sweep, then taso", "sweep without fuse-x", "no rewrites"
   graph::Graph graph;
-  search::Trace trace = {};            // by the story's rules, from the model's graph
+  search::Trace trace = {};            // by Result::rules, from the model's graph
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators
   std::filesystem::path file = {};     // "" where it could not be written
   onnx_io::ExportReport normalised = {};
-  double ratio = 0;  // latency to the original's, of the last race that it was in; 0: not measured
+  double ratio = 0;  // latency to the original's, of the last comparison that it was in; 0: not measured
   double ratio_spread = 0;
-  double to_best = 0;      // its ratio to that of the best one so far, in the same race
+  double to_best = 0;      // its ratio to that of the best one so far, in the same comparison
   double doubt = 0;        // what `ratio` is uncertain by
   std::string error = {};  // why it could not be written or measured
+  cost::RunnableModel runnable() const { return {&graph, file}; }
 };
 
 // A comparison of outputs of the model before and after.
@@ -62,40 +63,41 @@ struct Check {
   std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
 };
 
-struct Story {
+struct Result {
   // The request.
   std::string model, out, method, target, device;
   int threads = 1;
   double seconds = 0;
   double tolerance = 0;
   // What was found.
-  std::string about;                    // import report
-  measure::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
-  std::vector<std::string> changes;     // what of the file the import did without, one line each
+  std::string about;                 // import report
+  cost::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
+  std::vector<std::string> changes;  // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
-  std::string cost_name;  // "measured:cpu"
-  double before_us = 0;   // sum over operators
-  size_t prices_known = 0, prices_new = 0;
-  std::filesystem::path prices_file;
+  std::string cost_name;                  // "measured:cpu"
+  double before_us = 0;                   // sum over operators
+  size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
+  std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
-  std::vector<Attempt> attempts;                  // in the order in which they were made; [0] is "no rewrites"
-  size_t chosen = 0;                              // of attempts
+  std::vector<Candidate> candidates;              // in the order in which they were made; [0] is "no rewrites"
+  size_t chosen = 0;                              // of candidates
   std::vector<double> step_us;                    // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
   std::vector<Check> checks;
-  measure::Comparison end_to_end;  // [0] the file that was given, [1] the chosen attempt
-  double margin = 0;               // a ratio must be below 1 - margin to be called faster
+  cost::Comparison end_to_end;  // [0] the file that was given, [1] the chosen candidate
+  double margin = 0;            // a ratio must be below 1 - margin to be called faster
   bool improved = false, interrupted = false, written = false, forced = false;
   std::string verdict;  // one sentence
   double took_s = 0;
+  std::string version;            // of rlgo
   std::vector<PhaseTime> phases;  // what took_s was spent on
 
-  const Attempt& best() const { return attempts[chosen]; }
+  const Candidate& best() const { return candidates[chosen]; }
 };
 
 // "3 x fuse-a, 1 x fuse-b", most frequent first; "none".
-std::string rules_used(const Story& story);
+std::string rules_used(const Result& result);
 // Operator -> how many, before and after, of the operators that run (no constants): {name, before, after}.
 struct OperatorCount {
   std::string name;
@@ -105,7 +107,9 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 // "-19.51 %", by 100 (after - before) / before.
 std::string percent_change(double before, double after);
 std::string milliseconds(double us);
+// Lines "equivalence   text" about checks.
+std::string to_text(const std::vector<Check>& checks, double tolerance);
 // What is printed at the end: lines of "name   text".
-std::string to_text(const Story& story);
+std::string to_text(const Result& result);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

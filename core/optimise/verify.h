@@ -2,29 +2,36 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "core/measure/measurer.h"
+#include "core/cost/runtime.h"
 #include "core/optimise/model.h"
-#include "core/optimise/optimise.h"
+#include "core/optimise/result.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 
-// Shapes of all inputs that have one, by name: at the sample sizes, or at the second ones of open dimensions.
-std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph, bool second_sizes = false);
+struct CheckOptions {
+  int seeds = 2;            // random inputs, >= 1
+  double tolerance = 1e-4;  // largest relative error
+  uint64_t seed = 0;
+};
 
-// Reads the file of the chosen attempt again, and compares outputs on made-up inputs: by LibTorch, and by the target
-// (`measurer`, null for LibTorch; at two sizes where dimensions are open) where it answers with outputs. Adds to
-// story.checks. Throws Error where they differ, or where nothing could compare them and request.force is not set.
-void verify(const OptimiseRequest& request, const LoadedModel& model, measure::Measurer* measurer, Story& story);
+// Compares outputs of `model` and of what `after` was written to, read again, on made-up inputs: by LibTorch, and by
+// the runtime (at two sizes where dimensions are open) where that is another one and answers with outputs. `before`:
+// the file of the model; used where the runtime reads files.
+std::vector<Check> verify(const LoadedModel& model, const std::filesystem::path& before,
+                          const cost::RunnableModel& after, cost::Runtime& runtime, const CheckOptions& options);
+// Throws Error where checks found a difference (`rules` are named), or where none could compare and not `force`.
+void refuse_differences(const std::vector<Check>& checks, double tolerance, const std::string& rules, bool force);
 
 // Operators of the model that round to few bits, "DynamicQuantizeLinear 22"; "" for none.
 std::string coarse_steps(const graph::Graph& graph);
 
-// Writes the chosen attempt to request.out and reads it again. Throws Error where what is read is another model; the
-// file is then removed.
-void write_and_read_again(const OptimiseRequest& request, const LoadedModel& model, const Story& story);
+// Writes `graph` to `path` and reads it again. Throws Error where what is read is another model than `verified` holds;
+// the file is then removed.
+void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& verified,
+                          const std::filesystem::path& path);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

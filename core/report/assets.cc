@@ -1,6 +1,6 @@
 #include "core/report/assets.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 std::string_view page_style() {
   return R"(body{margin:0;font:14px/1.45 Helvetica,Arial,sans-serif;color:#222;background:#fff}
@@ -116,4 +116,4 @@ std::string_view page_script() {
 )js";
 }
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 std::string_view page_style();
 // Zooming and panning of pictures (wheel, drag, buttons), all or only what changed, details of a clicked operator.
 std::string_view page_script();
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -9,11 +9,11 @@
 #include "core/cost/cost.h"
 #include "core/draw/chart.h"
 #include "core/graph/graph.h"
+#include "core/report/page.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
-#include "core/report/page.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 struct Evidence {
   std::string title, verdict;
@@ -37,4 +37,4 @@ std::vector<double> prices_of(cost::CostModel& cost, const graph::Graph& graph);
 
 std::string to_html(const Evidence& evidence);
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -4,7 +4,7 @@
 #include "core/draw/svg.h"
 #include "core/report/assets.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 namespace {
 
 using graph::xml_escaped;
@@ -69,4 +69,4 @@ std::string Page::html() const {
       xml_escaped(title_), page_style(), graph::svg_style(), contents_, body_, page_script());
 }
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 using Row = std::vector<std::string>;
 
@@ -32,4 +32,4 @@ class Page {
   int sections_ = 0;
 };
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -9,7 +9,7 @@
 #include "core/draw/svg.h"
 #include "core/rules/rules.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 namespace {
 
 constexpr size_t kFoldedAbove = 60;  // boxes
@@ -197,4 +197,4 @@ std::string to_html(const Evidence& evidence) {
   return page.html();
 }
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

@@ -3,7 +3,7 @@
 
 #include "core/report/evidence.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 
 // Before and after side by side: removed operators marked on the left, new ones on the right, those with other inputs
 // on both. Graphs of more than 60 boxes open with what did not change folded away.
@@ -13,4 +13,4 @@ void add_operators(Page& page, const Evidence& evidence);
 // The rewrites in order, and each rule's text and proof status.
 void add_rewrites(Page& page, const Evidence& evidence);
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

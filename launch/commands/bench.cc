@@ -11,7 +11,7 @@
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
 #include "launch/commands/rules.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"

@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/scale_job.h"

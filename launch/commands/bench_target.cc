@@ -7,8 +7,10 @@
 #include "core/base/error.h"
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/rules/rules.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -70,10 +72,10 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void bench_graph(RunConfig config, const std::string& name, int variants,
-                 const std::shared_ptr<measure::Measurer>& measurer) {
+                 const std::shared_ptr<cost::Runtime>& runtime) {
   config.graph = name;
   const auto model = load_model(config, true);
-  const Prices prices = make_prices(config, exec::Device(), measurer);
+  const Prices prices = make_prices(config, runtime);
   const Graph* original = &model.graph;
   const Stopwatch first;
   const size_t groups = prices.groups->prepare({&original, 1});
@@ -82,9 +84,14 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
   std::vector<const Graph*> all = {original};
   for (const auto& g : others) all.push_back(&g);
   prices.groups->prepare(all);
-  const auto times =
-      compare_graphs(config, model, all, measurer.get(), exec::Device(), static_cast<int>(config.outcome_repeats));
-  if (!times.error.empty()) fail("{}: not timed under {}: {}", name, target_name(measurer.get()), times.error);
+  const TemporaryFolder folder("rlgo-bench");
+  std::vector<cost::RunnableModel> models;
+  for (const Graph* graph : all) {
+    models.push_back({graph, folder.path() / fmt::format("{}.onnx", models.size())});
+    export_model(model, *graph, models.back().file);
+  }
+  const auto times = runtime->compare(models, {.repeats = static_cast<int>(config.outcome_repeats)});
+  if (!times.error.empty()) fail("{}: not timed under {}: {}", name, runtime->name(), times.error);
   std::vector<double> sums, wholes;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!times.models[i].ok()) continue;
@@ -109,10 +116,10 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
 void bench_target(const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
   if (config.cost == "analytic") fail("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
-  const auto measurer = start_target(config, Log(LogOptions()), [] { return stop_signal() != 0; });
-  std::printf("%s on %s, %d thread%s\n", target_name(measurer.get()).c_str(), measurer->hello().device.c_str(),
-              measurer->hello().threads, measurer->hello().threads == 1 ? "" : "s");
-  for (const auto& name : graphs) bench_graph(config, name, variants, measurer);
+  const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
+  std::printf("%s on %s, %d thread%s\n", runtime->name().c_str(), runtime->device().c_str(), runtime->threads(),
+              runtime->threads() == 1 ? "" : "s");
+  for (const auto& name : graphs) bench_graph(config, name, variants, runtime);
 }
 
 }  // namespace rlgo::launch

@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"
@@ -112,7 +112,8 @@ int run_evaluate(Context& context) {
   const auto device = exec::resolve_device("cpu");
   const auto model = load_model(config, true);
   const auto rules = load_rules(config);
-  auto prices = make_prices(config, device);
+  config.device = "cpu";
+  auto prices = make_prices(config);
   if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
   auto envs = make_envs(config, model.graph, rules, prices.model, device,
                         static_cast<int>(std::min(config.envs_per_actor, evaluate.episodes)));

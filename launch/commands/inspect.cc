@@ -8,10 +8,10 @@
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "launch/commands/command.h"
-#include "core/optimise/model.h"
-#include "launch/train/run_report.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/train/run_folder.h"
+#include "launch/train/run_report.h"
 #include "replay/compact.h"
 #include "replay/summary.h"
 
@@ -90,7 +90,7 @@ int run_inspect(Context& context) {
                 static_cast<long long>(done.parts_after));
   }
   if (report) {
-    report::write_run_report({path});
+    write_run_report({path});
     std::printf("%s\n", RunFolder{path}.report().c_str());
     return 0;
   }

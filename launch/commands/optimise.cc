@@ -7,10 +7,15 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "launch/commands/command.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
+#include "launch/commands/command.h"
+#include "launch/model.h"
+#include "launch/revision.h"
+#include "launch/rule_choice.h"
+#include "launch/session.h"
 #include "launch/signals.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
@@ -23,6 +28,11 @@ constexpr const char* kUsage =
     "best so far.\n";
 constexpr int kNothingFoundStatus = 3;
 
+struct Request {
+  optimise::OptimiseOptions options;
+  RunConfig config;  // model, rules, target, costs, checks
+};
+
 std::string default_prices() {
   const char* cache = std::getenv("RLGO_CACHE");
   const char* home = std::getenv("HOME");
@@ -30,27 +40,27 @@ std::string default_prices() {
   return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/rlgo/costs" : "";
 }
 
-void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) {
+void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.heading("Optimise");
-  o.text("out", r.out, "the model to write (-o is the same); none: only tell");
+  o.text("out", r.options.out, "the model to write (-o is the same); none: only tell");
   o.text("target", r.config.target,
          "runtime that will serve the model: auto (onnxruntime where it is installed, else libtorch), libtorch, "
          "onnxruntime, openvino, or a measurer's command");
-  o.number("seconds", r.seconds, 1, 1e6, "time for all of it, about, s");
+  o.number("seconds", r.options.seconds, 1, 1e6, "time for all of it, about, s");
   std::vector<std::string> methods;
   for (const auto& name : search::names()) {
     if (!search::needs_prior(name)) methods.push_back(name);
   }
-  o.choice("method", r.method, methods, "search that goes on where greedy rewriting has ended");
+  o.choice("method", r.options.method, methods, "search that goes on where greedy rewriting has ended");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
-  o.flag("force", r.force, "write the best model found even where it is not faster");
+  o.flag("force", r.options.force, "write the best model found even where it is not faster");
   o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
   o.texts("dim", r.config.dims,
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
   o.texts(
       "size", r.config.sizes,
       "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
-  o.texts("input", r.inputs,
+  o.texts("input", r.options.inputs,
           "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
           "model runs with");
   o.texts("rules", r.config.rules,
@@ -61,9 +71,10 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
            "costs of operators: measured under the target, or by formula");
   o.text("cost.profile", r.config.cost_profile,
          "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file");
-  o.text("prices", r.prices, "folder of measured costs, kept from call to call; none: they are not kept");
-  o.integer("rounds", r.rounds, 5, 10000, "runs of the model before and after in the final measurement, at most");
-  o.integer("budget", r.budget, 1, kNoLimit, "rewrites that a search may try");
+  o.text("prices", r.options.costs, "folder of measured costs, kept from call to call; none: they are not kept");
+  o.integer("rounds", r.options.rounds, 5, 10000,
+            "runs of the model before and after in the final measurement, at most");
+  o.integer("budget", r.options.budget, 1, kNoLimit, "rewrites that a search may try");
   o.integer("check.seeds", r.config.outcome_seeds, 1, 1000, "random inputs of the equivalence check");
   o.number("check.tolerance", r.config.outcome_tolerance, 0, 1, "largest relative error of the equivalence check",
            true);
@@ -72,13 +83,25 @@ void declare_optimise(Options& o, OptimiseRequest& r, std::string& report_path) 
          "Python that runs the shipped measurers; none: the one of set-up, else python3");
 }
 
+// What the command line says, by the engine's own options.
+optimise::OptimiseOptions engine_options(const Request& request) {
+  optimise::OptimiseOptions options = request.options;
+  const RunConfig& config = request.config;
+  options.model = model_options(config);
+  options.check = {static_cast<int>(config.outcome_seeds), config.outcome_tolerance,
+                   static_cast<uint64_t>(config.seed)};
+  options.seed = static_cast<uint64_t>(config.seed);
+  options.max_locations = static_cast<int>(config.env_max_locations);
+  return options;
+}
+
 }  // namespace
 
 int run_optimise(Context& context) {
-  OptimiseRequest request;
+  Request request;
   request.config.target = "auto";
   request.config.cost_repeats = 5;  // many groups roughly: races of whole models have the last word
-  request.prices = default_prices();
+  request.options.costs = default_prices();
   Options options;
   std::string report_path;
   declare_optimise(options, request, report_path);
@@ -99,14 +122,24 @@ int run_optimise(Context& context) {
 
   const Log log{LogOptions{}};
   StatusLine line(true, ::isatty(STDERR_FILENO) == 1);
-  const Story story = optimise(request, log, line, [] { return stop_signal() != 0; });
+  const RunConfig& config = request.config;
+  optimise::OptimiseParts parts;
+  parts.rules = choose_rules(with_set_in_default(config.rules, "winograd"));
+  parts.start_runtime = [&] { return start_runtime(config, log); };
+  if (config.cost == "analytic")
+    parts.formula = analytic_cost(config);
+  else if (config.cost_profile != RunConfig().cost_profile)
+    fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
+  parts.version = fmt::format("{} ({})", kVersion, kRevision);
+  const optimise::Result result =
+      optimise::optimise(engine_options(request), parts, log, line, [] { return stop_signal() != 0; });
   line.clear();
-  std::printf("%s", to_text(story).c_str());
+  std::printf("%s", optimise::to_text(result).c_str());
   if (!report_path.empty()) {
-    atomic_write(report_path, report::story_html(story));
+    atomic_write(report_path, optimise::to_html(result));
     std::printf("report          %s\n", report_path.c_str());
   }
-  return story.improved ? 0 : kNothingFoundStatus;
+  return result.improved ? 0 : kNothingFoundStatus;
 }
 
 }  // namespace rlgo::launch

@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
 #include "launch/train/outcome.h"
@@ -43,7 +43,6 @@ int run_replay(Context& context) {
   if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
 
-  const auto device = exec::resolve_device(config.device);
   const auto model = load_model(config, true);
   const auto rules = load_rules(config);
   const TraceFile trace = parse_trace(read_file(trace_path), trace_path, *rules);
@@ -53,7 +52,7 @@ int run_replay(Context& context) {
               count_rules(trace.actions, *rules).c_str());
   const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
-  std::printf("%s", to_text(judge(config, model, graph, start_target(config).get(), device), config).c_str());
+  std::printf("%s", to_text(judge(config, model, graph, *start_runtime(config)), config).c_str());
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
     std::printf("model           %s\n", out_path.c_str());

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/rng.h"
+#include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/rulegen/check/soundness.h"
@@ -16,12 +17,11 @@
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/options.h"
 #include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace {

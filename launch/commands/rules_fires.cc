@@ -10,7 +10,7 @@
 #include "core/rules/rules.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/rules.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/options.h"
 #include "launch/signals.h"
 

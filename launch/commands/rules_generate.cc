@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/rulegen/generate/generate.h"
@@ -14,7 +15,6 @@
 #include "launch/options.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/rules/compiled.h"
 #include "launch/commands/rules.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/options.h"
 #include "launch/rule_choice.h"
 #include "launch/session.h"

@@ -6,18 +6,18 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/search/search.h"
 #include "launch/commands/command.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/search_table.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/trace.h"
 #include "launch/train/outcome.h"
 #include "launch/train/policy_prior.h"
-#include "core/base/status_line.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -201,8 +201,7 @@ class GraphSearch {
   // Writes the best of all methods.
   void write(const fs::path& folder) {
     make_writable_folder(folder);
-    const auto device = exec::resolve_device(run_.device);
-    const Verdict verdict = judge(run_, model_, best_.graph, cost_->prices().measurer.get(), device);
+    const Verdict verdict = judge(run_, model_, best_.graph, *cost_->prices().runtime);
     atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),
@@ -259,7 +258,7 @@ void run_all(RunConfig run, const SearchConfig& config) {
   const auto graphs = graphs_of(run.graph);
   const auto methods = methods_of(config);
   const auto rules = load_rules(run);
-  const auto cost = std::make_shared<MeteredCost>(make_prices(run, exec::resolve_device(run.device)));
+  const auto cost = std::make_shared<MeteredCost>(make_prices(run));
   std::vector<SearchRow> rows;
   for (const auto& graph : graphs) {
     if (stop_signal() != 0) break;

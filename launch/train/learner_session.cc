@@ -76,7 +76,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
       device_(exec::resolve_device(config.device)),
       model_(load_model(config, true)),
       rules_(load_rules(config)),
-      prices_(make_prices(config, device_)),
+      prices_(make_prices(config)),
       line_(true, ::isatty(STDERR_FILENO) == 1),
       progress_(line_, config.epochs, config.seconds) {
   check_rewritable(model_, config.graph);
@@ -311,11 +311,11 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.agent = config_.agent;
   done.stop_reason = learner::name(result.reason);
   const std::string summary =
-      conclude({config_, folder_, model_, rules_, *prices_.model, prices_.measurer.get(), device_, done, should_stop},
+      conclude({config_, folder_, model_, rules_, *prices_.model, *prices_.runtime, done, should_stop},
                *best_, log_);
   store_costs();
   try {
-    atomic_write(folder_.report(), report::run_html(folder_, config_, model_, rules_, prices_.model.get()));
+    atomic_write(folder_.report(), run_html(folder_, config_, model_, rules_, prices_.model.get()));
   } catch (const Error& e) {
     log_.warn("no report.html: {}", e.what());
   }

@@ -9,7 +9,7 @@
 #include "core/base/log.h"
 #include "core/comm/mailbox.h"
 #include "launch/config.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/best.h"

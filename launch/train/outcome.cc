@@ -5,20 +5,16 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
+#include "core/optimise/benchmark.h"
+#include "core/optimise/verify.h"
 #include "core/search/search.h"
-#include "launch/target.h"
 
 namespace rlgo::launch {
 namespace {
 
-std::string milliseconds(double us) {
-  return us < 1000.0 ? fmt::format("{:.4f} ms", us / 1000.0) : fmt::format("{:.3f} ms", us / 1000.0);
-}
-
-std::string change(double before, double after) {
-  return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a";
-}
+using optimise::milliseconds;
 
 // A graph and the rewrites that make it from the unmodified one, with the cost after each.
 struct Candidate {
@@ -65,53 +61,46 @@ std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
-Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer,
-              const exec::Device& device) {
-  const graph::Graph& before = model.graph;
+Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, cost::Runtime& runtime) {
+  const TemporaryFolder folder("rlgo-outcome");
+  const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
+  export_model(model, model.graph, files[0]);
+  export_model(model, after, files[1]);
+  const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after, files[1]}};
+  optimise::CheckOptions options;
+  options.seeds = static_cast<int>(config.outcome_seeds);
+  options.tolerance = config.outcome_tolerance;
+  options.seed = static_cast<uint64_t>(config.seed);
+  runtime.set_input_shapes(optimise::input_shapes(model.graph));
   Verdict verdict;
-  exec::EquivalenceOptions equivalence;
-  equivalence.seeds = static_cast<int>(config.outcome_seeds);
-  equivalence.seed = static_cast<uint64_t>(config.seed) + 1;
-  verdict.equivalence = exec::equivalence(before, after, equivalence);
-  if (!verdict.equivalence.within(config.outcome_tolerance)) {
-    fail(
-        "the rewritten graph does not compute the same: {} (tolerance {}); nothing is written. This is a bug of a rule "
-        "or of rlgo; please report the run folder",
-        verdict.equivalence.comparable
-            ? fmt::format("relative error {:.3g} at output '{}'", verdict.equivalence.max_rel_error,
-                          verdict.equivalence.worst_output)
-            : verdict.equivalence.reason,
-        config.outcome_tolerance);
+  verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
+  verdict.checks = optimise::verify(model, files[0], both[1], runtime, options);
+  optimise::refuse_differences(verdict.checks, options.tolerance, "those of the run folder's trace", true);
+  optimise::Benchmark benchmark(runtime, both[0]);
+  const int repeats = static_cast<int>(config.outcome_repeats);
+  verdict.times = benchmark.compare({&both[1], 1}, repeats, 0, repeats);
+  verdict.unmeasured = verdict.times.error;
+  for (const auto& timing : verdict.times.models) {
+    if (verdict.unmeasured.empty()) verdict.unmeasured = timing.error;
   }
-  const graph::Graph* both[] = {&before, &after};
-  const auto times = compare_graphs(config, model, both, measurer, device, static_cast<int>(config.outcome_repeats));
-  for (const auto& error : {times.error, times.models[0].error, times.models[1].error}) {
-    if (verdict.unmeasured.empty()) verdict.unmeasured = error;
-  }
-  verdict.before = times.models[0];
-  verdict.after = times.models[1];
-  verdict.ratio = times.ratio[1];
-  verdict.noise = times.noise;
-  verdict.runtime = measurer != nullptr ? target_name(measurer) : fmt::format("LibTorch, {}", exec::to_string(device));
   return verdict;
 }
 
 std::string to_text(const Verdict& verdict, const RunConfig& config) {
   std::string out;
   if (verdict.unmeasured.empty()) {
+    const auto &before = verdict.times.models[0], &after = verdict.times.models[1];
+    const double ratio = verdict.times.ratio[1];
     out = fmt::format(
         "end to end      {} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {} thread{}, {} interleaved runs "
         "each, noise {:.2f} %\n",
-        milliseconds(verdict.before.median_us), milliseconds(verdict.before.spread_us),
-        milliseconds(verdict.after.median_us), milliseconds(verdict.after.spread_us), 100.0 * (verdict.ratio - 1),
-        1.0 / verdict.ratio, verdict.runtime, config.cost_threads, config.cost_threads == 1 ? "" : "s",
-        verdict.after.samples, 100.0 * verdict.noise);
+        milliseconds(before.median_us), milliseconds(before.spread_us), milliseconds(after.median_us),
+        milliseconds(after.spread_us), 100.0 * (ratio - 1), 1.0 / ratio, verdict.runtime, config.cost_threads,
+        config.cost_threads == 1 ? "" : "s", after.samples, 100.0 * verdict.times.noise);
   } else {
     out = fmt::format("end to end      not measured under {}: {}\n", verdict.runtime, verdict.unmeasured);
   }
-  out += fmt::format("equivalence     largest relative error {:.3g} over {} random inputs (tolerance {:.3g})\n",
-                     verdict.equivalence.max_rel_error, config.outcome_seeds, config.outcome_tolerance);
-  return out;
+  return out + optimise::to_text(verdict.checks, config.outcome_tolerance);
 }
 
 std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
@@ -127,22 +116,24 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
     Candidate greedy = polish(in, {in.model.graph, {}, {}});
     const double greedy_us = greedy.us(initial_us);
     const bool agent_wins = polished_us <= greedy_us;
-    origin = fmt::format("  candidates    agent {}, agent and then greedy {}, greedy alone {}: {} is taken\n",
-                         change(initial_us, agent_us), change(initial_us, polished_us), change(initial_us, greedy_us),
-                         agent_wins ? "the agent's" : "greedy's");
+    origin =
+        fmt::format("  candidates    agent {}, agent and then greedy {}, greedy alone {}: {} is taken\n",
+                    optimise::percent_change(initial_us, agent_us), optimise::percent_change(initial_us, polished_us),
+                    optimise::percent_change(initial_us, greedy_us), agent_wins ? "the agent's" : "greedy's");
     if (!agent_wins) result = std::move(greedy);
     best.replace(result.actions, result.costs);
   }
   const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
-  const Verdict verdict = judge(in.config, in.model, graph, in.measurer, in.device);
+  const Verdict verdict = judge(in.config, in.model, graph, in.runtime);
   atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
   const auto written = export_model(in.model, graph, in.folder.best_onnx());
 
   std::string out =
       fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()),
-                     milliseconds(best.best_us()), change(best.initial_us(), best.best_us()), in.cost.name());
+                     milliseconds(best.best_us()), optimise::percent_change(best.initial_us(), best.best_us()),
+                     in.cost.name());
   out += origin;
   out += to_text(verdict, in.config);
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(),

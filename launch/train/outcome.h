@@ -5,14 +5,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/log.h"
 #include "core/cost/cost.h"
-#include "core/exec/device.h"
-#include "core/exec/equivalence.h"
-#include "core/measure/measurer.h"
+#include "core/cost/runtime.h"
+#include "core/optimise/result.h"
 #include "launch/config.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/train/best.h"
 #include "launch/train/run_folder.h"
 
@@ -31,25 +31,21 @@ struct OutcomeInput {
   const LoadedModel& model;
   std::shared_ptr<const rules::RuleSet> rules;
   cost::CostModel& cost;
-  measure::Measurer* measurer;  // of the target; null: LibTorch
-  exec::Device device;
+  cost::Runtime& runtime;
   Interactions interactions;
   std::function<bool()> should_stop;  // cuts the polish short
 };
 
-// Graph before and after by sum of operators and end to end, and how far they agree.
+// How far graphs before and after agree, and their latency.
 struct Verdict {
-  exec::Equivalence equivalence;
-  measure::Timing before, after;
-  double ratio = 1;        // of the times, after to before, median over interleaved runs
-  double noise = 0;        // |1 - ratio| of the unmodified graph to itself, in the same runs
-  std::string unmeasured;  // why the target has no times for them; "" where it has
-  std::string runtime;     // that they were timed in: "LibTorch, cpu", "onnxruntime 1.31.1"
+  std::vector<optimise::Check> checks;
+  cost::Comparison times;  // [0] before, [1] after
+  std::string unmeasured;  // why the runtime has no times for them; "" where it has
+  std::string runtime;     // that they were timed in: "LibTorch, AMD EPYC", "onnxruntime 1.31.1, AMD EPYC"
 };
 
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
-Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, measure::Measurer* measurer,
-              const exec::Device& device);
+Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, cost::Runtime& runtime);
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);
 // "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.

@@ -13,7 +13,7 @@
 #include "launch/session.h"
 #include "launch/trace.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::launch {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -41,22 +41,22 @@ class Curves {
   explicit Curves(std::map<std::string, std::vector<double>> columns) : columns_(std::move(columns)) {}
   void add(std::string title, const std::string& x, std::string x_name, std::string y_name,
            const std::vector<std::pair<std::string, std::string>>& lines, double factor = 1) {
-    Chart chart{std::move(title), std::move(x_name), std::move(y_name), {}};
+    report::Chart chart{std::move(title), std::move(x_name), std::move(y_name), {}};
     for (const auto& [column, name] : lines) {
-      Line line{name, {}, false};
+      report::Line line{name, {}, false};
       const auto &xs = columns_[x], &ys = columns_[column];
       for (size_t k = 0; k < std::min(xs.size(), ys.size()); ++k) line.points.emplace_back(xs[k], ys[k] * factor);
       if (!line.points.empty()) chart.lines.push_back(std::move(line));
     }
-    if (!to_svg(chart).empty()) charts.push_back(std::move(chart));
+    if (!report::to_svg(chart).empty()) charts.push_back(std::move(chart));
   }
-  std::vector<Chart> charts;
+  std::vector<report::Chart> charts;
 
  private:
   std::map<std::string, std::vector<double>> columns_;
 };
 
-std::vector<Chart> curves(const std::filesystem::path& metrics) {
+std::vector<report::Chart> curves(const std::filesystem::path& metrics) {
   Curves out(read_metrics(metrics));
   out.add("Best cost against steps", "steps", "environment steps", "ms",
           {{"best_cost_us", "best"}, {"episode_cost_mean_us", "mean of an epoch"}}, 1e-3);
@@ -84,7 +84,7 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
                      std::shared_ptr<const rules::RuleSet> rules, cost::CostModel* cost) {
   const std::string summary = read_file(folder.summary());
   const TraceFile trace = parse_trace(read_file(folder.best_trace()), folder.best_trace().string(), *rules);
-  Evidence evidence;
+  report::Evidence evidence;
   evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.graph);
   evidence.verdict = line_of(summary, "end to end");
   evidence.before = model.graph;
@@ -94,8 +94,8 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   evidence.step_us = trace.cost_us;
   evidence.cost_name = cost != nullptr ? cost->name() : config.cost;
   if (cost != nullptr) {
-    evidence.before_op_us = prices_of(*cost, evidence.before);
-    evidence.after_op_us = prices_of(*cost, evidence.after);
+    evidence.before_op_us = report::prices_of(*cost, evidence.before);
+    evidence.after_op_us = report::prices_of(*cost, evidence.after);
     if (!evidence.before_op_us.empty()) evidence.before_us = cost::graph_cost(*cost, evidence.before).runtime_us;
   }
   for (const char* name : {"cost", "rules applied", "agent"})
@@ -103,7 +103,7 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   evidence.figures.push_back({"nodes", fmt::format("{} -> {}", evidence.before.size(), evidence.after.size())});
   evidence.charts = curves(folder.metrics());
   if (!trace.cost_us.empty()) {
-    Chart along{"Cost along the best rewrites", "rewrites", "ms, sum over operators", {{"best", {}, false}}};
+    report::Chart along{"Cost along the best rewrites", "rewrites", "ms, sum over operators", {{"best", {}, false}}};
     if (evidence.before_us > 0) along.lines[0].points.emplace_back(0, evidence.before_us / 1000);
     for (size_t k = 0; k < trace.cost_us.size(); ++k)
       along.lines[0].points.emplace_back(static_cast<double>(k + 1), trace.cost_us[k] / 1000);
@@ -118,7 +118,7 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
                           {"machine", exec::describe(exec::resolve_device("cpu"))},
                           {"folder", folder.path.string()}};
   evidence.log = summary;
-  return to_html(evidence);
+  return report::to_html(evidence);
 }
 
 void write_run_report(const RunFolder& folder) {
@@ -144,4 +144,4 @@ void write_run_report(const RunFolder& folder) {
   atomic_write(folder.report(), run_html(folder, config, model, load_rules(config), cost.get()));
 }
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::launch

@@ -7,10 +7,10 @@
 #include "core/cost/cost.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
-#include "core/optimise/model.h"
+#include "launch/model.h"
 #include "launch/train/run_folder.h"
 
-namespace rlgo::launch::report {
+namespace rlgo::launch {
 
 // Out of best.trace, metrics.csv and summary.txt. `cost` prices single operators; null where that cannot be told any
 // more. Throws Error where a file is missing or damaged.
@@ -19,4 +19,4 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
 // For a run that has ended earlier: reads its options, model, rules and table of costs, and writes report.html into it.
 void write_run_report(const RunFolder& folder);
 
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::launch

@@ -73,7 +73,7 @@ def nothing_to_find(folder):
 def slower_is_not_written(folder):
     """the rewritten model takes three times as long: status 3 and no file; --force writes it"""
     two_convs(folder / "toy.onnx")
-    target = ["--target", fake("slow=attempt-"), "--cost", "analytic", *QUICK]
+    target = ["--target", fake("slow=candidate-"), "--cost", "analytic", *QUICK]
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", *target, cwd=folder, status=3)
     assert "nothing found" in done.stdout and "not checked by fake 1.0" in done.stdout, done.stdout
     assert "this measurer answers no outputs" in done.stdout and "LibTorch interpreter" in done.stdout, done.stdout
@@ -86,7 +86,7 @@ def outputs_of_the_target_count(folder):
     """LibTorch agrees, but the runtime itself answers something else: an error, and nothing is written"""
     two_convs(folder / "toy.onnx")
     target = ["--cost", "analytic", *QUICK]
-    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs", "differs=attempt-"), *target, cwd=folder, status=1)
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs", "differs=candidate-"), *target, cwd=folder, status=1)
     assert "does not compute the same by fake 1.0" in done.stderr and "--rules" in done.stderr, done.stderr
     assert os.listdir(folder) == ["toy.onnx"]
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs"), *target, cwd=folder)

@@ -15,7 +15,7 @@ def prices_and_times_are_the_targets(folder):
     lines = table.read_text().splitlines()
     assert lines[1:4] == ["# model measured:fake-1.0", "# device paper", "# threads 1"], lines[:4]
     assert any(line.startswith("conv2d ") and "c:f32[" in line for line in lines), "no group in the table"
-    assert "sum over operators, measured:fake-1.0" in done.stdout and "fake 1.0, 1 thread" in done.stdout, done.stdout
+    assert "sum over operators, measured:fake-1.0" in done.stdout and "fake 1.0, paper, 1 thread" in done.stdout, done.stdout
     refused = rlgo(*SHORT, "--target", FAKE, "--costs", table, "--cost.threads", 2, cwd=folder, status=None)
     assert refused.returncode != 0 and "2 threads" in refused.stderr, refused.stderr
     again = rlgo(*SHORT, "--name", "b", "--target", FAKE, "--costs", table, "--cost.explore", 0, cwd=folder)
@@ -26,7 +26,7 @@ def crash_is_not_the_end_of_the_run(folder):
     """groups with a convolution cannot be timed: they are estimated, and that is said"""
     done = rlgo(*SHORT, "--name", "a", "--cost.explore", 20, "--target", FAKE + " crash=Conv blame", cwd=folder)
     assert "estimated by formula" in done.stderr, done.stderr
-    assert "end to end      not measured under fake 1.0: " in done.stdout, done.stdout  # the whole model holds one
+    assert "end to end      not measured under fake 1.0, paper: " in done.stdout, done.stdout  # the whole model holds one
     assert (folder / "runs/a/best.onnx").exists()
 
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rlgo::launch::report {
+namespace rlgo::report {
 namespace {
 
 Chart chart_of(std::vector<std::pair<double, double>> points) {
@@ -24,4 +24,4 @@ TEST(Chart, TicksAreFewWhateverTheRange) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch::report
+}  // namespace rlgo::report

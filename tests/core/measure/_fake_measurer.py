@@ -81,7 +81,8 @@ for line in sys.stdin:
     if request["do"] == "compare":
         time.sleep(float(options.get("pause", 0)))
         if "assumes" in options and options["assumes"] not in request.get("values", {}):
-            results[0]["assumed"] = {options["assumes"]: [16000.0]}
+            for result in results:
+                result["assumed"] = {options["assumes"]: [16000.0]}
     if "nan" in options:
         results[0] = {"samples_us": [-1.0]}
     say(id=request["id"], results=results)

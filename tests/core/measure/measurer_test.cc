@@ -49,7 +49,7 @@ TEST(Measurer, TakesOffTheTimeOfAnEmptyRun) {
 TEST(Measurer, ComparesWithTheFirstAndWithItself) {
   Measurer measurer(fake(), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 1000), file_of(measurer, "b", 2000)};
-  const auto result = measurer.compare(models, 9);
+  const auto result = measurer.compare(models, {.repeats = 9});
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.models[0].median_us, 1004);
   EXPECT_EQ(result.models[1].samples, 9);
@@ -61,9 +61,9 @@ TEST(Measurer, ComparesWithTheFirstAndWithItself) {
 TEST(Measurer, ComparisonsEndInTime) {
   Measurer measurer(fake({"late"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 1000), file_of(measurer, "b", 2000)};
-  EXPECT_EQ(measurer.compare(models, 9).models[1].samples, 9);
-  EXPECT_EQ(measurer.compare(models, 9, 0.5, 4).models[1].samples, 4);
-  EXPECT_EQ(measurer.compare(models, 3, 0.5, 4).models[1].samples, 3);
+  EXPECT_EQ(measurer.compare(models, {.repeats = 9}).models[1].samples, 9);
+  EXPECT_EQ(measurer.compare(models, {.repeats = 9, .seconds = 0.5, .least = 4}).models[1].samples, 4);
+  EXPECT_EQ(measurer.compare(models, {.repeats = 3, .seconds = 0.5, .least = 4}).models[1].samples, 3);
 }
 
 TEST(Measurer, RefusedModelIsThatModelsResult) {
@@ -116,14 +116,14 @@ TEST(Measurer, GivesUpAfterTooManyRestarts) {
                                         file_of(measurer, "c", 900)};
   EXPECT_THAT(measurer.measure(models)[2].error, HasSubstr("too often"));
   EXPECT_FALSE(measurer.usable());
-  EXPECT_THAT(measurer.compare(models, 3).error, HasSubstr("too often"));
+  EXPECT_THAT(measurer.compare(models, {.repeats = 3}).error, HasSubstr("too often"));
 }
 
 TEST(Measurer, CompareLosesTheCrashingCandidateOnly) {
   Measurer measurer(fake({"crash=bad", "blame"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 900), file_of(measurer, "bad", 90),
                                         file_of(measurer, "c", 1800)};
-  const auto result = measurer.compare(models, 5);
+  const auto result = measurer.compare(models, {.repeats = 5});
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.ratio[1], 0);
   EXPECT_FALSE(result.models[1].ok());
@@ -133,7 +133,7 @@ TEST(Measurer, CompareLosesTheCrashingCandidateOnly) {
 TEST(Measurer, ProtocolErrorsAreTold) {
   Measurer few(fake({"few"}), quick());
   const std::vector<fs::path> models = {file_of(few, "a", 900), file_of(few, "b", 900)};
-  EXPECT_THAT(few.compare(models, 5).error, HasSubstr("different numbers of samples"));
+  EXPECT_THAT(few.compare(models, {.repeats = 5}).error, HasSubstr("different numbers of samples"));
   Measurer nan(fake({"nan"}), quick());
   EXPECT_THAT(nan.measure(models)[0].error, HasSubstr("a time of -1 us"));
 }

@@ -1,4 +1,5 @@
 #include "core/measure/outputs.h"
+#include "core/measure/runtime.h"
 
 #include <gmock/gmock.h>
 
@@ -47,21 +48,26 @@ TEST(Outputs, NamesTypesAndShapesMatter) {
 }
 
 TEST(Outputs, ThroughAMeasurer) {
-  Measurer measurer(fake({"outputs", "differs=odd", "fail=bad"}), quick());
-  const auto a = file_of(measurer, "a", 10), b = file_of(measurer, "b", 20);
-  EXPECT_TRUE(compare_outputs(measurer, a, b, 3).alike);
-  EXPECT_EQ(compare_outputs(measurer, a, b, 3).max_rel_error, 0);
-  EXPECT_DOUBLE_EQ(compare_outputs(measurer, a, file_of(measurer, "odd", 10), 1).max_rel_error, 1);
-  const auto failed = compare_outputs(measurer, a, file_of(measurer, "bad", 10), 1);
+  const auto measurer = std::make_shared<Measurer>(fake({"outputs", "differs=odd", "fail=bad"}), quick());
+  ChildRuntime runtime(measurer);
+  const auto file = [&](const char* stem, size_t bytes) {
+    return cost::RunnableModel{nullptr, file_of(*measurer, stem, bytes)};
+  };
+  const auto a = file("a", 10), b = file("b", 20);
+  EXPECT_TRUE(compare_outputs(runtime, a, b, 3).alike);
+  EXPECT_EQ(compare_outputs(runtime, a, b, 3).max_rel_error, 0);
+  EXPECT_DOUBLE_EQ(compare_outputs(runtime, a, file("odd", 10), 1).max_rel_error, 1);
+  const auto failed = compare_outputs(runtime, a, file("bad", 10), 1);
   EXPECT_FALSE(failed.done);
   EXPECT_EQ(failed.detail, "the rewritten model: unsupported operator");
 }
 
 TEST(Outputs, MeasurerThatDoesNotAnswerThem) {
-  Measurer measurer(fake(), quick());
-  EXPECT_FALSE(measurer.hello().outputs);
-  const auto a = file_of(measurer, "a", 10);
-  EXPECT_EQ(compare_outputs(measurer, a, a, 1).detail, "the measurer answers no outputs");
+  const auto measurer = std::make_shared<Measurer>(fake(), quick());
+  ChildRuntime runtime(measurer);
+  EXPECT_FALSE(runtime.answers_outputs());
+  const cost::RunnableModel a{nullptr, file_of(*measurer, "a", 10)};
+  EXPECT_EQ(compare_outputs(runtime, a, a, 1).detail, "the measurer answers no outputs");
 }
 
 TEST(Outputs, NonsenseIsAnError) {

@@ -4,7 +4,7 @@
 
 #include "core/graph/editor.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 using graph::Editor;
@@ -25,53 +25,53 @@ Value unknown(Editor& e, const char* op, Value x, ops::DType dtype) {
   return {e.add_opaque(op, opaque, std::array{x}, {ops::TensorType(dtype, {4})}), 0};
 }
 
-TEST(Sight, AllIsSeenWhereAllIsKnown) {
+TEST(CheckCoverage, AllIsSeenWhereAllIsKnown) {
   Editor e("g");
   e.add_output("y", relu(e, relu(e, e.add_input("x", kFloats))));
-  const Sight sight = sight_of(*e.finish());
-  EXPECT_EQ(sight.direct, 2);
-  EXPECT_EQ(sight.all(), 2);
-  EXPECT_FALSE(sight.nothing());
-  EXPECT_EQ(to_text(sight), "");
+  const CheckCoverage coverage = check_coverage(*e.finish());
+  EXPECT_EQ(coverage.direct, 2);
+  EXPECT_EQ(coverage.all(), 2);
+  EXPECT_FALSE(coverage.nothing());
+  EXPECT_EQ(to_text(coverage), "");
 }
 
-TEST(Sight, UnknownFloatsLetDifferencesThroughButNotTheirSize) {
+TEST(CheckCoverage, UnknownFloatsLetDifferencesThroughButNotTheirSize) {
   Editor e("g");
   const Value a = relu(e, relu(e, e.add_input("x", kFloats)));
   e.add_output("y", relu(e, unknown(e, "LRN", a, ops::DType::f32)));
-  const Sight sight = sight_of(*e.finish());
-  EXPECT_EQ(sight.direct, 1);
-  EXPECT_EQ(sight.through, 2);
-  EXPECT_EQ(sight.blind, 0);
-  EXPECT_EQ(to_text(sight),
+  const CheckCoverage coverage = check_coverage(*e.finish());
+  EXPECT_EQ(coverage.direct, 1);
+  EXPECT_EQ(coverage.through, 2);
+  EXPECT_EQ(coverage.blind, 0);
+  EXPECT_EQ(to_text(coverage),
             "2 of 3 operators stand in front of operators that LibTorch does not know (LRN 1): made-up functions stand "
             "for these, through which a difference shows, but not its size");
 }
 
-TEST(Sight, UnknownIntegersHideWhatStandsBeforeThem) {
+TEST(CheckCoverage, UnknownIntegersHideWhatStandsBeforeThem) {
   Editor e("g");
   const Value a = relu(e, e.add_input("x", kFloats));
   e.add_output("y", unknown(e, "ArgMax", a, ops::DType::i64));
-  const Sight sight = sight_of(*e.finish());
-  EXPECT_EQ(sight.blind, 1);
-  EXPECT_TRUE(sight.nothing());
-  EXPECT_EQ(to_text(sight),
+  const CheckCoverage coverage = check_coverage(*e.finish());
+  EXPECT_EQ(coverage.blind, 1);
+  EXPECT_TRUE(coverage.nothing());
+  EXPECT_EQ(to_text(coverage),
             "all 1 operators stand in front of operators that LibTorch does not know (ArgMax 1): nothing is compared");
 }
 
-TEST(Sight, WhatReachesAnOutputInTwoWaysIsSeenByTheBetterOne) {
+TEST(CheckCoverage, WhatReachesAnOutputInTwoWaysIsSeenByTheBetterOne) {
   Editor e("g");
   const Value a = relu(e, e.add_input("x", kFloats)), b = relu(e, e.add_input("z", kFloats));
   e.add_output("i", unknown(e, "ArgMax", a, ops::DType::i64));
   e.add_output("a", a);
   e.add_output("j", unknown(e, "ArgMin", b, ops::DType::i64));
-  const Sight sight = sight_of(*e.finish());
-  EXPECT_EQ(sight.direct, 1);
-  EXPECT_EQ(sight.blind, 1);
-  EXPECT_EQ(to_text(sight),
+  const CheckCoverage coverage = check_coverage(*e.finish());
+  EXPECT_EQ(coverage.direct, 1);
+  EXPECT_EQ(coverage.blind, 1);
+  EXPECT_EQ(to_text(coverage),
             "1 of 2 operators stand in front of operators that LibTorch does not know (ArgMax 1, ArgMin 1): of 1 of "
             "them nothing is seen");
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/graph/editor.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 graph::Graph two_inputs() {
@@ -19,7 +19,7 @@ graph::Graph two_inputs() {
 TEST(Inputs, NumbersByName) {
   const std::vector<std::string> texts{"sr=16000", "x=1,-2.5"};
   const auto values = parse_inputs(texts, two_inputs());
-  EXPECT_EQ(values, (measure::InputValues{{"sr", {16000}}, {"x", {1, -2.5}}}));
+  EXPECT_EQ(values, (cost::InputValues{{"sr", {16000}}, {"x", {1, -2.5}}}));
   EXPECT_EQ(to_text(values), "sr = 16000, x = 1,-2.5");
   EXPECT_TRUE(parse_inputs({}, two_inputs()).empty());
 }
@@ -41,4 +41,4 @@ TEST(Inputs, NonsenseIsNamed) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

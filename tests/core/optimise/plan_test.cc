@@ -3,49 +3,47 @@
 
 #include <gtest/gtest.h>
 
-#include "core/zoo/zoo.h"
 #include "core/optimise/clock.h"
-#include "core/optimise/deadline_cost.h"
 
-namespace rlgo::launch {
+namespace rlgo::optimise {
 namespace {
 
 TEST(Plan, SharesOfAQuietMachine) {
   const Plan plan = make_plan(100, 0, 5, 2);
   EXPECT_DOUBLE_EQ(plan.choose_s, 85);
   EXPECT_DOUBLE_EQ(plan.search_s, 60);
-  EXPECT_DOUBLE_EQ(plan.pricing_s, 21);
+  EXPECT_DOUBLE_EQ(plan.timing_s, 21);
   EXPECT_DOUBLE_EQ(plan.sweep_s, 33);
   EXPECT_DOUBLE_EQ(plan.method_s, 48);
 }
 
-TEST(Plan, WhatMustFollowIsTakenFromSearchingAndRaces) {
+TEST(Plan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
   const Plan plan = make_plan(15, 3, 6, 2);
   EXPECT_DOUBLE_EQ(plan.choose_s, 9);
   EXPECT_DOUBLE_EQ(plan.search_s, 7);
-  EXPECT_DOUBLE_EQ(plan.pricing_s, 3 + 0.35 * 4);
+  EXPECT_DOUBLE_EQ(plan.timing_s, 3 + 0.35 * 4);
 }
 
 TEST(Plan, NothingIsLeftOnAStarvedMachine) {
   const Plan plan = make_plan(15, 9, 20, 8);
   EXPECT_DOUBLE_EQ(plan.choose_s, 9);  // over already
   EXPECT_DOUBLE_EQ(plan.search_s, 9);
-  EXPECT_DOUBLE_EQ(plan.pricing_s, 9);
+  EXPECT_DOUBLE_EQ(plan.timing_s, 9);
 }
 
-TEST(Pace, TheLatestRaceTellsWhatTheNextWillTake) {
+TEST(Pace, TheLatestComparisonTellsWhatTheNextWillTake) {
   Pace pace;
-  EXPECT_EQ(pace.race_s(3, 7), 0);
+  EXPECT_EQ(pace.compare_s(3, 7), 0);
   EXPECT_EQ(pace.rounds(1, 3, 7, 31), 31);
   pace.note(2, 5, 2.0);  // 2 models, as long as 10 runs each: 0.1 s a run
-  EXPECT_DOUBLE_EQ(pace.race_s(3, 7), 3.6);
+  EXPECT_DOUBLE_EQ(pace.compare_s(3, 7), 3.6);
   EXPECT_EQ(pace.models(3.5, 5), 3u);
   EXPECT_EQ(pace.rounds(6.1, 3, 7, 31), 15);
   EXPECT_EQ(pace.rounds(0.5, 3, 7, 31), 7);
   pace.note(2, 5, 20.0);
   EXPECT_EQ(pace.models(3.5, 5), 0u);
   pace.note(0, 0, 0);  // says nothing
-  EXPECT_DOUBLE_EQ(pace.race_s(1, 5), 10);
+  EXPECT_DOUBLE_EQ(pace.compare_s(1, 5), 10);
 }
 
 TEST(OptimiseClock, BooksTimeByKind) {
@@ -58,9 +56,9 @@ TEST(OptimiseClock, BooksTimeByKind) {
   now += 2;
   clock.phase("searching", "search (sweep)");
   now += 3;
-  clock.pricing(0, 8);
+  clock.timing(0, 8);
   now += 1;
-  clock.pricing(8, 8);  // back to searching
+  clock.timing(8, 8);  // back to searching
   now += 0.5;
   clock.phase("reading", "reading again");
   now += 0.25;
@@ -79,29 +77,5 @@ TEST(OptimiseClock, BooksTimeByKind) {
   EXPECT_TRUE(clock.over(100));
 }
 
-TEST(DeadlineCost, MeasuresWhileItMayAndEstimatesAfterwards) {
-  const graph::Graph graph = zoo::make("toy_conv");
-  int measured = 0;
-  cost::AnalyticCost formula;
-  cost::TableCost table({"measured:paper", "paper", 1}, [&](const graph::Graph& g, graph::NodeId id) {
-    ++measured;
-    return cost::Measured{3 * formula.op_us(g, id), 0, 1};
-  });
-  bool may = false;
-  DeadlineCost none(table, [&] { return may; });
-  const double by_formula = cost::graph_cost(formula, graph).runtime_us;
-  EXPECT_DOUBLE_EQ(cost::graph_cost(none, graph).runtime_us, by_formula);
-  EXPECT_EQ(measured, 0);
-  EXPECT_EQ(table.size(), 0u);
-
-  DeadlineCost one(table, [&] { return measured == 0; });
-  EXPECT_NEAR(cost::graph_cost(one, graph).runtime_us, 3 * by_formula, 1e-9 * by_formula);
-  EXPECT_EQ(measured, 1);
-  EXPECT_EQ(table.size(), 1u);  // estimates are not kept
-  may = true;
-  EXPECT_DOUBLE_EQ(cost::graph_cost(none, graph).runtime_us, by_formula);  // an answer holds
-  EXPECT_EQ(measured, 1);
-}
-
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::optimise

@@ -1,0 +1,39 @@
+#include "core/measure/runtime.h"
+
+#include "core/base/error.h"
+#include "core/measure/group_cost.h"
+
+namespace rlgo::measure {
+namespace {
+
+std::vector<std::filesystem::path> files_of(std::span<const cost::RunnableModel> models) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& model : models) files.push_back(model.file);
+  return files;
+}
+
+}  // namespace
+
+std::string ChildRuntime::name() const {
+  return fmt::format("{} {}", measurer_->hello().runtime, measurer_->hello().version);
+}
+
+cost::MeasuredCosts ChildRuntime::measure() {
+  cost::MeasuredCosts out;
+  out.table = std::make_shared<cost::TableCost>(measurer_->origin());
+  const auto model = std::make_shared<GroupCost>(out.table, measure_groups(measurer_));
+  out.model = model;
+  out.set_watch = [model](cost::MeasureWatch watch) { model->set_watch(std::move(watch)); };
+  return out;
+}
+
+cost::Comparison ChildRuntime::compare(std::span<const cost::RunnableModel> models,
+                                       const cost::CompareOptions& options) {
+  return measurer_->compare(files_of(models), options);
+}
+
+std::vector<cost::Outputs> ChildRuntime::outputs(std::span<const cost::RunnableModel> models, int set) {
+  return measurer_->outputs(files_of(models), set);
+}
+
+}  // namespace rlgo::measure

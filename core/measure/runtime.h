@@ -1,0 +1,31 @@
+// A runtime in a child process (measurer.h) as the runtime that serves a model.
+#pragma once
+
+#include <memory>
+
+#include "core/cost/runtime.h"
+#include "core/measure/measurer.h"
+
+namespace rlgo::measure {
+
+// Runs model files.
+class ChildRuntime : public cost::Runtime {
+ public:
+  explicit ChildRuntime(std::shared_ptr<Measurer> measurer) : measurer_(std::move(measurer)) {}
+  std::string name() const override;
+  std::string device() const override { return measurer_->hello().device; }
+  int threads() const override { return measurer_->hello().threads; }
+  bool reads_files() const override { return true; }
+  bool answers_outputs() const override { return measurer_->hello().outputs; }
+  void set_input_shapes(cost::InputShapes shapes) override { measurer_->set_input_shapes(std::move(shapes)); }
+  void set_input_values(cost::InputValues values) override { measurer_->set_input_values(std::move(values)); }
+  // The model is a GroupCost.
+  cost::MeasuredCosts measure() override;
+  cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;
+  std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int set) override;
+
+ private:
+  std::shared_ptr<Measurer> measurer_;
+};
+
+}  // namespace rlgo::measure
