@@ -48,8 +48,10 @@ void declare_main(Options& o, RunConfig& c) {
 
   o.heading("Zoo graphs");
   o.integer("zoo.batch", c.zoo_batch, 1, 65536, "batch size");
-  o.integer("zoo.layers", c.zoo_layers, 0, 1000, "number of layers (bert); 0: the model's own");
-  o.integer("zoo.sequence", c.zoo_sequence, 0, 65536, "sequence length (bert); 0: the model's own");
+  o.integer("zoo.layers", c.zoo_layers, 0, 1000,
+            "number of layers (bert, gpt2, vit_b16), of cells in a stage (nasnet_a); 0: the model's own");
+  o.integer("zoo.sequence", c.zoo_sequence, 0, 65536, "tokens (bert, gpt2), steps (nasrnn); 0: the model's own");
+  o.integer("zoo.image", c.zoo_image, 0, 4096, "height and width of the input picture; 0: the model's own");
 }
 
 void declare_env(Options& o, RunConfig& c) {

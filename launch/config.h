@@ -32,7 +32,7 @@ struct RunConfig {
   std::string config;
 
   // zoo
-  int64_t zoo_batch = 1, zoo_layers = 0, zoo_sequence = 0;
+  int64_t zoo_batch = 1, zoo_layers = 0, zoo_sequence = 0, zoo_image = 0;
 
   // env
   std::string env_reward = "R1";

@@ -29,7 +29,7 @@ bool is_file_name(const std::string& graph) {
 }
 
 LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
-  if (given.batch != 1 || given.layers != 0 || given.sequence != 0)
+  if (given.batch != 1 || given.layers != 0 || given.sequence != 0 || given.image != 0)
     fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
   onnx_io::ImportOptions options;
   options.dims = parse_dims(given.dims, "dim", 0);
@@ -52,12 +52,15 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
 
 LoadedModel load_zoo(const ModelOptions& given) {
   if (!given.dims.empty() || !given.sizes.empty())
-    fail("--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence",
-         given.graph);
+    fail(
+        "--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence, "
+        "--zoo.image",
+        given.graph);
   zoo::ZooOptions options;
   options.batch = static_cast<int>(given.batch);
   options.layers = static_cast<int>(given.layers);
   options.sequence = static_cast<int>(given.sequence);
+  options.image = static_cast<int>(given.image);
   LoadedModel model;
   model.source = given;
   model.graph = zoo::make(given.graph, options);

@@ -16,7 +16,7 @@ struct ModelOptions {
   std::string graph;               // an ONNX file, or the name of a zoo graph
   std::vector<std::string> dims;   // "NAME=VALUE": open dimensions that are fixed, in the written model too
   std::vector<std::string> sizes;  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
-  int64_t batch = 1, layers = 0, sequence = 0;  // of zoo graphs (zoo::ZooOptions)
+  int64_t batch = 1, layers = 0, sequence = 0, image = 0;  // of zoo graphs (zoo::ZooOptions)
 };
 
 struct LoadedModel {

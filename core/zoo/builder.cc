@@ -25,10 +25,11 @@ Value Builder::weight(const std::string& name, Shape shape, double scale, double
 Value Builder::conv(const std::string& name, Value x, const Conv& conv) {
   const auto [height, width] = conv.kernel;
   const int64_t channels = shape(x)[1];
-  const double scale = std::sqrt(2.0 / static_cast<double>(channels * height * width));
-  const Value w = weight(name + ".weight", {conv.out_channels, channels, height, width}, scale);
-  const Attrs attrs{{Attr::pads, Ints{conv.pad[0], conv.pad[1], conv.pad[0], conv.pad[1]}},
-                    {Attr::strides, Ints{conv.stride, conv.stride}}};
+  const int64_t terms = channels / conv.group * height * width;
+  const double scale = std::sqrt(2.0 / static_cast<double>(terms));
+  const Value w = weight(name + ".weight", {conv.out_channels, channels / conv.group, height, width}, scale);
+  const Ints pads{conv.pad[0], conv.pad[1], conv.pad[0] + conv.more_pad[0], conv.pad[1] + conv.more_pad[1]};
+  const Attrs attrs{{Attr::pads, pads}, {Attr::strides, Ints{conv.stride, conv.stride}}, {Attr::group, conv.group}};
   if (!conv.bias) return op(Op::conv2d, {x, w}, attrs, name);
   return op(Op::conv2d, {x, w, weight(name + ".bias", {conv.out_channels}, 0.1)}, attrs, name);
 }
@@ -48,17 +49,18 @@ Value Builder::batch_norm(const std::string& name, Value x, double eps, double g
 
 namespace {
 Attrs pool_attrs(const Pool& pool) {
+  const int64_t end = pool.pad + pool.more_pad;
   return {{Attr::kernel, Ints{pool.kernel, pool.kernel}},
           {Attr::strides, Ints{pool.stride, pool.stride}},
-          {Attr::pads, Ints{pool.pad, pool.pad, pool.pad, pool.pad}},
+          {Attr::pads, Ints{pool.pad, pool.pad, end, end}},
           {Attr::ceil_mode, int64_t{pool.ceil_mode}}};
 }
 }  // namespace
 
 Value Builder::max_pool(Value x, const Pool& pool) { return op(Op::max_pool, {x}, pool_attrs(pool)); }
-Value Builder::avg_pool(Value x, const Pool& pool) {
+Value Builder::avg_pool(Value x, const Pool& pool, bool count_padding) {
   Attrs attrs = pool_attrs(pool);
-  attrs.set(Attr::count_include_pad, int64_t{1});
+  attrs.set(Attr::count_include_pad, int64_t{count_padding});
   return op(Op::avg_pool, {x}, attrs);
 }
 Value Builder::global_avg_pool(Value x) { return op(Op::global_avg_pool, {x}); }

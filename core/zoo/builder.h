@@ -12,20 +12,23 @@ namespace rlgo::zoo {
 
 using graph::Value;
 
-// kernel and pad are [height, width]; the same padding on both sides.
+// kernel and pad are [height, width].
 struct Conv {
   int64_t out_channels = 0;
   std::array<int64_t, 2> kernel{1, 1};
   int64_t stride = 1;
-  std::array<int64_t, 2> pad{0, 0};
+  std::array<int64_t, 2> pad{0, 0};  // above and left
   bool bias = false;
+  int64_t group = 1;
+  std::array<int64_t, 2> more_pad{0, 0};  // below and right, beyond `pad`
 };
 
 struct Pool {
   int64_t kernel = 2;
   int64_t stride = 1;
-  int64_t pad = 0;
+  int64_t pad = 0;  // on all sides
   bool ceil_mode = false;
+  int64_t more_pad = 0;  // below and right, beyond `pad`
 };
 
 // Names of weights are those of the framework's state dictionary ("layer1.0.conv1.weight"). Weights are drawn so that
@@ -44,9 +47,9 @@ class Builder {
   // `gain` is the mean of NAME.weight: the factor on the activations' standard deviation.
   Value batch_norm(const std::string& name, Value x, double eps = 1e-5, double gain = kNormGain);
   Value max_pool(Value x, const Pool& pool);
-  Value avg_pool(Value x, const Pool& pool);  // counts padding
-  Value global_avg_pool(Value x);             // [N,C,H,W] -> [N,C,1,1]
-  Value flatten(Value x);                     // [N,C,1,1] -> [N,C]
+  Value avg_pool(Value x, const Pool& pool, bool count_padding = true);
+  Value global_avg_pool(Value x);  // [N,C,H,W] -> [N,C,1,1]
+  Value flatten(Value x);          // [N,C,H,W] -> [N,C*H*W]
   Value relu(Value x);
   Value add(Value a, Value b);
   Value concat(std::span<const Value> parts, int64_t axis);

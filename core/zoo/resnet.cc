@@ -1,4 +1,5 @@
-// ResNet (He et al. 2015) in eval mode, as torchvision's resnet18 and resnet50 (stride in the 3x3 convolution).
+// ResNet (He et al. 2015) and ResNeXt (Xie et al. 2017) in eval mode, as torchvision's resnet18, resnet50 and
+// resnext50_32x4d (stride in the 3x3 convolution).
 #include "core/zoo/builder.h"
 
 namespace rlgo::zoo {
@@ -16,6 +17,8 @@ struct Stage {
 struct Plan {
   int64_t expansion;  // 1: two 3x3 convolutions a block; 4: bottleneck
   std::array<Stage, 4> stages;
+  int64_t groups = 1;    // of the bottleneck's 3x3 convolution
+  int64_t widening = 1;  // channels of the bottleneck's inner convolutions, over the stage's width
 };
 
 Value basic_branch(Builder& b, const std::string& name, Value x, int64_t width, int64_t stride) {
@@ -25,22 +28,26 @@ Value basic_branch(Builder& b, const std::string& name, Value x, int64_t width, 
   return b.batch_norm(name + ".bn2", x, 1e-5, kBranchGain);
 }
 
-Value bottleneck_branch(Builder& b, const std::string& name, Value x, int64_t width, int64_t stride) {
-  x = b.relu(b.batch_norm(name + ".bn1", b.conv(name + ".conv1", x, {.out_channels = width})));
-  x = b.conv(name + ".conv2", x, {.out_channels = width, .kernel = {3, 3}, .stride = stride, .pad = {1, 1}});
-  x = b.relu(b.batch_norm(name + ".bn2", x));
-  x = b.conv(name + ".conv3", x, {.out_channels = 4 * width});
+Value bottleneck_branch(Builder& b, const std::string& name, Value x, const Plan& plan, const Stage& stage,
+                        int64_t stride) {
+  const int64_t inner = stage.width * plan.widening;
+  x = b.relu(b.batch_norm(name + ".bn1", b.conv(name + ".conv1", x, {.out_channels = inner})));
+  const Conv three{.out_channels = inner, .kernel = {3, 3}, .stride = stride, .pad = {1, 1}, .group = plan.groups};
+  x = b.relu(b.batch_norm(name + ".bn2", b.conv(name + ".conv2", x, three)));
+  x = b.conv(name + ".conv3", x, {.out_channels = plan.expansion * stage.width});
   return b.batch_norm(name + ".bn3", x, 1e-5, kBranchGain);
 }
 
-Value block(Builder& b, const std::string& name, Value x, int64_t expansion, int64_t width, int64_t stride) {
+Value block(Builder& b, const std::string& name, Value x, const Plan& plan, const Stage& stage, int64_t stride) {
+  const int64_t channels = stage.width * plan.expansion;
   Value shortcut = x;
-  if (stride != 1 || b.shape(x)[1] != width * expansion) {
-    shortcut = b.conv(name + ".downsample.0", x, {.out_channels = width * expansion, .stride = stride});
+  if (stride != 1 || b.shape(x)[1] != channels) {
+    shortcut = b.conv(name + ".downsample.0", x, {.out_channels = channels, .stride = stride});
     shortcut = b.batch_norm(name + ".downsample.1", shortcut);
   }
-  const auto branch = expansion == 1 ? basic_branch : bottleneck_branch;
-  return b.relu(b.add(branch(b, name, x, width, stride), shortcut));
+  const Value branch = plan.expansion == 1 ? basic_branch(b, name, x, stage.width, stride)
+                                           : bottleneck_branch(b, name, x, plan, stage, stride);
+  return b.relu(b.add(branch, shortcut));
 }
 
 graph::Graph resnet(const char* name, const Plan& plan, const ZooOptions& options) {
@@ -57,7 +64,7 @@ graph::Graph resnet(const char* name, const Plan& plan, const ZooOptions& option
     const Stage& stage = plan.stages[s];
     for (int k = 0; k < stage.blocks; ++k) {
       const std::string block_name = "layer" + std::to_string(s + 1) + "." + std::to_string(k);
-      x = block(b, block_name, x, plan.expansion, stage.width, k == 0 ? stage.stride : 1);
+      x = block(b, block_name, x, plan, stage, k == 0 ? stage.stride : 1);
     }
   }
   return b.finish("logits", b.linear("fc", b.flatten(b.global_avg_pool(x)), 1000));
@@ -71,6 +78,11 @@ graph::Graph make_resnet18(const ZooOptions& options) {
 
 graph::Graph make_resnet50(const ZooOptions& options) {
   return resnet("resnet50", {4, {{{64, 3, 1}, {128, 4, 2}, {256, 6, 2}, {512, 3, 2}}}}, options);
+}
+
+graph::Graph make_resnext50(const ZooOptions& options) {
+  const Plan plan{4, {{{64, 3, 1}, {128, 4, 2}, {256, 6, 2}, {512, 3, 2}}}, 32, 2};
+  return resnet("resnext50", plan, options);
 }
 
 }  // namespace rlgo::zoo

@@ -12,9 +12,10 @@ namespace rlgo::zoo {
 // Zero stands for the model's own value. A model ignores nothing silently: one that has no such dimension throws Error.
 struct ZooOptions {
   int batch = 1;
-  int layers = 0;     // encoder layers (bert 12, toy_attention 1) or hidden layers (toy_mlp 2)
-  int sequence = 0;   // tokens (bert 128, at most 512; toy_attention 8)
-  int image = 0;      // height = width of the input picture (resnet, squeezenet 224; inception_v3 299; toys 8)
+  int layers = 0;     // encoder layers (bert, gpt2, vit_b16 12; toy_attention 1), hidden layers (toy_mlp 2), normal
+                      // cells of each of three stages (nasnet_a 4)
+  int sequence = 0;   // tokens (bert, gpt2 128, at most 512 and 1024; toy_attention 8) or steps (nasrnn 5)
+  int image = 0;      // height = width of the input picture (inception_v3 299; toys 8; others 224)
   uint64_t seed = 0;  // of the weights; graphs with different seeds differ in weights alone
 };
 

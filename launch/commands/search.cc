@@ -10,6 +10,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/search/search.h"
+#include "core/zoo/zoo.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/search_table.h"
@@ -26,9 +27,11 @@ namespace {
 constexpr const char* kUsage =
     "usage: rlgo search --graph G [--method M] [options]\n"
     "       rlgo search --graph G,H,... --methods taso,greedy,beam,... --csv out.csv [options]\n"
-    "Graphs are zoo graphs, .onnx files, or 'zoo' for the five models of the zoo. Every method gets the same costs "
-    "and\n"
-    "the same limits (--budget, --seconds); Ctrl-C ends it with the best graph so far.\n";
+    "Graphs are zoo graphs, .onnx files, 'zoo' for resnet18, resnet50, inception_v3, squeezenet1_1 and bert, or 'all' "
+    "for\n"
+    "every model of the zoo. Every method gets the same costs and the same limits (--budget, --seconds); Ctrl-C ends "
+    "it\n"
+    "with the best graph so far.\n";
 
 constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
 
@@ -103,6 +106,10 @@ std::vector<std::string> graphs_of(const std::string& text) {
   for (const auto& name : split(text, ',')) {
     if (name == "zoo") {
       graphs.insert(graphs.end(), std::begin(kZooModels), std::end(kZooModels));
+    } else if (name == "all") {
+      for (const auto& model : zoo::names()) {
+        if (!model.starts_with("toy_")) graphs.push_back(model);
+      }
     } else if (!name.empty()) {
       graphs.push_back(name);
     }

@@ -8,6 +8,8 @@
 #   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
 #
 # With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge, iproute2. They skip without.
+# With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs (140 MB), which
+# tests/interop/zoo_references*.py compare with; those skip without.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
@@ -26,6 +28,8 @@ ONNX_OPTIONS=(
 )
 VENV=$RLGO_CACHE/venv
 ONNX=$RLGO_CACHE/onnx-$ONNX_VERSION
+REFERENCES=$RLGO_CACHE/references
+REFERENCE_LIST=$RLGO_ROOT/launch/requirements-references.txt
 BASE_PYTHON=/usr/bin/python3
 
 # --- what is there ---------------------------------------------------------------------------------------------------
@@ -69,6 +73,10 @@ has_stamp() { [ -f "$1/.rlgo-stamp" ] && [ "$(<"$1/.rlgo-stamp")" = "$2" ]; }
 venv_done() { has_stamp "$VENV" "$(venv_stamp)" && [ -x "$VENV/bin/python3" ]; }
 
 onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ]; }
+
+references_stamp() { grep -hv '^ *\(#\|$\)' "$REFERENCE_LIST" | sha256sum | cut -c1-64; }
+
+references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}" ] || has_stamp "$REFERENCES" "$(references_stamp)"; }
 
 # --- what makes it ---------------------------------------------------------------------------------------------------
 
@@ -130,6 +138,15 @@ make_onnx() {
   replace "$work/onnx" "$ONNX"
 }
 
+make_references() {
+  say "fetching reference implementations of the zoo's graphs"
+  run_step "$RLGO_CACHE/setup.log" "pip install (is PyPI reached?)" "$VENV/bin/python3" -m pip install --no-deps \
+    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 --target "$work/references" \
+    -r "$REFERENCE_LIST"
+  references_stamp >"$work/references/.rlgo-stamp"
+  replace "$work/references" "$REFERENCES"
+}
+
 # replace NEW OLD: NEW, complete, takes OLD's place.
 replace() {
   if [ -e "$2" ]; then mv "$2" "$work/replaced-$(basename "$2")"; fi
@@ -146,7 +163,7 @@ fi
 if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
   die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
 fi
-if [ -z "$(missing_packages)" ] && venv_done && onnx_done; then
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done; then
   exit 0
 fi
 
@@ -166,4 +183,5 @@ missing=$(missing_packages)
 [ -z "$missing" ] || install_packages "$missing"
 venv_done || make_venv
 onnx_done || make_onnx
+references_done || make_references
 say "set-up done ($RLGO_CACHE)"

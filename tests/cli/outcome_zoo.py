@@ -7,6 +7,11 @@ GRAPHS = {
     "resnet50": [],
     "inception_v3": [],
     "bert": ["--zoo.layers", "2", "--zoo.sequence", "32"],
+    "nasrnn": ["--zoo.sequence", "2", "--cost.profile", "gpu"],  # the formula of a CPU has nothing to gain
+    "nasnet_a": ["--zoo.layers", "1", "--zoo.image", "64"],
+    "resnext50": ["--zoo.image", "64"],
+    "vit_b16": ["--zoo.layers", "1", "--zoo.image", "48"],
+    "gpt2": ["--zoo.layers", "1", "--zoo.sequence", "16"],
 }
 
 

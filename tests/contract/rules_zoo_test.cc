@@ -4,6 +4,7 @@
 #include "core/zoo/zoo.h"
 #include "tests/contract/rules_contract.h"
 #include "tests/support/shipped_rules.h"
+#include "tests/support/small_zoo.h"
 
 namespace rlgo::rules::contract {
 namespace {
@@ -70,24 +71,18 @@ TEST(RulesOnZoo, EveryMatchOnTheToysComputesTheSame) {
 
 struct Walk {
   const char* graph;
-  zoo::ZooOptions options;
   int steps;
 };
 
 TEST(RulesOnZoo, LongWalksComputeTheSame) {
   const auto rules = shipped_rules();
-  const std::vector<Walk> walks{{"resnet18", {.image = 32}, 80},
-                                {"squeezenet1_1", {.image = 48}, 80},
-                                {"resnet50", {.image = 32}, 80},
-                                {"inception_v3", {.image = 75}, 80},
-                                {"bert", {.layers = 1, .sequence = 8}, 60},
-                                {"toy_attention", {}, 200},
-                                {"toy_residual", {}, 200},
-                                {"toy_conv", {}, 100},
-                                {"toy_mlp", {}, 100}};
+  const std::vector<Walk> walks{{"resnet18", 80},      {"squeezenet1_1", 80}, {"resnet50", 80},  {"inception_v3", 80},
+                                {"bert", 60},          {"nasrnn", 60},        {"nasnet_a", 60},  {"resnext50", 40},
+                                {"vit_b16", 60},       {"gpt2", 60},          {"toy_conv", 100}, {"toy_mlp", 100},
+                                {"toy_residual", 200}, {"toy_attention", 200}};
   for (const auto& w : walks) {
     std::vector<std::string> applied;
-    const auto before = zoo::make(w.graph, w.options);
+    const auto before = zoo::make(w.graph, small_options(w.graph));
     const auto after = walk(rules, before, w.steps, 11, &applied);
     exec::EquivalenceOptions options;
     options.seeds = 1;

@@ -3,13 +3,16 @@
 
 #include "core/exec/interpreter.h"
 #include "core/zoo/zoo.h"
+#include "tests/support/small_zoo.h"
 
 namespace rlgo {
 namespace {
 
 TEST(ZooOutputs, AreNeitherVanishingNorExploding) {
   for (const auto& name : zoo::names()) {
-    const auto graph = zoo::make(name);
+    if (name == "vgg19") continue;  // 144 million weights: tests/interop/zoo_references_nightly.py
+    const bool large = name == "gpt2" || name == "vit_b16";
+    const auto graph = zoo::make(name, large ? small_options(name) : zoo::ZooOptions());
     const auto outputs = exec::Interpreter(graph).run(exec::random_inputs(graph, 1));
     const auto output = outputs.begin()->second;
     const double rms = output.square().mean().sqrt().item<double>();

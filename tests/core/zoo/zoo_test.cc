@@ -39,8 +39,9 @@ double giga_macs(const graph::Graph& graph) {
 std::string output_type(const graph::Graph& graph) { return ops::to_string(graph.type(graph.outputs()[0].value)); }
 
 TEST(Zoo, ListsAllNames) {
-  const std::vector<std::string> expected{"resnet18", "resnet50", "inception_v3",  "squeezenet1_1", "bert",
-                                          "toy_conv", "toy_mlp",  "toy_attention", "toy_residual"};
+  const std::vector<std::string> expected{"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert",
+                                          "nasrnn",   "nasnet_a", "resnext50",    "vgg19",         "vit_b16",
+                                          "gpt2",     "toy_conv", "toy_mlp",      "toy_attention", "toy_residual"};
   EXPECT_EQ(names(), expected);
 }
 
@@ -69,6 +70,28 @@ TEST(Zoo, ParameterCountsEqualTorchvision) {
   EXPECT_EQ(parameter_count(make("resnet50")), 25'557'032);
   EXPECT_EQ(parameter_count(make("inception_v3")), 23'834'568);
   EXPECT_EQ(parameter_count(make("squeezenet1_1")), 1'235'496);
+  EXPECT_EQ(parameter_count(make("resnext50")), 25'028'904);
+  EXPECT_EQ(parameter_count(make("vgg19")), 143'667'240);
+  EXPECT_EQ(parameter_count(make("vit_b16")), 86'567'656);
+}
+
+// Keras' NASNetMobile: 5,326,716 in all, of which 36,738 are running statistics. With six cells a stage: timm's
+// NASNetALarge(stem_size=32, num_features=1056).
+TEST(Zoo, NasnetParameterCount) {
+  EXPECT_EQ(parameter_count(make("nasnet_a")), 5'326'716 - 36'738);
+  EXPECT_EQ(parameter_count(make("nasnet_a", {.layers = 6})), 7'188'490);
+}
+
+// transformers' GPT2Model; a block has 7,087,872.
+TEST(Zoo, Gpt2ParameterCount) {
+  EXPECT_EQ(parameter_count(make("gpt2")), 124'439'808);
+  EXPECT_EQ(parameter_count(make("gpt2", {.layers = 2, .sequence = 7})), 124'439'808 - 10 * 7'087'872);
+}
+
+// Eight gates of two 512 x 512 matrices in each step, as in TASO's code.
+TEST(Zoo, NasrnnParameterCount) {
+  EXPECT_EQ(parameter_count(make("nasrnn")), 5 * 8 * 2 * 512 * 512);
+  EXPECT_EQ(parameter_count(make("nasrnn", {.sequence = 10})), 10 * 8 * 2 * 512 * 512);
 }
 
 // bert-base-uncased has 109,482,240 parameters, of which the pooler has 768 * 768 + 768.
@@ -84,6 +107,12 @@ TEST(Zoo, OutputTypes) {
   EXPECT_EQ(output_type(make("squeezenet1_1")), "f32[1,1000]");
   EXPECT_EQ(output_type(make("bert")), "f32[1,128,768]");
   EXPECT_EQ(output_type(make("bert", {.batch = 2, .sequence = 512})), "f32[2,512,768]");
+  EXPECT_EQ(output_type(make("nasrnn", {.batch = 2, .sequence = 3})), "f32[2,512]");
+  EXPECT_EQ(output_type(make("nasnet_a", {.layers = 1, .image = 64})), "f32[1,1000]");
+  EXPECT_EQ(output_type(make("resnext50")), "f32[1,1000]");
+  EXPECT_EQ(output_type(make("vgg19", {.image = 448})), "f32[1,1000]");
+  EXPECT_EQ(output_type(make("vit_b16", {.batch = 2, .image = 32})), "f32[2,1000]");
+  EXPECT_EQ(output_type(make("gpt2", {.sequence = 1024})), "f32[1,1024,768]");
   EXPECT_EQ(output_type(make("toy_conv")), "f32[1,8,8,8]");
   EXPECT_EQ(output_type(make("toy_mlp", {.layers = 5})), "f32[1,8]");
   EXPECT_EQ(output_type(make("toy_attention")), "f32[1,8,16]");
@@ -98,6 +127,25 @@ TEST(Zoo, MultiplyAddsEqualTheLiterature) {
   EXPECT_NEAR(giga_macs(make("squeezenet1_1")), 0.349, 0.0035);
   // 12 layers x 128 tokens x (7,077,888 weights + 2 x 128 x 768 in attention).
   EXPECT_NEAR(giga_macs(make("bert")), 12 * 128 * (7'077'888.0 + 2 * 128 * 768) / 1e9, 0.01);
+  EXPECT_NEAR(giga_macs(make("gpt2")), giga_macs(make("bert")), 1e-6);
+  EXPECT_NEAR(giga_macs(make("resnext50")), 4.230, 0.042);
+  EXPECT_NEAR(giga_macs(make("vgg19")), 19.632, 0.196);
+  EXPECT_NEAR(giga_macs(make("vit_b16")), 17.564, 0.176);
+  EXPECT_NEAR(giga_macs(make("nasnet_a")), 0.564, 0.0056);  // table 2 of the paper
+}
+
+TEST(Zoo, NodeCountsOfTheOthers) {
+  auto vgg = op_counts(make("vgg19"));
+  EXPECT_EQ(vgg["conv2d"], 16);
+  EXPECT_EQ(vgg["matmul"], 3);
+  auto gpt2 = op_counts(make("gpt2"));
+  EXPECT_EQ(gpt2["matmul"], 12 * 6);
+  EXPECT_EQ(gpt2["where"], 12);
+  EXPECT_EQ(gpt2["less_equal"], 1);
+  auto nasrnn = op_counts(make("nasrnn"));
+  EXPECT_EQ(nasrnn["matmul"], 5 * 16);
+  EXPECT_EQ(nasrnn["tanh"], 5 * 8);
+  EXPECT_EQ(nasrnn["sigmoid"], 5 * 5);
 }
 
 TEST(Zoo, NodeCounts) {
@@ -151,7 +199,8 @@ TEST(Zoo, WeightsDifferByNameAndHaveTheStatedScale) {
 TEST(Zoo, UnknownNameTellsTheNearest) {
   EXPECT_EQ(error_of("resnet5"),
             "no graph named 'resnet5' (did you mean 'resnet50'?); the zoo has resnet18, resnet50, inception_v3, "
-            "squeezenet1_1, bert, toy_conv, toy_mlp, toy_attention, toy_residual");
+            "squeezenet1_1, bert, nasrnn, nasnet_a, resnext50, vgg19, vit_b16, gpt2, toy_conv, toy_mlp, toy_attention, "
+            "toy_residual");
   EXPECT_NE(error_of("").find("no graph named ''"), std::string::npos);
 }
 
@@ -160,6 +209,11 @@ TEST(Zoo, OptionsThatDoNotFitAreErrors) {
   EXPECT_EQ(error_of("bert", {.sequence = 513}), "bert: sequence must be between 1 and 512, not 513");
   EXPECT_EQ(error_of("bert", {.batch = -1}), "bert: batch must be between 1 and 65536, not -1");
   EXPECT_NE(error_of("inception_v3", {.image = 20}).find("image must be"), std::string::npos);
+  EXPECT_EQ(error_of("gpt2", {.sequence = 1025}), "gpt2: sequence must be between 1 and 1024, not 1025");
+  EXPECT_EQ(error_of("vgg19", {.image = 256}), "vgg19: image must be a multiple of 224, not 256");
+  EXPECT_EQ(error_of("vit_b16", {.image = 40}), "vit_b16: image must be a multiple of 16, not 40");
+  EXPECT_EQ(error_of("nasrnn", {.layers = 2}), "nasrnn: this model has no option 'layers'");
+  EXPECT_EQ(error_of("nasnet_a", {.image = 33}), "no error");
   EXPECT_EQ(error_of("squeezenet1_1", {.image = 25}), "no error");
   EXPECT_EQ(error_of("inception_v3", {.image = 75}), "no error");
   EXPECT_EQ(error_of("resnet18", {.image = 1}), "no error");
