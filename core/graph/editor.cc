@@ -145,6 +145,7 @@ void Editor::replace(Value from, Value to) {
   for (const Use& use : moved) {
     remove_use(from, use);
     change(use.user).inputs[use.input] = to;
+    if (journal_) journal_->rewired.push_back(use.user);
     add_use(to, {use.user, use.input, to.port});
     touch(use.user);
   }
@@ -239,6 +240,7 @@ NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) co
   if (inputs.empty()) {
     NodeId first = 0;
     if (journal_) {
+      journal_->looked_at_leaves = true;
       for (NodeId id : journal_->leaves) {
         if (equal(id)) return id;
       }
@@ -249,8 +251,11 @@ NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) co
     }
     return kNoNode;
   }
+  if (journal_) journal_->looked.push_back(inputs[0].node);
   for (const Use& use : graph_.nodes_[inputs[0].node].uses) {
-    if (use.input == 0 && use.port == inputs[0].port && equal(use.user)) return use.user;
+    if (use.input != 0 || use.port != inputs[0].port) continue;
+    if (journal_) journal_->looked.push_back(use.user);
+    if (equal(use.user)) return use.user;
   }
   return kNoNode;
 }

@@ -61,6 +61,9 @@ class Editor {
     std::vector<uint32_t> edit;                  // by id: number of the last edit that saved the node
     uint32_t number = 1;                         // of this edit
     std::vector<NodeId> leaves;                  // of the unedited graph: nodes without inputs that may be merged
+    // What the edit looked at in search of equal nodes, and old nodes whose inputs it changed. Ids, some twice.
+    std::vector<NodeId> looked, rewired;
+    bool looked_at_leaves = false;
   };
   Node& change(NodeId id);
   NodeId append(Node node);

@@ -76,35 +76,57 @@ void NameHash::name_new(const Graph& now, const Delta& delta, const Replaced& re
   }
 }
 
-uint64_t NameHash::edited_sum(const Graph& before, const Graph& now, const Delta& delta) const {
+uint64_t NameHash::edited_sum(const Graph& now, const Delta& delta, std::span<const NodeId> rewired) const {
   uint64_t sum = sum_;
   for (const NodeId id : delta.removed) sum -= hashes_[static_cast<size_t>(id)];
-  for (const NodeId id : delta.touched) {
-    if (before.node(id).inputs == now.node(id).inputs) continue;
-    sum += node_hash(now, id) - hashes_[static_cast<size_t>(id)];
+  for (const NodeId id : rewired) {
+    if (now.contains(id)) sum += node_hash(now, id) - hashes_[static_cast<size_t>(id)];
   }
   for (const NodeId id : delta.added) sum += node_hash(now, id);
   return sum;
 }
 
-uint64_t NameHash::after(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced) {
+uint64_t NameHash::difference(const Graph& now, const Delta& delta, std::span<const NodeId> rewired,
+                              const Replaced& replaced) {
   const size_t size = names_.size(), aliases = aliases_.size();
   name_new(now, delta, replaced);
-  const uint64_t hash = edited_sum(before, now, delta) + outputs_hash(now);
+  const uint64_t hash = edited_sum(now, delta, rewired) + outputs_hash(now);
   names_.resize(size);
   aliases_.resize(aliases);
-  return hash;
+  return hash - value();
 }
 
-void NameHash::advance(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced) {
+void NameHash::advance(const Graph& now, const Delta& delta, std::span<const NodeId> rewired,
+                       const Replaced& replaced) {
   name_new(now, delta, replaced);
-  sum_ = edited_sum(before, now, delta);
+  sum_ = edited_sum(now, delta, rewired);
   hashes_.resize(static_cast<size_t>(now.id_bound()), 0);
-  for (const auto* list : {&delta.added, &delta.touched}) {
-    for (const NodeId id : *list) hashes_[static_cast<size_t>(id)] = node_hash(now, id);
+  for (const NodeId id : delta.added) hashes_[static_cast<size_t>(id)] = node_hash(now, id);
+  for (const NodeId id : rewired) {
+    if (now.contains(id)) hashes_[static_cast<size_t>(id)] = node_hash(now, id);
   }
   std::erase_if(aliases_, [&](const Alias& alias) { return !now.contains(alias.first.node); });
   outputs_ = outputs_hash(now);
+}
+
+namespace {
+
+std::vector<NodeId> with_other_inputs(const Graph& before, const Graph& now, const Delta& delta) {
+  std::vector<NodeId> rewired;
+  for (const NodeId id : delta.touched) {
+    if (before.node(id).inputs != now.node(id).inputs) rewired.push_back(id);
+  }
+  return rewired;
+}
+
+}  // namespace
+
+uint64_t NameHash::after(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced) {
+  return value() + difference(now, delta, with_other_inputs(before, now, delta), replaced);
+}
+
+void NameHash::advance(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced) {
+  advance(now, delta, with_other_inputs(before, now, delta), replaced);
 }
 
 }  // namespace rlgo::graph

@@ -29,6 +29,10 @@ class NameHash {
   uint64_t after(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced);
   // Makes `now` the current graph.
   void advance(const Graph& before, const Graph& now, const Delta& delta, const Replaced& replaced);
+  // The same for an edit in place (Trial), where the graph before is gone. `rewired`: old nodes with other inputs.
+  // difference() is what the edit adds to value(), which depends on the place of the edit alone.
+  uint64_t difference(const Graph& now, const Delta& delta, std::span<const NodeId> rewired, const Replaced& replaced);
+  void advance(const Graph& now, const Delta& delta, std::span<const NodeId> rewired, const Replaced& replaced);
 
  private:
   using Alias = std::pair<Value, uint64_t>;
@@ -37,7 +41,7 @@ class NameHash {
   uint64_t outputs_hash(const Graph& graph) const;
   uint64_t made_name(const Graph& graph, NodeId id) const;
   void name_new(const Graph& now, const Delta& delta, const Replaced& replaced);
-  uint64_t edited_sum(const Graph& before, const Graph& now, const Delta& delta) const;
+  uint64_t edited_sum(const Graph& now, const Delta& delta, std::span<const NodeId> rewired) const;
 
   std::vector<uint64_t> names_;   // by node: of port 0
   std::vector<uint64_t> hashes_;  // by node: of live nodes, what they add to the sum

@@ -1,17 +1,26 @@
 #include "core/graph/trial.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
 
 namespace rlgo::graph {
 
 Trial::Trial(const Graph& graph) : editor_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {
   editor_.journal_ = std::make_unique<Editor::Journal>();
   editor_.journal_->edit.assign(static_cast<size_t>(graph.id_bound()), 0);
-  for (const NodeId id : graph.order()) {
-    if (graph.node(id).op() == ops::Op::fill || graph.node(id).op() == ops::Op::literal)
-      editor_.journal_->leaves.push_back(id);
-  }
+  find_leaves();
   editor_.graph_.nodes_.reserve(static_cast<size_t>(graph.id_bound()) + 64);
+}
+
+void Trial::find_leaves() {
+  auto& leaves = editor_.journal_->leaves;
+  const std::vector<NodeId> before = std::exchange(leaves, {});
+  for (const NodeId id : graph().order()) {
+    if (graph().node(id).op() == ops::Op::fill || graph().node(id).op() == ops::Op::literal) leaves.push_back(id);
+  }
+  if (leaves != before) ++leaf_changes_;
 }
 
 const Delta& Trial::settle() {
@@ -29,7 +38,19 @@ const Delta& Trial::settle() {
     if (graph().contains(id)) delta_.added.push_back(id);
   }
   std::ranges::sort(delta_.removed);
+  auto& rewired = editor_.journal_->rewired;
+  std::ranges::sort(rewired);
+  rewired.erase(std::unique(rewired.begin(), rewired.end()), rewired.end());
   return delta_;
+}
+
+void Trial::reads(std::vector<NodeId>& reads) const {
+  const auto old = [&](NodeId id) {
+    if (id < editor_.first_new_) reads.push_back(id);
+  };
+  for (const auto& saved : editor_.journal_->nodes) reads.push_back(saved.first);
+  for (const NodeId id : editor_.touched_) reads.push_back(id);
+  for (const NodeId id : editor_.journal_->looked) old(id);
 }
 
 // What the edit touched or made goes on the stack.
@@ -79,10 +100,33 @@ void Trial::settle_constants() {
 void Trial::undo() {
   Graph& graph = editor_.graph_;
   for (auto& [id, node] : editor_.journal_->nodes) graph.nodes_[static_cast<size_t>(id)] = std::move(node);
-  editor_.journal_->nodes.clear();
-  ++editor_.journal_->number;
   graph.nodes_.resize(static_cast<size_t>(editor_.first_new_));
   for (size_t k = 0; k < outputs_.size(); ++k) graph.outputs_[k].value = outputs_[k].value;
+  start_edit();
+}
+
+bool Trial::keep() {
+  if (!editor_.order_nodes()) {
+    undo();
+    RLGO_CHECK(editor_.order_nodes());
+    return false;
+  }
+  Graph& graph = editor_.graph_;
+  editor_.first_new_ = graph.id_bound();
+  editor_.journal_->edit.resize(static_cast<size_t>(graph.id_bound()), 0);
+  for (size_t k = 0; k < outputs_.size(); ++k) outputs_[k].value = graph.outputs_[k].value;
+  find_leaves();
+  start_edit();
+  return true;
+}
+
+void Trial::start_edit() {
+  auto& journal = *editor_.journal_;
+  journal.nodes.clear();
+  journal.looked.clear();
+  journal.rewired.clear();
+  journal.looked_at_leaves = false;
+  ++journal.number;
   editor_.found_.clear();
   editor_.touched_.clear();
 }

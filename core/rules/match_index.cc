@@ -260,6 +260,13 @@ MatchView MatchIndex::matches(int rule) const {
   return MatchView(impl_->rules[static_cast<size_t>(rule)]->published);
 }
 
+std::shared_ptr<const Match> MatchIndex::share(int rule, int location) const {
+  RLGO_CHECK(location >= 0 && static_cast<size_t>(location) < matches(rule).size());
+  const RuleMatches& of_rule = *impl_->rules[static_cast<size_t>(rule)];
+  const auto& found = of_rule.all[of_rule.offered[static_cast<size_t>(location)]].found;
+  return {found, &found->match};
+}
+
 void MatchIndex::edit(int rule, int location, graph::Editor& editor,
                       std::vector<std::pair<graph::Value, graph::Value>>* replaced) const {
   RLGO_CHECK(location >= 0 && static_cast<size_t>(location) < matches(rule).size());

@@ -124,6 +124,8 @@ class MatchIndex {
   // Equal to find_matches(rules, rule, graph), in the same order.
   MatchView matches(int rule) const;
   int64_t total() const;
+  // matches(rule)[location], kept alive: while it is held, no other match stands at its address.
+  std::shared_ptr<const Match> share(int rule, int location) const;
   // Makes the edit of matches(rule)[location] on an editor of the indexed graph, without looking at the match again.
   // Appends (old value, value in its place) to `replaced` where that is not null.
   void edit(int rule, int location, graph::Editor& editor,

@@ -28,6 +28,10 @@ class Context {
   std::optional<Child> evaluate_known(const StatePtr& state, const Step& step);
   // Builds a child. Null where it does not apply after all. Not charged to the budget.
   StatePtr build(const State& from, const Step& step);
+  // What one of options.threads threads may ask.
+  ThreadCost& thread_cost(size_t thread) { return costs_[thread]; }
+  // Matches that may still be tried.
+  int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
   // Keeps a state where its cost is below the best so far.
   void offer(const State& state);
   bool improves(double cost_us) const { return cost_us < result_.after_us - tolerance_us(); }
@@ -48,7 +52,6 @@ class Context {
   void work(Job& job, cost::CostModel& cost, bool asks);
   void work_all(Job& job);
   void evaluate_all(Job& job);
-  int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
 
   const Problem& problem_;
   const Options& options_;
@@ -63,6 +66,8 @@ Result greedy(const Problem& problem, const Options& options);
 // All rewrites that lower the cost, the best first, as long as each still does; again and again, until none does. Far
 // fewer graphs are priced than by greedy, and costs that are measured on demand are measured many at a time.
 Result sweep(const Problem& problem, const Options& options);
+// Simulated annealing in small windows of the graph; what pays in one is made wherever it pays: see chain.h.
+Result anneal(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
 // Backtracking of TASO (Jia et al. 2019, algorithm 2; section 3.2): a queue ordered by cost, of graphs that cost less

@@ -18,6 +18,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"greedy", greedy, false},
     {"sweep", sweep, false},
     {"taso", taso, false},
+    {"anneal", anneal, false},
     {"beam", beam, false},
     {"random", random_walks, false},
     {"policy", policy, true},

@@ -39,6 +39,20 @@ rule unfuse-matmul-relu
 
 std::shared_ptr<const rules::RuleSet> rule_set() { return rules::RuleSet::parse(kRules, "test.rules"); }
 
+// What helps, by two rewrites, costs at first.
+std::shared_ptr<const rules::RuleSet> dearer_first() {
+  return rules::RuleSet::parse(R"(
+rule dearer
+  ?y = (relu (matmul ?x ?w act=none))
+  => ?y = (relu (abs (matmul ?x ?w act=none)))
+
+rule cheaper
+  ?y = (relu (abs (matmul ?x ?w act=none)))
+  => ?y = (matmul ?x ?w act=relu)
+)",
+                               "dearer.rules");
+}
+
 // `layers` times matmul and relu on x[4,32].
 graph::Graph chain(int layers) {
   graph::Editor e("chain");
@@ -300,8 +314,23 @@ TEST_F(SearchTest, TasoWithAlphaOneGoesOnFromImprovements) {
   EXPECT_EQ(result.reason, StopReason::finished);
 }
 
+TEST_F(SearchTest, AnnealGoesThroughDearerGraphs) {
+  const Result result = run("anneal", {chain(4), dearer_first(), cost_}, {.budget = 5000, .seed = 1});
+  EXPECT_EQ(run("greedy", {chain(4), dearer_first(), cost_}).trace.size(), 0u);
+  EXPECT_EQ(result.trace.size(), 8u);  // every relu, and nothing in vain
+  EXPECT_EQ(result.reason, StopReason::budget);
+}
+
+// What pays at one layer is made at all.
+TEST_F(SearchTest, AnnealMakesWhatPaysEverywhere) {
+  const Result few = run("anneal", {chain(2), dearer_first(), cost_}, {.budget = 100'000, .seed = 1});
+  const Result many = run("anneal", {chain(40), dearer_first(), cost_}, {.budget = 100'000, .seed = 1});
+  ASSERT_EQ(many.curve.size(), few.curve.size());
+  EXPECT_EQ(many.trace.size(), 20 * few.trace.size());
+}
+
 TEST_F(SearchTest, ThreadsGiveTheSameEveryTime) {
-  for (const std::string method : {"taso", "beam"}) {
+  for (const std::string method : {"taso", "beam", "anneal"}) {
     const Result one = run_on(method, chain(8), {.budget = 500, .threads = 1});
     const Result a = run_on(method, chain(8), {.budget = 500, .threads = 3});
     const Result b = run_on(method, chain(8), {.budget = 500, .threads = 3});
@@ -359,10 +388,10 @@ TEST_F(SearchTest, PolicyNeedsAPrior) {
 
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
-  EXPECT_EQ(
-      error_of([&] { run_on("greeedy", graph); }),
-      "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, beam, random, policy, "
-      "policy-taso");
+  EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
+            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, beam, "
+            "random, policy, "
+            "policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
             "search: walk_length must be at least 1, not -1");

@@ -1,0 +1,232 @@
+#include "core/search/chain.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rlgo::search {
+namespace {
+
+using graph::NodeId;
+
+// Ranges that a round draws from, logarithmically. Temperatures in units of the mean cost of an operator.
+constexpr double kColdest = 0.01, kHottest = 2.0;
+constexpr double kSmallestWindow = 3, kLargestWindow = 60;  // nodes
+constexpr double kShortest = 2, kLongest = 60;              // moves
+// A kick.
+constexpr double kKickTemperature = 1.0;
+constexpr size_t kKickWindow = 40;
+constexpr int kKickMoves = 30;
+// Episodes.
+constexpr int kFirstPatience = 1500, kPatience = 600;  // rounds without gain
+constexpr double kFreshShare = 0.3;                    // that start at the unmodified graph
+// Draws at one move before the round ends: all that were drawn led to graphs of this round.
+constexpr int kDraws = 8;
+
+}  // namespace
+
+Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, double unit_us, double tolerance_us,
+             Rng rng, Allowance may_try)
+    : may_try_(std::move(may_try)),
+      walk_(start, cost, measured,
+            [this] {
+              ended_ = ended_ || !may_try_();
+              return !ended_;
+            }),
+      unit_us_(unit_us),
+      tolerance_us_(tolerance_us),
+      rng_(rng),
+      start_(walk_.mark()),
+      current_(start_),
+      best_(start_),
+      patience_(kFirstPatience) {}
+
+void Chain::run(int rounds, const std::function<void(const Walk::Mark&)>& improved) {
+  improved_ = &improved;
+  if (!begun_) {
+    begun_ = true;
+    descend();
+    current_ = walk_.mark();
+    keep_best();
+  }
+  for (int k = 0; k < rounds && may_continue() && can_move(); ++k) {
+    round();
+    if (walk_.cost_us() < current_.cost_us - tolerance_us_) {
+      learn();
+      rounds_without_gain_ = 0;
+    } else {
+      walk_.restore(current_);
+      ++rounds_without_gain_;
+    }
+    if (rounds_without_gain_ > patience_ || walk_.places().empty()) next_episode();
+  }
+}
+
+void Chain::keep_best() {
+  if (current_.cost_us >= best_.cost_us - tolerance_us_) return;
+  best_ = current_;
+  (*improved_)(best_);
+}
+
+void Chain::adopt(const Walk::Mark& best) {
+  if (best.cost_us >= best_.cost_us - tolerance_us_) return;
+  best_ = best;
+  if (!from_best_) return;
+  current_ = best;
+  walk_.restore(current_);
+  rounds_without_gain_ = 0;
+}
+
+void Chain::make(std::span<const Macro> macros) {
+  if (macros.empty()) return;
+  walk_.restore(best_);
+  for (const Macro& macro : macros) spread(walk_, macro, tolerance_us_, [this] { return may_continue(); });
+  descend();
+  const Walk::Mark made = walk_.mark();
+  walk_.restore(current_);
+  adopt(made);
+}
+
+void Chain::next_episode() {
+  rounds_without_gain_ = 0;
+  patience_ = kPatience;
+  from_best_ = false;
+  const bool fresh = best_.places.empty() || (rng_.uniform() < kFreshShare && !start_.places.empty());
+  walk_.restore(fresh ? start_ : best_);
+  if (!fresh) bathe(kKickWindow, kKickMoves, kKickTemperature * unit_us_, -std::numeric_limits<double>::infinity());
+  // At least one graph, so that what has nowhere to go ends with the budget.
+  if (walk_.places().empty()) ended_ = ended_ || !may_try_();
+  current_ = walk_.mark();
+  keep_best();
+}
+
+void Chain::round() {
+  const double temperature_us = between(kColdest, kHottest) * unit_us_;
+  const auto window = static_cast<size_t>(between(kSmallestWindow, kLargestWindow));
+  const auto length = static_cast<int>(between(kShortest, kLongest));
+  bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
+  descend();
+}
+
+// A walk in a window until the cost is below the goal.
+void Chain::bathe(size_t window, int length, double temperature_us, double goal_us) {
+  taken_.clear();
+  seen_.clear();
+  if (walk_.places().empty()) return;
+  open_window(draw_centre(), window);
+  seen_.insert(walk_.hash());
+  for (int k = 0; k < length && walk_.cost_us() >= goal_us; ++k) {
+    if (!step(temperature_us)) return;
+  }
+}
+
+// What paid is made wherever it pays.
+void Chain::learn() {
+  const auto goes_on = [this] { return may_continue(); };
+  taken_ = minimise(walk_, current_, std::move(taken_), tolerance_us_, goes_on);
+  learned_.push_back(to_macro(taken_));
+  current_ = walk_.mark();
+  keep_best();
+  spread(walk_, learned_.back(), tolerance_us_, goes_on);
+  descend();
+  current_ = walk_.mark();
+  keep_best();
+}
+
+bool Chain::take(size_t k) {
+  ended_ = ended_ || !may_try_();
+  if (ended_) return false;
+  auto taken = search::take(walk_, k);
+  if (!taken) return false;
+  taken_.push_back(std::move(*taken));
+  return true;
+}
+
+void Chain::descend() {
+  while (may_continue()) {
+    const auto places = walk_.places();
+    const auto delta_us = [](const Place& place) { return place.move ? place.move->delta_us : 0; };
+    const auto best = std::ranges::min_element(places, {}, delta_us);  // the first of equals
+    if (best == places.end() || delta_us(*best) >= -tolerance_us_) return;
+    if (!take(static_cast<size_t>(best - places.begin()))) return;
+  }
+}
+
+// A random match, each kind (rule and change of cost) as likely as any other: equal parts of a graph are searched once.
+size_t Chain::draw_centre() {
+  const auto places = walk_.places();
+  candidates_.resize(places.size());
+  for (size_t k = 0; k < places.size(); ++k) candidates_[k] = k;
+  const auto key = [&](size_t k) {
+    const double delta_us = places[k].move ? places[k].move->delta_us : 0;
+    return std::pair(places[k].step.rule, std::round(delta_us / (tolerance_us_ + 1e-12)));
+  };
+  std::ranges::stable_sort(candidates_, {}, key);
+  std::vector<size_t> first;
+  for (size_t k = 0; k < candidates_.size(); ++k) {
+    if (k == 0 || key(candidates_[k]) != key(candidates_[k - 1])) first.push_back(k);
+  }
+  const size_t kind = rng_.below(first.size());
+  const size_t end = kind + 1 < first.size() ? first[kind + 1] : candidates_.size();
+  return candidates_[first[kind] + rng_.below(end - first[kind])];
+}
+
+// The nearest nodes, by inputs and readers; constants belong to every window.
+void Chain::open_window(size_t centre, size_t size) {
+  const graph::Graph& graph = walk_.graph();
+  window_.assign(static_cast<size_t>(graph.id_bound()), 0);
+  queue_.clear();
+  const auto add = [&](NodeId id) {
+    const graph::Node& node = graph.node(id);
+    if (window_[static_cast<size_t>(id)] != 0 || node.constant || node.op() == ops::Op::input) return;
+    window_[static_cast<size_t>(id)] = 1;
+    queue_.push_back(id);
+  };
+  for (const NodeId id : walk_.places()[centre].move->match->nodes) add(id);
+  for (size_t k = 0; k < queue_.size() && queue_.size() < size; ++k) {
+    const graph::Node& node = graph.node(queue_[k]);
+    for (const graph::Value& v : node.inputs) {
+      if (queue_.size() < size) add(v.node);
+    }
+    for (const graph::Use& use : node.uses) {
+      if (queue_.size() < size) add(use.user);
+    }
+  }
+}
+
+bool Chain::is_inside(const rules::Match& match) const {
+  return std::ranges::all_of(
+      match.nodes, [&](NodeId id) { return window_[static_cast<size_t>(id)] != 0 || walk_.graph().node(id).constant; });
+}
+
+// One move of the heat bath. False where none is left.
+bool Chain::step(double temperature_us) {
+  candidates_.clear();
+  weights_.clear();
+  double total = 0;
+  const auto places = walk_.places();
+  for (size_t k = 0; k < places.size(); ++k) {
+    if (!places[k].move || !is_inside(*places[k].move->match)) continue;
+    const double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), 1e12);
+    if (weight < 1e-30) continue;
+    candidates_.push_back(k);
+    weights_.push_back(weight);
+    total += weight;
+  }
+  for (int draw = 0; draw < kDraws && !candidates_.empty(); ++draw) {
+    double left = rng_.uniform() * total;
+    size_t at = 0;
+    while (at + 1 < weights_.size() && (left -= weights_[at]) >= 0) ++at;
+    if (seen_.insert(walk_.hash() + places[candidates_[at]].move->delta_hash).second) {
+      if (!take(candidates_[at])) return false;
+      window_.resize(static_cast<size_t>(walk_.graph().id_bound()), 0);
+      for (const NodeId id : walk_.added()) window_[static_cast<size_t>(id)] = 1;
+      return true;
+    }
+    total -= weights_[at];
+    candidates_.erase(candidates_.begin() + static_cast<ptrdiff_t>(at));
+    weights_.erase(weights_.begin() + static_cast<ptrdiff_t>(at));
+  }
+  return false;
+}
+
+}  // namespace rlgo::search

@@ -1,0 +1,223 @@
+#include "core/search/walk.h"
+
+#include <algorithm>
+
+namespace rlgo::search {
+namespace {
+
+using graph::NodeId;
+
+uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
+
+}  // namespace
+
+Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, Allowance may_try)
+    : trial_(start.graph),
+      index_(start.index),
+      hash_(start.hash),
+      cost_(cost),
+      measured_(measured),
+      local_(cost.is_local()),
+      may_try_(std::move(may_try)),
+      node_us_(static_cast<size_t>(start.graph.id_bound()), 0.0),
+      cost_us_(start.cost_us),
+      depth_(start.depth),
+      trail_(start.trail) {
+  if (!local_) before_ = start.graph;
+  if (local_) {
+    for (const NodeId id : graph().order()) node_us_[static_cast<size_t>(id)] = node_us(id);
+  }
+  evaluate(find_places());
+}
+
+double Walk::node_us(NodeId id) { return cost::is_free(graph().node(id)) ? 0 : cost_.op_us(graph(), id); }
+
+// Of the edit in hand. The nodes that it removed are gone, but what they cost is known.
+double Walk::delta_us(const graph::Delta& delta) {
+  if (!local_) return cost::delta_us(cost_, before_, graph(), delta);
+  double change = 0;
+  for (const NodeId id : delta.added) change += node_us(id);
+  for (const NodeId id : delta.removed) change -= node_us_[static_cast<size_t>(id)];
+  for (const NodeId id : delta.touched) {
+    const double known_us = node_us_[static_cast<size_t>(id)];
+    if (graph().node(id).constant) {
+      change -= known_us;
+    } else if (known_us == 0) {
+      change += node_us(id);  // free as before, or no longer constant
+    }
+  }
+  return change;
+}
+
+// Nodes whose price an edit may have changed although it did not touch them.
+void Walk::add_surroundings(const graph::Delta& delta, std::vector<NodeId>& ids) const {
+  std::vector<NodeId> changed = delta.added;
+  changed.insert(changed.end(), delta.touched.begin(), delta.touched.end());
+  const auto after = cost_.dependents(graph(), changed);
+  changed.assign(delta.removed.begin(), delta.removed.end());
+  changed.insert(changed.end(), delta.touched.begin(), delta.touched.end());
+  const auto before = cost_.dependents(before_, changed);
+  ids.insert(ids.end(), after.begin(), after.end());
+  ids.insert(ids.end(), before.begin(), before.end());
+}
+
+std::shared_ptr<const Move> Walk::evaluate(const Step& step) {
+  replaced_.clear();
+  index_.edit(step.rule, step.location, trial_.editor(), &replaced_);
+  const graph::Delta& delta = trial_.settle();
+  auto move = std::make_shared<Move>();
+  move->match = index_.share(step.rule, step.location);
+  move->delta_us = delta_us(delta);
+  move->delta_hash = hash_.difference(graph(), delta, trial_.rewired(), replaced_);
+  move->reads_leaves = trial_.looked_at_leaves();
+  reads_.clear();
+  trial_.reads(reads_);
+  if (!local_) add_surroundings(delta, reads_);
+  const auto bound = static_cast<NodeId>(node_us_.size());
+  std::ranges::sort(reads_);
+  for (size_t k = 0; k < reads_.size(); ++k) {
+    if (reads_[k] >= bound || (k > 0 && reads_[k] == reads_[k - 1])) continue;
+    move->reads.push_back(reads_[k]);
+    move->mask |= mask_of(reads_[k]);
+  }
+  trial_.undo();
+  return move;
+}
+
+// Costs that are measured on demand are first asked for, all of them, then measured together.
+void Walk::evaluate(std::span<const size_t> stale) {
+  const bool gathers = !local_ && !stale.empty() && measured_.postpone();
+  std::vector<size_t> unknown;
+  for (const size_t k : stale) {
+    if (!may_try_()) break;
+    ++tried_;
+    const size_t estimates = gathers ? measured_.postponed() : 0;
+    places_[k].move = evaluate(places_[k].step);
+    if (gathers && measured_.postponed() > estimates) unknown.push_back(k);
+  }
+  if (!gathers) return;
+  const bool settled = measured_.settle();
+  for (const size_t k : unknown) {
+    if (settled) {
+      places_[k].move = evaluate(places_[k].step);
+    } else {
+      Move move;
+      move.match = places_[k].move->match;
+      places_[k].move = std::make_shared<const Move>(std::move(move));
+    }
+  }
+}
+
+// Carries over what is known of the matches that are still there. Returns the places of the others.
+std::vector<size_t> Walk::find_places() {
+  std::swap(places_, old_places_);
+  places_.clear();
+  std::vector<size_t> stale;
+  size_t first = 0;  // of the rule, in old_places_
+  for (int32_t rule = 0; rule < index_.rules().size(); ++rule) {
+    size_t last = first;
+    while (last < old_places_.size() && old_places_[last].step.rule == rule) ++last;
+    size_t next = first;  // matches mostly stand in the order in which they stood
+    const rules::MatchView matches = index_.matches(rule);
+    for (int32_t location = 0; location < static_cast<int32_t>(matches.size()); ++location) {
+      const rules::Match* match = &matches[static_cast<size_t>(location)];
+      size_t at = next;
+      const auto is_here = [&](size_t k) { return old_places_[k].move && old_places_[k].move->match.get() == match; };
+      while (at < last && !is_here(at)) ++at;
+      if (at == last) {
+        at = first;
+        while (at < next && !is_here(at)) ++at;
+        if (at == next) at = last;
+      }
+      places_.push_back({{rule, location}, nullptr});
+      if (at < last) next = at + 1;
+      if (at < last && !is_stale(*old_places_[at].move)) {
+        places_.back().move = old_places_[at].move;
+      } else {
+        stale.push_back(places_.size() - 1);
+      }
+    }
+    first = last;
+  }
+  old_places_.clear();
+  return stale;
+}
+
+bool Walk::is_stale(const Move& move) const {
+  if (move.reads_leaves && leaves_changed_) return true;
+  if ((move.mask & changed_mask_) == 0 && !move.reads.empty()) return false;
+  return move.reads.empty() ||
+         std::ranges::any_of(move.reads, [&](NodeId id) { return is_changed_[static_cast<size_t>(id)] != 0; });
+}
+
+void Walk::add_changed(std::span<const NodeId> ids) {
+  for (const NodeId id : ids) {
+    changed_.push_back(id);
+    changed_mask_ |= mask_of(id);
+    is_changed_[static_cast<size_t>(id)] = 1;
+  }
+}
+
+void Walk::note_changes(const graph::Delta& delta) {
+  for (const NodeId id : changed_) is_changed_[static_cast<size_t>(id)] = 0;
+  changed_.clear();
+  changed_mask_ = 0;
+  is_changed_.resize(static_cast<size_t>(graph().id_bound()), 0);
+  add_changed(delta.removed);
+  add_changed(delta.added);
+  add_changed(delta.touched);
+  if (local_) return;
+  std::vector<NodeId> around;
+  add_surroundings(delta, around);
+  add_changed(around);
+}
+
+bool Walk::take(size_t k) {
+  const Place chosen = places_[k];
+  replaced_.clear();
+  index_.edit(chosen.step.rule, chosen.step.location, trial_.editor(), &replaced_);
+  const graph::Delta& delta = trial_.settle();
+  rewired_.assign(trial_.rewired().begin(), trial_.rewired().end());
+  const int64_t leaf_changes = trial_.leaf_changes();
+  if (!trial_.keep()) return false;
+  leaves_changed_ = trial_.leaf_changes() != leaf_changes;
+  hash_.advance(graph(), delta, rewired_, replaced_);
+  node_us_.resize(static_cast<size_t>(graph().id_bound()), 0.0);
+  if (local_) {
+    for (const NodeId id : delta.added) node_us_[static_cast<size_t>(id)] = node_us(id);
+    for (const NodeId id : delta.removed) node_us_[static_cast<size_t>(id)] = 0;
+    for (const NodeId id : delta.touched) {
+      double& known_us = node_us_[static_cast<size_t>(id)];
+      if (graph().node(id).constant || known_us == 0) known_us = node_us(id);
+    }
+  }
+  index_.update(graph(), delta);
+  note_changes(delta);
+  if (!local_) before_ = graph();
+  cost_us_ += chosen.move->delta_us;
+  ++depth_;
+  ++moves_;
+  trail_ = std::make_shared<const Trail>(Trail{trail_, chosen.step});
+  added_ = delta.added;
+  evaluate(find_places());
+  return true;
+}
+
+Walk::Mark Walk::mark() const { return {graph(), index_, hash_, places_, node_us_, cost_us_, depth_, trail_}; }
+
+void Walk::restore(const Mark& mark) {
+  trial_ = graph::Trial(mark.graph);
+  if (!local_) before_ = mark.graph;
+  index_ = mark.index;
+  hash_ = mark.hash;
+  places_ = mark.places;
+  node_us_ = mark.node_us;
+  cost_us_ = mark.cost_us;
+  depth_ = mark.depth;
+  trail_ = mark.trail;
+  for (const NodeId id : changed_) is_changed_[static_cast<size_t>(id)] = 0;
+  changed_.clear();
+  changed_mask_ = 0;
+}
+
+}  // namespace rlgo::search

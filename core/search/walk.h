@@ -1,0 +1,102 @@
+// A graph that is rewritten in place, with what each of its rewrites would change. A move changes what few other moves
+// would do: only these are tried anew, so a step costs what it touches (ordering the nodes apart).
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/graph/trial.h"
+#include "core/search/state.h"
+
+namespace rlgo::search {
+
+// One match, and what its rewrite would change.
+struct Move {
+  std::shared_ptr<const rules::Match> match;
+  double delta_us = std::numeric_limits<double>::infinity();  // infinite where its cost is not known
+  uint64_t delta_hash = 0;                                    // added to the hash of the graph
+  SmallVector<graph::NodeId, 24> reads;                       // the change is the same as long as none of these changes
+  uint64_t mask = 0;                                          // bit id % 64 of each of `reads`
+  bool reads_leaves = false;                                  // and as long as no node without inputs comes or goes
+};
+// Where the match stands now, as a trace names it.
+struct Place {
+  Step step;
+  std::shared_ptr<const Move> move;
+};
+
+class Walk {
+ public:
+  // Asked before each rewrite that is tried; false: it, and those after it, stay without a known cost.
+  using Allowance = std::function<bool()>;
+  // `measured`: the model behind `cost`, asked to postpone and to settle where prices depend on their surroundings.
+  // Refers to both.
+  Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, Allowance may_try);
+
+  const graph::Graph& graph() const { return trial_.graph(); }
+  // By rule, then location. All of them: there is no limit to the locations of a rule.
+  std::span<const Place> places() const { return places_; }
+  double cost_us() const { return cost_us_; }
+  uint64_t hash() const { return hash_.value(); }
+  const std::shared_ptr<const Trail>& trail() const { return trail_; }
+  int depth() const { return depth_; }
+  // Rewrites that were tried for their cost, and rewrites that were made.
+  int64_t tried() const { return tried_; }
+  int64_t moves() const { return moves_; }
+
+  // Makes the rewrite places()[k]. False, and nothing changes, where it would make a cycle.
+  bool take(size_t k);
+  // Nodes that the last take() made.
+  std::span<const graph::NodeId> added() const { return added_; }
+
+  // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
+  struct Mark {
+    graph::Graph graph;
+    rules::MatchIndex index;
+    graph::NameHash hash;
+    std::vector<Place> places;
+    std::vector<double> node_us;
+    double cost_us = 0;
+    int depth = 0;
+    std::shared_ptr<const Trail> trail;
+  };
+  Mark mark() const;
+  void restore(const Mark& mark);
+
+ private:
+  double node_us(graph::NodeId id);
+  double delta_us(const graph::Delta& delta);
+  std::shared_ptr<const Move> evaluate(const Step& step);
+  void evaluate(std::span<const size_t> stale);
+  void note_changes(const graph::Delta& delta);
+  void add_changed(std::span<const graph::NodeId> ids);
+  bool is_stale(const Move& move) const;
+  std::vector<size_t> find_places();
+  void add_surroundings(const graph::Delta& delta, std::vector<graph::NodeId>& ids) const;
+
+  graph::Trial trial_;
+  graph::Graph before_;  // a copy of graph(), only where prices depend on their surroundings
+  rules::MatchIndex index_;
+  graph::NameHash hash_;
+  cost::CostModel& cost_;
+  cost::CostModel& measured_;
+  const bool local_;
+  Allowance may_try_;
+  std::vector<Place> places_, old_places_;
+  std::vector<double> node_us_;  // by id, 0 where constant or free
+  double cost_us_ = 0;
+  int depth_ = 0;
+  std::shared_ptr<const Trail> trail_;
+  int64_t tried_ = 0, moves_ = 0;
+
+  graph::NameHash::Replaced replaced_;
+  std::vector<graph::NodeId> reads_, added_, rewired_, changed_;
+  std::vector<uint8_t> is_changed_;  // by id: among changed_
+  uint64_t changed_mask_ = 0;
+  bool leaves_changed_ = false;
+};
+
+}  // namespace rlgo::search
