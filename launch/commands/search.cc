@@ -45,7 +45,7 @@ struct SearchConfig {
 
 void declare(Options& o, SearchConfig& c) {
   o.heading("Search");
-  o.texts("method", c.method, "taso (the default), greedy, beam, random, policy or policy-taso");
+  o.texts("method", c.method, "taso (the default), anneal, greedy, sweep, beam, random, policy or policy-taso");
   o.texts("methods", c.methods, "several methods, separated by commas");
   o.integer("budget", c.budget, 1, kNoLimit, "rewrites that a method may try (graphs that it generates and prices)");
   o.number("alpha", c.alpha, 1, 1e6, "taso: goes on from graphs that cost less than this times the best");
@@ -56,7 +56,7 @@ void declare(Options& o, SearchConfig& c) {
   o.integer("walk-length", c.walk_length, 1, 1'000'000, "random, policy: rewrites in one walk");
   o.integer("children", c.children, 1, 1'000'000, "policy-taso: likeliest rewrites of a graph that are tried");
   o.text("agent-run", c.agent_run, "policy, policy-taso: run folder of the trained agent");
-  o.integer("threads", c.threads, 1, 1024, "taso, beam: graphs whose rewrites are priced side by side");
+  o.integer("threads", c.threads, 1, 1024, "taso, beam: graphs whose rewrites are costed side by side; anneal: chains");
   o.number("memory", c.memory_mib, 0, 1e9,
            "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
   o.flag("price-first", c.price_first,
