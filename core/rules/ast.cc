@@ -76,6 +76,13 @@ std::string to_text(const Term& term) {
   return text + ")" + spread;
 }
 
+std::string to_text(const ProofScope& scope) {
+  std::string text = fmt::format("{}, ranks to {}", scope.all_types ? "all types" : "floats", scope.max_rank);
+  if (!scope.has_lists) return text;
+  return text + (scope.max_list == ProofScope::kAnyLength ? ", lists of any length"
+                                                          : fmt::format(", lists to {}", scope.max_list));
+}
+
 std::string body_text(const RuleText& rule) {
   std::string text = "rule " + rule.name + "\n";
   if (!rule.before_first.empty()) text += fmt::format("  before ?{} ?{}\n", rule.before_first, rule.before_second);
@@ -99,6 +106,7 @@ std::string to_text(const RuleText& rule) {
   }
   if (rule.proof != "unproved") {
     text += "  proof " + rule.proof;
+    if (rule.proof == "proved") text += " for " + to_text(rule.scope) + ":";
     for (const auto& axiom : rule.axioms) text += " " + axiom;
     text += "\n";
   }

@@ -27,7 +27,7 @@ struct Expr {
   std::vector<Expr> args;  // list items, call arguments
   // Filled in by compile():
   Slot slot;              // name
-  int32_t function = -1;  // call: index into the function table of expr.h
+  int32_t function = -1;  // call: index into the function table of value.h
 };
 
 struct AttrTerm {
@@ -65,12 +65,27 @@ struct Guard {
   Expr expr;
 };
 
+// Where a rule is known to hold; the matcher applies it nowhere else (core/rules/proof_scope.h). On the proof line:
+//     proof proved for floats, ranks to 6, lists to 16: AXIOM AXIOM ...
+//     proof proved for all types, ranks to 4, lists of any length: AXIOM ...
+//     proof proved for floats, ranks to 4: AXIOM ...                             (no lists whose length is open)
+// A proof line without it is that of older files: floats, ranks to 4, lists to 3.
+struct ProofScope {
+  static constexpr int kAnyLength = 0;
+  bool all_types = false;  // else: tensors of one floating-point type
+  int max_rank = 4;        // of what variables and numbers stand for, and of shapes whose length the rule leaves open
+  int max_list = 3;        // tensors that ?xs... stands for (one fewer beside another list), parts of a split; 0: any
+  bool has_lists = true;   // false: the rule has none, and they are not mentioned
+  bool operator==(const ProofScope&) const = default;
+};
+
 struct RuleText {
   std::string name;
   int line = 0;
   std::string file;
   std::vector<std::string> tags;
   std::string proof = "unproved";
+  ProofScope scope;                         // where proof is "proved"
   std::vector<std::string> axioms;          // that the proof needs, where proof is "proved"
   std::string before_first, before_second;  // before ?a ?b
   std::vector<Equation> left;
@@ -78,6 +93,7 @@ struct RuleText {
   std::vector<Equation> right;
 };
 
+std::string to_text(const ProofScope& scope);  // "floats, ranks to 4, lists to 3"
 std::string to_text(const Expr& expr);
 std::string to_text(const Term& term);
 // The meaning: name, `before`, equations, guards; what RuleSet::hash() covers.

@@ -111,6 +111,11 @@ Val of_tensor(TensorFn which, const Expr& call, const Scope& scope) {
       const auto number = uniform_value(scope.graph, scope.binding.tensors[slot.index]);
       return number ? Val(*number) : Val();
     }
+    case TensorFn::total: {
+      if (slot.kind != SlotKind::tensor) return false;
+      const ops::Op op = scope.graph.node(scope.binding.tensors[slot.index].node).op();
+      return op == ops::Op::input || op == ops::Op::weight || op == ops::Op::fill;
+    }
     case TensorFn::count:
       return slot.kind == SlotKind::left
                  ? Val(static_cast<int64_t>(scope.graph.node(scope.binding.nodes[slot.index]).info->outputs.size()))

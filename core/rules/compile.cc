@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/rules/proof_scope.h"
 #include "core/rules/value.h"
 
 namespace rlgo::rules {
@@ -195,6 +196,7 @@ CompiledRule Compiler::run() {
   rule_.hash = hash_string(body_text(text_));
   rule_.of_constants = std::ranges::find(text_.tags, "constants") != text_.tags.end();
   rule_.text = std::move(text_);
+  find_scope(rule_);
   return std::move(rule_);
 }
 

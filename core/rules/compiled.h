@@ -17,6 +17,7 @@ constexpr int kMaxTensors = 24;
 constexpr int kMaxSequences = 8;
 constexpr int kMaxAttributes = 32;
 constexpr int kMaxBundles = 8;
+constexpr int kNoLimit = 1 << 30;  // of CompiledRule::max_rank, max_list
 
 struct Operand {
   enum class Kind : uint8_t { tensor, sequence, left, right, scalar };
@@ -108,6 +109,10 @@ class CompiledRule {
   std::vector<Slot> variables;              // tensors and sequences in the order of their first use: Match::variables
   std::vector<std::vector<Step>> programs;  // one per left node, which is its anchor
   int32_t before_first = -1, before_second = -1;
+  // Where it may be applied: of a proof, or what every rule must keep to (proof_scope.h).
+  bool all_types = false;  // moves elements, computes nothing; else: tensors of one floating-point type
+  int max_rank = kNoLimit, max_list = kNoLimit;
+  uint32_t read_shapes = 0;   // attributes bound to the shape of a reshape that more is done with than passing on
   bool of_constants = false;  // tag `constants`: also replaces what depends on weights alone (axioms)
   // A new value reads something that need not stand before all roots: cycles are possible.
   bool may_cycle = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/rules/proof_scope.h"
 
 namespace rlgo::rules {
 
@@ -209,6 +210,7 @@ bool Matcher::is_bound(const Operand& operand, Value* value) const {
 }
 
 void Matcher::finish() {
+  if (!in_scope(rule_, graph_, binding_)) return;
   const auto saved = binding_.masks;
   const Scope scope{rule_, graph_, binding_};
   for (const auto& test : rule_.deferred) {

@@ -122,6 +122,7 @@ class Parser {
         error("proof is unproved, tested or proved, not '{}'", rule.proof);
       }
       skip();
+      if (rule.proof == "proved" && keyword("for")) rule.scope = scope();
       while (rule.proof == "proved" && is_word(peek()) && !at_keyword("tags") && !at_keyword("before")) {
         rule.axioms.push_back(word("an axiom", true));
         skip();
@@ -134,6 +135,44 @@ class Parser {
     } else {
       error("rule '{}': unknown clause '{}'{}", rule.name, name, did_you_mean(name, kClauses));
     }
+  }
+
+  // floats, ranks to 4, lists to 3:
+  ProofScope scope() {
+    constexpr int64_t kMost = 1000;
+    const auto limit = [&](std::string_view what) {
+      const std::string digits = word(what);
+      const auto number = parse_int(digits);
+      if (!number || *number < 1 || *number > kMost)
+        error("{} must be between 1 and {}, not '{}'", what, kMost, digits);
+      skip();
+      return static_cast<int>(*number);
+    };
+    ProofScope scope;
+    if (keyword("all")) {
+      if (!keyword("types")) error("expected 'floats' or 'all types', found '{}'", rest());
+      scope.all_types = true;
+    } else if (!keyword("floats")) {
+      error("expected 'floats' or 'all types', found '{}'", rest());
+    }
+    expect(",");
+    if (!keyword("ranks") || !keyword("to")) error("expected 'ranks to N', found '{}'", rest());
+    scope.max_rank = limit("the largest rank");
+    scope.has_lists = accept(",");
+    if (!scope.has_lists) {
+      expect(":");
+      return scope;
+    }
+    if (!keyword("lists")) error("expected 'lists to N' or 'lists of any length', found '{}'", rest());
+    if (keyword("of")) {
+      if (!keyword("any") || !keyword("length")) error("expected 'lists of any length', found '{}'", rest());
+      scope.max_list = ProofScope::kAnyLength;
+    } else {
+      if (!keyword("to")) error("expected 'lists to N' or 'lists of any length', found '{}'", rest());
+      scope.max_list = limit("the longest list");
+    }
+    expect(":");
+    return scope;
   }
 
   void guards(RuleText& rule) {

@@ -3,7 +3,8 @@
 //   # comment
 //   rule NAME                                     lower case, digits and '-'
 //     tags fuse conv                              optional: groups for selection
-//     proof tested                                optional: unproved (default) | tested | proved AXIOM AXIOM ...
+//     proof tested                                optional: unproved (default) | tested | proved for SCOPE: AXIOM ...
+//                                                 (SCOPE: ProofScope in ast.h)
 //     before ?a ?b                                optional: only where node ?a stands before ?b in topological order
 //     ?c = (conv2d ?x ?w ?b... act=none ..?A)     left side: one or more named nodes, nested terms
 //     ?y = (relu ?c)
@@ -26,7 +27,7 @@
 //   be read on the right. Different nodes of the left side match different nodes of the graph; operands of commutative
 //   operators match both ways.
 // Expressions: integers, reals, inf, words, [lists], ?names, + - * / % (lists: element by element; / of integers rounds
-//   down), == != < <= > >=, and or not, l[i] (i < 0 counts from the end), functions (expr.cc lists them). A condition
+//   down), == != < <= > >=, and or not, l[i] (i < 0 counts from the end), functions (value.cc lists them). A condition
 //   that has no value (index out of range, dim of a missing axis, value(?c) unknown) does not hold.
 #pragma once
 

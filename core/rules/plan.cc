@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/rules/proof_scope.h"
 
 namespace rlgo::rules {
 namespace {
@@ -95,7 +96,7 @@ class Planner {
     made.op = node.op;
     if (plan_.nodes.size() > kMaxPlanned || !operands(node, round, made.inputs) || !attributes(node, round, made.attrs))
       return false;
-    if (!add(std::move(made))) return false;
+    if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back())) return false;
     if (does_nothing(plan_.nodes.back())) {
       const PlanRef input = plan_.nodes.back().inputs[0];
       plan_.nodes.pop_back();
@@ -108,6 +109,25 @@ class Planner {
     for (size_t port = 0; port < types.size(); ++port) {
       results_[index].push_back({planned, Value{graph::kNoNode, static_cast<int32_t>(port)}});
       types_[index].push_back(types[port]);
+    }
+    return true;
+  }
+
+  // A shape with open items (-1, -2) that is passed on means what it meant on the left side.
+  bool keeps_open_shape(const RightNode& node, const PlanNode& made) const {
+    if (made.op != ops::Op::reshape) return true;
+    const auto& items = made.attrs.ints(ops::Attr::shape);
+    if (std::ranges::none_of(items, [](int64_t item) { return item < 0; })) return true;
+    const auto same_as = [&](size_t left) { return made.types == graph_.node(binding_.nodes[left]).info->outputs; };
+    if (node.attrs.empty()) {
+      return node.bundle < 0 || same_as(static_cast<size_t>(binding_.bundles[node.bundle].pattern - rule_.left.data()));
+    }
+    const Expr& expr = node.attrs[0].expr;
+    if (expr.kind != Expr::Kind::name) return true;
+    for (size_t k = 0; k < rule_.left.size(); ++k) {
+      for (const auto& test : rule_.left[k].tests) {
+        if (!test.is_list && test.items[0].slot == expr.slot.index) return same_as(k);
+      }
     }
     return true;
   }
@@ -173,6 +193,10 @@ class Planner {
     for (const auto& ref : made.inputs) inputs.push_back(type(ref));
     auto types = ops::infer(made.op, inputs, made.attrs);
     if (!types) return false;
+    SmallVector<const ops::TensorType*, 8> read;
+    for (const auto& input : inputs) read.push_back(&input);
+    if (!in_scope(made.op, std::span<const ops::TensorType* const>(read.data(), read.size()), made.attrs, *types))
+      return false;
     made.types = std::move(*types);
     SmallVector<uint64_t, 8> hashes;
     for (const auto& ref : made.inputs) hashes.push_back(hash(ref));

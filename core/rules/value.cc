@@ -271,6 +271,7 @@ constexpr auto kFunctions = std::to_array<Function>({
     {"value", 1, 1, true, nullptr},     // the number that all elements of a constant are
     {"float", 1, 1, true, nullptr},     // elements are floating-point numbers
     {"count", 1, 1, true, nullptr},     // of a sequence, or outputs of a split
+    {"total", 1, 1, true, nullptr},     // has a value whatever the model reads: an input, a weight, a number
     {"len", 1, 1, false, length},
     {"or", 2, 2, false, either},
     {"and", 2, 2, false, both},

@@ -33,7 +33,7 @@ struct Function {
   const char* name;
   int min_args;
   int max_args;
-  bool of_tensor;  // the first argument is a tensor's name (evaluated in scope.cc); `call` is then null
+  bool of_tensor;  // the first argument is a tensor's name (evaluated in binding.cc); `call` is then null
   Val (*call)(std::span<const Val> args);
 };
 std::span<const Function> functions();
@@ -41,6 +41,6 @@ std::span<const Function> functions();
 int function_index(std::string_view name);
 
 // Which tensor function stands at an index of functions(); the order is that of the table.
-enum class TensorFn : uint8_t { rank, dim, shape, dtype, elements, constant, uses, value, is_float, count };
+enum class TensorFn : uint8_t { rank, dim, shape, dtype, elements, constant, uses, value, is_float, count, total };
 
 }  // namespace rlgo::rules

@@ -91,7 +91,7 @@ int report_uses(const std::vector<std::string>& axiom_files, const std::vector<s
 
 int run_rules_axioms(std::vector<std::string> arguments) {
   std::vector<std::string> files, used_by;
-  int64_t dims = 2, kernel = 3, tries = 4'000;
+  int64_t dims = 2, kernel = 3, tries = 4'000, instances = 200;
   bool expect_false = false;
   Options options;
   options.heading("Axioms");
@@ -100,6 +100,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   options.integer("kernel", kernel, 1, 7, "windows go up to this");
   options.integer("tries", tries, 1, kNoLimit,
                   "combinations per axiom to go through in order; where there are more, as many random ones are added");
+  options.integer("instances", instances, 1, kNoLimit, "at fewer than so many places, more are tried and extents grow");
   options.flag("expect-false", expect_false, "each must be refuted (sets of false axioms)");
   options.texts("used-by", used_by, "rule files: in how many of their proofs each axiom stands, and which in none");
   const auto names = parse_rules_arguments("axioms", options, arguments);
@@ -118,6 +119,8 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   bounded.bounds.dims = dims;
   bounded.bounds.kernel = kernel;
   bounded.most_tries = tries;
+  bounded.reads = true;
+  bounded.least_instances = instances;
   bounded.stop = [] { return stop_signal() != 0; };
   Totals totals;
   const Stopwatch watch;

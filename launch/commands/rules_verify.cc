@@ -33,7 +33,8 @@ struct Work {
 
 std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   std::string text = fmt::format("{:<36} {:<8} ", rule.name, rulegen::name(proof.verdict));
-  if (proof.verdict == Proof::Verdict::proved) text += join(proof.axioms, " ");
+  if (proof.verdict == Proof::Verdict::proved)
+    text += fmt::format("for {}: {}", rules::to_text(proof.scope), join(proof.axioms, " "));
   if (proof.verdict == Proof::Verdict::unknown) text += proof.reason;
   text += fmt::format("  [{} cases, {} steps, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.steps, proof.derive_ms,
                       proof.certify_ms, proof.check_ms);
@@ -148,7 +149,7 @@ std::string proof_clause(const rules::RuleText& rule, const Proof& proof) {
     if (rule.proof == "tested" && proof.verdict == Proof::Verdict::unknown) return "  proof tested\n";
     return "  proof unproved\n";
   }
-  std::string text, line = "  proof proved";
+  std::string text, line = "  proof proved for " + rules::to_text(proof.scope) + ":";
   for (const auto& axiom : proof.axioms) {
     if (line.size() + axiom.size() + 1 > 120) {
       text += line + "\n";
@@ -207,9 +208,9 @@ void write_proofs(const std::vector<std::string>& files, const Work& work) {
 
 int run_rules_verify(std::vector<std::string> arguments) {
   std::string axioms_file;
-  int64_t threads = 2, max_rank = 4, instances = 12, seed = 1, sample = 0;
+  int64_t threads = 2, max_rank = 0, max_list = 0, instances = 12, seed = 1, sample = 0;
   std::vector<std::string> only;
-  bool write = false;
+  bool write = false, widest = false;
   std::string route = "egraph";
   Options options;
   options.heading("Verify");
@@ -219,10 +220,15 @@ int run_rules_verify(std::vector<std::string> arguments) {
   options.texts("only", only, "names of the rules to prove; none means all");
   options.integer("sample", sample, 0, kNoLimit, "so many rules of each file, evenly spread; 0: all");
   options.integer("threads", threads, 1, 256, "rules that are proved at a time");
-  options.integer("max-rank", max_rank, 1, 6, "ranks of variables that a rule leaves open go up to this");
+  options.integer("max-rank", max_rank, 0, 6,
+                  "ranks of variables that a rule leaves open go up to this; 0: as its proof line says, else 4");
+  options.integer("max-list", max_list, 0, 64,
+                  "lengths of lists that a rule leaves open go up to this; 0: as its proof line says, else 3");
+  options.flag("widest", widest, "look for proofs with ranks up to 6 and lists up to 32 as well");
   options.integer("instances", instances, 1, 100'000, "random places of application that are checked exactly");
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
-  options.flag("write", write, "write the proofs into the files ('proof proved AXIOM...', 'proof unproved')");
+  options.flag("write", write,
+               "write the proofs into the files ('proof proved for SCOPE: AXIOM...', 'proof unproved')");
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail("rules verify needs a file of rules");
@@ -232,6 +238,11 @@ int run_rules_verify(std::vector<std::string> arguments) {
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   rulegen::ProveOptions how;
   how.max_rank = static_cast<int>(max_rank);
+  how.max_list = static_cast<int>(max_list);
+  if (widest) {
+    how.widest_rank = 6;
+    how.widest_list = 32;
+  }
   how.route = route == "z3" ? rulegen::Route::z3 : route == "both" ? rulegen::Route::both : rulegen::Route::egraph;
   how.check_instances = static_cast<int>(instances);
   how.seed = static_cast<uint64_t>(seed);

@@ -2,6 +2,7 @@
 
 #include "core/base/rng.h"
 #include "core/rulegen/check/compare.h"
+#include "core/rulegen/check/dependence.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -17,6 +18,37 @@ class RandomChoices : public Choices {
   Rng rng_;
 };
 
+// Tensors whose totality the rule's conditions ask for, as bits.
+uint32_t asked_total(const rules::Expr& expr) {
+  uint32_t bits = 0;
+  if (expr.kind == rules::Expr::Kind::call && expr.text == "total") bits |= 1u << expr.args[0].slot.index;
+  for (const auto& arg : expr.args) bits |= asked_total(arg);
+  return bits;
+}
+
+// What is read on one side only and is not asked to have values everywhere; "" where nothing is.
+std::string unguarded(const rules::CompiledRule& rule, const rules::Match& match, const graph::Graph& left,
+                      const graph::Graph& right, uint64_t seed) {
+  auto names = read_on_one_side(left, right, seed);
+  if (names.empty()) return "";
+  uint32_t total = 0;
+  for (const auto& guard : rule.guards) total |= asked_total(guard.expr);
+  std::string found;
+  size_t at = 0;
+  for (const auto& slot : rule.variables) {
+    if (slot.kind != rules::SlotKind::tensor) break;  // lists lie behind: their lengths differ
+    const auto& name = left.node(match.variables[at++].node).info->name;
+    if (names.erase(name) > 0 && (total >> slot.index & 1u) == 0)
+      found += " ?" + rule.tensors[static_cast<size_t>(slot.index)];
+  }
+  for (const auto& name : names) {
+    const bool listed =
+        std::ranges::any_of(match.variables, [&](const auto& v) { return left.node(v.node).info->name == name; });
+    if (listed && found.empty()) found += " a list";
+  }
+  return found;
+}
+
 // False where the verdict is settled.
 bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left, const BoundedOptions& options,
                 CheckResult& result) {
@@ -26,6 +58,15 @@ bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left,
     if (!right) continue;
     const Comparison comparison(left, right->graph);
     ++result.instances;
+    if (options.reads) {
+      const auto found = unguarded(rules.rule(rule), match, left, right->graph,
+                                   options.seed + static_cast<uint64_t>(result.instances));
+      if (!found.empty()) {
+        result.verdict = Verdict::different;
+        result.counterexample = Counterexample{left, right->graph, "one side alone reads elements of" + found, 0, 0};
+        return false;
+      }
+    }
     if (comparison.exactly(options.exact_terms, options.seed) == true) {
       ++result.exact;
       continue;
@@ -91,7 +132,11 @@ BoundedResult check_within(const rules::RuleSet& rules, int rule, const BoundedO
 BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
   BoundedResult result = check_within(rules, rule, options);
   BoundedOptions wider = options;
-  while (result.check.instances == 0 && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
+  const auto too_few = [&] {
+    const auto& check = result.check;
+    return check.verdict != Verdict::different && (check.instances == 0 || check.instances < options.least_instances);
+  };
+  while (too_few() && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
     if (!result.exhaustive && wider.most_tries == options.most_tries) {
       wider.most_tries *= kPatience;
     } else {

@@ -53,6 +53,20 @@ std::vector<AttrValue> compositions(int64_t extent, size_t parts) {
   return all;
 }
 
+// None, one everywhere, and numbers that differ between sides and axes.
+std::vector<AttrValue> paddings(size_t rank) {
+  Ints rising, before(2 * rank, 0), behind(2 * rank, 0);
+  for (size_t d = 0; d < 2 * rank; ++d) rising.push_back(static_cast<int64_t>(d % 3));
+  std::vector<AttrValue> all{Ints(2 * rank, 0), Ints(2 * rank, 1)};
+  if (rank == 0) return all;
+  before[rank - 1] = 1;
+  behind[2 * rank - 1] = 2;
+  for (const auto& more : {rising, before, behind}) all.emplace_back(more);
+  if (rank != 4) return all;
+  for (const auto& image : {Ints{0, 0, 1, 0, 0, 0, 0, 2}, Ints{0, 0, 0, 1, 0, 0, 2, 0}}) all.emplace_back(image);
+  return all;
+}
+
 // The shape as it is, with neighbours merged, flat, and with a 1 at either end.
 std::vector<AttrValue> reshapes(const Shape& from) {
   const Ints own(from.begin(), from.end());
@@ -222,17 +236,28 @@ std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, At
       for (int64_t w = 1; w <= bounds_.kernel; ++w) all.emplace_back(Ints{h, w});
     }
   } else if (key == Attr::strides) {
-    all = {Ints{1, 1}, Ints{2, 2}, Ints{1, 2}};
+    all = {Ints{1, 1}, Ints{2, 2}, Ints{1, 2}, Ints{2, 1}};
   } else if (key == Attr::dilations) {
     all = {Ints{1, 1}};
-    if (kernel[0] > 1 || kernel[1] > 1) all.emplace_back(Ints{2, 1});
+    if (kernel[0] > 1) all.emplace_back(Ints{2, 1});
+    if (kernel[1] > 1) all.emplace_back(Ints{1, 2});
   } else {
     const int64_t top = (kernel[0] - 1) / 2, left = (kernel[1] - 1) / 2;
     add_new(all, {0, 0, 0, 0});
     add_new(all, {top, left, kernel[0] - 1 - top, kernel[1] - 1 - left});
     add_new(all, {top, left, top, left});
     add_new(all, {kernel[0] > 1 ? 1 : 0, 0, 0, kernel[1] > 1 ? 1 : 0});
-    if (draft.op == Op::conv2d) add_new(all, {1, 1, 1, 1});
+    // One side alone, each side: what exchanges two of them differs.
+    const int64_t high = draft.op == Op::conv2d ? 2 : kernel[0] - 1, wide = draft.op == Op::conv2d ? 1 : kernel[1] - 1;
+    add_new(all, {high, 0, 0, 0});
+    add_new(all, {0, wide, 0, 0});
+    add_new(all, {0, 0, high, 0});
+    add_new(all, {0, 0, 0, wide});
+    add_new(all, {0, wide, high, 0});
+    if (draft.op == Op::conv2d) {
+      add_new(all, {1, 1, 1, 1});
+      add_new(all, {0, 1, 2, 3});
+    }
   }
   return all;
 }
@@ -263,10 +288,10 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::dilations:
       return window_options(draft, key);
     case Attr::output_padding:
-      return {Ints{0, 0}, Ints{1, 0}};
+      return {Ints{0, 0}, Ints{1, 0}, Ints{0, 1}};
     case Attr::pads:
       if (draft.op != Op::pad) return window_options(draft, key);
-      return {Ints(2 * x.size(), 0), Ints(2 * x.size(), 1)};
+      return paddings(x.size());
     case Attr::perm:
       return permutations(x.size());
     case Attr::shape:
@@ -301,19 +326,18 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
       return {first, second};
     }
     case Attr::value:
-      if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5};
-      return {0.0, -0.5};
+      if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5, -3.0};
+      return {0.0, -0.5, 2.0};
     case Attr::min:
-      return {0.0, -0.5};
-      return {0.0, -0.5};
+      return {0.0, -0.5, 0.75};
     case Attr::max:
-      return {6.0};
-    case Attr::alpha:
-      return {0.25};
+      return {6.0, 0.5};
+    case Attr::alpha:  // slopes of both signs, below and above 1
+      return {0.25, 2.0, -0.5, 0.0, 1.0};
     case Attr::beta:
-      return {0.5};
+      return {0.5, -1.0, 0.0};
     case Attr::eps:
-      return {1e-5};
+      return {1e-5, 0.5};
     default:
       return {};
   }

@@ -248,11 +248,15 @@ class FamilyRun {
       return;
     }
     const auto rule = rules::RuleSet::parse(*text, name);
-    const auto proof = prove(rule->rule(0), *options_.axioms);
+    ProveOptions widest;
+    widest.widest_rank = 6;
+    widest.widest_list = 32;
+    const auto proof = prove(rule->rule(0), *options_.axioms, widest);
     const auto check = check_rule(*rule, 0, {});
     if (proof.verdict == Proof::Verdict::proved && check.verdict != Verdict::different) {
       task.text = *text;
       task.axioms = proof.axioms;
+      task.scope = rules::to_text(proof.scope);
     } else {
       task.likely = *text;
       task.why = proof.reason;
@@ -326,10 +330,11 @@ class FamilyRun {
       return std::ranges::any_of(out_.rules, [&](const auto& other) { return other.name == text; });
     };
     for (int k = 2; taken(name); ++k) name = fmt::format("g-{}-{}", plain, k);
-    out_.rules.push_back({name,
-                          fmt::format("rule {}\n  tags {}\n  proof proved {}{}", name,
-                                      join(rule_tags(family_, task.pair), " "), join(task.axioms, " "), body),
-                          report_.family, task.axioms, std::move(rule)});
+    out_.rules.push_back(
+        {name,
+         fmt::format("rule {}\n  tags {}\n  proof proved for {}: {}{}", name, join(rule_tags(family_, task.pair), " "),
+                     task.scope, join(task.axioms, " "), body),
+         report_.family, task.axioms, std::move(rule)});
   }
 
   const GenerateOptions& options_;

@@ -9,7 +9,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr size_t kFields = 6;  // key, sayable, text, likely, why, axioms
+constexpr size_t kFields = 7;  // key, sayable, text, likely, why, scope, axioms
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -52,8 +52,8 @@ SettledFile::SettledFile(const std::filesystem::path& path) {
       if (fields.size() != kFields ||
           std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), key, 16).ec != std::errc())
         fail("{}:{}: damaged; remove the file to prove from the start", path.string(), number);
-      Settled settled{fields[1] == "1", plain(fields[2]), plain(fields[3]), plain(fields[4]), {}};
-      for (const auto& axiom : split(fields[5], ' ')) {
+      Settled settled{fields[1] == "1", plain(fields[2]), plain(fields[3]), plain(fields[4]), plain(fields[5]), {}};
+      for (const auto& axiom : split(fields[6], ' ')) {
         if (!axiom.empty()) settled.axioms.emplace_back(axiom);
       }
       held_[key] = std::move(settled);
@@ -74,8 +74,8 @@ void SettledFile::add(uint64_t key, const Settled& settled) {
   const std::scoped_lock lock(mutex_);
   held_[key] = settled;
   if (!out_.is_open()) return;
-  out_ << fmt::format("{:x}\t{}\t{}\t{}\t{}\t{}\n", key, settled.sayable ? 1 : 0, escaped(settled.text),
-                      escaped(settled.likely), escaped(settled.why), join(settled.axioms, " "))
+  out_ << fmt::format("{:x}\t{}\t{}\t{}\t{}\t{}\t{}\n", key, settled.sayable ? 1 : 0, escaped(settled.text),
+                      escaped(settled.likely), escaped(settled.why), escaped(settled.scope), join(settled.axioms, " "))
        << std::flush;
 }
 

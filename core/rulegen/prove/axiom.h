@@ -20,9 +20,10 @@ struct Axiom {
   rules::CompiledRule rule;
   std::string name;  // as written in the file; both directions have one name
   bool reversed = false;
-  std::string family;      // the name with F for each operator on single elements: relu-split is F-split
-  bool plain = false;      // says what an operator is, or goes one way to what is not much larger
-  uint64_t operators = 0;  // bit k: operator k (mod 64) stands on the left side
+  std::string family;       // the name with F for each operator on single elements: relu-split is F-split
+  bool plain = false;       // says what an operator is, or goes one way to what is not much larger
+  bool asks_total = false;  // true only where operands have values for all inputs: a condition total(?x)
+  uint64_t operators = 0;   // bit k: operator k (mod 64) stands on the left side
 };
 
 class AxiomSet {

@@ -1,6 +1,7 @@
 #include "core/rulegen/prove/prove.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "core/base/error.h"
@@ -10,6 +11,7 @@
 #include "core/rulegen/prove/sym_number.h"
 #include "core/rulegen/prove/sym_quantified.h"
 #include "core/rulegen/prove/sym_saturate.h"
+#include "core/rules/proof_scope.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -31,7 +33,8 @@ class Prover {
         plan_(rule),
         budget_(options.max_steps, options.stop) {
     limits_.max_rank = options.max_rank;
-    limits_.max_sequence = options.max_sequence;
+    limits_.max_sequence = options.max_list;
+    for (const auto& [tensor, rank] : plan_.rank_hint) limits_.max_rank = std::max(limits_.max_rank, rank);
     if (const auto names = only_scalars(rule)) {
       limits_.scalar_numbers = true;
       used_.insert(names->begin(), names->end());
@@ -76,7 +79,17 @@ class Prover {
     }
     proof.verdict = Proof::Verdict::proved;
     proof.axioms.assign(used_.begin(), used_.end());
+    proof.scope = scope();
     return proof;
+  }
+
+  rules::ProofScope scope() const {
+    rules::ProofScope scope{rule_.all_types, limits_.max_rank, limits_.max_sequence, rules::has_lists(rule_)};
+    const bool all_around =
+        plan_.around != 0 && std::popcount(plan_.around) == static_cast<int>(rule_.sequences.size());
+    const bool splits = std::ranges::any_of(rule_.left, [](const auto& node) { return node.op == ops::Op::split; });
+    if (all_around && !splits) scope.max_list = rules::ProofScope::kAnyLength;
+    return scope;
   }
 
   // Both sides of this case, all that its conditions and shapes say assumed. False: the case cannot arise.
@@ -154,7 +167,7 @@ class Prover {
   }
 
   bool one_case(Proof& proof) {
-    World world{pool_, {facts_, false}, &budget_};
+    World world{pool_, {facts_, false}, &budget_, &goals_};
     for (const auto& [old, fresh] : goals_) {
       if (graph_.node(old).outs == graph_.node(fresh).outs) continue;
       proof.reason = "cannot see that the shapes are equal" + case_text();
@@ -305,7 +318,10 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
   check.instances = options.check_instances;
   check.seed = options.seed;
   check.stop = options.stop;
-  const auto set = rules::RuleSet::parse(rules::to_text(rule.text), rule.text.file);
+  rules::RuleText text = rule.text;
+  text.proof = proof.verdict == Proof::Verdict::proved ? "proved" : "unproved";
+  text.scope = proof.scope;
+  const auto set = rules::RuleSet::parse(rules::to_text(text), rule.text.file);
   CheckResult result = check_rule(*set, 0, check);
   if (proof.verdict == Proof::Verdict::proved && result.instances == 0) {
     constexpr int kLonger = 25;  // conditions that random shapes seldom meet
@@ -331,10 +347,43 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
   }
 }
 
+// The widest scope that is proved, from that of `proof` on.
+void widen(const rules::CompiledRule& rule, const AxiomSet& axioms, ProveOptions options, Proof& proof) {
+  options.max_cases = options.max_wide_cases;
+  const auto attempt = [&](int rank, int list) {
+    options.max_rank = rank;
+    options.max_list = list;
+    Proof wider = Prover(rule, axioms, options).run();
+    if (wider.verdict != Proof::Verdict::proved || wider.stopped) return false;
+    wider.derive_ms += proof.derive_ms;
+    wider.certify_ms += proof.certify_ms;
+    proof = std::move(wider);
+    return true;
+  };
+  const bool lists = proof.scope.has_lists && proof.scope.max_list != rules::ProofScope::kAnyLength;
+  const int rank = proof.scope.max_rank;
+  int list = proof.scope.max_list;
+  for (int wanted = options.widest_list; lists && wanted > list; wanted /= 2) {
+    if (attempt(rank, wanted)) list = wanted;
+  }
+  for (int wanted = options.widest_rank; wanted > rank; --wanted) {
+    if (attempt(wanted, list)) return;
+  }
+}
+
 }  // namespace
 
-Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options) {
+Proof prove(const rules::CompiledRule& claimed, const AxiomSet& axioms, const ProveOptions& given) {
+  rules::RuleText text = claimed.text;
+  ProveOptions options = given;
+  const bool scoped = text.proof == "proved" && text.scope.max_list != rules::ProofScope::kAnyLength;
+  const rules::ProofScope start = text.proof == "proved" ? text.scope : rules::ProofScope();
+  if (options.max_rank == 0) options.max_rank = start.max_rank;
+  if (options.max_list == 0) options.max_list = scoped ? start.max_list : rules::ProofScope().max_list;
+  text.proof = "unproved";
+  const rules::CompiledRule rule = rules::compile(std::move(text));
   Proof proof = Prover(rule, axioms, options).run();
+  if (proof.verdict == Proof::Verdict::proved && !proof.stopped) widen(rule, axioms, options, proof);
   if (options.check && !proof.stopped) check_exactly(rule, options, proof);
   if (proof.verdict == Proof::Verdict::proved && ((!options.certify && options.route != Route::z3) || !options.check)) {
     proof.verdict = Proof::Verdict::unknown;

@@ -19,6 +19,7 @@ enum class Route : uint8_t { egraph, z3, both };
 struct Proof {
   enum class Verdict : uint8_t { proved, refuted, unknown };
   Verdict verdict = Verdict::unknown;
+  rules::ProofScope scope;          // proved: for what
   std::vector<std::string> axioms;  // proved: names, sorted
   std::string reason;               // refuted: counterexample; unknown: why, and in which case
   bool stopped = false;             // by ProveOptions::stop: nothing is known
@@ -36,8 +37,15 @@ struct Proof {
 std::string_view name(Proof::Verdict verdict);
 
 struct ProveOptions {
-  int max_rank = 4;        // of variables whose rank the rule leaves open
-  int max_sequence = 3;    // elements of ?xs..., parts of a split
+  // Ranks of variables that the rule leaves open, and elements of ?xs..., parts of a split, go up to these; 0: as its
+  // proof line says, where it has one, else as ProofScope's defaults.
+  int max_rank = 0;
+  int max_list = 0;
+  // After a proof: whether it holds for longer lists and larger ranks as well (up to these), at most max_wide_cases of
+  // them. Proof::scope is the widest that was proved.
+  int widest_rank = 0;
+  int widest_list = 0;
+  int max_wide_cases = 16000;
   int max_cases = 20000;   // more: unknown
   int max_iterations = 8;  // of the e-graph, per case
   int max_terms = 6000;    // of the e-graph, per case
@@ -52,7 +60,8 @@ struct ProveOptions {
   std::function<bool()> stop;  // asked often; true: the rule is left as it is, Proof::stopped
 };
 
-// Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.
+// Proves the rule for what its text says, its proof line apart; the check at random shapes is of the rule with the
+// scope that was proved. Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.
 Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options = {});
 // Compiles first; throws Error where that fails.
 Proof prove(const rules::RuleText& rule, const AxiomSet& axioms, const ProveOptions& options = {});

@@ -22,6 +22,7 @@ void Facts::clear() {
   compatible_.clear();
   different_.clear();
   absorbs_.clear();
+  any_.clear();
   quotients_.clear();
   forget_canon();
   changed_ = false;
@@ -55,8 +56,34 @@ bool Facts::refresh() {
     absorbing.emplace(fresh, substituted(small));
   }
   absorbs_ = absorbing;
+  for (const auto& all : std::exchange(any_, {})) any_.insert(normal(all));
   forget_canon();
   return consistent;
+}
+
+std::vector<Lin> Facts::normal(std::vector<Lin> all) {
+  for (Lin& item : all) item = canon(item);
+  std::ranges::sort(all);
+  return all;
+}
+
+Truth Facts::any_at_least_zero(const std::vector<Lin>& all) {
+  Truth any = Truth::no;
+  for (const Lin item : all) {
+    const Truth one = at_least(item, 0);
+    if (one == Truth::yes) return one;
+    if (one == Truth::unknown) any = one;
+  }
+  return any == Truth::unknown && any_.contains(normal(all)) ? Truth::yes : any;
+}
+
+bool Facts::assume_any_at_least_zero(const std::vector<Lin>& all) {
+  const Truth known = any_at_least_zero(all);
+  if (known == Truth::unknown) {
+    any_.insert(normal(all));
+    learnt();
+  }
+  return known != Truth::no;
 }
 
 // The extents that this one is the broadcast of; itself where it is no joint; none for 1.

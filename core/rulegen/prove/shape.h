@@ -35,6 +35,9 @@ class Facts {
   bool assume_compatible(Lin a, Lin b);     // may be broadcast together
   bool assume_absorbs(Lin big, Lin small);  // broadcasting `small` to `big` leaves `big`
   void assume_different(Lin a, Lin b);
+  // One at least of these is not negative. Remembered as a whole: nothing follows of each.
+  bool assume_any_at_least_zero(const std::vector<Lin>& all);
+  Truth any_at_least_zero(const std::vector<Lin>& all);
   // a = b * quotient, as assume_equal, and remembered where that equation is one of products.
   bool assume_divides(Lin a, Lin b, Lin quotient);
   std::optional<Lin> known_quotient(Lin a, Lin b);
@@ -69,6 +72,7 @@ class Facts {
     Lin whole = 0;  // = 0
   };
   std::vector<Lin> members(Lin extent);
+  std::vector<Lin> normal(std::vector<Lin> all);  // each in normal form, sorted
   Lin without_common_factor(Lin p);
   bool solve(Lin zero);
   bool solve_joint(Lin zero);
@@ -92,6 +96,7 @@ class Facts {
   std::set<Lin> nonnegative_;
   std::map<int32_t, int64_t> bounds_;                     // of single atoms, from nonnegative_
   std::set<std::pair<Lin, Lin>> compatible_, different_;  // smaller first
+  std::set<std::vector<Lin>> any_;                        // sorted: one of each is at least 0
   std::set<std::pair<std::vector<Lin>, Lin>> absorbs_;    // sorted members absorb one extent
   std::map<std::pair<Lin, Lin>, Lin> quotients_;          // of assume_divides
   std::map<int32_t, int32_t> reals_;
@@ -113,6 +118,7 @@ struct Logic {
   Fit at_least(Lin a, int64_t bound);
   Fit compatible(Lin a, Lin b);
   Fit absorbs(Lin big, Lin small);
+  Fit any_at_least_zero(const std::vector<Lin>& all);
   // a = b * *quotient
   Fit divides(Lin a, Lin b, Lin* quotient);
 };

@@ -216,6 +216,10 @@ Fit Logic::absorbs(Lin big, Lin small) {
   return facts.absorbs(big, small) ? Fit::fits : Fit::unknown;
 }
 
+Fit Logic::any_at_least_zero(const std::vector<Lin>& all) {
+  return assume ? demanded(facts.assume_any_at_least_zero(all)) : answered(facts.any_at_least_zero(all));
+}
+
 Fit Logic::divides(Lin a, Lin b, Lin* quotient) {
   LinPool& pool = facts.pool();
   const Lin x = facts.canon(a), y = facts.canon(b);

@@ -95,7 +95,11 @@ Truth equal(World& world, const Value& a, const Value& b) {
     }
     return all;
   }
-  if (a.kind == Kind::word && b.kind == Kind::word) return a.id == b.id ? Truth::yes : Truth::no;
+  if (a.kind == Kind::word && b.kind == Kind::word) {
+    if (a.id == b.id) return Truth::yes;
+    const int32_t any = world.pool.element_type();  // one of several words
+    return a.id == any || b.id == any ? Truth::unknown : Truth::no;
+  }
   if (a.kind == Kind::truth && b.kind == Kind::truth) {
     if (a.truth == Truth::unknown || b.truth == Truth::unknown) return Truth::unknown;
     return a.truth == b.truth ? Truth::yes : Truth::no;

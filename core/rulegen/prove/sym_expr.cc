@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/rulegen/prove/totality.h"
 #include "core/rules/value.h"
 
 namespace rlgo::rulegen::sym {
@@ -129,11 +130,15 @@ Value Evaluator::tensor_function(TensorFn which, const Expr& call) {
     case TensorFn::shape:
       return Value::of(*shape);
     case TensorFn::dtype:
-      return Value::word(pool_.word("f32"));
+      return Value::word(pool_.element_type());
     case TensorFn::elements:
       return Value::extent(elements(s_.world, *shape));
-    case TensorFn::is_float:
-      return Value::of(true);
+    case TensorFn::is_float:  // the matcher sees to it, see ProofScope
+      return s_.rule.all_types ? Value::open() : Value::of(true);
+    case TensorFn::total:
+      return slot.kind == SlotKind::tensor
+                 ? Value::of(has_values(s_.graph, s_.world, s_.binding.tensors[static_cast<size_t>(slot.index)]))
+                 : Value::open();
     case TensorFn::value: {
       if (slot.kind != SlotKind::tensor) return {};
       for (TermId t : s_.graph.members(s_.binding.tensors[static_cast<size_t>(slot.index)])) {

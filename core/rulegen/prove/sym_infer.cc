@@ -215,10 +215,12 @@ Fit Inference::run(Op op) {
       one(list(Attr::shape));
       return w_.logic.equal(elements(w_, list(Attr::shape)), number(static_cast<int64_t>(list(Attr::values).size())));
     case Op::cast:  // to the type that all tensors are of
-      return attr(Attr::to).id == w_.pool.word("f32") ? same_as_input() : Fit::unknown;
+      return attr(Attr::to).id == w_.pool.element_type() ? same_as_input() : Fit::unknown;
     case Op::input:
     case Op::weight:
     case Op::opaque:
+    case Op::where:
+    case Op::expand:
       return Fit::unknown;
     default:
       return elementwise();

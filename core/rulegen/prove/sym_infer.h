@@ -10,6 +10,8 @@ struct World {
   Pool& pool;
   Logic logic;
   Budget* budget = nullptr;  // of the search; null: no limit
+  // (old, new) values of the rule that is proved: where the old ones have values, the new ones are to equal them.
+  const std::vector<std::pair<int32_t, int32_t>>* goals = nullptr;
   void spend(int64_t steps) const {
     if (budget) budget->spend(steps);
   }

@@ -52,8 +52,8 @@ Fit Inference::conv_transpose() {
   Shape out{x[0], lins().mul(w[1], group), 0, 0};
   if (in_.size() == 3) d << all_equal(in_[2], {out[1]});
   for (size_t k = 0; k < 2; ++k) {
-    // Below the stride: with dilations, more is allowed than is asked for here.
-    d << w_.logic.at_least(lins().sub(lins().sub(strides[k], more[k]), number(1)), 0);
+    const Lin one_more = lins().add(more[k], number(1));  // below the stride or below the dilation
+    d << w_.logic.any_at_least_zero({lins().sub(strides[k], one_more), lins().sub(dilations[k], one_more)});
     const Lin steps = lins().mul(strides[k], lins().sub(x[2 + k], number(1)));
     const Lin span = lins().add(lins().mul(dilations[k], lins().sub(w[2 + k], number(1))), number(1));
     out[2 + k] = lins().sub(lins().add(lins().add(steps, span), more[k]), lins().add(pads[k], pads[2 + k]));
@@ -91,6 +91,11 @@ Fit Inference::pool(bool dilated) {
     d << w_.logic.at_least(lins().sub(kernel[k], pads[k]), 1)
       << w_.logic.at_least(lins().sub(kernel[k], pads[k + 2]), 1);
     const Lin dilation = dilated ? list(Attr::dilations)[k] : number(1);
+    // No window of padding alone: rules::in_scope() sees to it on both sides.
+    if (dilated) {
+      d << w_.logic.any_at_least_zero({lins().sub(number(1), dilation), lins().sub(x[2 + k], dilation),
+                                       lins().sub(number(0), lins().add(pads[k], pads[k + 2]))});
+    }
     d << window(k, x[2 + k], kernel[k], dilation, &out[2 + k], attr(Attr::ceil_mode).id);
   }
   one(std::move(out));

@@ -350,7 +350,7 @@ Value LeftSide::attribute(size_t index, const ops::AttrSpec& spec, const std::ve
   if (std::holds_alternative<std::string>(spec.fallback)) {
     static const std::vector<std::string> kActs{"none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
     static const std::vector<std::string> kForms{"none", "tanh"};
-    if (spec.key == Attr::to) return Value::word(w_.pool.word("f32"));
+    if (spec.key == Attr::to) return Value::word(w_.pool.element_type());
     const auto& words = spec.key == Attr::act ? kActs : kForms;
     const int at = choices_.choose(&rule_.left[index], static_cast<int>(spec.key), static_cast<int>(words.size()));
     return Value::word(w_.pool.word(words[static_cast<size_t>(at)]));

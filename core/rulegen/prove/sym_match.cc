@@ -66,6 +66,8 @@ bool AxiomMatcher::attributes(const LeftNode& left, const Node& node) {
   if (node.params < 0) return false;
   const Params& params = w_.pool.params_of(node.params);
   for (const auto& [key, wanted] : left.fixed) {
+    if ((left.op == Op::fill || left.op == Op::literal) && key == ops::Attr::to)
+      continue;  // all tensors are of one type
     const Value* held = find(params, key);
     if (!held || equal(w_, *held, from_attr(w_.pool, wanted)) != Truth::yes) return false;
   }

@@ -132,6 +132,7 @@ class Forms {
   }
   void keep(int32_t axiom, const Binding& binding) {
     const auto& rule = axioms_.axioms()[static_cast<size_t>(axiom)].rule;
+    if (axioms_.axioms()[static_cast<size_t>(axiom)].asks_total) return;  // not for all terms of these shapes
     auto general = std::make_unique<Generalised>(rule, graph_, binding);
     if (!apply_axiom(rule, axiom, general->graph, w_, general->binding())) return;
     bool used = false;

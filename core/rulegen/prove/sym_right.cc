@@ -15,7 +15,8 @@ void complete(World& world, Op op, Params& params) {
     if (axes && (!steps || steps->list.empty()))
       set(params, Attr::steps, Value::of(Shape(axes->list.size(), world.pool.lins.number(1))));
   }
-  if (op == Op::fill) set(params, Attr::to, Value::word(world.pool.word("f32")));  // all tensors are of one type
+  // All tensors are of one type.
+  if (op == Op::fill || op == Op::literal) set(params, Attr::to, Value::word(world.pool.element_type()));
   for (auto& [key, value] : params) {
     if (value.kind == Value::Kind::extent) value.id = world.logic.facts.canon(value.id);
     if (value.kind == Value::Kind::real) value.id = world.logic.facts.real(value.id);

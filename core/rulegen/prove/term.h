@@ -41,6 +41,8 @@ class Pool {
   LinPool lins;
 
   int32_t word(const std::string& text);
+  // The word that names the type of all tensors, whichever it is.
+  int32_t element_type() { return word("the tensors' type"); }
   const std::string& word_text(int32_t word) const { return words_[static_cast<size_t>(word)]; }
 
   int32_t real(double value);

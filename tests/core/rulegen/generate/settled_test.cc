@@ -17,17 +17,18 @@ std::filesystem::path scratch(const char* name) {
 
 TEST(SettledFile, ComesBackAsItWas) {
   const auto path = scratch("back");
-  SettledFile(path).add(17, {true, "rule a\n\t\\b\n", "", "why", {"relu-relu", "add-zero"}});
+  SettledFile(path).add(17, {true, "rule a\n\t\\b\n", "", "why", "floats, ranks to 4", {"relu-relu", "add-zero"}});
   const auto held = SettledFile(path).find(17);
   ASSERT_TRUE(held);
   EXPECT_EQ(held->text, "rule a\n\t\\b\n");
+  EXPECT_EQ(held->scope, "floats, ranks to 4");
   EXPECT_EQ(held->axioms, (std::vector<std::string>{"relu-relu", "add-zero"}));
   EXPECT_FALSE(SettledFile(path).find(18));
 }
 
 TEST(SettledFile, ALineThatWasCutOffIsForgotten) {
   const auto path = scratch("cut");
-  SettledFile(path).add(1, {true, "a", "", "", {}});
+  SettledFile(path).add(1, {true, "a", "", "", "", {}});
   atomic_write(path, read_file(path) + "2\t1\tb");
   SettledFile again(path);
   EXPECT_EQ(again.size(), 1u);

@@ -1,0 +1,34 @@
+// Where a rule may be applied at all. A proof is over real numbers, extents of at least 1 and the ranks and list
+// lengths that were gone through (core/rulegen/prove/prove.h); the matcher keeps to that, whatever a rule's conditions
+// say:
+//   types      tensors of one floating-point type (indices of a gather apart); any type only for rules that move
+//              elements and compute nothing, which hold for whatever the elements are
+//   extents    at least 1, on both sides
+//   windows    each window of a max_pool on either side covers an element: not padding alone, as where a dilation is
+//              larger than the padded image
+//   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
+//   ranks, lengths of lists   of proved rules: as the proof line says
+#pragma once
+
+#include "core/rules/binding.h"
+
+namespace rlgo::rules {
+
+struct Plan;
+
+// Fills in CompiledRule::all_types, max_rank, max_list, read_shapes; the rest of the rule is complete.
+void find_scope(CompiledRule& rule);
+
+// Whether the operator moves elements and computes nothing, so that it means the same for all types.
+bool moves_only(ops::Op op);
+
+// Whether the left side has lists whose length is open: ?xs..., or a split of any number of parts.
+bool has_lists(const CompiledRule& rule);
+
+// Whether what is bound lies within the rule's scope.
+bool in_scope(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding);
+// Whether a new node may be made: extents of at least 1, no window of padding alone.
+bool in_scope(ops::Op op, std::span<const ops::TensorType* const> inputs, const ops::Attrs& attrs,
+              const ops::Types& outputs);
+
+}  // namespace rlgo::rules

@@ -1,0 +1,74 @@
+// Rules that are false somewhere: no proof, or a proof for a scope in which they are true.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/file.h"
+#include "core/rulegen/prove/prove.h"
+#include "core/rules/parser.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+constexpr const char* kFile = "tests/data/rules/false-rules.rules";
+
+bool tagged(const rules::RuleText& rule, const char* tag) {
+  return std::ranges::find(rule.tags, tag) != rule.tags.end();
+}
+
+class FalseRule : public testing::TestWithParam<rules::RuleText> {};
+TEST_P(FalseRule, IsProvedNowhereOrWithinItsScope) {
+  static const auto axioms = AxiomSet::load("configs/rules/axioms.rules");
+  const Proof proof = prove(GetParam(), *axioms);
+  if (tagged(GetParam(), "unprovable")) {
+    EXPECT_NE(proof.verdict, Proof::Verdict::proved);
+    return;
+  }
+  EXPECT_EQ(proof.verdict, Proof::Verdict::proved) << proof.reason;
+  EXPECT_FALSE(proof.scope.all_types);
+  EXPECT_EQ(proof.scope.max_rank, 4);
+}
+INSTANTIATE_TEST_SUITE_P(Rules, FalseRule, testing::ValuesIn(rules::parse_rules(read_file(kFile), kFile)),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+Proof prove_with(const std::string& body, ProveOptions options) {
+  static const auto axioms = AxiomSet::load("configs/rules/axioms.rules");
+  return prove(rules::parse_rules("rule test\n" + body, "test.rules").at(0), *axioms, options);
+}
+
+TEST(ProofScope, OfWhatMovesElementsIsAllTypes) {
+  const Proof proof =
+      prove_with("?y = (transpose (transpose ?x perm=?p) perm=?q) => ?y = (transpose ?x perm=pick(?p, ?q))", {});
+  EXPECT_EQ(rules::to_text(proof.scope), "all types, ranks to 4");
+}
+
+TEST(ProofScope, GrowsToWhatIsProvedToo) {
+  ProveOptions options;
+  options.widest_rank = 5;
+  options.widest_list = 6;
+  const Proof proof = prove_with("?y = (relu (concat ?xs... axis=?k)) => ?y = (concat (relu ?xs)... axis=?k)", options);
+  EXPECT_EQ(rules::to_text(proof.scope), "floats, ranks to 5, lists to 6");
+}
+
+TEST(ProofScope, StaysWhereARuleIsFalseBeyondIt) {
+  ProveOptions options;
+  options.widest_rank = 6;
+  const Proof proof =
+      prove_with("?y = (mul ?x (fill shape=[] value=?v)) when rank(?x) >= 5 or ?v == 1 => ?y = ?x", options);
+  EXPECT_EQ(rules::to_text(proof.scope), "floats, ranks to 4");
+}
+
+TEST(ProofScope, ListsAroundAConcatMayHaveAnyLength) {
+  const Proof proof = prove_with(
+      "?y = (concat ?ls... (relu ?a) (relu ?b) ?rs... axis=?k)"
+      " => ?y = (concat ?ls... (relu (concat ?a ?b axis=?k)) ?rs... axis=?k)",
+      {});
+  EXPECT_EQ(rules::to_text(proof.scope), "floats, ranks to 4, lists of any length");
+}
+
+}  // namespace
+}  // namespace rlgo::rulegen

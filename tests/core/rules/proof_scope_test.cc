@@ -1,0 +1,150 @@
+// A rule is applied within its scope alone.
+#include "core/rules/proof_scope.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::rules {
+namespace {
+
+using graph::Editor;
+using graph::Graph;
+using graph::Value;
+using ops::Attr;
+using ops::DType;
+using ops::Ints;
+using ops::Op;
+using ops::Shape;
+using ops::TensorType;
+
+size_t matches(const std::string& rule, const Graph& graph) {
+  return find_matches(*RuleSet::parse("rule r\n" + rule, "test.rules"), 0, graph).size();
+}
+Graph of(Editor& editor, Value output) {
+  editor.add_output("y", output);
+  return *editor.finish();
+}
+Value input(Editor& editor, DType type, const Shape& shape) { return editor.add_input("x", TensorType(type, shape)); }
+
+constexpr const char* kReluRelu = "?y = (relu (relu ?x)) => ?y = (relu ?x)";
+constexpr const char* kTransposes =
+    "?y = (transpose (transpose ?x perm=?p) perm=?q) => ?y = (transpose ?x perm=pick(?p, ?q))";
+
+Graph twice(Op op, DType type, const Shape& shape) {
+  Editor editor("g");
+  return of(editor, editor.op(op, {editor.op(op, {input(editor, type, shape)})}));
+}
+
+TEST(ProofScope, WhatComputesIsForFloats) {
+  for (const auto& [type, wanted] : {std::pair(DType::f32, 1u), {DType::f16, 1u}, {DType::i64, 0u}, {DType::i32, 0u}}) {
+    Editor editor("g");
+    const Value x = input(editor, type, {2, 3}), z = editor.add_input("z", TensorType(type, {2, 3}));
+    const Graph graph = of(editor, editor.op(Op::div, {editor.op(Op::mul, {x, z}), z}));
+    EXPECT_EQ(matches("?y = (div (mul ?x ?a) ?b) => ?y = (mul ?x (div ?a ?b))", graph), 2 * wanted);
+  }
+}
+
+TEST(ProofScope, WhatMovesElementsIsForAllTypes) {
+  for (const DType type : {DType::f32, DType::i64, DType::boolean}) {
+    Editor editor("g");
+    const Ints turn{2, 0, 1};
+    const Value first = editor.op(Op::transpose, {input(editor, type, {2, 3, 4})}, {{Attr::perm, turn}});
+    EXPECT_EQ(matches(kTransposes, of(editor, editor.op(Op::transpose, {first}, {{Attr::perm, turn}}))), 1u);
+  }
+}
+
+TEST(ProofScope, AllTensorsAreOfOneType) {
+  const std::string rule = "?y = (cast (cast ?x to=?t) to=?u) => ?y = (cast ?x to=?u)";
+  const auto casts = [](const char* t, const char* u) {
+    Editor editor("g");
+    const Value first = editor.op(Op::cast, {input(editor, DType::f32, {2})}, {{Attr::to, std::string(t)}});
+    return of(editor, editor.op(Op::cast, {first}, {{Attr::to, std::string(u)}}));
+  };
+  EXPECT_EQ(matches(rule, casts("i64", "f32")), 0u);
+  EXPECT_EQ(matches(rule, casts("f16", "f32")), 0u);
+}
+
+TEST(ProofScope, ExtentsOfZeroAreOutside) { EXPECT_EQ(matches(kReluRelu, twice(Op::relu, DType::f32, {0, 3})), 0u); }
+
+TEST(ProofScope, RanksAreThoseOfTheProofLine) {
+  const std::string rule = std::string("proof proved for floats, ranks to 4: relu-relu\n") + kReluRelu;
+  EXPECT_EQ(matches(rule, twice(Op::relu, DType::f32, {1, 2, 1, 2})), 1u);
+  EXPECT_EQ(matches(rule, twice(Op::relu, DType::f32, {1, 1, 2, 1, 2})), 0u);
+  EXPECT_EQ(matches(kReluRelu, twice(Op::relu, DType::f32, {1, 1, 2, 1, 2})), 1u);
+}
+
+Graph relu_of_concat(int count) {
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {2, 3});
+  const std::vector<Value> all(static_cast<size_t>(count), x);
+  return of(editor, editor.op(Op::relu, {Value{*editor.try_add(Op::concat, all, {{Attr::axis, int64_t{0}}}), 0}}));
+}
+
+TEST(ProofScope, ListsAreAsLongAsTheProofLineSays) {
+  const std::string body = "?y = (relu (concat ?xs... axis=?k)) => ?y = (concat (relu ?xs)... axis=?k)";
+  EXPECT_EQ(matches("proof proved for floats, ranks to 4, lists to 3: relu-concat\n" + body, relu_of_concat(3)), 1u);
+  EXPECT_EQ(matches("proof proved for floats, ranks to 4, lists to 3: relu-concat\n" + body, relu_of_concat(4)), 0u);
+  EXPECT_EQ(matches("proof proved relu-concat\n" + body, relu_of_concat(4)), 0u);
+  EXPECT_EQ(
+      matches("proof proved for floats, ranks to 4, lists of any length: relu-concat\n" + body, relu_of_concat(9)), 1u);
+}
+
+Graph relu_of_reshape(const Ints& shape) {
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {4, 6});
+  return of(editor, editor.op(Op::relu, {editor.op(Op::reshape, {x}, {{Attr::shape, shape}})}));
+}
+
+TEST(ProofScope, OpenItemsOfAReshapeArePassedOnOnly) {
+  const std::string passed = "?y = (relu (reshape ?x shape=?s)) => ?y = (reshape (relu ?x) shape=?s)";
+  const std::string read = "?y = (relu (reshape ?x shape=?s)) when ?s[0] != 7 => ?y = (reshape (relu ?x) shape=?s)";
+  const std::string taken_apart = "?y = (relu (reshape ?x shape=[?a, ?b])) => ?y = (reshape (relu ?x) shape=[?a, ?b])";
+  for (const auto& shape : {Ints{-1, 3}, Ints{-2, 6}}) {
+    EXPECT_EQ(matches(passed, relu_of_reshape(shape)), 1u);
+    EXPECT_EQ(matches(read, relu_of_reshape(shape)), 0u);
+    EXPECT_EQ(matches(taken_apart, relu_of_reshape(shape)), 0u);
+  }
+  EXPECT_EQ(matches(read, relu_of_reshape({8, 3})), 1u);
+}
+
+TEST(ProofScope, OpenItemsMeanTheSameOnBothSides) {
+  // -2 is the input's extent: of another input it is another.
+  const std::string rule = "?y = (reshape (reshape ?x shape=?r) shape=?s) => ?y = (reshape ?x shape=?s)";
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {4, 6});
+  const Value first = editor.op(Op::reshape, {x}, {{Attr::shape, Ints{3, 8}}});
+  EXPECT_EQ(matches(rule, of(editor, editor.op(Op::reshape, {first}, {{Attr::shape, Ints{-2, 4, 2}}}))), 0u);
+}
+
+Graph pool_of_relu(int64_t dilation, int64_t pad, int64_t extent) {
+  Editor editor("g");
+  const Value relu = editor.op(Op::relu, {input(editor, DType::f32, {1, 1, extent, extent})});
+  return of(editor, editor.op(Op::max_pool, {relu},
+                              {{Attr::kernel, Ints{2, 2}},
+                               {Attr::dilations, Ints{dilation, 1}},
+                               {Attr::pads, Ints{pad, 0, pad, 0}}}));
+}
+
+TEST(ProofScope, NoWindowIsPaddingAlone) {
+  const std::string rule = "?y = (max_pool (relu ?x) ..?A) => ?y = (relu (max_pool ?x ..?A))";
+  EXPECT_EQ(matches(rule, pool_of_relu(1, 1, 2)), 1u);
+  EXPECT_EQ(matches(rule, pool_of_relu(2, 1, 2)), 1u);
+  EXPECT_EQ(matches(rule, pool_of_relu(3, 0, 4)), 1u);
+  EXPECT_EQ(matches(rule, pool_of_relu(3, 1, 2)), 0u);  // positions -1 and 2 of an image of 2
+}
+
+TEST(ProofScope, IsReadAndWritten) {
+  const char* text =
+      "rule r\n  proof proved for all types, ranks to 6, lists to 32: a b\n"
+      "  ?y = (concat ?xs... axis=?k)\n  =>\n  ?y = (concat ?xs... axis=?k)\n";
+  EXPECT_NE(RuleSet::parse(text, "f")->to_text().find("proof proved for all types, ranks to 6, lists to 32: a b\n"),
+            std::string::npos);
+  EXPECT_THROW(RuleSet::parse("rule r\n proof proved for ints, ranks to 6: a\n ?y = (relu ?x) => ?y = ?x", "f"), Error);
+  EXPECT_THROW(RuleSet::parse("rule r\n proof proved for floats, ranks to 0: a\n ?y = (relu ?x) => ?y = ?x", "f"),
+               Error);
+}
+
+}  // namespace
+}  // namespace rlgo::rules
