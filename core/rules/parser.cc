@@ -149,12 +149,8 @@ class Parser {
       return static_cast<int>(*number);
     };
     ProofScope scope;
-    if (keyword("all")) {
-      if (!keyword("types")) error("expected 'floats' or 'all types', found '{}'", rest());
-      scope.all_types = true;
-    } else if (!keyword("floats")) {
-      error("expected 'floats' or 'all types', found '{}'", rest());
-    }
+    scope.all_types = keyword("all");
+    if (!keyword(scope.all_types ? "types" : "floats")) error("expected 'floats' or 'all types', found '{}'", rest());
     expect(",");
     if (!keyword("ranks") || !keyword("to")) error("expected 'ranks to N', found '{}'", rest());
     scope.max_rank = limit("the largest rank");

@@ -9,7 +9,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/rulegen/check/bounded.h"
-#include "core/rulegen/prove/axiom.h"
+#include "core/rulegen/prove/mutants.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
@@ -87,12 +87,44 @@ int report_uses(const std::vector<std::string>& axiom_files, const std::vector<s
   return known ? 0 : 1;
 }
 
+// Mutants of every `stride`-th axiom from `first` on; status 1 where fewer than 99 % of those that matter are refuted.
+int report_mutants(const std::vector<std::string>& files, const std::vector<std::string>& names, int64_t stride,
+                   int64_t first, const rulegen::BoundedOptions& options) {
+  constexpr double kLeast = 0.99;
+  std::map<rulegen::MutantFate, int> fates;
+  const Stopwatch watch;
+  for (const auto& file : files) {
+    const auto axioms = rulegen::AxiomSet::load(file);
+    const auto rules = rules::parse_rules(rulegen::expand_families(read_file(file), file), file);
+    for (size_t k = static_cast<size_t>(first); k < rules.size() && stop_signal() == 0;
+         k += static_cast<size_t>(stride)) {
+      if (!names.empty() && std::ranges::find(names, rules[k].name) == names.end()) continue;
+      for (auto& mutant : rulegen::mutants_of(rules[k])) {
+        if (stop_signal() != 0) break;
+        const auto result = rulegen::judge_mutant(rules[k].name, std::move(mutant), *axioms, options);
+        ++fates[result.fate];
+        if (result.fate != rulegen::MutantFate::survived) continue;
+        std::printf("%-36s survived %6lld instances: %s\n", result.axiom.c_str(),
+                    static_cast<long long>(result.instances), result.mutant.mistake.c_str());
+        std::fflush(stdout);
+      }
+    }
+  }
+  const int refuted = fates[rulegen::MutantFate::refuted], survived = fates[rulegen::MutantFate::survived];
+  const double share = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
+  std::printf("mutants: %d refuted, %d survived (%.2f %% refuted); %d never apply, %d follow from the axioms; %.1f s\n",
+              refuted, survived, 100 * share, fates[rulegen::MutantFate::impossible],
+              fates[rulegen::MutantFate::proved], watch.seconds());
+  return share >= kLeast ? 0 : 1;
+}
+
 }  // namespace
 
 int run_rules_axioms(std::vector<std::string> arguments) {
   std::vector<std::string> files, used_by;
   int64_t dims = 2, kernel = 3, tries = 4'000, instances = 200;
-  bool expect_false = false;
+  int64_t stride = 1, first = 0;
+  bool expect_false = false, mutants = false;
   Options options;
   options.heading("Axioms");
   options.texts("rules", files, "rule files; none means the shipped configs/rules/axioms.rules");
@@ -102,6 +134,9 @@ int run_rules_axioms(std::vector<std::string> arguments) {
                   "combinations per axiom to go through in order; where there are more, as many random ones are added");
   options.integer("instances", instances, 1, kNoLimit, "at fewer than so many places, more are tried and extents grow");
   options.flag("expect-false", expect_false, "each must be refuted (sets of false axioms)");
+  options.flag("mutants", mutants, "judge the axioms' mutants instead: at least 99 % must be refuted");
+  options.integer("every", stride, 1, kNoLimit, "mutants of every so many axioms, from --first on");
+  options.integer("first", first, 0, kNoLimit, "number of the first axiom whose mutants are judged");
   options.texts("used-by", used_by, "rule files: in how many of their proofs each axiom stands, and which in none");
   const auto names = parse_rules_arguments("axioms", options, arguments);
   if (!names) return 0;
@@ -122,6 +157,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   bounded.reads = true;
   bounded.least_instances = instances;
   bounded.stop = [] { return stop_signal() != 0; };
+  if (mutants) return report_mutants(files, *names, stride, first, bounded);
   Totals totals;
   const Stopwatch watch;
   for (int r = 0; r < rules->size() && stop_signal() == 0; ++r)

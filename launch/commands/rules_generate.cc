@@ -25,16 +25,6 @@ double peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-std::string file_text(const rulegen::GenerateReport& report, const std::vector<std::string>& arguments,
-                      double seconds) {
-  std::string text = "# Generated and proved by\n#   rlgo rules generate " + join(arguments, " ") + "\n#\n";
-  for (const auto& line : split(rulegen::to_text(report), '\n')) text += line.empty() ? "" : "# " + line + "\n";
-  text += fmt::format("# {} rules; {} in all, {} resident at most.\n", report.rules.size(), human_seconds(seconds),
-                      human_bytes(peak_bytes()));
-  for (const auto& rule : report.rules) text += "\n" + rule.text;
-  return text;
-}
-
 struct Flags {
   std::string out, unproved, explain, axioms;
   std::vector<std::string> known;
@@ -129,7 +119,8 @@ int run_rules_generate(std::vector<std::string> arguments) {
   status.clear();
   std::printf("%s%zu rules; %s in all, %s resident at most\n", rulegen::to_text(report).c_str(), report.rules.size(),
               human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
-  if (!flags.out.empty() && how.prove) atomic_write(flags.out, file_text(report, arguments, watch.seconds()));
+  if (!flags.out.empty() && how.prove)
+    atomic_write(flags.out, rulegen::file_text(report, "rlgo rules generate " + join(arguments, " ")));
   if (!flags.unproved.empty()) {
     std::string text = "# Equal at all tested shapes, but not proved. Not for use: what is missing is an axiom.\n";
     for (const auto& rule : report.missing) text += "\n" + rule;

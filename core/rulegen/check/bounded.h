@@ -33,8 +33,9 @@ class AllChoices : public Choices {
 };
 
 struct Bounds {
-  int64_t dims = 2;    // extents in [1, dims]
-  int64_t kernel = 3;  // of windows, at most
+  int64_t dims = 2;                   // extents in [1, dims]
+  std::vector<int64_t> extents = {};  // where not empty: one of these
+  int64_t kernel = 3;                 // of windows, at most
   int64_t groups = 2;
 };
 

@@ -99,10 +99,10 @@ void add_new(std::vector<AttrValue>& all, Ints value) {
 
 Shape BoundedChooser::shape_of_rank(int64_t rank) {
   Shape shape;
-  for (int64_t d = 0; d < rank; ++d) shape.push_back(between(1, bounds_.dims));
+  for (int64_t d = 0; d < rank; ++d) shape.push_back(extent());
   return shape;
 }
-Shape BoundedChooser::any_shape() { return shape_of_rank(between(1, 4)); }
+Shape BoundedChooser::any_shape() { return shape_of_rank(between(1, bounds_.ranks)); }
 
 // The same shape, or one that broadcasts with it.
 Shape BoundedChooser::relative(const Shape& other) {
@@ -123,6 +123,11 @@ Shape BoundedChooser::relative(const Shape& other) {
   return all[static_cast<size_t>(choices_.pick(static_cast<int64_t>(all.size())))];
 }
 
+int64_t BoundedChooser::extent() {
+  if (bounds_.extents.empty()) return between(1, bounds_.dims);
+  return bounds_.extents[static_cast<size_t>(pick(static_cast<int64_t>(bounds_.extents.size())))];
+}
+
 // The extent of a window along one axis.
 int64_t BoundedChooser::window() {
   std::vector<int64_t> all;
@@ -138,13 +143,12 @@ std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t
   if (place == 0) {
     const auto& w = draft.types[1];
     if (w && w->rank() != 4) return std::nullopt;
-    const int64_t channels = w ? w->shape[1] : between(1, bounds_.dims);
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, between(1, bounds_.dims),
-                 between(1, bounds_.dims)};
+    const int64_t channels = w ? w->shape[1] : extent();
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, extent(), extent()};
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
   if (place == 2) return draft.types[1]->rank() == 4 ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
-  const int64_t outputs = between(1, bounds_.dims) * group, height = window();
+  const int64_t outputs = extent() * group, height = window();
   return Shape{outputs, draft.types[0]->shape[1] / group, height, window()};
 }
 
@@ -152,14 +156,12 @@ std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& dra
   if (place == 0) {
     const auto& w = draft.types[1];
     if (w && w->rank() != 4) return std::nullopt;
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : between(1, bounds_.dims),
-                 between(1, bounds_.dims), between(1, bounds_.dims)};
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : extent(), extent(), extent()};
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
   const auto& w = draft.types[1];
   if (place == 2) return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
-  return Shape{draft.types[0]->shape[1], between(1, bounds_.dims), between(1, bounds_.kernel),
-               between(1, bounds_.kernel)};
+  return Shape{draft.types[0]->shape[1], extent(), between(1, bounds_.kernel), between(1, bounds_.kernel)};
 }
 
 std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size_t place) {
@@ -176,8 +178,8 @@ std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size
   if (o.size() > 2 && pick(2) == 1) made = {1, 1};
   if (o.size() == 2 && pick(2) == 1) made = {2, 1, 1};
   const size_t rank = made.size();
-  made[rank - 2] = place == 0 ? between(1, bounds_.dims) : o[o.size() - 1];
-  made[rank - 1] = place == 0 ? o[o.size() - 2] : between(1, bounds_.dims);
+  made[rank - 2] = place == 0 ? extent() : o[o.size() - 1];
+  made[rank - 1] = place == 0 ? o[o.size() - 2] : extent();
   return made;
 }
 
@@ -210,7 +212,7 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
       Shape made = (*known)->shape;
       const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
       if (axis >= made.size()) return std::nullopt;
-      made[axis] = between(1, bounds_.dims);
+      made[axis] = extent();
       return made;
     }
     case Op::split:  // extents that can be taken apart

@@ -26,6 +26,7 @@ class BoundedChooser {
   int64_t pick(int64_t count) { return choices_.pick(count); }
 
  private:
+  int64_t extent();
   int64_t window();
   ops::Shape any_shape();
   ops::Shape shape_of_rank(int64_t rank);

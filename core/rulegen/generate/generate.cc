@@ -353,6 +353,7 @@ GenerateReport generate(const GenerateOptions& options) {
     if (!FamilyRun(options, family, report).run()) break;
   }
   drop_narrower(report);
+  drop_repeated(report);
   return report;
 }
 

@@ -68,6 +68,14 @@ GenerateReport generate(const GenerateOptions& options);
 // Drops rules that a later, more general one of the same operators says too.
 void drop_narrower(GenerateReport& report);
 
+// Drops rules that another one says too: with other names or operands in another order (the later one goes), or as an
+// instance of one that is kept.
+void drop_repeated(GenerateReport& report);
+
+// The rules as a file: under each family a line of prose; in front what made them (`command`), counts, and a hash of all
+// that follows the head, so that two runs can be compared.
+std::string file_text(const GenerateReport& report, const std::string& command);
+
 // Lines for people: counts, times, memory of every family.
 std::string to_text(const GenerateReport& report);
 

@@ -1,7 +1,12 @@
 // What a generation says of itself, and the last look at its rules.
+#include <algorithm>
+#include <map>
+
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/rulegen/generate/generate.h"
+#include "core/rules/compiled.h"
 
 namespace rlgo::rulegen {
 
@@ -24,6 +29,64 @@ void drop_narrower(GenerateReport& report) {
   }
   size_t at = 0;
   std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+}
+
+namespace {
+
+// The operators of both sides, sorted: rules that say the same have the same ones.
+std::string operators_of(const rules::CompiledRule& rule) {
+  std::vector<std::string> left, right;
+  for (const auto& node : rule.left) left.emplace_back(ops::name(node.op));
+  for (const auto& node : rule.right) right.emplace_back(ops::name(node.op));
+  std::ranges::sort(left);
+  std::ranges::sort(right);
+  return join(left, " ") + " => " + join(right, " ");
+}
+
+const char* prose(std::string_view family) {
+  if (family == "2d")
+    return "Matrices: products, sums, products of elements, activations, transposes, joins and splits.";
+  if (family == "4d") return "Images: convolutions, pools, sums, activations, joins and splits of channels.";
+  if (family == "transformer")
+    return "Stacks of matrices as in attention: products, scales, softmax, transposes, reshapes.";
+  if (family == "2d-constant") return "Matrices beside constants: ones, zeros and identity matrices.";
+  if (family == "4d-constant") return "Images beside constants: identity and averaging kernels.";
+  if (family == "4d-window") return "Images under windows of several sizes, strides and pads.";
+  return "Other operators.";
+}
+
+}  // namespace
+
+void drop_repeated(GenerateReport& report) {
+  constexpr int kPlaces = 8;
+  std::map<std::string, std::vector<size_t>> alike;
+  for (size_t k = 0; k < report.rules.size(); ++k) alike[operators_of(report.rules[k].rule->rule(0))].push_back(k);
+  std::vector<bool> dropped(report.rules.size(), false);
+  for (const auto& [operators, group] : alike) {
+    for (size_t last = group.size(); last-- > 0;) {
+      dropped[group[last]] = std::ranges::any_of(group, [&](size_t other) {
+        return other != group[last] && !dropped[other] &&
+               says_the_same(*report.rules[other].rule, *report.rules[group[last]].rule, kPlaces);
+      });
+    }
+  }
+  for (size_t k = 0; k < dropped.size(); ++k) {
+    if (!dropped[k]) continue;
+    for (auto& family : report.families) family.repeated += family.family == report.rules[k].family;
+  }
+  size_t at = 0;
+  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+}
+
+std::string file_text(const GenerateReport& report, const std::string& command) {
+  std::string body, family;
+  for (const auto& rule : report.rules) {
+    if (rule.family != family) body += fmt::format("\n# ---- {}: {}\n", rule.family, prose(rule.family));
+    family = rule.family;
+    body += "\n" + rule.text;
+  }
+  return fmt::format("# {} rules, generated and proved by\n#   {}\n# content {:016x}\n{}", report.rules.size(), command,
+                     hash_string(body), body);
 }
 
 std::string to_text(const GenerateReport& report) {

@@ -46,7 +46,6 @@ class Evaluator {
   std::optional<Lin> combine(char op, Lin a, Lin b, bool* none);
   Value compare(std::string_view op, const Value& a, const Value& b);
   Value plain(std::string_view name, const std::vector<Value>& args);
-  Value of_lists(std::string_view name, const std::vector<Value>& args);
   Value logical(std::string_view name, const Expr& expr);
   Value choose(const Expr& expr);
   Value root(const Value& a);
@@ -264,53 +263,6 @@ Value Evaluator::choose(const Expr& expr) {
   return eval(expr.args[condition.truth == Truth::yes ? 1 : 2]);
 }
 
-Value Evaluator::of_lists(std::string_view name, const std::vector<Value>& args) {
-  const bool list = args[0].kind == Kind::list;
-  if (name == "len") return list ? number(static_cast<int64_t>(args[0].list.size())) : Value();
-  if (name == "sum" || name == "product") {
-    if (!list) return {};
-    Lin total = lins().number(name == "sum" ? 0 : 1);
-    for (Lin item : args[0].list) total = name == "sum" ? lins().add(total, item) : lins().mul(total, item);
-    return Value::extent(facts_.canon(total));
-  }
-  if (name == "has" || name == "index_of") {
-    if (!list || args[1].kind != Kind::extent) return {};
-    for (size_t k = 0; k < args[0].list.size(); ++k) {
-      const Truth t = facts_.equal(args[0].list[k], args[1].id);
-      if (t == Truth::unknown) return Value::open();
-      if (t == Truth::yes) return name == "has" ? Value::of(true) : number(static_cast<int64_t>(k));
-    }
-    return name == "has" ? Value::of(false) : Value();
-  }
-  if (name == "inverse") {
-    if (!list) return {};
-    Shape out(args[0].list.size(), -1);
-    for (size_t k = 0; k < out.size(); ++k) {
-      const auto p = lins().value(args[0].list[k]);
-      if (!p) return Value::open();
-      const int64_t at = *p < 0 ? -1 : place(*p, out.size());
-      if (at < 0 || out[static_cast<size_t>(at)] >= 0) return {};
-      out[static_cast<size_t>(at)] = lins().number(static_cast<int64_t>(k));
-    }
-    return Value::of(std::move(out));
-  }
-  if (name == "broadcast") {
-    if (!list || args[1].kind != Kind::list) return {};
-    World asking{pool_, {facts_, false}};
-    Shape out;
-    const Fit fit = broadcast(asking, args[0].list, args[1].list, out);
-    return fit == Fit::fits ? Value::of(std::move(out)) : fit == Fit::misfit ? Value() : Value::open();
-  }
-  if (name == "sub") {
-    const auto begin = whole(args[1]), end = whole(args[2]);
-    if (!list || args[1].kind != Kind::extent || args[2].kind != Kind::extent) return {};
-    if (!begin || !end) return Value::open();
-    if (*begin < 0 || *begin > *end || *end > static_cast<int64_t>(args[0].list.size())) return {};
-    return Value::of(Shape(args[0].list.begin() + *begin, args[0].list.begin() + *end));
-  }
-  return Value::open();
-}
-
 Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
   if (std::ranges::any_of(args, [](const Value& v) { return v.kind == Kind::open; })) return Value::open();
   if (name == "[]" || name == "set") {
@@ -355,7 +307,7 @@ Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
     }
     return Value::of(std::move(out));
   }
-  return of_lists(name, args);
+  return of_lists(name, args, s_.world);
 }
 
 Value Evaluator::eval(const Expr& expr) {

@@ -58,6 +58,8 @@ struct Scope {
 };
 
 Value evaluate(const rules::Expr& expr, const Scope& scope);
+// One of the functions that take a list first (sym_expr_lists.cc lists them); no argument is open.
+Value of_lists(std::string_view name, const std::vector<Value>& args, World& world);
 Truth equal(World& world, const Value& a, const Value& b);
 // Whether big >= small (big > small where strict), of real numbers.
 Truth real_order(World& world, const Facts::Order& order);
