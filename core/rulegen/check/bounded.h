@@ -35,6 +35,7 @@ class AllChoices : public Choices {
 struct Bounds {
   int64_t dims = 2;                   // extents in [1, dims]
   std::vector<int64_t> extents = {};  // where not empty: one of these
+  int64_t ranks = 4;                  // of tensors of any rank, at most
   int64_t kernel = 3;                 // of windows, at most
   int64_t groups = 2;
 };
