@@ -28,33 +28,6 @@ bool same_types(const Graph& a, const Graph& b, size_t output) {
   return a.type(a.outputs()[output].value) == b.type(b.outputs()[output].value);
 }
 
-std::string interface_difference(const Graph& a, const Graph& b) {
-  std::map<std::string, ops::TensorType> inputs;
-  for (graph::NodeId id : a.inputs()) inputs[a.node(id).info->name] = a.node(id).info->outputs[0];
-  if (a.inputs().size() != b.inputs().size())
-    return fmt::format("{} inputs against {}", a.inputs().size(), b.inputs().size());
-  for (graph::NodeId id : b.inputs()) {
-    const auto& info = *b.node(id).info;
-    const auto found = inputs.find(info.name);
-    if (found == inputs.end()) return fmt::format("input '{}' is in one graph only", info.name);
-    if (found->second != info.outputs[0]) {
-      return fmt::format("input '{}' is {} against {}", info.name, to_string(found->second),
-                         to_string(info.outputs[0]));
-    }
-  }
-  if (a.outputs().size() != b.outputs().size())
-    return fmt::format("{} outputs against {}", a.outputs().size(), b.outputs().size());
-  for (size_t i = 0; i < a.outputs().size(); ++i) {
-    const auto &left = a.outputs()[i], &right = b.outputs()[i];
-    if (left.name != right.name) return fmt::format("output {} is '{}' against '{}'", i, left.name, right.name);
-    const auto &left_type = a.type(left.value), &right_type = b.type(right.value);
-    const bool open = !left_type.is_static() || !right_type.is_static();
-    if (left_type != right_type && !(open && compatible(left_type, right_type)))
-      return fmt::format("output '{}' is {} against {}", left.name, to_string(left_type), to_string(right_type));
-  }
-  return {};
-}
-
 // Folds the comparison of one output into `result`.
 void compare(const std::string& name, const at::Tensor& left, const at::Tensor& right, Equivalence& result) {
   const auto differs = [&](std::string reason) {
@@ -84,6 +57,33 @@ void compare(const std::string& name, const at::Tensor& left, const at::Tensor& 
 }
 
 }  // namespace
+
+std::string interface_difference(const Graph& a, const Graph& b) {
+  std::map<std::string, ops::TensorType> inputs;
+  for (graph::NodeId id : a.inputs()) inputs[a.node(id).info->name] = a.node(id).info->outputs[0];
+  if (a.inputs().size() != b.inputs().size())
+    return fmt::format("{} inputs against {}", a.inputs().size(), b.inputs().size());
+  for (graph::NodeId id : b.inputs()) {
+    const auto& info = *b.node(id).info;
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end()) return fmt::format("input '{}' is in one graph only", info.name);
+    if (found->second != info.outputs[0]) {
+      return fmt::format("input '{}' is {} against {}", info.name, to_string(found->second),
+                         to_string(info.outputs[0]));
+    }
+  }
+  if (a.outputs().size() != b.outputs().size())
+    return fmt::format("{} outputs against {}", a.outputs().size(), b.outputs().size());
+  for (size_t i = 0; i < a.outputs().size(); ++i) {
+    const auto &left = a.outputs()[i], &right = b.outputs()[i];
+    if (left.name != right.name) return fmt::format("output {} is '{}' against '{}'", i, left.name, right.name);
+    const auto &left_type = a.type(left.value), &right_type = b.type(right.value);
+    const bool open = !left_type.is_static() || !right_type.is_static();
+    if (left_type != right_type && !(open && compatible(left_type, right_type)))
+      return fmt::format("output '{}' is {} against {}", left.name, to_string(left_type), to_string(right_type));
+  }
+  return {};
+}
 
 Equivalence equivalence(const Graph& a, const Graph& b, const EquivalenceOptions& options) {
   if (options.seeds < 1) fail("equivalence needs at least one input set, not {}", options.seeds);

@@ -31,6 +31,10 @@ struct Equivalence {
   bool within(double relative_tolerance) const { return comparable && max_rel_error <= relative_tolerance; }
 };
 
+// How inputs, outputs or their types differ; "" where they do not. What opaque operators make may be known in one graph
+// only.
+std::string interface_difference(const graph::Graph& a, const graph::Graph& b);
+
 // Runs both graphs on the same made-up inputs: normal numbers times 1, 16, 1/16, 1, ... from set to set, small
 // integers. Inputs are matched by name, outputs by name and place. Opaque operators stand for seeded functions (see
 // leaf.cc). Throws Error where a graph cannot be run at all.

@@ -42,7 +42,7 @@ void Interpreter::load_constants(const std::shared_ptr<WeightStore>& given) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
     const auto dtype = to_torch(info.outputs[0].dtype, precision_);
-    constants_[slot({id, 0})] = store->load(*info.blob).to(dtype);
+    constants_[slot({id, 0})] = store->load(*info.blob, dtype);
   }
   for (auto& [id, tensors] : compute_constants(graph_)) {
     const auto& types = graph_.node(id).info->outputs;
@@ -95,7 +95,7 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
   return ready;
 }
 
-TensorMap Interpreter::run(const TensorMap& inputs) const {
+TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
   const c10::InferenceMode inference;
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);
@@ -109,7 +109,10 @@ TensorMap Interpreter::run(const TensorMap& inputs) const {
     call.precision = precision_;
     call.index_bounds = step.index_bounds;
     Tensors out = run_kernel(call);
-    for (size_t p = 0; p < out.size(); ++p) values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
+    for (size_t p = 0; p < out.size(); ++p) {
+      if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
+      values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
+    }
     for (Slot s : step.freed) values[s] = at::Tensor();
   }
   TensorMap outputs;

@@ -1,6 +1,7 @@
 // Runs graphs with LibTorch.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,7 +30,11 @@ class Interpreter {
   // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another
   // float type. Intermediate values are let go after their last use. Throws Error for a missing input or one of another
   // type than the graph says, and where a kernel fails.
-  TensorMap run(const TensorMap& inputs) const;
+  TensorMap run(const TensorMap& inputs) const { return run(inputs, {}); }
+  // Called with each value that is computed (no constants, no inputs), in topological order, before anything reads it.
+  // What it leaves in the tensor is what readers get.
+  using Observer = std::function<void(graph::Value value, at::Tensor& tensor)>;
+  TensorMap run(const TensorMap& inputs, const Observer& observe) const;
   // Converts inputs once, so that run() neither copies nor converts them.
   TensorMap prepare(const TensorMap& inputs) const;
 

@@ -15,9 +15,9 @@ at::ScalarType to_torch(DType dtype, Precision precision) {
     case DType::f64:
       return at::kDouble;
     case DType::f16:
-      return at::kHalf;
+      return precision == Precision::f64 ? at::kDouble : at::kHalf;
     case DType::bf16:
-      return at::kBFloat16;
+      return precision == Precision::f64 ? at::kDouble : at::kBFloat16;
     case DType::u8:
       return at::kByte;
     case DType::i8:
@@ -79,9 +79,10 @@ std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::
   return graph::Blob::bytes(type, std::string(static_cast<const char*>(flat.const_data_ptr()), flat.nbytes()));
 }
 
-at::Tensor WeightStore::load(const graph::Blob& blob) {
-  at::Tensor& tensor = tensors_[hash_combine(blob.content_hash(), blob.type().hash())];
-  if (!tensor.defined()) tensor = to_tensor(blob).to(to_torch(device_));
+at::Tensor WeightStore::load(const graph::Blob& blob, at::ScalarType dtype) {
+  const uint64_t content = hash_combine(blob.content_hash(), blob.type().hash());
+  at::Tensor& tensor = tensors_[hash_combine(content, static_cast<uint64_t>(dtype))];
+  if (!tensor.defined()) tensor = to_tensor(blob).to(dtype).to(to_torch(device_));
   return tensor;
 }
 

@@ -14,8 +14,8 @@ namespace rlgo::exec {
 
 using Tensors = std::vector<at::Tensor>;
 
-// `native` computes in the types of the graph; `f64` computes f32 graphs in double precision: an f32 tensor is then
-// held as a double one. For folding, and for comparisons without rounding noise.
+// `native` computes in the types of the graph; `f64` holds all floats (f16, bf16, f32) as double ones. For folding, and
+// for comparisons without rounding noise.
 enum class Precision { native, f64 };
 
 // `other` (values that only opaque operators read) is held as f32.
@@ -37,12 +37,13 @@ class WeightStore {
  public:
   explicit WeightStore(Device device = {}) : device_(device) {}
   const Device& device() const { return device_; }
-  at::Tensor load(const graph::Blob& blob);
+  // As `dtype`.
+  at::Tensor load(const graph::Blob& blob, at::ScalarType dtype);
   size_t size() const { return tensors_.size(); }
 
  private:
   Device device_;
-  std::unordered_map<uint64_t, at::Tensor> tensors_;  // by content hash mixed with type
+  std::unordered_map<uint64_t, at::Tensor> tensors_;  // by content hash mixed with types
 };
 
 // Sets LibTorch's number of intra-operator threads and puts the old one back.

@@ -335,7 +335,7 @@ Comparison Measurer::compare(std::span<const fs::path> models, const cost::Compa
   std::iota(left.begin(), left.end(), 0);
   if (options.twin) left.push_back(0);  // its twin: the last one
   Rng rng({impl_->options.seed, options.order});
-  std::string last = "no reason is known";
+  std::string last = "already before";
   while (usable()) {
     // What is loaded first may be faster for that alone.
     std::vector<size_t> order(left.size());

@@ -87,6 +87,7 @@ InputValues read_assumed(std::string_view result) {
 OutputCheck compare(const Outputs& a, const Outputs& b) {
   OutputCheck check;
   if (!a.ok() || !b.ok()) {
+    check.second_failed = a.ok();
     check.detail = a.ok() ? "the rewritten model: " + b.error : a.error;
     return check;
   }

@@ -20,7 +20,8 @@ InputValues read_assumed(std::string_view result);
 
 // How far the outputs of one model are from those of another.
 struct OutputCheck {
-  bool done = false;  // false: one of them has no outputs, `detail` says why
+  bool done = false;           // false: one of them has no outputs, `detail` says why
+  bool second_failed = false;  // not done, and the first one has outputs
   bool alike =
       false;  // the same names, dtypes, shapes, and places of NaN and infinity; else `detail` says what differs
   double max_rel_error =

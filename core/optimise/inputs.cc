@@ -47,4 +47,71 @@ std::string shapes_text(const graph::Graph& graph) {
   return join(parts, ", ");
 }
 
+namespace {
+
+// The k-th dimension gets the k-th number, counted round.
+Sizes one_each(const Sizes& samples, const std::vector<int64_t>& numbers) {
+  Sizes out;
+  size_t k = 0;
+  for (const auto& [name, sample] : samples) out[name] = numbers[k++ % numbers.size()];
+  return out;
+}
+
+template <typename Function>
+Sizes changed(const Sizes& samples, const Function& size) {
+  Sizes out;
+  int64_t k = 0;
+  for (const auto& [name, sample] : samples) out[name] = size(sample, k++);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Sizes> check_sizes(const Sizes& samples) {
+  if (samples.empty()) return {};
+  return {
+      one_each(samples, {1}),
+      one_each(samples, {17, 29, 23, 37, 31}),
+      changed(samples, [](int64_t sample, int64_t k) { return 3 * sample + 2 * k + 1; }),
+      one_each(samples, {2, 3, 5, 7, 11}),
+      changed(samples, [](int64_t sample, int64_t k) { return sample + k + 1; }),
+      one_each(samples, {64, 96, 160, 128}),
+      changed(samples, [](int64_t sample, int64_t) { return 2 * sample; }),
+      one_each(samples, {1, 331, 197, 263}),
+  };
+}
+
+std::vector<Sizes> likely_sizes(const Sizes& samples) {
+  constexpr int64_t kLikely[] = {64, 48, 224, 320, 576, 16000};
+  const auto is_batch = [](const std::string& name) {
+    return name.starts_with("batch") || name.starts_with("N") || name.ends_with(":0");
+  };
+  std::vector<Sizes> out;
+  if (samples.empty()) return out;
+  for (const int64_t all : kLikely) {
+    Sizes sizes;
+    for (const auto& [name, sample] : samples) sizes[name] = is_batch(name) ? 2 : all;
+    out.push_back(sizes);
+  }
+  // One dimension apart from the others: the height of a line of text, say.
+  for (const int64_t first : kLikely) {
+    for (const int64_t rest : kLikely) {
+      if (first == rest || samples.size() < 2 || first == 16000 || rest == 16000) continue;
+      for (const auto& [apart, ignored] : samples) {
+        if (is_batch(apart)) continue;
+        Sizes sizes;
+        for (const auto& [name, sample] : samples) sizes[name] = is_batch(name) ? 2 : name == apart ? first : rest;
+        out.push_back(std::move(sizes));
+      }
+    }
+  }
+  return out;
+}
+
+std::string to_text(const Sizes& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : sizes) parts.push_back(fmt::format("{}={}", name, size));
+  return join(parts, ", ");
+}
+
 }  // namespace rlgo::optimise

@@ -1,8 +1,11 @@
 // Numbers for inputs whose values mean something: sampling rates, lengths, sizes.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/cost/runtime.h"
 #include "core/graph/graph.h"
@@ -15,5 +18,16 @@ cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::
 std::string to_text(const cost::InputValues& values);
 // "x 2x48, sr (one number)": shapes that open inputs run with; "" where all are fixed.
 std::string shapes_text(const graph::Graph& graph);
+
+// Sizes of open dimensions, by name.
+using Sizes = std::map<std::string, int64_t>;
+// Sets of sizes that have nothing in common with `samples` or each other: ones, primes, large ones, and what stacks of
+// convolutions can take. The likeliest to find a fault first; a model need not admit all of them.
+std::vector<Sizes> check_sizes(const Sizes& samples);
+// Sets of sizes with which models run that do not with made-up ones: pictures, lines of text, sound. Dimensions may
+// need different ones.
+std::vector<Sizes> likely_sizes(const Sizes& samples);
+// "h=7, w=11".
+std::string to_text(const Sizes& sizes);
 
 }  // namespace rlgo::optimise

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/temporary_folder.h"
+#include "core/optimise/acceptance.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/candidates.h"
 #include "core/optimise/clock.h"
@@ -23,10 +24,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kFirstRounds = 3, kLeastCompareRounds = 5;
-// Fewer say nothing; with few the margin is wider (margin_of).
-constexpr int kLeastFinalRounds = 7, kLeastInterruptedRounds = 5;
+constexpr int kFinalLoads = 4;       // of the final comparison, at least
+constexpr double kSizesShare = 0.3;  // of all time: then no further sizes are tried
 constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
-constexpr int kCheckedRuns = 12;     // of models, about, that the checks of outputs take
+constexpr int kCheckedRuns = 24;     // of models, about, that the checks of outputs take
 
 // Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
@@ -73,29 +74,27 @@ void check_destination(const OptimiseOptions& options) {
 }
 
 // The verdict of the final comparison, in words.
-void conclude(const OptimiseOptions& options, const LoadedModel& model, Result& result) {
+void conclude(const OptimiseOptions& options, Result& result) {
   const Candidate& best = result.best();
-  const auto& timed = result.end_to_end;
-  if (!timed.error.empty() || timed.models.size() < 2 || !timed.models[1].ok()) {
-    const std::string why = !timed.error.empty()      ? timed.error
-                            : timed.models.size() < 2 ? "no measurement"
-                                                      : timed.models[1].error;
-    result.verdict = "the models could not be measured: " + why;
-  } else {
-    result.margin = margin_of(timed, 1);
-    // A model that nothing was done to is no faster, whatever a comparison of the two files says.
-    const bool touched = !best.trace.empty() || best.normalised.denormals > 0 || model.folded > 0;
-    result.improved = touched && timed.ratio[1] < 1 - result.margin;
-    const std::string change = fmt::format("{:+.2f} %", 100 * (timed.ratio[1] - 1));
-    if (result.improved)
-      result.verdict = fmt::format("improved: {} of the latency under {}", change, result.target);
-    else if (!touched)
-      result.verdict = "nothing found: no rewrite makes it faster";
-    else if (timed.ratio[1] > 1 + result.margin)
-      result.verdict = fmt::format("nothing found: the best rewritten model is slower ({})", change);
-    else
-      result.verdict = fmt::format("nothing found: {} is within the noise of {:.2f} %", change, 100 * result.margin);
+  const Latency& timed = result.end_to_end;
+  if (!result.checked && !options.force) {
+    result.touched = false;
+    result.verdict = "nothing found: no rewritten model passed the checks";
+    return;
   }
+  const std::string change = fmt::format("{:+.2f} %", 100 * (timed.ratio - 1));
+  const std::string interval = fmt::format("{:.3f} to {:.3f} of the latency", timed.lower, timed.upper);
+  result.improved = result.touched && timed.ok() && timed.faster;
+  if (!result.touched)
+    result.verdict = "nothing found: no rewrite makes it faster";
+  else if (!timed.ok())
+    result.verdict = "the models could not be measured: " + timed.error;
+  else if (timed.faster)
+    result.verdict = fmt::format("improved: {} of the latency under {}", change, result.target);
+  else if (timed.slower)
+    result.verdict = fmt::format("nothing found: the best rewritten model is slower ({})", change);
+  else
+    result.verdict = fmt::format("nothing found: {} is not shown to be faster ({})", change, interval);
   result.forced = !result.improved && options.force;
   if (options.out.empty() || best.file.empty() || !(result.improved || result.forced)) return;
   result.written = true;
@@ -125,6 +124,10 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
 // estimated.
 void tell_costs(cost::CostModel& model, Result& result) {
   const bool gathers = model.postpone();
+  // Of one time: what was an estimate when the search began may have been timed since.
+  result.before_us = cost::graph_cost(model, result.before).runtime_us;
+  for (Candidate& candidate : result.candidates)
+    candidate.cost_us = cost::graph_cost(model, candidate.graph).runtime_us;
   graph::Graph graph = result.before;
   for (const auto& step : result.best().trace) {
     const search::Step one[] = {step};
@@ -136,57 +139,15 @@ void tell_costs(cost::CostModel& model, Result& result) {
   if (gathers) model.settle();
 }
 
-void measure_end_to_end(const OptimiseOptions& options, Benchmark& benchmark, const OptimiseClock& clock,
-                        Result& result) {
-  if (result.best().file.empty()) return;
-  const double spare_s = result.interrupted ? 0 : std::max(0.0, clock.left());
-  const int most = static_cast<int>(options.rounds);
-  const int least = std::min(most, result.interrupted ? kLeastInterruptedRounds : kLeastFinalRounds);
-  const cost::RunnableModel best[] = {result.best().runnable()};
+void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model, Benchmark& benchmark,
+                        const OptimiseClock& clock, Result& result) {
+  const Candidate& best = result.best();
+  // A model that nothing was done to is no faster, whatever a comparison of the two files says.
+  result.touched = !best.trace.empty() || best.normalised.denormals > 0 || model.folded > 0;
+  if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
   result.end_to_end =
-      benchmark.compare(best, benchmark.pace().rounds(spare_s, 3, least, most), std::max(spare_s, 1e-3), least);
-}
-
-// Why a candidate whose outputs differ beyond the tolerance may be given up for the next one; "" where that is a bug. A
-// rewrite that is exact but for the last bits of floats may move a number by one step of a model that rounds to few
-// bits; and in convolutions by fewer multiplications (Winograd) large terms cancel, which adds up from layer to layer.
-std::string excuse(const graph::Graph& before, const Result& result) {
-  constexpr double kRounding = 100;  // times the tolerance; more is a bug
-  if (const std::string steps = coarse_steps(before); !steps.empty())
-    return fmt::format("the model rounds on the way ({})", steps);
-  const auto rounding = [&](const Check& check) {
-    return !check.done || check.same || (check.error > result.tolerance && check.error <= kRounding * result.tolerance);
-  };
-  return std::ranges::all_of(result.checks, rounding) ? "its rounding errors add up" : "";
-}
-
-// The chosen candidate; where it differs and has an excuse, the next best one, which is told. The file itself is the
-// last. Throws Error where nothing is left.
-void check_the_chosen(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, const Log& log,
-                      Result& result) {
-  for (;;) {
-    const Candidate& best = result.best();
-    if (best.file.empty()) fail("{}", best.error);
-    result.checks = verify(model, options.model.graph, best.runnable(), runtime, options.check);
-    const auto differs = std::ranges::find_if(result.checks, [](const Check& c) { return c.done && !c.same; });
-    const std::string why = differs == result.checks.end() ? "" : excuse(model.graph, result);
-    if (why.empty() || best.trace.empty())
-      return refuse_differences(result.checks, result.tolerance, rules_used(result), options.force);
-    const std::string told = fmt::format("relative error {:.3g} by {}, tolerance {:.3g} (--check.tolerance): {}",
-                                         differs->error, differs->by, result.tolerance, why);
-    log.warn("'{}' is given up: {}", best.name, told);
-    result.candidates[result.chosen].error = "given up: " + told;
-    std::vector<size_t> others;
-    for (size_t k = 0; k < result.candidates.size(); ++k) {
-      if (result.candidates[k].error.empty() && !result.candidates[k].file.empty()) others.push_back(k);
-    }
-    if (others.empty()) return refuse_differences(result.checks, result.tolerance, rules_used(result), options.force);
-    const auto key = [&](size_t k) {
-      const Candidate& a = result.candidates[k];
-      return std::pair(a.ratio > 0 ? a.ratio : 1.0, a.cost_us);
-    };
-    result.chosen = *std::ranges::min_element(others, {}, key);
-  }
+      benchmark.measure(best.runnable(), std::max(static_cast<int>(options.rounds), Benchmark::kLeastRounds),
+                        result.interrupted ? 0 : std::max(0.0, clock.left()));
 }
 
 // What may be timed: operators until candidates->timing_s() at the latest.
@@ -199,17 +160,59 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, const Candidates* con
   };
 }
 
-// Throws Error where the runtime cannot run the model.
-void time_the_model(const OptimiseOptions& options, const LoadedModel& model, Benchmark& benchmark,
-                    cost::Runtime& runtime, const OptimiseClock& clock, Result& result) {
-  const auto first = benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1);
+// For a model that the runtime cannot run at made-up sizes: likely ones, with which it runs, and which are told. False
+// where there are none; the model is then as it was.
+bool find_sizes(const OptimiseOptions& options, LoadedModel& model, cost::Runtime& runtime, const OptimiseClock& clock,
+                const Log& log) {
+  const auto runs = [&](const LoadedModel& one) {
+    runtime.set_input_shapes(input_shapes(one.graph));
+    const cost::RunnableModel alone[] = {{&one.graph, options.model.graph}};
+    return runtime.compare(alone, {.repeats = 1, .twin = false}).error;
+  };
+  for (const Sizes& sizes : likely_sizes(model.samples)) {
+    if (clock.over(kSizesShare * options.seconds)) break;
+    ModelOptions other = options.model;
+    std::string line;
+    for (const auto& [name, size] : sizes) {
+      other.sizes.push_back(fmt::format("{}={}", name, size));
+      line += " --size " + other.sizes.back();
+    }
+    try {
+      LoadedModel loaded = load_model(other, true);
+      if (!runs(loaded).empty()) continue;
+      model = std::move(loaded);
+    } catch (const Error&) {
+      continue;  // the model does not admit them
+    }
+    log.info("the model does not run at made-up sizes; it does with{}", line);
+    return true;
+  }
+  runtime.set_input_shapes(input_shapes(model.graph));
+  return false;
+}
+
+[[noreturn]] void cannot_run(const Result& result, const LoadedModel& model, const std::string& why) {
+  const std::string shapes = shapes_text(model.graph);
+  std::string line;
+  for (const auto& [name, size] : model.samples) line += fmt::format(" --size {}={}", name, size);
+  fail("{} cannot run the model{}: {} ({}--input gives other numbers)", result.target,
+       shapes.empty() ? "" : " with " + shapes, why,
+       line.empty() ? "" : "nor with likely sizes; give others, as" + line + "; ");
+}
+
+// Times the model alone, and gives all models the numbers that the runtime assumed for its inputs.
+void time_the_model(const OptimiseOptions& options, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
+                    const OptimiseClock& clock, const Log& log, Result& result) {
+  auto first = benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1);
   if (!first.error.empty()) {
-    const std::string shapes = shapes_text(model.graph);
-    fail("{} cannot run the model{}: {} (--size and --dim give other sizes, --input other numbers)", result.target,
-         shapes.empty() ? "" : " with " + shapes, first.error);
+    if (!find_sizes(options, model, runtime, clock, log)) cannot_run(result, model, first.error);
+    result.before = model.graph;
+    result.about = model.about;
+    first = benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1);
+    if (!first.error.empty()) cannot_run(result, model, first.error);
   }
   result.assumed = first.assumed;
-  auto values = first.assumed;  // the same for all models
+  auto values = first.assumed;
   values.insert(result.given.begin(), result.given.end());
   runtime.set_input_values(std::move(values));
 }
@@ -221,7 +224,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   OptimiseClock clock(line, options.seconds, should_stop);
   check_destination(options);
   clock.phase("reading", "reading " + options.model.graph);
-  const LoadedModel model = load_model(options.model, true);
+  LoadedModel model = load_model(options.model, true);
   clock.phase("starting the target", "starting the target");
   const auto runtime = parts.start_runtime();
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
@@ -237,10 +240,11 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   const TemporaryFolder folder("rlgo-optimise");
   Benchmark benchmark(*runtime, {&model.graph, options.model.graph});
   clock.phase("timing the model", "timing the model");
-  time_the_model(options, model, benchmark, *runtime, clock, result);
+  time_the_model(options, model, benchmark, *runtime, clock, log, result);
 
   const Pace& pace = benchmark.pace();
-  const double last_s = pace.compare_s(3, kLeastFinalRounds) + pace.compare_s(kCheckedRuns, 1);
+  const double last_s =
+      kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads) + pace.compare_s(kCheckedRuns, 1);
   const Plan plan = make_plan(options.seconds, clock.passed(), last_s, pace.compare_s(4, kLeastCompareRounds));
   const Candidates* timing_for = nullptr;
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
@@ -258,11 +262,11 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
+  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result).choose();
   tell_costs(*costs.model, result);
-  check_the_chosen(options, model, *runtime, log, result);
   clock.phase("final measurement", "final measurement");
-  measure_end_to_end(options, benchmark, clock, result);
-  conclude(options, model, result);
+  measure_end_to_end(options, model, benchmark, clock, result);
+  conclude(options, result);
   clock.phase("writing", "writing");
   if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
   clock.clear();

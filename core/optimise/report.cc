@@ -12,13 +12,14 @@ bool is_main(const SearchRun& run) { return !run.from.starts_with("the model, ")
 std::vector<report::Row> figures(const Result& result) {
   const Candidate& best = result.best();
   std::vector<report::Row> out;
-  const auto& timed = result.end_to_end;
-  if (timed.error.empty() && timed.models.size() == 2 && timed.models[1].ok()) {
-    out.push_back(
-        {"latency, " + result.target,
-         fmt::format("{} -> {}", milliseconds(timed.models[0].median_us), milliseconds(timed.models[1].median_us)),
-         fmt::format("{:+.2f} % = 100 (after / before - 1), {:.2f}x; noise {:.2f} %", 100 * (timed.ratio[1] - 1),
-                     1 / timed.ratio[1], 100 * timed.noise)});
+  const Latency& timed = result.end_to_end;
+  if (!result.touched) {
+    out.push_back({"latency, " + result.target, "unchanged", "1.000 of the original's"});
+  } else if (timed.ok()) {
+    out.push_back({"latency, " + result.target,
+                   fmt::format("{} -> {}", milliseconds(timed.before_us), milliseconds(timed.after_us())),
+                   fmt::format("{:+.2f} % = 100 (after / before - 1), {:.2f}x; ratio in [{:.3f}, {:.3f}]",
+                               100 * (timed.ratio - 1), 1 / timed.ratio, timed.lower, timed.upper)});
   }
   out.push_back({"sum over operators",
                  fmt::format("{} -> {}", milliseconds(result.before_us), milliseconds(best.cost_us)),
@@ -26,7 +27,7 @@ std::vector<report::Row> figures(const Result& result) {
   out.push_back({"nodes", fmt::format("{} -> {}", result.before.size(), best.graph.size()),
                  fmt::format("{} rewrites", best.trace.size())});
   for (const Check& check : result.checks) {
-    if (check.done) out.push_back({"relative error", fmt::format("{:.2g}", check.error), check.by});
+    if (check.done()) out.push_back({"relative error", fmt::format("{:.2g}", check.error), check.by});
   }
   return out;
 }
@@ -96,11 +97,7 @@ std::string to_html(const Result& result) {
   evidence.before_op_us = result.before_op_us;
   evidence.after_op_us = result.after_op_us;
   for (const Check& check : result.checks) {
-    evidence.equivalence.push_back(
-        {check.by, check.done
-                       ? fmt::format("largest relative error {:.3g}, tolerance {:.3g}{}", check.error, result.tolerance,
-                                     check.detail.empty() ? "" : " (output " + check.detail + ")")
-                       : "not made: " + check.detail});
+    evidence.equivalence.push_back({check.by, to_text(check)});
     if (!check.limits.empty()) evidence.equivalence.push_back({"", check.limits});
   }
   const auto& exported = best.normalised;

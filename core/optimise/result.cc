@@ -63,20 +63,15 @@ std::string operators_text(const Result& result) {
 }
 
 std::string end_to_end_text(const Result& result) {
-  const auto& timed = result.end_to_end;
-  if (!timed.error.empty() || timed.models.size() < 2 || !timed.models[1].ok())
-    return line("end to end", "not measured");
-  const auto &before = timed.models[0], &after = timed.models[1];
-  std::string out =
-      line("end to end",
-           fmt::format("{} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {}, {} thread{}",
-                       milliseconds(before.median_us), milliseconds(before.spread_us), milliseconds(after.median_us),
-                       milliseconds(after.spread_us), 100 * (timed.ratio[1] - 1), 1 / timed.ratio[1], result.target,
-                       result.device, result.threads, result.threads == 1 ? "" : "s"));
-  out += line("", fmt::format("100 (after / before - 1), median of {} interleaved runs each; noise of the original "
-                              "against itself {:.2f} %, margin {:.2f} %",
-                              after.samples, 100 * timed.noise, 100 * result.margin));
-  return out;
+  if (!result.touched) return line("end to end", "unchanged: 1.000 of the original's latency");
+  const std::string runtime =
+      fmt::format("{}, {}, {} thread{}", result.target, result.device, result.threads, result.threads == 1 ? "" : "s");
+  std::string out = line("end to end", to_text(result.end_to_end, runtime));
+  if (!result.end_to_end.ok()) return out;
+  return out +
+         line("", fmt::format("100 (after / before - 1), median of paired runs, {} rounds after {} loads; interval "
+                              "with an error of 1 % at each end",
+                              result.end_to_end.rounds, result.end_to_end.loads));
 }
 
 std::string time_text(const Result& result) {
@@ -119,12 +114,17 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
   return out;
 }
 
-std::string to_text(const std::vector<Check>& checks, double tolerance) {
+std::string to_text(const Check& check) {
+  if (!check.done()) return "not checked: " + check.detail;
+  std::string text = fmt::format("largest relative error {:.3g}", check.error);
+  if (!check.detail.empty()) text += fmt::format(" ({})", check.detail);
+  return text + fmt::format(", allowed {:.2g}", check.allowed);
+}
+
+std::string to_text(const std::vector<Check>& checks) {
   std::string out;
   for (const Check& check : checks) {
-    out += line("equivalence", check.done ? fmt::format("largest relative error {:.3g} by {} (tolerance {:.3g})",
-                                                        check.error, check.by, tolerance)
-                                          : fmt::format("not checked by {}: {}", check.by, check.detail));
+    out += line("equivalence", fmt::format("{}: {}", check.by, to_text(check)));
     if (!check.limits.empty()) out += line("", check.limits);
   }
   return out;
@@ -149,7 +149,7 @@ std::string to_text(const Result& result) {
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
                                   milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));
   out += end_to_end_text(result);
-  out += to_text(result.checks, result.tolerance);
+  out += to_text(result.checks);
   out += line("result", fmt::format("{}{}", result.verdict, result.interrupted ? " (interrupted)" : ""));
   out += line("time", time_text(result));
   const bool why_not = !result.written && !result.out.empty();

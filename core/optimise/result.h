@@ -1,6 +1,7 @@
 // What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status says.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "core/cost/runtime.h"
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
+#include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
@@ -53,14 +55,25 @@ struct Candidate {
   cost::RunnableModel runnable() const { return {&graph, file}; }
 };
 
-// A comparison of outputs of the model before and after.
+// What a check found.
+enum class Finding : uint8_t {
+  same,
+  rounding,      // no further apart than rounding explains, but further than is allowed
+  differs,       // further apart than that, or undefined elsewhere, without a proof that a rewrite is wrong
+  wrong,         // computes something else, beyond what any rounding explains
+  not_compared,  // the check could not be made, or saw nothing
+};
+
+// A comparison of the model before and after.
 struct Check {
-  std::string by;     // "LibTorch interpreter, 2 random inputs"
-  bool done = false;  // false: could not be made, `detail` says why
-  bool same = false;
+  std::string by;  // "LibTorch in double precision, 4 inputs"
+  Finding finding = Finding::not_compared;
   double error = 0;         // largest relative error
-  std::string detail;       // why not, or the worst output
+  double allowed = 0;       // what it may be
+  std::string detail;       // why not, or where the error is
   std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
+  bool done() const { return finding != Finding::not_compared; }
+  bool refuses() const { return done() && finding != Finding::same; }
 };
 
 struct Result {
@@ -84,9 +97,10 @@ struct Result {
   size_t chosen = 0;                              // of candidates
   std::vector<double> step_us;                    // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
-  std::vector<Check> checks;
-  cost::Comparison end_to_end;  // [0] the file that was given, [1] the chosen candidate
-  double margin = 0;            // a ratio must be below 1 - margin to be called faster
+  std::vector<Check> checks;                      // of the chosen one
+  bool checked = false;                           // they compared something, and nothing differs
+  Latency end_to_end;                             // of the file that was given and the chosen candidate
+  bool touched = true;                            // false: the chosen candidate is the model as it was read
   bool improved = false, interrupted = false, written = false, forced = false;
   std::string verdict;  // one sentence
   double took_s = 0;
@@ -108,7 +122,9 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 std::string percent_change(double before, double after);
 std::string milliseconds(double us);
 // Lines "equivalence   text" about checks.
-std::string to_text(const std::vector<Check>& checks, double tolerance);
+std::string to_text(const std::vector<Check>& checks);
+// "largest relative error 2e-14 (value of conv2d 'c1'), allowed 1e-09".
+std::string to_text(const Check& check);
 // What is printed at the end: lines of "name   text".
 std::string to_text(const Result& result);
 

@@ -1,17 +1,30 @@
 #include "core/optimise/verify.h"
 
-#include <map>
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/base/text.h"
-#include "core/exec/equivalence.h"
+#include "core/exec/agreement.h"
 #include "core/measure/outputs.h"
 #include "core/optimise/check_coverage.h"
 
 namespace rlgo::optimise {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr double kOwnErrors = 8;      // the result's rounding may be so many times the original's own
+constexpr double kWrongErrors = 1e3;  // ... and beyond so many times (and kWrongError) no rounding explains it
+constexpr double kWrongError = 1e-2;
+constexpr double kFoldedError = 1e-6;  // weights that the export worked out are rounded to single precision
+constexpr int kSizes = 3;              // sets of sizes at which a model with open dimensions is checked
+constexpr int kRoundingSets = 2;
+constexpr int64_t kMostElements = int64_t{1} << 26;  // of an input at other sizes
+
+std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
 LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true) {
@@ -21,107 +34,236 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
   return load_model(options, with_weights);
 }
 
-Check by_libtorch(const graph::Graph& before, const graph::Graph& after, const CheckOptions& given) {
-  exec::EquivalenceOptions options;
-  options.seeds = given.seeds;
-  options.seed = given.seed + 1;
-  Check check;
-  check.by = fmt::format("LibTorch interpreter, {} random input{}", options.seeds, options.seeds == 1 ? "" : "s");
+// `file` with its open dimensions fixed; nothing where it cannot have these sizes.
+std::optional<graph::Graph> at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
+                                     std::string& why) {
+  ModelOptions options;
+  options.graph = file;
+  options.dims = dims;
+  for (const auto& [name, size] : sizes) options.dims.push_back(fmt::format("{}={}", name, size));
   try {
-    const auto found = exec::equivalence(before, after, options);
-    check.done = true;
-    check.same = found.within(given.tolerance);
-    check.error = found.max_rel_error;
-    check.detail = found.comparable ? found.worst_output : found.reason;
-    const CheckCoverage coverage = check_coverage(after);
-    check.limits = to_text(coverage);
-    const bool blind = coverage.nothing() && coverage.all() > 0;
-    if (check.same && (blind || found.not_compared == static_cast<int>(after.outputs().size()))) {
-      check.done = false;
-      check.detail = blind ? std::exchange(check.limits, "") : "no output has a shape that is known";
-    }
+    return load_model(options, true).graph;
   } catch (const Error& e) {
-    check.detail = e.what();
+    why = e.what();
+    return std::nullopt;
   }
-  return check;
 }
 
-Check by_runtime(cost::Runtime& runtime, const cost::RunnableModel& before, const cost::RunnableModel& after, int sets,
-                 const char* where, double tolerance) {
-  Check check;
-  check.by = fmt::format("{}, {} random input{}{}", runtime.name(), sets, sets == 1 ? "" : "s", where);
-  if (!runtime.answers_outputs()) {
-    check.detail = "this measurer answers no outputs";
+bool too_large(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.inputs(), [&](graph::NodeId id) {
+    return graph.type({id, 0}).is_static() && graph.type({id, 0}).elements() > kMostElements;
+  });
+}
+
+// Every value that a rewrite replaced was compared with what stands in its place: whatever is behind them is then
+// equal.
+bool all_replaced_compared(const exec::Agreement& found) {
+  return !found.replaced_compared.empty() &&
+         std::ranges::all_of(found.replaced_compared, [](bool seen) { return seen; });
+}
+
+// What the comparison in double precision amounts to.
+Check verdict_of(const exec::Agreement& found, const graph::Graph& before, double tolerance, Check check) {
+  check.error = found.error;
+  check.allowed = tolerance;
+  check.detail = found.worst;
+  if (!found.interface.empty()) {
+    check.finding = Finding::wrong;
+    check.detail = found.interface;
     return check;
   }
-  const auto found = measure::compare_outputs(runtime, before, after, sets);
-  check.done = found.done;
-  check.same = found.alike && found.max_rel_error <= tolerance;
-  check.error = found.max_rel_error;
-  check.detail = found.detail;
-  return check;
-}
-
-cost::InputShapes second_shapes(const graph::Graph& graph) {
-  cost::InputShapes shapes;
-  for (const auto id : graph.inputs()) {
-    const auto& type = graph.type({id, 0});
-    if (!type.is_static()) continue;
-    const auto& shape = type.alternative_shape();
-    shapes[graph.node(id).info->name] = {shape.begin(), shape.end()};
+  std::vector<std::string> silent, still;
+  for (size_t k = 0; k < found.output_compared.size(); ++k) {
+    const auto& name = before.outputs()[k].name;
+    if (!found.output_compared[k])
+      silent.push_back(name);
+    else if (!found.output_moves[k] && before.type(before.outputs()[k].value).is_static())
+      still.push_back(name);
   }
-  return shapes;
+  const bool blind = silent.size() + still.size() == found.output_compared.size();
+  const bool replaced_seen = all_replaced_compared(found);
+  std::vector<std::string> limits;
+  if (!silent.empty()) limits.push_back("nothing was compared of output " + join(silent, ", ") + " (NaN or infinite)");
+  if (!still.empty()) limits.push_back("output " + join(still, ", ") + " is constant whatever the inputs");
+  if (found.unstable > 0)
+    limits.push_back(fmt::format("{} of {} elements stand on an edge where rounding decides: not compared",
+                                 found.unstable, found.unstable + found.compared));
+  if (found.undefined_differ > 0)
+    limits.push_back(fmt::format("{} elements are NaN or infinite in the original and something else in the result",
+                                 found.undefined_differ));
+  check.limits = join(limits, "; ");
+  if (found.wrong) {
+    check.finding = Finding::wrong;
+  } else if (blind && !replaced_seen) {
+    check.finding = Finding::not_compared;
+    check.detail = "nothing was compared: " + (limits.empty() ? std::string("no output is known") : check.limits);
+    check.limits.clear();
+  } else if (found.undefined_differ > 0) {
+    check.finding = Finding::differs;
+    check.detail = limits.back();
+  } else {
+    check.finding = Finding::same;
+  }
+  return check;
 }
 
 }  // namespace
 
-void refuse_differences(const std::vector<Check>& checks, double tolerance, const std::string& rules, bool force) {
-  std::vector<std::string> why;
-  bool any = false;
-  for (const Check& check : checks) {
-    any |= check.done;
-    if (!check.done) why.push_back(fmt::format("{}: {}", check.by, check.detail));
-    if (!check.done || check.same) continue;
-    fail(
-        "the rewritten model does not compute the same by {}: relative error {:.3g} ({}), tolerance {:.3g}; nothing is "
-        "written. Rules: {}. This is a bug of a rule or of rlgo; please report it, and use --rules without that rule",
-        check.by, check.error, check.detail, tolerance, rules);
-  }
-  if (any || force) return;
-  fail(
-      "it cannot be checked that the rewritten model computes the same ({}); nothing is written. --force writes it "
-      "unchecked",
-      join(why, "; "));
+Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& runtime, CheckOptions options)
+    : model_(model), before_(std::move(before)), runtime_(runtime), options_(options) {
+  if (options_.seeds < 1) fail("a check needs at least one set of inputs, not {}", options_.seeds);
 }
 
-std::string coarse_steps(const graph::Graph& graph) {
-  std::map<std::string, int> counts;
-  for (const auto id : graph.order()) {
-    const auto& opaque = graph.node(id).info->opaque;
-    if (opaque && opaque->op_type.find("Quantize") != std::string::npos) ++counts[opaque->op_type];
+Check Verifier::exact(const Replayed& rewritten) const {
+  exec::AgreementOptions options;
+  options.threads = options_.threads;
+  const Stopwatch watch;
+  Check check;
+  int sets = 0;
+  bool replaced_seen = false;
+  try {
+    exec::AgreementCheck both(model_.graph, rewritten.graph, rewritten.replaced, options);
+    while (sets < options_.seeds && (sets == 0 || options_.seconds <= 0 || watch.seconds() < options_.seconds / 2)) {
+      both.run(exec::check_inputs(model_.graph, options_.seed + 1 + static_cast<uint64_t>(sets / exec::kInputKinds),
+                                  sets % exec::kInputKinds));
+      ++sets;
+      if (both.found().wrong || !both.found().interface.empty()) break;
+    }
+    check.by = "LibTorch in double precision, " + plural(sets, "input");
+    replaced_seen = all_replaced_compared(both.found());
+    check = verdict_of(both.found(), model_.graph, options.tolerance, std::move(check));
+  } catch (const Error& e) {
+    check.by = "LibTorch in double precision";
+    check.detail = e.what();
+    return check;
   }
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", name, count));
-  return join(parts, ", ");
+  const CheckCoverage coverage = check_coverage(rewritten.graph);
+  if (check.finding == Finding::same && coverage.nothing() && coverage.all() > 0 && !replaced_seen) {
+    check.finding = Finding::not_compared;
+    check.detail = to_text(coverage);
+  } else if (coverage.nothing() && replaced_seen) {
+    check.limits = to_text(coverage) + " at the outputs; all values that rewrites replaced were compared";
+  } else if (const std::string text = to_text(coverage); !text.empty()) {
+    check.limits = check.limits.empty() ? text : text + "; " + check.limits;
+  }
+  return check;
 }
 
-std::vector<Check> verify(const LoadedModel& model, const fs::path& before, const cost::RunnableModel& after,
-                          cost::Runtime& runtime, const CheckOptions& options) {
-  std::vector<Check> checks;
-  const LoadedModel read = read_again(model, after.file);
-  checks.push_back(by_libtorch(model.graph, read.graph, options));
-  if (!runtime.reads_files()) return checks;
-  const cost::RunnableModel original{&model.graph, before};
-  checks.push_back(by_runtime(runtime, original, after, options.seeds, "", options.tolerance));
-  const auto shapes = input_shapes(model.graph), others = second_shapes(model.graph);
-  if (others != shapes && checks.back().done) {
-    runtime.set_input_shapes(others);
-    const Check check = by_runtime(runtime, original, after, 1, " at other sizes", options.tolerance);
-    if (check.done) checks.push_back(check);  // sizes are made up: not every model can have them
-    runtime.set_input_shapes(shapes);
+// `after` in single precision against `before` in double, beside the rounding of `before` itself. Where `after` was
+// read from a file, its values in double precision tell whether more than rounding separates them.
+Check Verifier::rounding(const graph::Graph& before, const graph::Graph& after, int sets, std::string by) const {
+  Check check;
+  check.by = std::move(by);
+  check.finding = Finding::same;
+  for (int set = 0; set < sets; ++set) {
+    const auto inputs = exec::check_inputs(before, options_.seed + 1, set % exec::kInputKinds);
+    const auto reference = exec::exact_outputs(before, inputs, options_.threads);
+    const auto own = exec::output_error(reference, exec::native_outputs(before, inputs, options_.threads));
+    const auto exact = exec::output_error(reference, exec::exact_outputs(after, inputs, options_.threads));
+    const auto rounded = exec::output_error(reference, exec::native_outputs(after, inputs, options_.threads));
+    const auto worst = std::max({exact, rounded}, [](const auto& a, const auto& b) { return a.error < b.error; });
+    const double allowed = std::max(options_.tolerance, kOwnErrors * own.error);
+    if (worst.error >= check.error) {
+      check.error = worst.error;
+      check.allowed = allowed;
+      check.detail =
+          worst.worst.empty() ? "" : fmt::format("output '{}'; the original's own {:.2g}", worst.worst, own.error);
+    }
+    if (exact.error > std::max({kWrongError, kWrongErrors * kFoldedError, kWrongErrors * own.error}))
+      check.finding = Finding::wrong;
+    else if (worst.error > allowed && check.finding == Finding::same)
+      check.finding = Finding::rounding;
+    if (check.finding != Finding::same) break;
   }
+  return check;
+}
+
+Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, double allowed,
+                           const std::string& where) const {
+  Check check;
+  const int sets = where.empty() ? std::min(options_.seeds, kRoundingSets) : 1;
+  check.by = fmt::format("{}, {}{}", runtime_.name(), plural(sets, "input"), where);
+  if (!runtime_.answers_outputs()) {
+    check.detail = "this measurer answers no outputs";
+    return check;
+  }
+  const auto found = measure::compare_outputs(runtime_, {&model_.graph, before_}, {&graph, file}, sets);
+  check.error = found.max_rel_error;
+  check.allowed = std::max(allowed, options_.tolerance);
+  check.detail = found.detail;
+  if (!found.done) {
+    if (found.second_failed) check.finding = Finding::differs;
+    return check;
+  }
+  check.finding = !found.alike                           ? Finding::differs
+                  : found.max_rel_error <= check.allowed ? Finding::same
+                                                         : Finding::rounding;
+  return check;
+}
+
+void Verifier::at_other_sizes(const fs::path& file, std::vector<Check>& checks) const {
+  const Stopwatch watch;
+  int done = 0;
+  for (const Sizes& sizes : check_sizes(model_.samples)) {
+    if (done == kSizes || (done > 0 && options_.seconds > 0 && watch.seconds() > options_.seconds / 2)) break;
+    std::string why;
+    const auto before = at_sizes(model_.source.graph, model_.source.dims, sizes, why);
+    if (!before || too_large(*before)) continue;
+    Check check;
+    const std::string by = fmt::format("LibTorch at {}", to_text(sizes));
+    try {
+      exec::native_outputs(*before, exec::check_inputs(*before, options_.seed + 1, 0), options_.threads);
+    } catch (const Error&) {
+      continue;  // the model does not admit them
+    }
+    if (const auto after = at_sizes(file.string(), {}, sizes, why)) {
+      try {
+        check = rounding(*before, *after, 1, by);
+      } catch (const Error& e) {
+        why = e.what();
+      }
+    }
+    if (check.by.empty()) check = {by, Finding::wrong, 0, 0, "the original runs, the rewritten model does not: " + why};
+    ++done;
+    checks.push_back(check);
+    if (check.finding == Finding::wrong || !runtime_.reads_files()) continue;
+    runtime_.set_input_shapes(input_shapes(*before));
+    const Check other = by_runtime(*before, file, check.allowed, " at " + to_text(sizes));
+    runtime_.set_input_shapes(input_shapes(model_.graph));
+    if (other.done()) checks.push_back(other);  // a runtime need not admit them
+  }
+  if (done == 0)
+    checks.push_back({"LibTorch at other sizes", Finding::not_compared, 0, 0,
+                      "the original runs at none of the sizes that were tried"});
+}
+
+std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) const {
+  std::vector<Check> checks = {exact(rewritten)};
+  if (checks[0].finding == Finding::wrong) return checks;
+  try {
+    const LoadedModel read = read_again(model_, file);
+    checks.push_back(rounding(model_.graph, read.graph, std::min(options_.seeds, kRoundingSets),
+                              "the file, read again, in LibTorch"));
+    if (!checks[0].done() && checks[1].finding == Finding::same) {  // it sees no more
+      checks[1].finding = Finding::not_compared;
+      checks[1].detail = checks[0].detail;
+    }
+  } catch (const Error& e) {
+    checks.push_back({"the file, read again, in LibTorch", Finding::not_compared, 0, 0, e.what()});
+  }
+  if (runtime_.reads_files()) checks.push_back(by_runtime(rewritten.graph, file, checks.back().allowed));
+  if (!model_.samples.empty()) at_other_sizes(file, checks);
   return checks;
 }
+
+const Check* refusal(const std::vector<Check>& checks) {
+  const auto wrong = std::ranges::find(checks, Finding::wrong, &Check::finding);
+  if (wrong != checks.end()) return &*wrong;
+  const auto first = std::ranges::find_if(checks, &Check::refuses);
+  return first == checks.end() ? nullptr : &*first;
+}
+
+bool any_done(const std::vector<Check>& checks) { return std::ranges::any_of(checks, &Check::done); }
 
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const fs::path& verified,
                           const fs::path& path) {

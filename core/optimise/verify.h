@@ -3,31 +3,57 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/cost/runtime.h"
+#include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
+#include "core/optimise/replay.h"
 #include "core/optimise/result.h"
 
 namespace rlgo::optimise {
 
 struct CheckOptions {
-  int seeds = 2;            // random inputs, >= 1
-  double tolerance = 1e-4;  // largest relative error
+  int seeds = 4;            // sets of random inputs, >= 1: their kinds take turns (exec::check_inputs)
+  double tolerance = 1e-4;  // largest relative error in single precision; or 8 times the model's own, if that is more
   uint64_t seed = 0;
+  int threads = 1;
+  double seconds = 0;  // no further set of inputs or sizes once so much has passed; 0: no limit
 };
 
-// Compares outputs of `model` and of what `after` was written to, read again, on made-up inputs: by LibTorch, and by
-// the runtime (at two sizes where dimensions are open) where that is another one and answers with outputs. `before`:
-// the file of the model; used where the runtime reads files.
-std::vector<Check> verify(const LoadedModel& model, const std::filesystem::path& before,
-                          const cost::RunnableModel& after, cost::Runtime& runtime, const CheckOptions& options);
-// Throws Error where checks found a difference (`rules` are named), or where none could compare and not `force`.
-void refuse_differences(const std::vector<Check>& checks, double tolerance, const std::string& rules, bool force);
+// Holds the model's file and runtime, not their contents; what it is given must live on.
+class Verifier {
+ public:
+  // `before`: the file of the model, for runtimes that read files.
+  Verifier(const LoadedModel& model, std::filesystem::path before, cost::Runtime& runtime, CheckOptions options);
 
-// Operators of the model that round to few bits, "DynamicQuantizeLinear 22"; "" for none.
-std::string coarse_steps(const graph::Graph& graph);
+  // Original and rewritten graph in double precision (core/exec/agreement.h): outputs, the values that both share, and
+  // the values that rewrites replaced.
+  Check exact(const Replayed& rewritten) const;
+  // That; what was written to `file`, read again, in single precision beside the original's own rounding; both files at
+  // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
+  // another one than LibTorch. Ends at the first check that finds a wrong rewrite.
+  std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file) const;
+  // The runtime's own outputs of the graph, written to `file`, alone; `allowed`: largest relative error.
+  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, double allowed,
+                   const std::string& where = "") const;
+
+ private:
+  Check rounding(const graph::Graph& before, const graph::Graph& after, int sets, std::string by) const;
+  void at_other_sizes(const std::filesystem::path& file, std::vector<Check>& checks) const;
+
+  const LoadedModel& model_;
+  std::filesystem::path before_;
+  cost::Runtime& runtime_;
+  CheckOptions options_;
+};
+
+// The first check that refuses; null where none does.
+const Check* refusal(const std::vector<Check>& checks);
+// False: no check compared anything.
+bool any_done(const std::vector<Check>& checks);
 
 // Writes `graph` to `path` and reads it again. Throws Error where what is read is another model than `verified` holds;
 // the file is then removed.

@@ -7,6 +7,7 @@
 #include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
+#include "launch/commands/bench_same.h"
 #include "launch/commands/bench_scale.h"
 #include "launch/commands/bench_target.h"
 #include "launch/commands/command.h"
@@ -170,6 +171,10 @@ int run_bench(Context& context) {
     context.arguments.erase(context.arguments.begin());
     return run_bench_scale(context);
   }
+  if (!context.arguments.empty() && context.arguments[0] == "same") {
+    context.arguments.erase(context.arguments.begin());
+    return run_bench_same(context);
+  }
   if (!context.arguments.empty() && context.arguments[0] == "rules")
     return run_rules_bench({context.arguments.begin() + 1, context.arguments.end()});
   RunConfig config;
@@ -184,7 +189,9 @@ int run_bench(Context& context) {
   if (!context.arguments.empty() && context.arguments[0] == "--help") {
     std::printf(
         "usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench "
-        "scale --help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules "
+        "scale --help)\n       rlgo bench same [options]     how often two copies of a model are called different "
+        "(rlgo bench same "
+        "--help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules "
         "--help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME "
         "instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s",
         options.help().c_str());

@@ -52,7 +52,9 @@ int run_replay(Context& context) {
               count_rules(trace.actions, *rules).c_str());
   const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
-  std::printf("%s", to_text(judge(config, model, graph, *start_runtime(config)), config).c_str());
+  std::printf(
+      "%s",
+      to_text(judge(config, model, replayed(model, rules, trace.actions), *start_runtime(config)), config).c_str());
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
     std::printf("model           %s\n", out_path.c_str());

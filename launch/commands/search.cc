@@ -208,7 +208,7 @@ class GraphSearch {
   // Writes the best of all methods.
   void write(const fs::path& folder) {
     make_writable_folder(folder);
-    const Verdict verdict = judge(run_, model_, best_.graph, *cost_->prices().runtime);
+    const Verdict verdict = judge(run_, model_, replayed(model_, rules_, trace().actions), *cost_->prices().runtime);
     atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),

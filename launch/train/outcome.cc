@@ -16,6 +16,8 @@ namespace {
 
 using optimise::milliseconds;
 
+constexpr double kBenchmarkSeconds = 60;  // then no further load, once there are enough rounds
+
 // A graph and the rewrites that make it from the unmodified one, with the cost after each.
 struct Candidate {
   graph::Graph graph;
@@ -61,12 +63,21 @@ std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
-Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, cost::Runtime& runtime) {
+optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
+                            const env::Trace& trace) {
+  search::Trace steps;
+  for (const auto& action : trace) steps.push_back({action.xfer, action.location});
+  const optimise::Replay replay(model.graph, std::move(rules), steps);
+  return replay.prefix(replay.size());
+}
+
+Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise::Replayed& after,
+              cost::Runtime& runtime) {
   const TemporaryFolder folder("rlgo-outcome");
   const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
   export_model(model, model.graph, files[0]);
-  export_model(model, after, files[1]);
-  const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after, files[1]}};
+  export_model(model, after.graph, files[1]);
+  const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
   optimise::CheckOptions options;
   options.seeds = static_cast<int>(config.outcome_seeds);
   options.tolerance = config.outcome_tolerance;
@@ -74,33 +85,38 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Gr
   runtime.set_input_shapes(optimise::input_shapes(model.graph));
   Verdict verdict;
   verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
-  verdict.checks = optimise::verify(model, files[0], both[1], runtime, options);
-  optimise::refuse_differences(verdict.checks, options.tolerance, "those of the run folder's trace", true);
-  optimise::Benchmark benchmark(runtime, both[0]);
-  const int repeats = static_cast<int>(config.outcome_repeats);
-  verdict.times = benchmark.compare({&both[1], 1}, repeats, 0, repeats);
-  verdict.unmeasured = verdict.times.error;
-  for (const auto& timing : verdict.times.models) {
-    if (verdict.unmeasured.empty()) verdict.unmeasured = timing.error;
+  verdict.checks = optimise::Verifier(model, files[0], runtime, options).check(after, files[1]);
+  if (const auto* why = optimise::refusal(verdict.checks); why != nullptr) {
+    fail("the rewritten graph does not compute the same ({}: {}); nothing is written. {}", why->by,
+         optimise::to_text(*why),
+         why->finding == optimise::Finding::wrong
+             ? "This is a bug of a rule or of rlgo; please report the run folder"
+             : "Rules of fewer steps (--rules=-winograd) round less; --outcome.tolerance is what is allowed");
   }
+  optimise::Benchmark benchmark(runtime, both[0]);
+  if (after.trace.empty()) {
+    verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
+    return verdict;
+  }
+  verdict.latency = benchmark.measure(both[1], static_cast<int>(config.outcome_repeats), kBenchmarkSeconds);
   return verdict;
 }
 
 std::string to_text(const Verdict& verdict, const RunConfig& config) {
-  std::string out;
-  if (verdict.unmeasured.empty()) {
-    const auto &before = verdict.times.models[0], &after = verdict.times.models[1];
-    const double ratio = verdict.times.ratio[1];
-    out = fmt::format(
-        "end to end      {} (spread {}) -> {} (spread {}): {:+.2f} %, {:.2f}x; {}, {} thread{}, {} interleaved runs "
-        "each, noise {:.2f} %\n",
-        milliseconds(before.median_us), milliseconds(before.spread_us), milliseconds(after.median_us),
-        milliseconds(after.spread_us), 100.0 * (ratio - 1), 1.0 / ratio, verdict.runtime, config.cost_threads,
-        config.cost_threads == 1 ? "" : "s", after.samples, 100.0 * verdict.times.noise);
-  } else {
-    out = fmt::format("end to end      not measured under {}: {}\n", verdict.runtime, verdict.unmeasured);
+  const optimise::Latency& latency = verdict.latency;
+  const std::string runtime =
+      fmt::format("{}, {} thread{}", verdict.runtime, config.cost_threads, config.cost_threads == 1 ? "" : "s");
+  std::string out = latency.ok() && latency.rounds == 0
+                        ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
+                        : fmt::format("end to end      {}\n", optimise::to_text(latency, runtime));
+  if (latency.ok() && latency.rounds > 0) {
+    out += fmt::format("result          {}; {} rounds after {} loads, interval with an error of 1 % at each end\n",
+                       latency.faster   ? "faster"
+                       : latency.slower ? "SLOWER than the unmodified graph"
+                                        : "not shown to be faster",
+                       latency.rounds, latency.loads);
   }
-  return out + optimise::to_text(verdict.checks, config.outcome_tolerance);
+  return out + optimise::to_text(verdict.checks);
 }
 
 std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
@@ -125,9 +141,15 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   }
   const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
-  const Verdict verdict = judge(in.config, in.model, graph, in.runtime);
-  atomic_write(in.folder.best_trace(), to_text(best.trace(), *in.rules));
-  const auto written = export_model(in.model, graph, in.folder.best_onnx());
+  const Verdict verdict = judge(in.config, in.model, replayed(in.model, in.rules, result.actions), in.runtime);
+  // What was shown to be slower is not called best: the unmodified graph is better.
+  const bool slower = verdict.latency.slower;
+  const auto model_file = slower ? in.folder.path / "slower.onnx" : in.folder.best_onnx();
+  const auto trace_file = slower ? in.folder.path / "slower.trace" : in.folder.best_trace();
+  std::error_code ignored;
+  if (slower) std::filesystem::remove(in.folder.best_trace(), ignored);
+  atomic_write(trace_file, to_text(best.trace(), *in.rules));
+  const auto written = export_model(in.model, graph, model_file);
 
   std::string out =
       fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
@@ -139,7 +161,8 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(),
                      count_rules(best.trace().actions, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
-  out += fmt::format("model           {}\n", in.folder.best_onnx().string());
+  out += fmt::format("model           {}{}\n", model_file.string(),
+                     slower ? " (slower than the unmodified graph: no best.onnx is written)" : "");
   if (const auto normalised = normalisation_text(written); !normalised.empty())
     out += fmt::format("normalised      {}\n", normalised);
   atomic_write(in.folder.summary(), out);

@@ -10,6 +10,8 @@
 #include "core/base/log.h"
 #include "core/cost/cost.h"
 #include "core/cost/runtime.h"
+#include "core/optimise/benchmark.h"
+#include "core/optimise/replay.h"
 #include "core/optimise/result.h"
 #include "launch/config.h"
 #include "launch/model.h"
@@ -39,13 +41,16 @@ struct OutcomeInput {
 // How far graphs before and after agree, and their latency.
 struct Verdict {
   std::vector<optimise::Check> checks;
-  cost::Comparison times;  // [0] before, [1] after
-  std::string unmeasured;  // why the runtime has no times for them; "" where it has
-  std::string runtime;     // that they were timed in: "LibTorch, AMD EPYC", "onnxruntime 1.31.1, AMD EPYC"
+  optimise::Latency latency;
+  std::string runtime;  // that they were timed in: "LibTorch, AMD EPYC", "onnxruntime 1.31.1, AMD EPYC"
 };
 
+// The trace's rewrites of the model.
+optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
+                            const env::Trace& trace);
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
-Verdict judge(const RunConfig& config, const LoadedModel& model, const graph::Graph& after, cost::Runtime& runtime);
+Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise::Replayed& after,
+              cost::Runtime& runtime);
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);
 // "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.

@@ -83,7 +83,10 @@ std::string line_of(const std::string& summary, std::string_view name) {
 std::string run_html(const RunFolder& folder, const RunConfig& config, const LoadedModel& model,
                      std::shared_ptr<const rules::RuleSet> rules, cost::CostModel* cost) {
   const std::string summary = read_file(folder.summary());
-  const TraceFile trace = parse_trace(read_file(folder.best_trace()), folder.best_trace().string(), *rules);
+  std::error_code error;
+  const auto slower = folder.path / "slower.trace";  // where the run found nothing better than the unmodified graph
+  const auto path = std::filesystem::exists(folder.best_trace(), error) ? folder.best_trace() : slower;
+  const TraceFile trace = parse_trace(read_file(path), path.string(), *rules);
   report::Evidence evidence;
   evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.graph);
   evidence.verdict = line_of(summary, "end to end");

@@ -1,0 +1,86 @@
+// Whether a rewrite changed what a graph computes: original and result in double precision, value by value.
+//
+// In single precision a sound rewrite and a wrong one can look alike: rounding adds up over layers, one large element
+// hides the others, a saturated end hides everything. In double precision a sound rewrite agrees to about 1e-9 of each
+// element's own scale, so that what differs more is wrong. Elements for which double precision is not enough (large
+// terms cancel, a comparison stands on its edge) are found by running the original again with noise of the size of
+// rounding errors after every operator (the idea of stochastic arithmetic, Vignes 2004): what that moves is not judged.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/exec/values.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+// A value of the original graph, and the value of the rewritten graph that must equal it.
+using ValuePair = std::pair<graph::Value, graph::Value>;
+
+// Values that both graphs have under the same id: rewriting keeps the ids of what it does not touch. `replaced`: values
+// that rewrites put in the place of others (optimise::Replay). Constants and inputs are left out.
+std::vector<ValuePair> shared_values(const graph::Graph& before, const graph::Graph& after,
+                                     std::span<const ValuePair> replaced);
+
+struct AgreementOptions {
+  double tolerance = 1e-9;  // of an element's own scale: the larger of its magnitude and its channel's median magnitude
+  int threads = 1;
+};
+
+// What was found out about one pair of graphs, over all sets of inputs so far.
+struct Agreement {
+  std::string interface;  // why they cannot be compared at all: other inputs, outputs or types; "" where they can
+  int64_t compared = 0;   // elements that were judged
+  int64_t unstable = 0;   // elements that noise moves as far: not judged
+  int64_t undefined = 0;  // elements that are NaN or infinite in the original: not judged
+  int64_t undefined_differ = 0;         // those of them that are something else in the result
+  double error = 0;                     // the largest of an element, relative to its scale
+  std::string worst;                    // where: "output 'y'", "value of conv2d 'c1'"
+  bool wrong = false;                   // an element differs beyond the tolerance
+  std::vector<bool> output_compared;    // by output: an element of it was judged
+  std::vector<bool> output_moves;       // by output: an element of it differs from set to set, or within one
+  std::vector<bool> replaced_compared;  // by pair of `replaced`
+};
+
+// Compares pairs of values and all outputs of two graphs. Weights are loaded once.
+class AgreementCheck {
+ public:
+  // Refers to nothing of the caller's. Throws Error where contents of weights are absent.
+  AgreementCheck(const graph::Graph& before, const graph::Graph& after, std::vector<ValuePair> replaced,
+                 const AgreementOptions& options = {});
+  ~AgreementCheck();
+  // Runs both on `inputs` and adds to found(). Throws Error where a graph cannot be run.
+  void run(const TensorMap& inputs);
+  const Agreement& found() const;
+  // Outputs of the original at the last inputs, in double precision.
+  const TensorMap& reference() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Sets of inputs for a check, by kind: normal numbers; numbers in [0, 1) (pictures, lengths, what roots and logarithms
+// can take); normal numbers times 16, and times 1/16.
+constexpr int kInputKinds = 4;
+TensorMap check_inputs(const graph::Graph& graph, uint64_t seed, int kind);
+
+// Largest error of `got` against `reference` over the outputs, relative to the largest magnitude of the element's
+// channel (axis 1 of what has three axes or more) and at least to 1e-3 of the output's; 1 where an integer or a boolean
+// differs, infinity where shapes do or a number became NaN or infinite.
+struct OutputError {
+  double error = 0;
+  std::string worst;  // the output; "" where all is equal
+};
+OutputError output_error(const TensorMap& reference, const TensorMap& got);
+// The graph's outputs in single precision (in what precision it says).
+TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
+// ... in double precision.
+TensorMap exact_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
+
+}  // namespace rlgo::exec

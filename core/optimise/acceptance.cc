@@ -1,0 +1,154 @@
+#include "core/optimise/acceptance.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/optimise/candidates.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr int kTries = 40;            // checks of parts of one trace
+constexpr double kRepairShare = 1.2;  // of the time of the whole command: then candidates are no longer repaired
+constexpr double kCheckShare = 0.3;   // of the time of the whole command, for one candidate's checks
+constexpr double kLeastCheckSeconds = 10;
+
+CheckOptions in_time(const OptimiseOptions& options) {
+  CheckOptions check = options.check;
+  check.seconds = std::max(kLeastCheckSeconds, kCheckShare * options.seconds);
+  return check;
+}
+
+std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
+  std::map<std::string, int> counts;
+  for (const size_t step : steps) ++counts[replay.rule_name(step)];
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
+                       cost::CostModel& cost, std::filesystem::path folder, OptimiseClock& clock, const Log& log,
+                       Result& result)
+    : options_(options),
+      model_(model),
+      runtime_(runtime),
+      cost_(cost),
+      folder_(std::move(folder)),
+      clock_(clock),
+      log_(log),
+      result_(result),
+      verifier_(model, options.model.graph, runtime, in_time(options)) {}
+
+void Acceptance::choose() {
+  for (;;) {
+    clock_.phase("checks", "checking outputs");
+    const size_t tried = result_.chosen;
+    if (accepts(result_.best()) || result_.best().trace.empty()) return;
+    if (options_.force && !refusal(result_.checks))
+      return;  // nothing could be compared, and that is what was asked for
+    const Check* why = refusal(result_.checks);
+    const std::string told = why != nullptr ? fmt::format("{}: {}", why->by, to_text(*why))
+                                            : "it cannot be checked that it computes the same";
+    log_.warn("'{}' is given up: {}", result_.best().name, told);
+    result_.candidates[tried].error = "given up: " + told;
+    const bool in_time = !clock_.interrupted() && clock_.passed() < kRepairShare * options_.seconds;
+    if (in_time && why != nullptr && add_repaired(tried))
+      result_.chosen = result_.candidates.size() - 1;
+    else
+      result_.chosen = next_best();
+  }
+}
+
+size_t Acceptance::next_best() const {
+  size_t best = 0;  // the model without rewrites
+  const auto key = [&](size_t k) {
+    const Candidate& c = result_.candidates[k];
+    return std::pair(c.ratio > 0 ? c.ratio : 1.0, c.cost_us);
+  };
+  for (size_t k = 1; k < result_.candidates.size(); ++k) {
+    const Candidate& c = result_.candidates[k];
+    if (c.error.empty() && !c.file.empty() && key(k) < key(best)) best = k;
+  }
+  return best;
+}
+
+bool Acceptance::accepts(const Candidate& candidate) {
+  result_.checks.clear();
+  result_.checked = false;
+  if (candidate.file.empty()) {
+    result_.checks.push_back({"the file", Finding::not_compared, 0, 0, candidate.error});
+    return false;
+  }
+  const Replay replay(model_.graph, result_.rules, candidate.trace);
+  result_.checks = verifier_.check(replay.prefix(replay.size()), candidate.file);
+  const Check* why = refusal(result_.checks);
+  if (why != nullptr && why->finding == Finding::wrong && !candidate.trace.empty()) report_wrong(candidate, *why);
+  return result_.checked = why == nullptr && any_done(result_.checks);
+}
+
+bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
+  if (like.by.starts_with("LibTorch in double")) return !verifier_.exact(part).refuses();
+  const auto file = folder_ / "part.onnx";
+  try {
+    export_model(model_, part.graph, file);
+  } catch (const Error&) {
+    return false;
+  }
+  return refusal(verifier_.check(part, file)) == nullptr;
+}
+
+bool Acceptance::add_repaired(size_t candidate) {
+  const Check like = *refusal(result_.checks);
+  const Candidate old = result_.candidates[candidate];
+  clock_.phase("checks", "leaving out what a check refuses");
+  const Replay replay(model_.graph, result_.rules, old.trace);
+  const auto stop = [&] { return clock_.interrupted() || clock_.passed() > kRepairShare * options_.seconds; };
+  auto repaired = without_refused(
+      replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
+  if (!repaired) return false;
+  Candidate next{.name = fmt::format("{}, without {}", old.name, rules_of(replay, repaired->left_out)),
+                 .graph = std::move(repaired->rewritten.graph),
+                 .trace = std::move(repaired->rewritten.trace),
+                 .stages = old.stages,
+                 .without = old.without};
+  for (const Candidate& other : result_.candidates) {
+    if (other.graph.hash() == next.graph.hash()) return false;
+  }
+  next.cost_us = cost_of(cost_, next.graph);
+  next.file = folder_ / fmt::format("candidate-{}.onnx", result_.candidates.size());
+  try {
+    next.normalised = export_model(model_, next.graph, next.file);
+  } catch (const Error&) {
+    return false;
+  }
+  log_.info("'{}' is tried in its place ({} of {} rewrites)", next.name, next.trace.size(), old.trace.size());
+  result_.candidates.push_back(std::move(next));
+  return true;
+}
+
+void Acceptance::report_wrong(const Candidate& candidate, const Check& check) {
+  const Replay replay(model_.graph, result_.rules, candidate.trace);
+  const auto accepts = [&](const Replayed& part) { return accepts_part(part, check); };
+  const auto steps = minimal_refused(replay, accepts, kTries);
+  const std::string why = fmt::format("{}: {}", check.by, to_text(check));
+  const std::filesystem::path folder = std::filesystem::path(options_.out).parent_path() / "rlgo-wrong-rewrite";
+  std::string left = "what shows it is in " + folder.string();
+  try {
+    write_counterexample(replay, steps, why, folder);
+  } catch (const Error& e) {
+    left = fmt::format("what shows it could not be written ({})", e.what());
+  }
+  fail(
+      "the rewritten model does not compute the same ({}); the model is not written. {} of {} rewrites {} wrong: {}. "
+      "This is a bug of a rule or of rlgo; please report it ({}), and use --rules without that rule",
+      why, steps.size(), replay.size(), steps.size() == 1 ? "is" : "together are", rules_of(replay, steps), left);
+}
+
+}  // namespace rlgo::optimise

@@ -1,0 +1,47 @@
+// Which candidate is delivered: the best one that all checks accept.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/base/log.h"
+#include "core/cost/cost.h"
+#include "core/optimise/clock.h"
+#include "core/optimise/optimise.h"
+#include "core/optimise/repair.h"
+#include "core/optimise/result.h"
+#include "core/optimise/verify.h"
+
+namespace rlgo::optimise {
+
+class Acceptance {
+ public:
+  // Refers to the caller's objects. Model files go to `folder`.
+  Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
+             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result);
+  // Checks the chosen candidate. One that is refused is told about and gives way to the same rewrites without those
+  // that spoil it, then to the next best candidate, at last to the model without rewrites. Sets result.chosen, checks,
+  // checked. Throws Error where a rewrite is proved wrong: what shows it is then left in a folder, which is named.
+  void choose();
+
+ private:
+  bool accepts(const Candidate& candidate);
+  // The candidate's rewrites without those that its first refused check does not like. False: nothing is left.
+  bool add_repaired(size_t candidate);
+  [[noreturn]] void report_wrong(const Candidate& candidate, const Check& check);
+  bool accepts_part(const Replayed& part, const Check& like);
+  // Of the candidates that nothing is said against.
+  size_t next_best() const;
+
+  const OptimiseOptions& options_;
+  const LoadedModel& model_;
+  cost::Runtime& runtime_;
+  cost::CostModel& cost_;
+  std::filesystem::path folder_;
+  OptimiseClock& clock_;
+  const Log& log_;
+  Result& result_;
+  Verifier verifier_;
+};
+
+}  // namespace rlgo::optimise

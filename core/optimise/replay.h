@@ -1,0 +1,67 @@
+// Parts of a trace replayed: the same rewrites without some of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/rules/rules.h"
+#include "core/search/search.h"
+
+namespace rlgo::optimise {
+
+// What a replay made.
+struct Replayed {
+  graph::Graph graph;
+  search::Trace trace;        // the steps that were made, as search::replay() takes them (by Replay's rules)
+  std::vector<size_t> steps;  // which steps of the whole trace these are
+  // Values of the unmodified graph, and what stands in their place now.
+  std::vector<std::pair<graph::Value, graph::Value>> replaced;
+};
+
+// A trace says where a rewrite was made by counting matches, which holds only after all rewrites before it. Here a
+// rewrite is known by the nodes that it matched, so that it can be made without the others. A rewrite that needs what
+// one of those made is left out, too.
+class Replay {
+ public:
+  // Throws Error where a step of the trace does not apply.
+  Replay(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, const search::Trace& trace);
+  size_t size() const { return steps_.size(); }
+  const std::string& rule_name(size_t step) const { return rules_->name(steps_[step].rule); }
+  int32_t rule(size_t step) const { return steps_[step].rule; }
+  // Those steps with `keep`, in order.
+  Replayed run(const std::vector<bool>& keep) const;
+  Replayed prefix(size_t length) const;
+  // The graph that `keep`'s steps before `step` make, and the step's match in it; nothing where it has none there.
+  struct Place {
+    graph::Graph graph;
+    rules::Match match;  // of rules(): the rules of the trace alone
+  };
+  std::optional<Place> place(const std::vector<bool>& keep, size_t step) const;
+  const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
+  // The last step of a prefix, and all earlier ones that it needs.
+  std::vector<bool> needed_by(size_t step) const;
+
+ private:
+  // A node, whatever other rewrites were made: of the unmodified graph (step -1, `place` its id), or the place-th node
+  // that a step made.
+  struct Key {
+    int32_t step = -1, place = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Step {
+    int32_t rule = 0;  // of rules_
+    std::vector<Key> nodes;
+    std::vector<uint64_t> hashes;  // local hashes of the nodes, by which one that has no key here is known again
+  };
+  class Walk;
+
+  graph::Graph graph_;
+  std::shared_ptr<const rules::RuleSet> rules_;  // those of the trace alone
+  std::vector<int32_t> rule_numbers_;            // of rules_, in the set that was given
+  std::vector<Step> steps_;
+};
+
+}  // namespace rlgo::optimise

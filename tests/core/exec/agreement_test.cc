@@ -1,0 +1,166 @@
+#include "core/exec/agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/exec/equivalence.h"
+#include "tests/core/exec/graphs.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::Editor;
+using graph::Graph;
+using graph::Value;
+using ops::Op;
+
+constexpr ops::DType kF32 = ops::DType::f32;
+
+Value number(Editor& e, float value) { return e.add_weight("", f32_blob({value}, {})); }
+
+struct Pair {
+  Graph before, after;
+  std::vector<ValuePair> replaced;
+};
+
+// relu(relu(x)) in front of what `behind` adds, and the same with -x in its place: wrong.
+Pair wrong_in_front_of(const std::function<Value(Editor&, Value)>& behind, ops::Shape shape = {2, 6}) {
+  Pair pair;
+  Editor e("g");
+  const Value x = e.add_input("x", {kF32, std::move(shape)});
+  const Value twice = e.op(Op::relu, {e.op(Op::relu, {x})});
+  e.add_output("y", behind(e, twice));
+  pair.before = *e.finish();
+  Editor edit(pair.before);
+  const Value minus = edit.op(Op::neg, {x});
+  edit.replace(twice, minus);
+  pair.after = *edit.finish();
+  pair.replaced = {{twice, minus}};
+  return pair;
+}
+
+Agreement found(const Pair& pair, int sets = kInputKinds) {
+  AgreementCheck check(pair.before, pair.after, pair.replaced);
+  for (int k = 0; k < sets; ++k) check.run(check_inputs(pair.before, 1, k));
+  return check.found();
+}
+
+TEST(Agreement, SameGraphAgreesExactly) {
+  const Graph graph = linear_graph({1, 2, 3, 4}, {5, 6});
+  const Agreement same = found({graph, graph, {}});
+  EXPECT_FALSE(same.wrong);
+  EXPECT_EQ(same.error, 0);
+  EXPECT_TRUE(same.output_compared[0] && same.output_moves[0]);
+}
+
+TEST(Agreement, WrongBehindNothingButNaN) {
+  const auto nan = [](Editor& e, Value v) {
+    return e.op(Op::mul, {v, number(e, std::numeric_limits<float>::quiet_NaN())});
+  };
+  const Pair pair = wrong_in_front_of(nan);
+  EXPECT_TRUE(equivalence(pair.before, pair.after, 3, 1).within(1e-4));  // outputs alone show nothing
+  const Agreement wrong = found(pair);
+  EXPECT_TRUE(wrong.wrong);
+  EXPECT_FALSE(wrong.output_compared[0]);
+  EXPECT_TRUE(wrong.replaced_compared[0]);
+}
+
+TEST(Agreement, OnlyNaNIsNotAPass) {
+  const auto nan = [](Editor& e, Value v) {
+    return e.op(Op::mul, {v, number(e, std::numeric_limits<float>::quiet_NaN())});
+  };
+  Pair pair = wrong_in_front_of(nan);
+  pair.replaced.clear();  // nothing but NaN is seen then
+  const Agreement silent = found(pair);
+  EXPECT_FALSE(silent.wrong);
+  EXPECT_FALSE(silent.output_compared[0]);
+  EXPECT_EQ(silent.compared, 0);
+}
+
+TEST(Agreement, WrongBehindASaturatedSoftmax) {
+  const auto soft = [](Editor& e, Value v) {
+    ops::Attrs attrs;
+    attrs.set(ops::Attr::axis, 1);
+    return e.op(Op::softmax, {e.op(Op::mul, {v, number(e, 1e12F)})}, attrs);
+  };
+  const Pair pair = wrong_in_front_of(soft);
+  EXPECT_TRUE(found(pair).wrong);
+}
+
+TEST(Agreement, WrongBesideALargeElement) {
+  const auto large = [](Editor& e, Value v) {
+    return e.op(Op::add, {v, e.add_weight("", f32_blob({1e30F, 0, 0, 0, 0, 0}, {6}))});
+  };
+  Pair pair = wrong_in_front_of(large);
+  pair.replaced.clear();
+  EXPECT_TRUE(equivalence(pair.before, pair.after, 3, 1).within(1e-4));  // relative to 1e30
+  EXPECT_TRUE(found(pair).wrong);
+}
+
+// A stack of convolutions by three spellings of which single precision rounds away, under a sigmoid.
+TEST(Agreement, RoundingIsNotWrong) {
+  Editor e("deep");
+  Value v = e.add_input("x", {kF32, {1, 8, 6, 6}});
+  std::vector<float> w(8 * 8 * 9);
+  for (size_t k = 0; k < w.size(); ++k) w[k] = static_cast<float>((k * 7919 % 101) - 50.0) / 90;
+  ops::Attrs attrs;
+  attrs.set(ops::Attr::pads, ops::Ints{1, 1, 1, 1});
+  Value first_sum{};
+  for (int layer = 0; layer < 12; ++layer) {
+    const Value conv = e.op(Op::conv2d, {v, e.add_weight("", f32_blob(w, {8, 8, 3, 3}))}, attrs);
+    v = e.op(Op::sigmoid, {e.op(Op::mul, {conv, number(e, 3)})});
+    if (layer == 0) first_sum = v;
+  }
+  e.add_output("y", v);
+  const Graph before = *e.finish();
+  // x -> (3 x) / 3 at the beginning: exact over real numbers, rounded in floats.
+  Editor edit(before);
+  const Value thrice = edit.op(Op::mul, {first_sum, number(edit, 3)});
+  const Value same = edit.op(Op::mul, {thrice, number(edit, 1.0F)});
+  const Value back = edit.op(Op::div, {same, number(edit, 3)});
+  edit.replace(first_sum, back);
+  const Graph after = *edit.finish();
+  const Agreement rounded = found({before, after, {}});
+  EXPECT_FALSE(rounded.wrong) << rounded.error << " " << rounded.worst;
+  EXPECT_LT(rounded.error, 1e-9);
+  const auto inputs = check_inputs(before, 1, 0);
+  const auto reference = exact_outputs(before, inputs, 1);
+  const double own = output_error(reference, native_outputs(before, inputs, 1)).error;
+  EXPECT_GT(own, 1e-9);
+  EXPECT_LT(output_error(reference, native_outputs(after, inputs, 1)).error, 8 * own);
+}
+
+// (x + 1e20) - 1e20 is 0 in double precision, too: noise moves it by far more than the difference.
+TEST(Agreement, WhatCancelsIsNotJudged) {
+  const auto graph = [](bool grouped) {
+    Editor e("g");
+    const Value x = e.add_input("x", {kF32, {4}}), big = number(e, 1e20F);
+    e.add_output(
+        "y", grouped ? e.op(Op::add, {x, e.op(Op::sub, {big, big})}) : e.op(Op::sub, {e.op(Op::add, {x, big}), big}));
+    return *e.finish();
+  };
+  const Agreement unstable = found({graph(false), graph(true), {}}, 1);
+  EXPECT_FALSE(unstable.wrong);
+  EXPECT_EQ(unstable.unstable, 4);
+}
+
+TEST(Agreement, IntegersAreComparedExactly) {
+  const auto graph = [](float shift) {
+    Editor e("g");
+    const Value x = e.add_input("x", {kF32, {64}});
+    e.add_output("y", e.op(Op::less, {x, number(e, shift)}));
+    return *e.finish();
+  };
+  EXPECT_FALSE(found({graph(0), graph(0), {}}).wrong);
+  EXPECT_TRUE(found({graph(0), graph(0.5F), {}}).wrong);
+}
+
+TEST(Agreement, OtherInterfacesAreNotCompared) {
+  Editor e("g");
+  e.add_output("z", e.add_input("x", {kF32, {2, 2}}));
+  EXPECT_NE(found({linear_graph({1, 2, 3, 4}, {5, 6}), *e.finish(), {}}).interface, "");
+}
+
+}  // namespace
+}  // namespace rlgo::exec

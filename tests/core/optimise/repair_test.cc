@@ -1,0 +1,80 @@
+// Traces without some of their rewrites.
+#include "core/optimise/repair.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "core/base/temporary_folder.h"
+#include "core/graph/editor.h"
+
+namespace rlgo::optimise {
+namespace {
+
+using graph::Editor;
+using ops::Op;
+
+// Two chains of relus and a tanh of a tanh, added up.
+graph::Graph chains() {
+  Editor e("g");
+  const auto x = e.add_input("x", {ops::DType::f32, {4}});
+  const auto a = e.op(Op::relu, {e.op(Op::relu, {e.op(Op::relu, {x})})});
+  const auto b = e.op(Op::neg, {e.op(Op::neg, {x})});
+  e.add_output("y", e.op(Op::add, {a, b}));
+  return *e.finish();
+}
+
+std::shared_ptr<const rules::RuleSet> rules() {
+  return rules::RuleSet::parse(
+      "rule twice\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\nrule minus\n  ?y = (neg (neg ?x))\n  => ?y = ?x\n",
+      "test.rules");
+}
+
+const search::Trace kTrace{{0, 0}, {1, 0}, {0, 0}};
+
+size_t nodes(const graph::Graph& graph) { return graph.size(); }
+
+TEST(Replay, WholeTraceIsWhatSearchReplays) {
+  const Replay replay(chains(), rules(), kTrace);
+  const Replayed all = replay.prefix(3);
+  EXPECT_EQ(all.graph.hash(), search::replay(chains(), rules(), kTrace).hash());
+  EXPECT_EQ(nodes(all.graph), 3u);  // x, relu, add
+  EXPECT_FALSE(all.replaced.empty());
+}
+
+TEST(Replay, WithoutAStepTheOthersAreMade) {
+  const Replay replay(chains(), rules(), kTrace);
+  const Replayed some = replay.run({true, false, true});
+  EXPECT_EQ(nodes(some.graph), 5u);
+  EXPECT_EQ(some.steps, (std::vector<size_t>{0, 2}));
+  EXPECT_EQ(search::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
+}
+
+TEST(Repair, LeavesOutWhatIsRefused) {
+  const Replay replay(chains(), rules(), kTrace);
+  const auto has_minus = [](const Replayed& r) {
+    return std::ranges::none_of(r.steps, [](size_t step) { return step == 1; });
+  };
+  const auto repaired = without_refused(replay, has_minus, 20, [] { return false; });
+  ASSERT_TRUE(repaired);
+  EXPECT_EQ(repaired->left_out, (std::vector<size_t>{1}));
+  EXPECT_EQ(minimal_refused(replay, has_minus, 20), (std::vector<size_t>{1}));
+}
+
+TEST(Repair, NothingIsLeftWhereAllIsRefused) {
+  const Replay replay(chains(), rules(), kTrace);
+  EXPECT_FALSE(without_refused(
+      replay, [](const Replayed& r) { return r.steps.empty(); }, 20, [] { return false; }));
+}
+
+TEST(Repair, CounterexampleIsTheMatchedPart) {
+  const TemporaryFolder folder("rlgo-test");
+  const Replay replay(chains(), rules(), kTrace);
+  write_counterexample(replay, {1}, "because", folder.path());
+  const std::string text = read_file(folder.path() / "trace.txt");
+  EXPECT_NE(text.find("because\nstep 2: minus\n"), std::string::npos) << text;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "before.onnx"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "after.onnx"));
+}
+
+}  // namespace
+}  // namespace rlgo::optimise
