@@ -3,7 +3,8 @@
 
 For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
 Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together: rounds in
-random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios.
+random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
+a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
 
     peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [MODEL ...]
 
@@ -34,7 +35,7 @@ import _models  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
-COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine"]
+COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine", "unchanged"]
 PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]
 # One of each architecture, and everything that was shipped.
 TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
@@ -109,6 +110,21 @@ def relative_error(path, feeds, expected):
     return worst
 
 
+def same_model(one, other):
+    """Whether two files hold the same model: the same operators, weights, inputs and outputs, whatever program wrote them."""
+    if pathlib.Path(one).read_bytes() == pathlib.Path(other).read_bytes():
+        return True
+    plain = []
+    for path in (one, other):
+        model = onnx.load(path)
+        del model.graph.value_info[:]
+        for part in (model, model.graph):
+            part.doc_string = ""
+        model.producer_name = model.producer_version = ""
+        plain.append(model.SerializeToString(deterministic=True))
+    return plain[0] == plain[1]
+
+
 def quantile(values, share):
     return float(np.quantile(np.asarray(values), share))
 
@@ -133,6 +149,7 @@ def measure(group, name, source, folder, peers, args):
             row["note"] = MAKERS[peer](source, target, args) or ""
             row["made_s"] = round(time.perf_counter() - begin, 2)
             file = target if target.exists() else source
+            row["unchanged"] = int(same_model(source, file))
             row["operators"] = len(onnx.load(file, load_external_data=False).graph.node)
             row["error"] = relative_error(file, feeds, expected)
             if row["error"] <= TOLERANCE or pathlib.Path(source).stem == "ddddocr__common_old":
@@ -155,8 +172,6 @@ def measure(group, name, source, folder, peers, args):
                 line |= {"median_us": round(statistics.median(samples[peer]), 2), "ratio": 1.0 if peer == "original" else round(statistics.median(ratio), 4),
                          "ratio_low": round(quantile(ratio, 0.25), 4), "ratio_high": round(quantile(ratio, 0.75), 4),
                          "noise": round(abs(1 - statistics.median(ratios["again"])), 4), "rounds": len(ratio)}
-                if variants[peer] == source:  # unchanged: what a race of a file with itself shows is noise
-                    line |= {"ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}
             rows.append(line)
     return rows
 
@@ -168,14 +183,24 @@ def geometric_mean(values):
     return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")
 
 
+def cell(row):
+    if row.ratio != row.ratio:
+        return "-"
+    return "=" if row.unchanged == 1 else f"{row.ratio:.2f} ({int(row.operators)})"
+
+
 def report(folder):
     import pandas
 
     table = pandas.read_csv(folder / "peers.csv")
-    table.loc[table.note.fillna("").str.startswith("nothing found"), ["ratio", "ratio_low", "ratio_high"]] = 1.0  # unchanged
+    table.loc[table.unchanged == 1, "ratio"] = 1.0
     lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
-             "Ratios to the original's latency (below 1 is faster); A/A: the original against itself.\n"]
+             "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "
+             "=: the peer leaves the model as it is, which counts as 1.\n"]
     measured = [p for p in PEERS if p in set(table.peer) and p != "original"]
+    untold = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
+    if untold:
+        lines.append(f"Whether {', '.join(untold)} left a model as it was had not been recorded: their ratios are as measured.\n")
     for threads in sorted(set(table.threads)):
         part = table[table.threads == threads]
         peers = [p for p in measured if p in set(part.peer)]
@@ -183,7 +208,7 @@ def report(folder):
         for model in dict.fromkeys(part.model):
             rows = part[part.model == model].set_index("peer")
             first = rows.loc["original"]
-            cells = [f"{rows.loc[p].ratio:.2f} ({int(rows.loc[p].operators)})" if p in rows.index and rows.loc[p].ratio == rows.loc[p].ratio else "-" for p in peers]
+            cells = [cell(rows.loc[p]) if p in rows.index else "-" for p in peers]
             lines.append(f"| {model} | {int(first.operators)} | {first.median_us / 1000:.2f} | {first.noise:.3f} | " + " | ".join(cells) + " |")
         for label, rows in [*((f"geometric mean, {g}", part[part.group == g]) for g in dict.fromkeys(part.group)), ("geometric mean, all", part)]:
             lines.append(f"| {label} | | | | " + " | ".join(f"{geometric_mean(rows[rows.peer == p].ratio.dropna()):.3f}" for p in peers) + " |")
@@ -201,7 +226,8 @@ def draw(table, peers, path):
     import matplotlib.ticker
 
     part = table[table.threads == table.threads.min()]
-    models = list(dict.fromkeys(part.model))
+    gains = part[part.peer == peers[-1]].set_index("model").ratio
+    models = sorted(dict.fromkeys(part.model), key=lambda m: (gains.get(m, 1.0), m))
     figure, axes = plt.subplots(figsize=(9, 1.5 + 0.28 * len(models)))
     for k, peer in enumerate(peers):
         rows = part[part.peer == peer].set_index("model")
@@ -217,7 +243,7 @@ def draw(table, peers, path):
     axes.xaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2]))
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    axes.set_xlabel("latency / original (ONNX Runtime, default level, 1 thread); grey: A/A noise")
+    axes.set_xlabel(f"latency / original (ONNX Runtime, default level, 1 thread), sorted by {peers[-1]}; grey: A/A noise")
     axes.legend(fontsize=7, loc="lower left")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
