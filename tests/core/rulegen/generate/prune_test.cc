@@ -1,4 +1,4 @@
-// Pruning of candidates, figure 3.2 of the specification included; symbolic extents.
+// Pruning of candidates, the two trivial ones that TASO prunes (Jia et al. 2019) included; symbolic extents.
 #include "core/rulegen/generate/prune.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,71 @@
+"""What adding a search, a reward, ... touches is what CONTRIBUTING.md says: its table "Add a ..." is checked by an example.
+
+Each row shows one that is there. The sources that name it, by the pattern below, must be exactly the files of the row.
+    tests/structure/places.py [FOLDER]
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+# By kind: what names the example in sources (of any language), and in which files the example is text of its own.
+PATTERNS = {
+    "search": r'\bbeam\(|"beam"',
+    "reward": r'"R2"|\bfinal_only\b',
+    "agent": r'"hybrid"',
+    "runtime": r'"openvino"|openvino_measurer',
+    "rule set": r'"motion"',
+    "operator": r"\bprelu\b|\bprelu_(kernel|spec)\b|\bconvert_prelu\b",
+    "zoo graph": r"\bmake_inception_v3\b|RLGO_GRAPH\(inception_v3\)",
+    "subcommand": r"\brun_replay\b",
+}
+TOPS = ("core", "actors", "replay", "learner", "launch")
+
+
+def rows(root):
+    """{kind: files} of the table below "Add a ..."."""
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Add a", 1)[1]
+    found = {}
+    for line in text.splitlines():
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 3 and cells[0] in PATTERNS:
+            found[cells[0]] = set(re.findall(r"`([^`]+)`", cells[2]))
+    return found
+
+
+def sources(root):
+    for top in TOPS:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in (".cc", ".h", ".def", ".py"):
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def problems(root):
+    root = pathlib.Path(root)
+    told = rows(root)
+    for kind in sorted(PATTERNS.keys() - told.keys()):
+        yield f'CONTRIBUTING.md: no row "{kind}" in the table of "Add a ..."'
+    texts = {path: without_comments(text) for path, text in sources(root)}
+    for kind, files in told.items():
+        named = {path for path, text in texts.items() if re.search(PATTERNS[kind], text)}
+        own = {f for f in files if not re.search(PATTERNS[kind], texts.get(f, ""))}
+        for path in sorted(own):
+            if path in texts or not (root / path).exists():
+                yield f"CONTRIBUTING.md: a {kind} does not touch {path}, or it is gone"
+        for path in sorted(named - files):
+            yield f"{path}: a {kind} is named here too; CONTRIBUTING.md does not say so"
+
+
+def main():
+    found = list(problems(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RLGO_SOURCE", ".")))
+    print("\n".join(found) or "adding touches what CONTRIBUTING.md says")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
