@@ -101,7 +101,7 @@ int run_optimise(Context& context) {
   Request request;
   request.config.target = "auto";
   request.config.outcome_seeds = 4;  // one input of each kind
-  request.config.cost_repeats = 5;  // many groups roughly: races of whole models have the last word
+  request.config.cost_repeats = 5;   // many groups roughly: races of whole models have the last word
   request.options.costs = default_prices();
   Options options;
   std::string report_path;
