@@ -9,11 +9,11 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/exec/device_tools.h"
-#include "launch/train/run_report.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"
 #include "launch/train/roles.h"
+#include "launch/train/run_report.h"
 
 namespace rlgo::launch {
 namespace {
@@ -311,8 +311,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.agent = config_.agent;
   done.stop_reason = learner::name(result.reason);
   const std::string summary =
-      conclude({config_, folder_, model_, rules_, *prices_.model, *prices_.runtime, done, should_stop},
-               *best_, log_);
+      conclude({config_, folder_, model_, rules_, *prices_.model, *prices_.runtime, done, should_stop}, *best_, log_);
   store_costs();
   try {
     atomic_write(folder_.report(), run_html(folder_, config_, model_, rules_, prices_.model.get()));

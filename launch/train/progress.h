@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/base/stopwatch.h"
 #include "core/base/status_line.h"
+#include "core/base/stopwatch.h"
 
 namespace rlgo::launch {
 

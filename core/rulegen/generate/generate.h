@@ -72,8 +72,8 @@ void drop_narrower(GenerateReport& report);
 // instance of one that is kept.
 void drop_repeated(GenerateReport& report);
 
-// The rules as a file: under each family a line of prose; in front what made them (`command`), counts, and a hash of all
-// that follows the head, so that two runs can be compared.
+// The rules as a file: under each family a line of prose; in front what made them (`command`), counts, and a hash of
+// all that follows the head, so that two runs can be compared.
 std::string file_text(const GenerateReport& report, const std::string& command);
 
 // Lines for people: counts, times, memory of every family.
