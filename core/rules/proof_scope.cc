@@ -1,6 +1,7 @@
 #include "core/rules/proof_scope.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace rlgo::rules {
@@ -97,6 +98,7 @@ class ScopeCheck {
 
  private:
   bool node(const LeftNode& left, const graph::Node& node) {
+    if (!rule_.all_types && !finite(left.op, node)) return false;
     for (const auto& output : node.info->outputs) {
       if (!value(output)) return false;
     }
@@ -108,6 +110,19 @@ class ScopeCheck {
     if (!ranks(left, node) || !lists(left, node)) return false;
     if (left.op == Op::reshape && is_open(node.attrs()) && !open_shape_passed_on(rule_, left)) return false;
     return left.op != Op::max_pool || windows_have_elements(graph_.type(node.inputs[0]), node.attrs());
+  }
+
+  // Numbers in attributes and constants; bounds of a clip may be infinite, which is none.
+  bool finite(Op op, const graph::Node& node) const {
+    const auto is_finite = [](const auto& item) {
+      const auto* number = std::get_if<double>(&item.second);
+      return !number || std::isfinite(*number);
+    };
+    if (op != Op::clip && op != Op::pad && !std::ranges::all_of(node.attrs().items(), is_finite)) return false;
+    return std::ranges::all_of(node.inputs, [&](const graph::Value& input) {
+      const auto& read = graph_.node(input.node);
+      return read.op() != Op::fill || std::isfinite(read.attrs().f(Attr::value));
+    });
   }
 
   bool value(const ops::TensorType& type) {

@@ -6,6 +6,7 @@
 //   extents    at least 1, on both sides
 //   windows    each window of a max_pool on either side covers an element: not padding alone, as where a dilation is
 //              larger than the padded image
+//   numbers    finite, but for the bounds of a clip
 //   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
 //   ranks, lengths of lists   of proved rules: as the proof line says
 #pragma once

@@ -101,7 +101,7 @@ int report_mutants(const std::vector<std::string>& files, const std::vector<std:
       if (!names.empty() && std::ranges::find(names, rules[k].name) == names.end()) continue;
       for (auto& mutant : rulegen::mutants_of(rules[k])) {
         if (stop_signal() != 0) break;
-        const auto result = rulegen::judge_mutant(rules[k].name, std::move(mutant), *axioms, options);
+        const auto result = rulegen::judge_mutant(rules[k], std::move(mutant), *axioms, options);
         ++fates[result.fate];
         if (result.fate != rulegen::MutantFate::survived) continue;
         std::printf("%-36s survived %6lld instances: %s\n", result.axiom.c_str(),
@@ -112,9 +112,11 @@ int report_mutants(const std::vector<std::string>& files, const std::vector<std:
   }
   const int refuted = fates[rulegen::MutantFate::refuted], survived = fates[rulegen::MutantFate::survived];
   const double share = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
-  std::printf("mutants: %d refuted, %d survived (%.2f %% refuted); %d never apply, %d follow from the axioms; %.1f s\n",
-              refuted, survived, 100 * share, fates[rulegen::MutantFate::impossible],
-              fates[rulegen::MutantFate::proved], watch.seconds());
+  std::printf(
+      "mutants: %d refuted, %d survived (%.2f %% refuted); %d never apply, %d do what the axiom "
+      "does, %d follow from the axioms; %.1f s\n",
+      refuted, survived, 100 * share, fates[rulegen::MutantFate::impossible], fates[rulegen::MutantFate::same],
+      fates[rulegen::MutantFate::proved], watch.seconds());
   return share >= kLeast ? 0 : 1;
 }
 

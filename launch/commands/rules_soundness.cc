@@ -1,8 +1,10 @@
 // rlgo rules soundness: rules applied at random places of random graphs, outputs compared in the prime field.
 #include <cstdio>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/onnx/onnx.h"
 #include "core/rulegen/check/soundness.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
@@ -12,11 +14,14 @@ namespace rlgo::launch {
 
 int run_rules_soundness(std::vector<std::string> arguments) {
   std::vector<std::string> files;
-  int64_t applications = 20'000, seed = 1;
+  std::string folder;
+  int64_t applications = 20'000, seed = 1, every = 1'000;
   Options options;
   options.heading("Soundness");
   options.texts("rules", files, "rule files; none means the shipped set");
   options.integer("applications", applications, 1, kNoLimit, "how often rules are applied in all");
+  options.text("pairs", folder, "folder for pairs of ONNX files, before and after, for a check in another runtime");
+  options.integer("every", every, 1, kNoLimit, "one pair of so many applications");
   options.integer("seed", seed, 0, kNoLimit, "seed of the graphs");
   const auto rest = parse_rules_arguments("soundness", options, arguments);
   if (!rest) return 0;
@@ -25,6 +30,21 @@ int run_rules_soundness(std::vector<std::string> arguments) {
   rulegen::SoundnessOptions soundness;
   soundness.applications = applications;
   soundness.seed = static_cast<uint64_t>(seed);
+  int64_t seen = 0, written = 0;
+  if (!folder.empty()) {
+    std::filesystem::create_directories(folder);
+    soundness.pair = [&](int rule, const graph::Graph& before, const graph::Graph& after) {
+      if (seen++ % every != 0) return;
+      const auto stem = std::filesystem::path(folder) / fmt::format("{:06}-{}", written, rules->name(rule));
+      try {
+        onnx_io::export_graph(before, {}, stem.string() + "-before.onnx");
+        onnx_io::export_graph(after, {}, stem.string() + "-after.onnx");
+        ++written;
+      } catch (const Error&) {  // what ONNX cannot say
+        std::filesystem::remove(stem.string() + "-before.onnx");
+      }
+    };
+  }
   const Stopwatch watch;
   double told = 0;
   soundness.go_on = [&](int64_t done) {
@@ -38,13 +58,16 @@ int run_rules_soundness(std::vector<std::string> arguments) {
   for (const auto& [rule, example] : result.counterexamples)
     std::printf("%s: not sound\n%s\n", rules->name(rule).c_str(), example.to_text().c_str());
   for (int r = 0; r < rules->size(); ++r) {
-    if (result.by_rule[static_cast<size_t>(r)] == 0) std::printf("%s: never applied\n", rules->name(r).c_str());
+    const auto count = result.by_rule[static_cast<size_t>(r)];
+    if (count < 100 && (count == 0 || applications >= 100 * rules->size()))
+      std::printf("%s: applied %lld times\n", rules->name(r).c_str(), static_cast<long long>(count));
   }
   std::printf(
-      "%lld applications of %d rules (%d never applied): %zu rules with a counterexample; %lld applications equal but "
+      "%lld applications of %d rules (%d fewer than 100 times, %d never): %zu rules with a counterexample; %lld "
+      "applications equal but "
       "for rounded constants or without a meaning over the reals; %.1f s\n",
-      static_cast<long long>(result.applications), rules->size(), result.idle_rules, result.counterexamples.size(),
-      static_cast<long long>(result.incomparable), watch.seconds());
+      static_cast<long long>(result.applications), rules->size(), result.seldom_rules, result.idle_rules,
+      result.counterexamples.size(), static_cast<long long>(result.incomparable), watch.seconds());
   return result.counterexamples.empty() ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/rng.h"
 #include "core/rulegen/check/compare.h"
 #include "core/rulegen/check/dependence.h"
+#include "core/rules/instance.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -49,6 +50,16 @@ std::string unguarded(const rules::CompiledRule& rule, const rules::Match& match
   return found;
 }
 
+bool does_the_same(const rules::RuleSet& original, const rules::Match& match, const graph::Graph& left,
+                   const graph::Graph& right) {
+  for (auto other : rules::find_matches(original, 0, left)) {
+    if (other.nodes != match.nodes) continue;
+    const auto rewrite = rules::apply(original, other, left);
+    if (rewrite && rewrite->graph.hash() == right.hash()) return true;
+  }
+  return false;
+}
+
 // False where the verdict is settled.
 bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left, const BoundedOptions& options,
                 CheckResult& result) {
@@ -56,6 +67,7 @@ bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left,
   for (const auto& match : rules::find_matches(rules, rule, left)) {
     const auto right = rules::apply(rules, match, left);
     if (!right) continue;
+    if (options.original && does_the_same(*options.original, match, left, right->graph)) continue;
     const Comparison comparison(left, right->graph);
     ++result.instances;
     if (options.reads) {
@@ -136,7 +148,7 @@ namespace {
 void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
   const std::vector<std::vector<int64_t>> pools{{2},       {3}, {1, 2}, {4},    {1, 3}, {2, 4}, {2, 6},
                                                 {1, 2, 4}, {5}, {1, 5}, {3, 4}, {1, 6}, {1},    {2}};
-  constexpr int64_t kPatient = 200, kUsual = 4;  // times as many tries for the last pool, for the others
+  constexpr int64_t kPatient = 1000, kUsual = 4;  // times as many tries for the last pool, for the others
   uint64_t seed = options.seed;
   for (const auto& pool : pools) {
     BoundedOptions few = options;
@@ -154,6 +166,18 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   if (result.check.instances > 0 && result.check.why.starts_with("no instance")) {
     result.check.why.clear();
     result.check.verdict = Verdict::equal;
+  }
+}
+
+// Larger images and other shapes, as contract tests have them.
+void add_larger(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
+  constexpr int64_t kInstances = 30, kAttempts = 1500;
+  Rng rng({options.seed, 0x1A96E});
+  const int64_t enough = result.check.instances + kInstances;
+  for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
+    if (options.stop && options.stop()) return;
+    const auto left = rules::random_instance(rules.rule(rule), rng);
+    if (left && !compare_at(rules, rule, *left, options, result.check)) return;
   }
 }
 
@@ -175,6 +199,7 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     result = check_within(rules, rule, wider);
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
+  if (options.original && result.check.verdict != Verdict::different) add_larger(rules, rule, options, result);
   return result;
 }
 

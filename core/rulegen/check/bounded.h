@@ -53,7 +53,8 @@ struct BoundedOptions {
   int64_t exact_terms = 500'000;
   int64_t z3_terms = 2'000;  // where polynomials do not see it: Z3 is asked about sides of so many terms at most
   int64_t reach = 4;         // where too few instances are found, with more tries either, extents go up to this
-  bool reads = false;        // both sides must read the same elements, but of operands that total(?x) is asked of
+  const rules::RuleSet* original = nullptr;  // its one rule: places where it does the same do not count
+  bool reads = false;  // both sides must read the same elements, but of operands that total(?x) is asked of
   uint64_t seed = 1;
   std::function<bool()> stop = {};  // asked between instances
 };

@@ -6,6 +6,8 @@
 
 #include "core/base/rng.h"
 #include "core/rulegen/check/compare.h"
+#include "core/rulegen/check/dependence.h"
+#include "core/rulegen/check/wild_instance.h"
 #include "core/rules/instance.h"
 
 namespace rlgo::rulegen {
@@ -25,9 +27,11 @@ class Tester {
     const int64_t most_graphs = 50 * options_.applications + 1000 * rules_->size();
     for (int64_t k = 0; k < most_graphs && result_.applications < options_.applications; ++k) {
       Rng rng({options_.seed, static_cast<uint64_t>(k)});
+      wild_ = options_.wild && k / rules_->size() % 2 == 1;
       graph_for(static_cast<int>(k % rules_->size()), rng);
       if (options_.go_on && !options_.go_on(result_.applications)) break;
     }
+    result_.seldom_rules = static_cast<int>(std::ranges::count_if(result_.by_rule, [](int64_t n) { return n < 100; }));
     result_.idle_rules = static_cast<int>(std::ranges::count(result_.by_rule, 0));
     return std::move(result_);
   }
@@ -38,7 +42,7 @@ class Tester {
     std::vector<rules::Match> matches;
     // Shapes that chance seldom brings together are drawn more often.
     for (int k = 0; k < kDraws && matches.empty(); ++k) {
-      start = rules::random_instance(rules_->rule(rule), rng);
+      start = wild_ ? wild_instance(rules_->rule(rule), rng) : rules::random_instance(rules_->rule(rule), rng);
       if (start) matches = rules::find_matches(*rules_, rule, *start);
     }
     if (matches.empty()) return;
@@ -72,12 +76,19 @@ class Tester {
       return false;
     }
     if (!equal || !check.why.empty()) ++result_.incomparable;
+    if (rules_->rule(match.rule).all_types && !read_on_one_side(before, rewrite->graph, rng.next()).empty()) {
+      result_.counterexamples.emplace_back(
+          match.rule, Counterexample{before, rewrite->graph, "one side alone reads some elements", 0, 0});
+      return false;
+    }
+    if (options_.pair) options_.pair(match.rule, before, rewrite->graph);
     after = rewrite->graph;
     return true;
   }
 
   std::shared_ptr<const rules::RuleSet> rules_;
   SoundnessOptions options_;
+  bool wild_ = false;  // where the graph at hand comes from
   SoundnessResult result_;
 };
 

@@ -1,6 +1,8 @@
 // What a generation says of itself, and the last look at its rules.
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -55,6 +57,22 @@ const char* prose(std::string_view family) {
   return "Other operators.";
 }
 
+// What the rule says, variables numbered in the order in which they come.
+std::string without_names(const rules::CompiledRule& rule) {
+  const std::string text = rules::body_text(rule.text);
+  std::map<std::string, size_t> numbers;
+  std::string out;
+  for (size_t k = text.find('\n'); k < text.size(); ++k) {
+    out += text[k];
+    if (text[k] != '?') continue;
+    size_t end = k + 1;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+    out += std::to_string(numbers.try_emplace(text.substr(k, end - k), numbers.size()).first->second);
+    k = end - 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 void drop_repeated(GenerateReport& report) {
@@ -62,12 +80,16 @@ void drop_repeated(GenerateReport& report) {
   std::map<std::string, std::vector<size_t>> alike;
   for (size_t k = 0; k < report.rules.size(); ++k) alike[operators_of(report.rules[k].rule->rule(0))].push_back(k);
   std::vector<bool> dropped(report.rules.size(), false);
+  std::set<std::string> said;
+  for (size_t k = 0; k < report.rules.size(); ++k)
+    dropped[k] = !said.insert(without_names(report.rules[k].rule->rule(0))).second;
   for (const auto& [operators, group] : alike) {
     for (size_t last = group.size(); last-- > 0;) {
-      dropped[group[last]] = std::ranges::any_of(group, [&](size_t other) {
-        return other != group[last] && !dropped[other] &&
-               says_the_same(*report.rules[other].rule, *report.rules[group[last]].rule, kPlaces);
-      });
+      dropped[group[last]] =
+          dropped[group[last]] || std::ranges::any_of(group, [&](size_t other) {
+            return other != group[last] && !dropped[other] &&
+                   says_the_same(*report.rules[other].rule, *report.rules[group[last]].rule, kPlaces);
+          });
     }
   }
   for (size_t k = 0; k < dropped.size(); ++k) {

@@ -155,7 +155,7 @@ class Mutator {
 }  // namespace
 
 std::string_view name(MutantFate fate) {
-  constexpr std::string_view kNames[] = {"refuted", "impossible", "proved", "survived"};
+  constexpr std::string_view kNames[] = {"refuted", "impossible", "same", "proved", "survived"};
   return kNames[static_cast<size_t>(fate)];
 }
 
@@ -169,10 +169,11 @@ std::vector<Mutant> mutants_of(const rules::RuleText& rule) {
   }
 }
 
-MutantResult judge_mutant(const std::string& axiom, Mutant mutant, const AxiomSet& axioms,
-                          const BoundedOptions& options) {
-  MutantResult result{axiom, std::move(mutant), MutantFate::impossible, 0};
+MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const AxiomSet& axioms, BoundedOptions options) {
+  MutantResult result{axiom.name, std::move(mutant), MutantFate::impossible, 0};
   std::shared_ptr<const rules::RuleSet> rule;
+  const auto original = rules::RuleSet::parse(rules::to_text(axiom), "axiom");
+  options.original = original.get();
   try {
     rule = rules::RuleSet::parse(rules::to_text(result.mutant.text), "mutant");
   } catch (const Error&) {
@@ -181,7 +182,12 @@ MutantResult judge_mutant(const std::string& axiom, Mutant mutant, const AxiomSe
   const auto bounded = check_bounded(*rule, 0, options);
   result.instances = bounded.check.instances;
   if (bounded.check.verdict == Verdict::different) result.fate = MutantFate::refuted;
-  if (bounded.check.verdict == Verdict::different || bounded.check.instances == 0) return result;
+  if (bounded.check.verdict == Verdict::different) return result;
+  if (bounded.check.instances == 0) {
+    options.original = nullptr;
+    if (check_bounded(*rule, 0, options).check.instances > 0) result.fate = MutantFate::same;
+    return result;
+  }
   ProveOptions how;
   how.check = false;
   result.fate = prove(rule->rule(0), axioms, how).derived() ? MutantFate::proved : MutantFate::survived;

@@ -24,6 +24,7 @@ std::vector<Mutant> mutants_of(const rules::RuleText& rule);
 enum class MutantFate : uint8_t {
   refuted,     // a place where the sides differ, or where one reads elements that the other does not
   impossible,  // does not compile, or its sides never fit together: it can do no harm
+  same,        // does what the axiom does, at all places tried: a condition that shapes imply, operands that commute
   proved,      // follows from the axioms: the mistake is none
   survived,
 };
@@ -37,7 +38,6 @@ struct MutantResult {
 };
 
 // What validation (check_bounded) says of a mutant; what it lets pass is looked for a proof.
-MutantResult judge_mutant(const std::string& axiom, Mutant mutant, const AxiomSet& axioms,
-                          const BoundedOptions& options);
+MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const AxiomSet& axioms, BoundedOptions options);
 
 }  // namespace rlgo::rulegen
