@@ -92,7 +92,8 @@ std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs,
   ops::Types types;
   types.reserve(inputs.size());
   for (const Value& v : inputs) types.push_back(type(v));
-  auto outputs = ops::infer(op, types, *attrs, reason);
+  std::vector<ops::Requirement> required;
+  auto outputs = ops::infer(op, types, *attrs, reason, trusting_ ? &required : nullptr);
   if (!outputs) return std::nullopt;
 
   const uint64_t local_hash = hash_op(op, *attrs);
@@ -157,7 +158,7 @@ void Editor::replace(Value from, Value to) {
     const Node& user = graph_.nodes_[use.user];
     if (!may_merge(*user.info)) continue;
     const NodeId equal = find_equal(user.info->local_hash, user.inputs);
-    if (equal == kNoNode || equal == use.user) continue;
+    if (equal == kNoNode || equal == use.user || graph_.nodes_[equal].info->outputs != user.info->outputs) continue;
     const auto ports = static_cast<int32_t>(user.info->outputs.size());
     for (int32_t p = 0; p < ports; ++p) replace({use.user, p}, {equal, p});
   }

@@ -28,7 +28,10 @@ class Editor {
   // Nothing where operator, inputs and attributes do not fit; `reason` then says why. `attrs` need not be complete.
   std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs,
                                 std::string* reason = nullptr, std::string name = {});
-  // The same; throws Error where it does not fit.
+  // From now on try_add also takes operators that fit at some of the open sizes only (core/ops/extent.h): for what a
+  // model file has, which runs at these sizes alone.
+  void trust() { trusting_ = true; }
+  // The same as try_add; throws Error where it does not fit.
   NodeId add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs = {}, std::string name = {});
   // A node of this description (see make_info), whose inputs have the types that it was made for. Nothing is checked.
   NodeId add_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs);
@@ -76,6 +79,7 @@ class Editor {
   void remove_dead(std::vector<NodeId>& removed);
 
   Graph graph_;
+  bool trusting_ = false;
   NodeId first_new_ = 0;
   std::vector<NodeId> found_;  // older nodes that try_add returned
   std::vector<NodeId> touched_;

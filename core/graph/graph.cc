@@ -63,7 +63,8 @@ void Graph::validate() const {
     }
     if (!n.inputs.empty() && n.op() != ops::Op::opaque) {
       const auto types = input_types(id);
-      const auto inferred = ops::infer(n.op(), types, n.attrs());
+      std::vector<ops::Requirement> required;
+      const auto inferred = ops::infer(n.op(), types, n.attrs(), nullptr, &required);
       RLGO_CHECK(inferred.has_value() && *inferred == n.info->outputs);
     }
   }

@@ -20,6 +20,10 @@ bool in_range(const Ints& values, size_t count, int64_t least) {
   return values.size() == count && std::ranges::all_of(values, [=](int64_t v) { return v >= least && v <= kMost; });
 }
 
+bool only_ones(const Ints& values) {
+  return std::ranges::all_of(values, [](int64_t v) { return v == 1; });
+}
+
 // auto_pad SAME_*: as many outputs as ceil(extent / stride).
 Ints same_pads(const ops::Shape& x, const Window& window, bool upper) {
   Ints pads(4, 0);
@@ -46,6 +50,8 @@ std::optional<Window> window_of(const Call& call, const Ints& kernel) {
     return std::nullopt;
   const std::string mode = call.s("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    // With a stride the padding depends on the size.
+    if ((x.is_open(2) || x.is_open(3)) && !only_ones(window.strides)) return std::nullopt;
     window.pads = same_pads(x.shape, window, mode == "SAME_UPPER");
   } else if (mode == "VALID") {
     window.pads = {0, 0, 0, 0};
@@ -53,10 +59,6 @@ std::optional<Window> window_of(const Call& call, const Ints& kernel) {
     return std::nullopt;
   }
   return in_range(window.pads, 4, 0) ? std::optional(std::move(window)) : std::nullopt;
-}
-
-bool only_ones(const Ints& values) {
-  return std::ranges::all_of(values, [](int64_t v) { return v == 1; });
 }
 
 graph::Value transposed_2d(Maker& maker, graph::Value value, bool wanted) {
@@ -74,7 +76,7 @@ graph::Value scaled(Maker& maker, graph::Value value, double factor) {
 
 bool convert_conv(const Call& call, Maker& maker) {
   const auto& w = call.input_types[1];
-  if (w.rank() != 4) return false;
+  if (w.rank() != 4 || w.is_open(2) || w.is_open(3)) return false;
   const Ints kernel{w.shape[2], w.shape[3]};
   const auto window = window_of(call, kernel);
   if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
@@ -91,7 +93,9 @@ bool convert_conv(const Call& call, Maker& maker) {
 bool convert_conv_transpose(const Call& call, Maker& maker) {
   const auto& w = call.input_types[1];
   const std::string mode = call.s("auto_pad", "NOTSET");
-  if (w.rank() != 4 || call.has("output_shape") || (mode != "NOTSET" && mode != "VALID" && !mode.empty())) return false;
+  if (w.rank() != 4 || w.is_open(2) || w.is_open(3) || call.has("output_shape") ||
+      (mode != "NOTSET" && mode != "VALID" && !mode.empty()))
+    return false;
   const Ints kernel{w.shape[2], w.shape[3]};
   const auto window = window_of(call, kernel);
   if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
@@ -114,14 +118,14 @@ bool convert_matmul(const Call& call, Maker& maker) {
     maker.out(Op::matmul, {call.inputs[0], call.inputs[1]});
     return true;
   }
-  const auto left = a.rank() > 1 ? call.inputs[0] : maker.reshaped(call.inputs[0], {1, a.shape[0]});
-  const auto right = b.rank() > 1 ? call.inputs[1] : maker.reshaped(call.inputs[1], {b.shape[0], 1});
+  const auto left = a.rank() > 1 ? call.inputs[0] : maker.reshaped(call.inputs[0], {1, a.extent(0)});
+  const auto right = b.rank() > 1 ? call.inputs[1] : maker.reshaped(call.inputs[1], {b.extent(0), 1});
   const auto product = maker.op(Op::matmul, {left, right});
-  Ints shape = to_ints(maker.type(product).shape);
+  ops::Extents shape = maker.type(product).extents();
   if (!maker.ok()) return false;
   if (b.rank() == 1) shape.pop_back();
   if (a.rank() == 1) shape.erase(b.rank() == 1 ? shape.end() - 1 : shape.end() - 2);
-  maker.out(Op::reshape, {product}, {{Attr::shape, shape}});
+  maker.out_reshaped(product, shape);
   return true;
 }
 

@@ -40,11 +40,12 @@ bool convert_softmax(const Call& call, Maker& maker) {
     maker.out(Op::softmax, {call.inputs[0]}, {{Attr::axis, *axis}});
     return true;
   }
-  int64_t before = 1, after = 1;
-  for (int64_t d = 0; d < x.rank(); ++d) (d < *axis ? before : after) *= x.shape[d];
+  const ops::Extents extents = x.extents();
+  const auto before = ops::product(std::span(extents).first(static_cast<size_t>(*axis))),
+             after = ops::product(std::span(extents).subspan(static_cast<size_t>(*axis)));
   const auto flat = maker.reshaped(call.inputs[0], {before, after});
   const auto soft = maker.op(Op::softmax, {flat}, {{Attr::axis, int64_t{1}}});
-  maker.out(Op::reshape, {soft}, {{Attr::shape, to_ints(x.shape)}});
+  maker.out_reshaped(soft, extents);
   return true;
 }
 

@@ -21,7 +21,7 @@ int64_t clamped(int64_t position, int64_t extent) {
 // Where the result's shape is known, it does not matter how the file says it.
 bool convert_reshape(const Call& call, Maker& maker) {
   if (!call.output_types[0].is_static()) return false;
-  maker.out(Op::reshape, {call.inputs[0]}, {{Attr::shape, to_ints(call.output_types[0].shape)}});
+  maker.out_reshaped(call.inputs[0], call.output_types[0].extents());
   return true;
 }
 
@@ -42,10 +42,10 @@ bool convert_concat(const Call& call, Maker& maker) {
 // Sizes come from the types of the outputs: given as attribute, as input, or as a number of equal parts.
 bool convert_split(const Call& call, Maker& maker) {
   const auto axis = normal_axis(call.i("axis", 0), call.input_types[0].rank());
-  if (!axis) return false;
+  if (!axis || call.input_types[0].is_open(*axis)) return false;
   Ints sizes;
   for (const auto& type : call.output_types) {
-    if (!type.is_static() || type.rank() <= *axis) return false;
+    if (!type.is_static() || type.rank() <= *axis || type.is_open(*axis)) return false;
     sizes.push_back(type.shape[*axis]);
   }
   maker.out(Op::split, {call.inputs[0]}, {{Attr::axis, *axis}, {Attr::sizes, sizes}});
@@ -73,7 +73,7 @@ bool convert_slice(const Call& call, Maker& maker) {
   std::vector<Part> parts;
   for (size_t k = 0; k < count; ++k) {
     const int64_t axis = *normal_axis((*axes)[k], x.rank()), extent = x.shape[axis];
-    if ((*steps)[k] < 1) return false;
+    if ((*steps)[k] < 1 || x.is_open(axis)) return false;  // positions mean something else at other sizes
     const int64_t start = clamped((*starts)[k], extent);
     parts.push_back({axis, start, std::max(start, clamped((*ends)[k], extent)), (*steps)[k]});
   }
@@ -123,6 +123,8 @@ bool convert_expand(const Call& call, Maker& maker) {
   if (!call.output_types[0].is_static()) return false;
   if (call.output_types[0] == call.input_types[0]) {
     maker.pass(call.inputs[0]);
+  } else if (!is_closed(call.output_types[0])) {
+    return false;
   } else {
     maker.out(Op::expand, {call.inputs[0]}, {{Attr::shape, to_ints(call.output_types[0].shape)}});
   }
@@ -144,11 +146,12 @@ bool convert_resize(const Call& call, Maker& maker) {
     scales[0] = given->floats[2];
     scales[1] = given->floats[3];
   } else {
-    if (!call.constant(3) || !y.is_static() || y.rank() != 4 || y.shape[0] != x.shape[0] || y.shape[1] != x.shape[1])
-      return false;
-    for (size_t d = 0; d < 2; ++d) {
-      if (x.shape[2 + d] < 1 || y.shape[2 + d] % x.shape[2 + d] != 0) return false;
-      scales[d] = static_cast<double>(y.shape[2 + d] / x.shape[2 + d]);
+    if (!call.has_input(3) || !y.is_static() || y.rank() != 4) return false;
+    if (!y.extent(0).same(x.extent(0)) || !y.extent(1).same(x.extent(1))) return false;
+    for (int64_t d = 0; d < 2; ++d) {
+      const auto ratio = ops::divide_exactly(y.extent(2 + d), x.extent(2 + d));
+      if (!ratio || !ratio->is_number() || !ratio->at_least(1)) return false;
+      scales[d] = static_cast<double>(*ratio->number());
     }
   }
   ops::Attrs attrs{{Attr::coordinates, call.s("coordinate_transformation_mode", "half_pixel")},
@@ -164,7 +167,7 @@ bool convert_resize(const Call& call, Maker& maker) {
 bool convert_constant_of_shape(const Call& call, Maker& maker) {
   constexpr int64_t kMaxBytes = int64_t{64} << 20;
   const auto& type = call.output_types[0];
-  if (!type.is_static() || type.bytes() > kMaxBytes) return false;
+  if (!is_closed(type) || type.bytes() > kMaxBytes) return false;
   const Constant* value = call.tensor("value");
   if (call.has("value") && (!value || value->size() != 1)) return false;
   double number = 0.0;

@@ -43,13 +43,21 @@ std::vector<std::string> bindable(const onnx::GraphProto& graph) {
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       if (shape.dim(axis).has_dim_value()) continue;
-      names.insert(is_named(shape.dim(axis)) ? shape.dim(axis).dim_param() : place_name(input, axis));
+      names.insert(dim_name(input, axis));
     }
   }
   return {names.begin(), names.end()};
 }
 
 }  // namespace
+
+bool is_named_dim(const onnx::ValueInfoProto& input, int axis) {
+  return is_named(input.type().tensor_type().shape().dim(axis));
+}
+
+std::string dim_name(const onnx::ValueInfoProto& input, int axis) {
+  return is_named_dim(input, axis) ? input.type().tensor_type().shape().dim(axis).dim_param() : place_name(input, axis);
+}
 
 void bind_dims(onnx::ModelProto& model, const Dims& dims) {
   if (dims.empty()) return;
@@ -96,8 +104,7 @@ std::vector<std::string> open_dims(const onnx::ModelProto& model) {
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       const auto& dim = shape.dim(axis);
       if (dim.has_dim_value() || (is_named(dim) && !seen.insert(dim.dim_param()).second)) continue;
-      const std::string name = is_named(dim) ? dim.dim_param() : place_name(input, axis);
-      found.push_back(fmt::format("{} (input '{}', axis {})", name, input.name(), axis));
+      found.push_back(fmt::format("{} (input '{}', axis {})", dim_name(input, axis), input.name(), axis));
     }
   }
   return found;

@@ -8,7 +8,8 @@
 
 namespace onnx {
 class ModelProto;
-}
+class ValueInfoProto;
+}  // namespace onnx
 
 namespace rlgo::onnx_io {
 
@@ -16,6 +17,10 @@ namespace rlgo::onnx_io {
 // value infos, which may say otherwise. Throws Error for a size that binds nothing, is negative, or contradicts the
 // file.
 void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
+// The name that an open dimension of an input goes by: its symbolic name ("batch"), else "input:axis".
+std::string dim_name(const onnx::ValueInfoProto& input, int axis);
+// Whether it has a symbolic name.
+bool is_named_dim(const onnx::ValueInfoProto& input, int axis);
 // Forgets sizes of -1 in the declarations of the main graph, which some exporters write for open dimensions. Tells
 // whether there were any.
 bool open_negative_dims(onnx::ModelProto& model);

@@ -85,6 +85,7 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
 
 Model Importer::run() {
   sample_open_dims();
+  editor_.trust();
   if (opset_ > 0 && opset_ < kOldestOpset) {
     report_.notes.push_back(
         fmt::format("opset {}: operators older than opset {} are kept as they are", opset_, kOldestOpset));
@@ -119,7 +120,7 @@ void Importer::add_inputs() {
     if (has_default && model_.ir_version() < 4) continue;
     if (has_default) report_.default_inputs.push_back(input.name());
     values_[input.name()] =
-        editor_.add_input(input.name(), first_ ? sampled_type(input.name()) : type_of(input.type()));
+        editor_.add_input(input.name(), sampled_ ? sampled_type(input.name()) : type_of(input.type()));
   }
 }
 
@@ -216,8 +217,8 @@ void Importer::add_node(onnx::NodeProto& node) {
   if (std::ranges::none_of(node.output(), is_read)) return note(Change::Kind::unread, node);
   if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
-    const Call call = make_call(node);
-    step_shadows(node, call);
+    Call call = make_call(node);
+    follow(node, call);
     if (add_folded(node, call)) return;
     if (add_known(node, call)) {
       ++report_.known;
@@ -226,7 +227,10 @@ void Importer::add_node(onnx::NodeProto& node) {
       return;
     }
   }
-  if (!is_standard) step_shadows(node, make_call(node));
+  if (!is_standard) {
+    Call call = make_call(node);
+    follow(node, call);
+  }
   ++report_.opaque[full_op(node)];
   add_opaque(node);
   keep_origin(node);
@@ -258,17 +262,13 @@ bool Importer::add_folded(const onnx::NodeProto& node, const Call& call) {
 bool Importer::add_known(const onnx::NodeProto& node, const Call& call) {
   if (!find_converter(call.op) || call.outputs[0].empty()) return false;
   Maker maker(editor_, node.name());
-  if (!first_) return add_converted(call, maker);
+  if (!sampled_) return add_converted(call, maker);
   Call sampled = call;
   for (size_t k = 0; k < call.inputs.size(); ++k) {
     if (call.has_input(k)) sampled.input_types[k] = editor_.type(call.inputs[k]);
   }
   for (int k = 0; k < node.output_size(); ++k)
     sampled.output_types[static_cast<size_t>(k)] = sampled_type(node.output(k));
-  if (!is_open(sampled)) return add_converted(sampled, maker);
-  auto attrs = open_attrs(sampled);
-  if (!attrs) return false;
-  maker.use(std::move(*attrs));
   return add_converted(sampled, maker);
 }
 
@@ -287,7 +287,7 @@ bool Importer::add_converted(const Call& call, Maker& maker) {
     if (call.outputs[k].empty()) continue;
     values_[call.outputs[k]] = made[k];
     const auto& type = editor_.type(made[k]);
-    if (!first_ || !type.alternative) types_.set(call.outputs[k], type);
+    if (!type.open) types_.set(call.outputs[k], type);
     set_sampled(call.outputs[k], type);
   }
   return true;
@@ -331,7 +331,7 @@ Call Importer::make_call(const onnx::NodeProto& node) const {
   for (const auto& name : node.input()) {
     call.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
     call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
-                               : first_     ? types_.type(name)
+                               : sampled_   ? types_.type(name)
                                             : editor_.type(call.inputs.back()));
     call.constants.push_back(constant_of(name));
   }

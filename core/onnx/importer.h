@@ -10,6 +10,7 @@
 
 #include "core/onnx/onnx.h"
 #include "core/onnx/onnx_node.h"
+#include "core/onnx/open_shapes.h"
 #include "core/onnx/sampled_shapes.h"
 #include "core/onnx/skeleton.h"
 #include "core/onnx/type_table.h"
@@ -47,10 +48,8 @@ class Importer {
 
   void check_samples(const Sizes& open) const;
   void sample_open_dims();
-  void step_shadows(const onnx::NodeProto& node, const Call& call);
-  bool is_open(const Call& call) const;
-  std::optional<std::vector<ops::Attrs>> open_attrs(const Call& call) const;
-  ops::TensorType sampled_type(const std::string& name) const;
+  void follow(const onnx::NodeProto& node, Call& call);
+  ops::TensorType sampled_type(const std::string& name);
   void set_sampled(const std::string& name, const ops::TensorType& type);
 
   Call make_call(const onnx::NodeProto& node) const;
@@ -68,7 +67,8 @@ class Importer {
   std::unordered_set<std::string> pinned_names_;   // initialisers that the export writes in any case
   std::unordered_set<std::string> read_names_;     // values that some node, subgraph or graph output reads
   TypeTable types_;
-  std::unique_ptr<Shadow> first_, second_;  // at the sample sizes; null where nothing is sampled
+  std::unique_ptr<SampledShapes> sampled_;  // null where nothing is sampled
+  std::unique_ptr<OpenShapes> open_;        // null where nothing is sampled
   Sizes samples_;
   graph::Editor editor_;
   std::unordered_map<std::string, graph::Value> values_;

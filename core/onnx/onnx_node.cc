@@ -79,10 +79,8 @@ std::optional<graph::NodeId> Maker::add(ops::Op op, std::span<const graph::Value
   // A left-out input: no operator of rlgo has one.
   ok_ = ok_ && std::ranges::none_of(inputs, [](const graph::Value& v) { return v.node == graph::kNoNode; });
   if (!ok_) return std::nullopt;
-  const auto& chosen = added_.size() < given_.size() ? given_[added_.size()] : attrs;
-  auto id = editor_->try_add(op, inputs, chosen, nullptr, std::move(name));
+  auto id = editor_->try_add(op, inputs, attrs, nullptr, std::move(name));
   ok_ = id.has_value();
-  if (ok_) added_.push_back(*id);
   return id;
 }
 
@@ -111,9 +109,22 @@ ops::TensorType Maker::type(graph::Value value) const {
   return ok_ && value.node != graph::kNoNode ? editor_->type(value) : ops::TensorType();
 }
 
-graph::Value Maker::reshaped(graph::Value value, const ops::Shape& shape) {
-  if (ok_ && type(value).shape == shape) return value;
-  return op(ops::Op::reshape, {value}, {{ops::Attr::shape, to_ints(shape)}});
+std::optional<ops::Attrs> Maker::reshape_attrs(graph::Value value, const ops::Extents& shape) {
+  const auto items = ops::reshape_items(type(value), shape);
+  ok_ = ok_ && items;
+  return ok_ ? std::optional(ops::Attrs{{ops::Attr::shape, *items}}) : std::nullopt;
+}
+
+graph::Value Maker::reshaped(graph::Value value, const ops::Extents& shape) {
+  ops::TensorType wanted = type(value);
+  ok_ = ok_ && wanted.set_extents(shape);
+  if (ok_ && wanted == type(value)) return value;
+  const auto attrs = reshape_attrs(value, shape);
+  return attrs ? op(ops::Op::reshape, {value}, *attrs) : graph::Value{};
+}
+
+void Maker::out_reshaped(graph::Value value, const ops::Extents& shape) {
+  if (const auto attrs = reshape_attrs(value, shape)) out(ops::Op::reshape, {value}, *attrs);
 }
 
 std::optional<int64_t> normal_axis(int64_t axis, int rank) {

@@ -64,24 +64,21 @@ class Maker {
   // This type; static once everything before has fitted. A scalar where it has not.
   ops::TensorType type(graph::Value value) const;
   // reshape, or the value itself where it has that shape.
-  graph::Value reshaped(graph::Value value, const ops::Shape& shape);
-
-  // Attributes for the operators to come, in order, instead of those that the converter gives.
-  void use(std::vector<ops::Attrs> attrs) { given_ = std::move(attrs); }
+  graph::Value reshaped(graph::Value value, const ops::Extents& shape);
+  // The same as the operator that gives the call's output.
+  void out_reshaped(graph::Value value, const ops::Extents& shape);
 
   bool ok() const { return ok_; }
-  const std::vector<graph::NodeId>& added() const { return added_; }  // one per operator, in order
   const std::vector<graph::Value>& outputs() const { return outputs_; }
 
  private:
+  std::optional<ops::Attrs> reshape_attrs(graph::Value value, const ops::Extents& shape);
   std::optional<graph::NodeId> add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs,
                                    std::string name);
   graph::Editor* editor_;
   std::string name_;
   bool ok_ = true;
   std::vector<graph::Value> outputs_;
-  std::vector<graph::NodeId> added_;
-  std::vector<ops::Attrs> given_;
 };
 
 // False: this call is not one that rlgo can express. The inputs that are present have static types.
@@ -93,6 +90,8 @@ Converter find_converter(std::string_view op);
 std::optional<int64_t> normal_axis(int64_t axis, int rank);
 // Sorted, non-negative; nothing where one is out of range or given twice.
 std::optional<Ints> normal_axes(const Ints& axes, int rank);
+// Whether no extent depends on an open size; of one axis: !TensorType::is_open.
+inline bool is_closed(const ops::TensorType& type) { return type.is_static() && !type.open; }
 inline Ints to_ints(const ops::Shape& shape) { return Ints(shape.begin(), shape.end()); }
 
 }  // namespace rlgo::onnx_io

@@ -9,37 +9,9 @@
 namespace rlgo::onnx_io {
 namespace {
 
-// Binds the model's dimensions while it lives.
-class Bound {
- public:
-  Bound(onnx::ModelProto& model, const Sizes& sizes) : graph_(*model.mutable_graph()) {
-    input_ = graph_.input();
-    output_ = graph_.output();
-    values_ = graph_.value_info();
-    bind_dims(model, sizes);
-    // What the file says about its outputs is for other sizes.
-    for (auto& output : *graph_.mutable_output()) {
-      if (!output.type().has_tensor_type() || !output.type().tensor_type().has_shape()) continue;
-      for (auto& dim : *output.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-        if (!dim.has_dim_value()) dim.clear_dim_param();
-      }
-    }
-  }
-  ~Bound() {
-    graph_.mutable_input()->Swap(&input_);
-    graph_.mutable_output()->Swap(&output_);
-    graph_.mutable_value_info()->Swap(&values_);
-  }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-
- private:
-  onnx::GraphProto& graph_;
-  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> input_, output_, values_;
-};
-
 TypeTable types_at(onnx::ModelProto& model, const Sizes& sizes) {
-  const Bound bound(model, sizes);
+  const ForgottenShapes forgotten(model);
+  bind_dims(model, sizes);
   return TypeTable(model);
 }
 
@@ -49,40 +21,51 @@ int64_t first_size(int rank, int axis, int64_t count) {
   if (rank == 4 && axis >= 2) return 320 + 64 * (axis - 2) + 32 * count;
   return 48 + 8 * count;
 }
-int64_t second_size(int rank, int axis, int64_t first) {
-  if (axis == 0) return first + 3;
-  return first + (rank == 4 && axis >= 2 ? 160 : 24);
-}
-
 }  // namespace
 
-SampleSizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis) {
-  SampleSizes sizes;
+struct ForgottenShapes::Saved {
+  onnx::GraphProto& graph;
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> input, output, values;
+};
+
+ForgottenShapes::ForgottenShapes(onnx::ModelProto& model) {
+  auto& graph = *model.mutable_graph();
+  saved_ = std::unique_ptr<Saved>(new Saved{graph, graph.input(), graph.output(), graph.value_info()});
+  graph.clear_value_info();
+  for (auto& output : *graph.mutable_output()) {
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+  }
+}
+
+ForgottenShapes::~ForgottenShapes() {
+  saved_->graph.mutable_input()->Swap(&saved_->input);
+  saved_->graph.mutable_output()->Swap(&saved_->output);
+  saved_->graph.mutable_value_info()->Swap(&saved_->values);
+}
+
+Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis) {
+  Sizes sizes;
   std::map<int, int64_t> taken;  // dimensions with a size of their own, by kind of axis
   for (const auto& input : model.graph().input()) {
     if (!input.type().has_tensor_type()) continue;
     if (!input.type().tensor_type().has_shape()) return {};
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
-      const auto& dim = shape.dim(axis);
-      if (dim.has_dim_value()) continue;
-      const bool is_named = dim.has_dim_param() && !dim.dim_param().empty() && dim.dim_param() != "?";
-      const std::string name = is_named ? dim.dim_param() : input.name() + ":" + std::to_string(axis);
-      if (sizes.first.contains(name)) continue;
+      if (shape.dim(axis).has_dim_value()) continue;
+      const std::string name = dim_name(input, axis);
+      if (sizes.contains(name)) continue;
       const int kind = axis == 0 ? 0 : (shape.dim_size() == 4 && axis >= 2 ? 2 : 1);
-      const int64_t count = is_named && !by_axis ? taken[kind]++ : 0;
+      const int64_t count = is_named_dim(input, axis) && !by_axis ? taken[kind]++ : 0;
       const auto given = wanted.find(name);
-      const int64_t first = given != wanted.end() ? given->second : first_size(shape.dim_size(), axis, count);
-      sizes.first[name] = first;
-      sizes.second[name] = second_size(shape.dim_size(), axis, first);
+      sizes[name] = given != wanted.end() ? given->second : first_size(shape.dim_size(), axis, count);
     }
   }
   return sizes;
 }
 
-Shadow::Shadow(onnx::ModelProto& model, const Sizes& sizes) : types_(types_at(model, sizes)) {}
+SampledShapes::SampledShapes(onnx::ModelProto& model, const Sizes& sizes) : types_(types_at(model, sizes)) {}
 
-void Shadow::step(const onnx::NodeProto& node, int version, bool is_standard, Call& call) {
+void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_standard, Call& call) {
   const auto constant = [&](int k) -> const Constant* {
     if (call.constants[static_cast<size_t>(k)]) return call.constants[static_cast<size_t>(k)];
     const auto found = constants_.find(node.input(k));
@@ -107,30 +90,6 @@ void Shadow::step(const onnx::NodeProto& node, int version, bool is_standard, Ca
     types_.set(node.output(0), value->type);
     constants_[node.output(0)] = std::move(*value);
   }
-}
-
-std::optional<Ints> open_reshape(const ops::Shape& in_a, const ops::Shape& out_a, const ops::Shape& in_b,
-                                 const ops::Shape& out_b) {
-  if (out_a.size() != out_b.size()) return std::nullopt;
-  Ints shape;
-  bool has_rest = false, has_zero = false, has_same = false;
-  for (size_t d = 0; d < out_a.size(); ++d) {
-    const bool is_copy = d < in_a.size() && in_a[d] == out_a[d] && in_b[d] == out_b[d];
-    if (out_a[d] == out_b[d]) {
-      shape.push_back(out_a[d]);
-      has_zero = has_zero || out_a[d] == 0;
-    } else if (is_copy) {
-      shape.push_back(ops::kSameExtent);
-      has_same = true;
-    } else if (!has_rest) {
-      shape.push_back(ops::kRestExtent);
-      has_rest = true;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (has_zero && (has_same || has_rest)) return std::nullopt;
-  return shape;
 }
 
 }  // namespace rlgo::onnx_io

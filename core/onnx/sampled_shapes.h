@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -14,22 +14,33 @@ namespace rlgo::onnx_io {
 
 using Sizes = std::map<std::string, int64_t>;  // by symbolic name, or "input:axis"
 
-// Two sets of sizes for the model's open dimensions. `wanted` overrides some of the first. The sets differ in every
-// dimension, and no size is 1, which would broadcast. Where `by_axis`, dimensions of different names at the same axis
-// have the same size. Empty where nothing is open, or an input has not even a rank.
-struct SampleSizes {
-  Sizes first, second;
-};
-SampleSizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis);
+// Sizes for the model's open dimensions, none of them 1, which would broadcast. `wanted` overrides some. Where
+// `by_axis`, dimensions of different names at the same axis have the same size. Empty where nothing is open, or an
+// input has not even a rank.
+Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis);
 
-class Shadow {
+// While it lives, the model says nothing of the shapes of its outputs and of values inside: that is for other sizes.
+// Then its inputs, too, are as they were.
+class ForgottenShapes {
+ public:
+  explicit ForgottenShapes(onnx::ModelProto& model);
+  ~ForgottenShapes();
+  ForgottenShapes(const ForgottenShapes&) = delete;
+  ForgottenShapes& operator=(const ForgottenShapes&) = delete;
+
+ private:
+  struct Saved;
+  std::unique_ptr<Saved> saved_;
+};
+
+class SampledShapes {
  public:
   // Types of all values at these sizes. The model is left as it was.
-  Shadow(onnx::ModelProto& model, const Sizes& sizes);
+  SampledShapes(onnx::ModelProto& model, const Sizes& sizes);
   bool is_contradictory() const { return !types_.contradiction().empty(); }
 
-  // Follows one operator. `call` is the importer's, whose types and constants are replaced by this shadow's; constants
-  // that hold at all sizes stay.
+  // Follows one operator. `call` is the importer's, whose types and constants are replaced by those at these sizes;
+  // constants that hold at all sizes stay.
   void step(const onnx::NodeProto& node, int version, bool is_standard, Call& call);
   ops::TensorType type(const std::string& name) const { return types_.type(name); }
   void set(const std::string& name, const ops::TensorType& type) { types_.set(name, type); }
@@ -38,9 +49,5 @@ class Shadow {
   TypeTable types_;
   std::unordered_map<std::string, Constant> constants_;
 };
-
-// One attribute `shape` for a reshape that must hold at both sizes; nothing where there is none.
-std::optional<Ints> open_reshape(const ops::Shape& in_a, const ops::Shape& out_a, const ops::Shape& in_b,
-                                 const ops::Shape& out_b);
 
 }  // namespace rlgo::onnx_io

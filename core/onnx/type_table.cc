@@ -11,6 +11,24 @@
 
 namespace rlgo::onnx_io {
 
+namespace {
+
+// Takes over the sizes and names of dimensions that `inferred` has.
+void merge_dims(onnx::TypeProto& known, const onnx::TypeProto& inferred) {
+  if (!known.has_tensor_type() || !inferred.has_tensor_type() || !inferred.tensor_type().has_shape()) return;
+  auto& type = *known.mutable_tensor_type();
+  const auto& from = inferred.tensor_type().shape();
+  if (!type.has_shape() || type.shape().dim_size() != from.dim_size()) {
+    *type.mutable_shape() = from;
+    return;
+  }
+  for (int d = 0; d < from.dim_size(); ++d) {
+    if (from.dim(d).has_dim_value() || from.dim(d).has_dim_param()) *type.mutable_shape()->mutable_dim(d) = from.dim(d);
+  }
+}
+
+}  // namespace
+
 struct TypeTable::Map {
   std::unordered_map<std::string, onnx::TypeProto> types;
 };
@@ -49,8 +67,32 @@ ops::TensorType TypeTable::type(const std::string& name) const {
 
 void TypeTable::set(const std::string& name, const ops::TensorType& type) { set_type(map_->types[name], type); }
 
-void TypeTable::refine(const onnx::NodeProto& node, int version,
-                       const std::function<const Constant*(int k)>& constant) {
+std::optional<std::vector<TypeTable::Dim>> TypeTable::dims(const std::string& name) const {
+  const auto found = map_->types.find(name);
+  if (found == map_->types.end() || !found->second.has_tensor_type() || !found->second.tensor_type().has_shape())
+    return std::nullopt;
+  std::vector<Dim> dims;
+  for (const auto& dim : found->second.tensor_type().shape().dim())
+    dims.push_back({dim.has_dim_value() ? dim.dim_value() : ops::kUnknown, dim.dim_param()});
+  return dims;
+}
+
+void TypeTable::set_dims(const std::string& name, ops::DType dtype, const std::vector<Dim>& dims) {
+  auto* tensor = map_->types[name].mutable_tensor_type();
+  tensor->set_elem_type(static_cast<int32_t>(dtype));
+  tensor->mutable_shape()->clear_dim();
+  for (const Dim& dim : dims) {
+    auto* added = tensor->mutable_shape()->add_dim();
+    if (dim.value != ops::kUnknown) {
+      added->set_dim_value(dim.value);
+    } else if (!dim.name.empty()) {
+      added->set_dim_param(dim.name);
+    }
+  }
+}
+
+void TypeTable::refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant,
+                       bool by_dims) {
   const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
   if (!schema || !schema->has_type_and_shape_inference_function()) return;
   onnx::NodeProto copy = node;
@@ -75,7 +117,11 @@ void TypeTable::refine(const onnx::NodeProto& node, int version,
       const auto* inferred = context.getOutputType(static_cast<size_t>(k));
       if (node.output(k).empty() || inferred->value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
       auto& known = map_->types[node.output(k)];
-      if (known.value_case() == onnx::TypeProto::VALUE_NOT_SET || type_of(*inferred).is_static()) known = *inferred;
+      if (known.value_case() == onnx::TypeProto::VALUE_NOT_SET || type_of(*inferred).is_static()) {
+        known = *inferred;
+      } else if (by_dims) {
+        merge_dims(known, *inferred);
+      }
     }
   } catch (const std::exception&) {
     // Then the types stay as they are.

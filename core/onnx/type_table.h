@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/onnx/constant.h"
 #include "core/onnx/proto.h"
@@ -25,9 +27,19 @@ class TypeTable {
   // Unranked and `other` for an unknown name.
   ops::TensorType type(const std::string& name) const;
   void set(const std::string& name, const ops::TensorType& type);
+  // One dimension: its size, else its name, else neither.
+  struct Dim {
+    int64_t value = ops::kUnknown;
+    std::string name;
+  };
+  // Nothing where not even the rank is known.
+  std::optional<std::vector<Dim>> dims(const std::string& name) const;
+  void set_dims(const std::string& name, ops::DType dtype, const std::vector<Dim>& dims);
   // Infers the types of the node's outputs once more, now that some inputs are known to be constant: `constant` gives
-  // the value of input k, or null. Errors of inference leave all as it was.
-  void refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant);
+  // the value of input k, or null. Errors of inference leave all as it was. With `by_dims`, what is inferred of single
+  // dimensions counts too.
+  void refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant,
+              bool by_dims = false);
 
  private:
   struct Map;

@@ -48,6 +48,12 @@ inline bool are_axes(const Ints& axes, int rank) {
          std::ranges::all_of(axes, [rank](int64_t a) { return is_axis(a, rank); });
 }
 
+// What infer says of the outputs' extents where an input's are open, given its answer `types` at the sample sizes
+// (open_infer.cc). What is needed and not certain is appended to `required`; null: nothing may be needed.
+struct Requirement;
+Inferred infer_open(const OpSpec& spec, Inputs inputs, const Attrs& attrs, Types types,
+                    std::vector<Requirement>* required);
+
 // True for none, relu, sigmoid, tanh, gelu (erf form) and hard_swish.
 bool is_activation(std::string_view act);
 // Operations for each output element; 0 for none.

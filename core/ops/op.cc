@@ -63,28 +63,6 @@ std::string call_text(Op op, std::span<const TensorType> inputs, const Attrs& at
   return fmt::format("{}({}){}{}", name(op), join(types, ", "), attr_text.empty() ? "" : " ", attr_text);
 }
 
-// Once more, at the second sizes of open dimensions.
-std::optional<Types> with_alternatives(const OpSpec& wanted, std::span<const TensorType> inputs, const Attrs& attrs,
-                                       Types types) {
-  const auto is_open = [](const TensorType& type) { return type.alternative != nullptr; };
-  for (auto& type : types) type.alternative = nullptr;  // where infer passed an input's type on
-  if (std::ranges::none_of(inputs, is_open)) return types;
-  Types others(inputs.begin(), inputs.end());
-  for (auto& type : others) {
-    type.shape = Shape(type.alternative_shape());
-    type.alternative = nullptr;
-  }
-  auto second = wanted.infer(others, attrs);
-  if (!second || second->size() != types.size()) return std::nullopt;
-  for (size_t k = 0; k < types.size(); ++k) {
-    if (types[k].rank() != (*second)[k].rank()) return std::nullopt;
-    if (types[k].shape != (*second)[k].shape) {
-      types[k].alternative = std::make_shared<const Shape>(std::move((*second)[k].shape));
-    }
-  }
-  return types;
-}
-
 }  // namespace
 
 std::span<const Op> all_ops() { return kOps; }
@@ -151,7 +129,8 @@ std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reas
   return complete;
 }
 
-std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete, std::string* reason) {
+std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete, std::string* reason,
+                           std::vector<Requirement>* required) {
   const OpSpec& wanted = spec(op);
   const auto arity = static_cast<int64_t>(inputs.size());
   if (arity < wanted.min_inputs || arity > wanted.max_inputs) {
@@ -169,7 +148,8 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
     }
   }
   auto types = wanted.infer(inputs, complete);
-  if (types) types = with_alternatives(wanted, inputs, complete, std::move(*types));
+  if (types && std::ranges::any_of(inputs, [](const TensorType& type) { return type.open != nullptr; }))
+    types = infer_open(wanted, inputs, complete, std::move(*types), required);
   if (!types) {
     say(reason,
         reason ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete)) : "");

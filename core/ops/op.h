@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ops/attrs.h"
+#include "core/ops/extent.h"
 #include "core/ops/types.h"
 
 namespace rlgo::ops {
@@ -65,8 +66,13 @@ const OpSpec& spec(Op op);
 // operator, missing, or of the wrong kind (an int is accepted for a float).
 std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reason = nullptr);
 
-// complete_attrs + arity + infer. Nothing where it does not fit; then `reason` says why.
+// complete_attrs + arity + infer. Nothing where it does not fit; then `reason` says why. Where inputs have open
+// extents, it must fit at all sizes; or, with `required`, at those where what is appended there holds.
 std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete,
-                           std::string* reason = nullptr);
+                           std::string* reason = nullptr, std::vector<Requirement>* required = nullptr);
+
+// The attribute `shape` with which reshape makes `wanted` of the input at all sizes, open extents as kSameExtent and
+// kRestExtent; nothing where there is none.
+std::optional<Ints> reshape_items(const TensorType& input, std::span<const Extent> wanted);
 
 }  // namespace rlgo::ops

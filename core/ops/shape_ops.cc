@@ -56,6 +56,8 @@ Inferred infer_reshape(Inputs in, const Attrs& attrs) {
   if (!known(in) || elements == std::numeric_limits<int64_t>::max()) return std::nullopt;
   TensorType out(in[0].dtype, Shape(std::span<const int64_t>(shape)));
   int64_t* rest = nullptr;
+  const bool copies = std::ranges::find(shape, kSameExtent) != shape.end();
+  if (copies && std::ranges::find(shape, 0) != shape.end()) return std::nullopt;  // files say both with a 0
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] >= 0) continue;
     if (shape[d] == kSameExtent && d < in[0].shape.size()) {

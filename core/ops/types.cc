@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/ops/extent.h"
 
 namespace rlgo::ops {
 namespace {
@@ -71,7 +72,33 @@ int64_t TensorType::bytes() const { return saturating_product(elements(), size_b
 
 bool TensorType::operator==(const TensorType& other) const {
   if (dtype != other.dtype || ranked != other.ranked || shape != other.shape) return false;
-  return alternative == other.alternative || alternative_shape() == other.alternative_shape();
+  if (open == other.open) return true;
+  for (int64_t d = 0; d < rank(); ++d) {
+    if (!extent(d).same(other.extent(d))) return false;
+  }
+  return true;
+}
+
+Extent TensorType::extent(int64_t axis) const {
+  const auto at = static_cast<size_t>(axis);
+  return open ? (*open)[at] : Extent(shape[at]);
+}
+
+Extents TensorType::extents() const { return open ? *open : Extents(shape.begin(), shape.end()); }
+
+bool TensorType::is_open(int64_t axis) const { return open && !(*open)[static_cast<size_t>(axis)].is_number(); }
+
+bool TensorType::set_extents(Extents extents) {
+  Shape samples;
+  bool any_open = false;
+  for (const Extent& extent : extents) {
+    if (extent.is_undecided()) return false;
+    samples.push_back(extent.sample());
+    any_open = any_open || !extent.is_number();
+  }
+  shape = std::move(samples);
+  open = any_open ? std::make_shared<const Extents>(std::move(extents)) : nullptr;
+  return true;
 }
 
 uint64_t TensorType::hash() const {

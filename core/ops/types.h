@@ -6,10 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/small_vector.h"
 
 namespace rlgo::ops {
+
+class Extent;  // core/ops/extent.h
 
 // Values are those of ONNX's TensorProto.DataType; `other` stands for anything rlgo does not compute with (strings,
 // sequences, ...).
@@ -43,10 +46,10 @@ struct TensorType {
   DType dtype = DType::f32;
   bool ranked = true;  // false: not even the rank is known (only behind opaque operators); shape is then empty
   Shape shape;
-  // The shape at a second set of sizes, where a model leaves dimensions of its inputs open; null where it is the same.
-  // Inference answers at both or not at all, and types are equal only if both shapes are: so a rewrite never bakes in
-  // the size of an open dimension. Not part of text and hash.
-  std::shared_ptr<const Shape> alternative;
+  // Where a model leaves dimensions of its inputs open: the extents as functions of the open sizes (one per axis), of
+  // which `shape` has the values at the sample sizes. Null where all extents are numbers. Types are equal only if they
+  // are at all sizes. Not part of text and hash.
+  std::shared_ptr<const std::vector<Extent>> open;
 
   TensorType() = default;
   TensorType(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
@@ -61,7 +64,11 @@ struct TensorType {
   int64_t bytes() const;     // elements() * size_bytes(dtype), saturating
   uint64_t hash() const;
   bool operator==(const TensorType& other) const;
-  const Shape& alternative_shape() const { return alternative ? *alternative : shape; }
+  Extent extent(int64_t axis) const;
+  std::vector<Extent> extents() const;
+  bool is_open(int64_t axis) const;  // depends on an open size
+  // Fills in `shape` and `open`; false (and nothing is changed) where one is undecided.
+  bool set_extents(std::vector<Extent> extents);
 };
 
 std::string to_string(const TensorType& type);  // "f32[1,3,224,224]", "i64[]", "f32[?,8]", "f32[*]" (unranked)

@@ -78,7 +78,7 @@ std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto id : graph.inputs()) {
     const auto& type = graph.node(id).info->outputs[0];
-    if (type.alternative) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
+    if (type.open) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
   }
   return shapes;
 }

@@ -44,13 +44,24 @@ Val dim(const ops::TensorType& type, const Val& axis) {
   const auto* i = std::get_if<int64_t>(&axis);
   if (!i) return {};
   const int64_t at = *i < 0 ? *i + type.rank() : *i;
-  return at >= 0 && at < type.rank() ? Val(type.shape[static_cast<size_t>(at)]) : Val();
+  if (at < 0 || at >= type.rank()) return {};
+  return type.is_open(at) ? from_extent(type.extent(at)) : Val(type.shape[static_cast<size_t>(at)]);
 }
 
 bool is_constant(const Slot& slot, const Scope& scope) {
   if (slot.kind == SlotKind::tensor) return scope.graph.node(scope.binding.tensors[slot.index].node).constant;
   if (slot.kind == SlotKind::left) return scope.graph.node(scope.binding.nodes[slot.index]).constant;
   return false;
+}
+
+// Appends an integer to a list; with the first open one `extents` takes over. False where it is none.
+bool append(const Val& item, ops::Ints& numbers, ops::Extents& extents) {
+  const auto* i = std::get_if<int64_t>(&item);
+  if (!i && !std::holds_alternative<OpenInt>(item)) return false;
+  if (!i && extents.empty()) extents.assign(numbers.begin(), numbers.end());
+  if (!i || !extents.empty()) extents.push_back(*to_extent(item));
+  if (i) numbers.push_back(*i);
+  return true;
 }
 
 // Of a whole sequence, outside mapped terms.
@@ -61,19 +72,14 @@ Val of_sequence(TensorFn which, const Slot& slot, const Val& second, const Scope
     return std::ranges::all_of(items, [&](const Value& v) { return scope.graph.node(v.node).constant; });
   }
   ops::Ints out;
+  ops::Extents extents;  // of all items, from the first open one on
   for (const Value& v : items) {
     const auto& type = scope.graph.type(v);
-    if (which == TensorFn::rank) {
-      out.push_back(type.rank());
-    } else if (which == TensorFn::dim) {
-      const Val extent = dim(type, second);
-      if (!has_value(extent)) return {};
-      out.push_back(std::get<int64_t>(extent));
-    } else {
-      return {};
-    }
+    if (which != TensorFn::rank && which != TensorFn::dim) return {};
+    const Val item = which == TensorFn::rank ? Val(int64_t{type.rank()}) : dim(type, second);
+    if (!append(item, out, extents)) return {};
   }
-  return out;
+  return extents.empty() ? Val(std::move(out)) : from_extents(extents);
 }
 
 Val of_node_uses(const Slot& slot, const Scope& scope) {
@@ -95,11 +101,11 @@ Val of_tensor(TensorFn which, const Expr& call, const Scope& scope) {
     case TensorFn::dim:
       return dim(*type, second);
     case TensorFn::shape:
-      return from_shape(type->shape);
+      return type->open ? from_extents(*type->open) : from_shape(type->shape);
     case TensorFn::dtype:
       return std::string(ops::name(type->dtype));
     case TensorFn::elements:
-      return type->elements();
+      return type->open ? from_extent(ops::product(*type->open)) : Val(type->elements());
     case TensorFn::is_float:
       return ops::is_float(type->dtype);
     case TensorFn::constant:
@@ -149,6 +155,16 @@ bool equal_bundles(const Binding::BundleSlot& a, const Binding::BundleSlot& b) {
   return covered(a, b) && covered(b, a);
 }
 
+bool refers_to_input(const graph::Node& node) {
+  if (node.op() != ops::Op::reshape) return false;
+  return std::ranges::any_of(node.attrs().ints(ops::Attr::shape), [](int64_t item) { return item < 0; });
+}
+
+Val attribute_of(const graph::Node& node, const ops::AttrValue& held, ops::Attr key) {
+  if (key != ops::Attr::shape || !refers_to_input(node)) return from_attr(held);
+  return from_extents(node.info->outputs[0].extents());
+}
+
 std::optional<double> uniform_value(const graph::Graph& graph, Value value) {
   const auto& info = *graph.node(value.node).info;
   if (info.op == ops::Op::fill) return info.attrs.f(ops::Attr::value);
@@ -177,13 +193,11 @@ Val evaluate(const Expr& expr, const Scope& scope) {
       return attribute(scope.binding, expr.slot.index);
     case Expr::Kind::list: {
       ops::Ints items;
+      ops::Extents extents;
       for (const auto& arg : expr.args) {
-        const Val item = evaluate(arg, scope);
-        const auto* i = std::get_if<int64_t>(&item);
-        if (!i) return {};
-        items.push_back(*i);
+        if (!append(evaluate(arg, scope), items, extents)) return {};
       }
-      return items;
+      return extents.empty() ? Val(std::move(items)) : from_extents(extents);
     }
     case Expr::Kind::call:
       break;

@@ -36,6 +36,11 @@ struct Binding {
 bool in_bundle(const LeftNode& pattern, ops::Attr key);
 bool equal_bundles(const Binding::BundleSlot& a, const Binding::BundleSlot& b);
 
+// Whether a reshape's attribute `shape` refers to its input (kSameExtent, kRestExtent).
+bool refers_to_input(const graph::Node& node);
+// An attribute as rules see it: of such a reshape, the extents that it makes.
+Val attribute_of(const graph::Node& node, const ops::AttrValue& held, ops::Attr key);
+
 // The number that all elements of a constant are: fills, and weights of one element whose contents are here.
 std::optional<double> uniform_value(const graph::Graph& graph, graph::Value value);
 

@@ -80,9 +80,15 @@ bool Matcher::test_attributes(const LeftNode& pattern, const Node& node) {
   }
   for (const auto& test : pattern.tests) {
     const auto* held = attrs.find(test.key);
-    if (!held || !test_items(test, *held)) return false;
+    if (!held) return false;
+    if (test.key == ops::Attr::shape && refers_to_input(node)) {
+      if (!test_resolved(test, attribute_of(node, *held, test.key))) return false;
+    } else if (!test_items(test, *held)) {
+      return false;
+    }
   }
   if (pattern.bundle < 0) return true;
+  if (refers_to_input(node)) return false;  // elsewhere the same items may make another shape
   auto& slot = binding_.bundles[pattern.bundle];
   const Binding::BundleSlot here{&attrs, &pattern};
   if (binding_.masks.bundles >> pattern.bundle & 1u) return equal_bundles(slot, here);
@@ -99,6 +105,30 @@ bool Matcher::test_items(const AttrTest& test, const ops::AttrValue& value) {
     const auto& item = test.items[k];
     if (item.slot < 0 ? item.number != (*list)[k] : !bind_attribute(item.slot, nullptr, (*list)[k])) return false;
   }
+  return true;
+}
+
+// The same for a shape that refers to its reshape's input, given the extents that it makes.
+bool Matcher::test_resolved(const AttrTest& test, const Val& value) {
+  if (!test.is_list) return bind_value(test.items[0].slot, value);
+  const auto extents = to_extents(value);
+  if (!extents || extents->size() != test.items.size()) return false;
+  for (size_t k = 0; k < extents->size(); ++k) {
+    const auto& item = test.items[k];
+    const bool fits =
+        item.slot < 0 ? (*extents)[k].number() == item.number : bind_value(item.slot, from_extent((*extents)[k]));
+    if (!fits) return false;
+  }
+  return true;
+}
+
+bool Matcher::bind_value(int slot, const Val& value) {
+  auto& held = binding_.attributes[slot];
+  if (binding_.masks.attributes >> slot & 1u)
+    return held.attr ? equal(value, *held.attr) : has_value(value) && held.own == value;
+  held.attr = nullptr;
+  held.own = value;
+  binding_.masks.attributes |= 1u << slot;
   return true;
 }
 
@@ -214,8 +244,12 @@ void Matcher::finish() {
   const auto saved = binding_.masks;
   const Scope scope{rule_, graph_, binding_};
   for (const auto& test : rule_.deferred) {
-    const auto* held = graph_.node(binding_.nodes[test.node]).attrs().find(test.key);
-    if (!held || !equal(evaluate(test.expr, scope), *held)) return;
+    const Node& node = graph_.node(binding_.nodes[test.node]);
+    const auto* held = node.attrs().find(test.key);
+    if (!held) return;
+    const Val wanted = evaluate(test.expr, scope);
+    const bool resolved = test.key == ops::Attr::shape && refers_to_input(node);
+    if (resolved ? !has_value(wanted) || wanted != attribute_of(node, *held, test.key) : !equal(wanted, *held)) return;
   }
   bool holds = true;
   for (const auto& guard : rule_.guards) {

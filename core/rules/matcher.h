@@ -44,6 +44,8 @@ class Matcher {
   void visit(size_t index, int pattern);
   bool test_attributes(const LeftNode& pattern, const graph::Node& node);
   bool test_items(const AttrTest& test, const ops::AttrValue& value);
+  bool test_resolved(const AttrTest& test, const Val& value);
+  bool bind_value(int slot, const Val& value);
   bool bind_attribute(int slot, const ops::AttrValue* attr, int64_t number);
   void match_list(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                   size_t input);

@@ -94,8 +94,10 @@ class Planner {
     const RightNode& node = rule_.right[index];
     PlanNode made;
     made.op = node.op;
-    if (plan_.nodes.size() > kMaxPlanned || !operands(node, round, made.inputs) || !attributes(node, round, made.attrs))
+    if (plan_.nodes.size() > kMaxPlanned || !operands(node, round, made.inputs) ||
+        !attributes(node, round, made.inputs, made.attrs)) {
       return false;
+    }
     if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back())) return false;
     if (does_nothing(plan_.nodes.back())) {
       const PlanRef input = plan_.nodes.back().inputs[0];
@@ -163,7 +165,7 @@ class Planner {
     return true;
   }
 
-  bool attributes(const RightNode& node, int round, ops::Attrs& attrs) const {
+  bool attributes(const RightNode& node, int round, const std::vector<PlanRef>& inputs, ops::Attrs& attrs) const {
     attrs = node.defaults;
     if (node.bundle >= 0) {
       const auto& bundle = binding_.bundles[node.bundle];
@@ -176,7 +178,11 @@ class Planner {
       }
     }
     for (const auto& attr : node.attrs) {
-      auto value = to_attr(evaluate(attr.expr, scope(round)), attr.fallback);
+      const Val given = evaluate(attr.expr, scope(round));
+      const auto* open = std::get_if<OpenInts>(&given);
+      const bool shapes = open != nullptr && node.op == ops::Op::reshape && inputs.size() == 1;
+      const auto items = shapes ? ops::reshape_items(type(inputs[0]), *open->extents) : std::nullopt;
+      auto value = items ? std::optional<ops::AttrValue>(*items) : to_attr(given, attr.fallback);
       if (!value) return false;
       attrs.set(attr.key, std::move(*value));
     }
@@ -191,8 +197,9 @@ class Planner {
     ops::Types inputs;
     inputs.reserve(made.inputs.size());
     for (const auto& ref : made.inputs) inputs.push_back(type(ref));
-    auto types = ops::infer(made.op, inputs, made.attrs);
-    if (!types) return false;
+    std::vector<ops::Requirement> required;
+    auto types = ops::infer(made.op, inputs, made.attrs, nullptr, &required);
+    if (!types || !are_met(required)) return false;
     SmallVector<const ops::TensorType*, 8> read;
     for (const auto& input : inputs) read.push_back(&input);
     if (!in_scope(made.op, std::span<const ops::TensorType* const>(read.data(), read.size()), made.attrs, *types))
@@ -207,6 +214,20 @@ class Planner {
     made.same_as = equal_left(made, commutative);
     plan_.nodes.push_back(std::move(made));
     return true;
+  }
+
+  // What a new node needs of the open sizes must hold wherever the matched nodes run.
+  bool are_met(const std::vector<ops::Requirement>& required) {
+    if (required.empty()) return true;
+    if (!known_) {
+      known_.emplace();
+      for (size_t k = 0; k < rule_.left.size(); ++k) {
+        const graph::NodeId id = binding_.nodes[k];
+        const auto types = graph_.input_types(id);
+        ops::infer(graph_.node(id).op(), types, graph_.node(id).attrs(), nullptr, &*known_);
+      }
+    }
+    return std::ranges::all_of(required, [&](const auto& wanted) { return ops::is_implied(wanted, *known_); });
   }
 
   graph::NodeId equal_left(const PlanNode& made, bool commutative) const {
@@ -262,6 +283,7 @@ class Planner {
   const graph::Graph& graph_;
   const Binding& binding_;
   Plan plan_;
+  std::optional<std::vector<ops::Requirement>> known_;  // what the matched nodes need
   std::vector<std::vector<PlanRef>> results_;
   std::vector<ops::Types> types_;
 };

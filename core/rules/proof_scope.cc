@@ -10,7 +10,11 @@ namespace {
 using ops::Attr;
 using ops::Op;
 
-bool has_zero(const ops::TensorType& type) { return std::ranges::find(type.shape, 0) != type.shape.end(); }
+// An extent of 0, at some of the open sizes.
+bool has_zero(const ops::TensorType& type) {
+  if (!type.open) return std::ranges::find(type.shape, 0) != type.shape.end();
+  return !std::ranges::all_of(*type.open, [](const ops::Extent& extent) { return extent.at_least(1); });
+}
 
 bool is_open(const ops::Attrs& attrs) {
   const auto* shape = attrs.find(Attr::shape);
@@ -23,7 +27,8 @@ bool is_open(const ops::Attrs& attrs) {
 bool windows_have_elements(const ops::TensorType& image, const ops::Attrs& attrs) {
   const auto &pads = attrs.ints(Attr::pads), &dilations = attrs.ints(Attr::dilations);
   for (size_t d = 0; d < 2; ++d) {
-    if (dilations[d] > 1 && image.shape[2 + d] < dilations[d] && pads[d] + pads[d + 2] > 0) return false;
+    const bool is_padded = dilations[d] > 1 && pads[d] + pads[d + 2] > 0;
+    if (is_padded && !image.extent(static_cast<int64_t>(2 + d)).at_least(dilations[d])) return false;
   }
   return true;
 }

@@ -2,17 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 
 #include "core/ops/attrs.h"
+#include "core/ops/extent.h"
 #include "core/ops/types.h"
 
 namespace rlgo::rules {
 
-// monostate: no value (index out of range, division by zero, a constant that is not uniform, wrong kinds).
-using Val = std::variant<std::monostate, bool, int64_t, double, ops::Ints, std::string>;
+// An integer, or a list of integers, that depends on a model's open sizes (some item does).
+struct OpenInt {
+  std::shared_ptr<const ops::Extent> extent;
+  bool operator==(const OpenInt& other) const { return extent->same(*other.extent); }
+};
+struct OpenInts {
+  std::shared_ptr<const ops::Extents> extents;
+  bool operator==(const OpenInts& other) const;
+};
+
+// monostate: no value (index out of range, division by zero, a constant that is not uniform, wrong kinds, a question
+// about open sizes whose answer is not the same for all of them).
+using Val = std::variant<std::monostate, bool, int64_t, double, ops::Ints, std::string, OpenInt, OpenInts>;
 
 inline bool has_value(const Val& value) { return value.index() != 0; }
 inline bool is_true(const Val& value) {
@@ -27,6 +41,12 @@ Val from_attr(const ops::AttrValue& value);
 std::optional<ops::AttrValue> to_attr(const Val& value, const ops::AttrValue& like);
 bool equal(const Val& value, const ops::AttrValue& attr);
 Val from_shape(const ops::Shape& shape);
+// Of the plain kinds where the sizes do not matter; no value where one is undecided.
+Val from_extent(const ops::Extent& extent);
+Val from_extents(const ops::Extents& extents);
+// Nothing where the value is no integer, or no list of integers.
+std::optional<ops::Extent> to_extent(const Val& value);
+std::optional<ops::Extents> to_extents(const Val& value);
 
 // One of the functions and operators of the language that take plain values.
 struct Function {

@@ -14,7 +14,7 @@ Model sampled(const std::string& body, int opset = 17) {
 TEST(OpenDims, BatchIsSampledAndStaysOpen) {
   const auto model = sampled("g (float[batch,3] x) => (float[batch,3] y) { y = Relu(x) }");
   EXPECT_EQ(ops_of(model), "%1 = relu(%0) : f32[2,3]\n");
-  EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).alternative_shape(), (ops::Shape{5, 3}));
+  EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).extent(0).text(), "s0");
   EXPECT_EQ(model.samples, (std::map<std::string, int64_t>{{"batch", 2}}));
   EXPECT_EQ(export_proto(model).graph().output(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
 }
