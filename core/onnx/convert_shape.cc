@@ -73,6 +73,7 @@ bool convert_slice(const Call& call, Maker& maker) {
   std::vector<Part> parts;
   for (size_t k = 0; k < count; ++k) {
     const int64_t axis = *normal_axis((*axes)[k], x.rank()), extent = x.shape[axis];
+    if (x.is_open(axis) && (*starts)[k] == 0 && (*ends)[k] >= kBehindEnd && (*steps)[k] == 1) continue;  // all of it
     if ((*steps)[k] < 1 || x.is_open(axis)) return false;  // positions mean something else at other sizes
     const int64_t start = clamped((*starts)[k], extent);
     parts.push_back({axis, start, std::max(start, clamped((*ends)[k], extent)), (*steps)[k]});

@@ -156,6 +156,46 @@ std::optional<Extents> flattened(const Call& call) {
                  ops::product(std::span(all).subspan(static_cast<size_t>(axis)))};
 }
 
+// From `start` to `end` along an axis, as Slice says them, with step 1.
+Extent slice_length(const Extent& extent, int64_t start, int64_t end) {
+  const auto place = [&](int64_t at) {
+    if (at >= kBehindEnd) return extent;
+    if (at >= 0) return extent.at_least(at) ? Extent(at) : Extent::undecided();
+    return extent.at_least(-at) ? extent + Extent(at) : Extent::undecided();
+  };
+  const Extent length = place(end) - place(start);
+  return length.at_least(0) ? length : Extent::undecided();
+}
+
+std::optional<Extents> sliced(const Call& call) {
+  const auto& input = call.input_types[0];
+  bool known[4] = {};
+  const auto starts = call.ints_of("starts", 1, known[0]), ends = call.ints_of("ends", 2, known[1]);
+  auto axes = call.ints_of("axes", 3, known[2]), steps = call.ints_of("steps", 4, known[3]);
+  if (!input.is_static() || !starts || !ends || !known[2] || !known[3] || starts->size() != ends->size())
+    return std::nullopt;
+  if (!axes) {
+    axes.emplace(starts->size());
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  if (!steps) steps.emplace(starts->size(), 1);
+  if (axes->size() != starts->size() || steps->size() != starts->size() || !normal_axes(*axes, input.rank()))
+    return std::nullopt;
+  Extents out = input.extents();
+  for (size_t k = 0; k < axes->size(); ++k) {
+    const int64_t axis = *normal_axis((*axes)[k], input.rank());
+    Extent& extent = out[static_cast<size_t>(axis)];
+    const auto& sample = call.output_types[0];
+    if (!input.is_open(axis) && sample.is_static() && axis < sample.rank()) {
+      extent = sample.shape[static_cast<size_t>(axis)];  // what holds at one size holds at all
+    } else {
+      if ((*steps)[k] != 1) return std::nullopt;
+      extent = slice_length(extent, (*starts)[k], (*ends)[k]);
+    }
+  }
+  return out;
+}
+
 std::optional<Extents> expanded(const Call& call, const OpenConstant& wanted) {
   const auto& input = call.input_types[0];
   if (!input.is_static() || wanted.type.rank() != 1) return std::nullopt;
@@ -209,6 +249,7 @@ std::optional<OpenConstant> evaluate_open(const Call& call, Known known) {
 
 std::optional<Extents> open_output(const Call& call, Known known) {
   if (call.op == "Flatten") return flattened(call);
+  if (call.op == "Slice") return sliced(call);
   if (call.op == "Reshape" && call.inputs.size() == 2 && known[1]) return reshaped(call, *known[1]);
   if (call.op == "Expand" && call.inputs.size() == 2 && known[1] && are_sizes(known[1]->items))
     return expanded(call, *known[1]);

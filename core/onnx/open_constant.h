@@ -24,8 +24,8 @@ std::optional<Constant> to_closed(const OpenConstant& constant);
 // call's types are those at the sample sizes, with open extents. Nothing where it is not one function of the sizes.
 std::optional<OpenConstant> evaluate_open(const Call& call, std::span<const OpenConstant* const> known);
 
-// The extents that Reshape, Flatten, Expand, ConstantOfShape and Resize (by sizes) make, where `known` tells; nothing
-// where it does not, and for other operators.
+// The extents that Reshape, Flatten, Slice, Expand, ConstantOfShape and Resize (by sizes) make, where `known` tells;
+// nothing where it does not, and for other operators.
 std::optional<ops::Extents> open_output(const Call& call, std::span<const OpenConstant* const> known);
 
 }  // namespace rlgo::onnx_io

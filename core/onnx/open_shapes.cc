@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/onnx/dims.h"
 
@@ -39,7 +40,11 @@ OpenShapes::OpenShapes(onnx::ModelProto& model, const Sizes& samples)
       }()) {}
 
 std::string OpenShapes::name_of(const Extent& extent) {
-  const auto [place, is_new] = numbers_.try_emplace(extent.text(), static_cast<int>(extents_.size()));
+  std::string key = extent.text();
+  for (const auto& term : extent.terms()) {
+    for (const auto& atom : term.atoms) key += fmt::format(" {}", atom->least);  // what is known of it
+  }
+  const auto [place, is_new] = numbers_.try_emplace(key, static_cast<int>(extents_.size()));
   if (is_new) extents_.push_back(extent);
   return std::string(kPrefix) + std::to_string(place->second);
 }

@@ -373,6 +373,16 @@ Extent scaled_extent(const Extent& extent, double scale) {
   return Extent::of_atom({Kind::scaled, {extent}, {std::bit_cast<int64_t>(scale)}, 0, 0, 0});
 }
 
+Extent known_at_least(const Extent& extent, int64_t bound) {
+  const bool is_atom = extent.terms_.size() == 1 && extent.terms_[0].factor == 1 && extent.terms_[0].atoms.size() == 1;
+  if (extent.undecided_ || !is_atom || extent.at_least(bound)) return extent;
+  ExtentAtom atom = *extent.terms_[0].atoms[0];
+  atom.least = bound - extent.number_;
+  Extent result = extent;
+  result.terms_[0].atoms[0] = std::make_shared<const ExtentAtom>(std::move(atom));
+  return result;
+}
+
 Extent product(std::span<const Extent> extents) {
   Extent result(1);
   for (const Extent& extent : extents) result = result * extent;

@@ -80,6 +80,7 @@ class Extent {
   friend Extent joint(std::span<const Extent> members);
   friend Extent window_up(const Extent& extent, std::vector<int64_t> numbers);
   friend Extent scaled_extent(const Extent& extent, double scale);
+  friend Extent known_at_least(const Extent& extent, int64_t bound);
 
   std::vector<Term> terms_;  // in graded order, largest first
   int64_t number_ = 0;
@@ -104,6 +105,8 @@ std::optional<bool> decide_equal(const Extent& a, const Extent& b);
 std::optional<bool> decide_less(const Extent& a, const Extent& b);
 std::optional<bool> decide_less_equal(const Extent& a, const Extent& b);
 Extent product(std::span<const Extent> extents);
+// The same extent, of which it is known now that it is at least that where it exists at all. (Equality ignores this.)
+Extent known_at_least(const Extent& extent, int64_t bound);
 
 // Something that must hold where a model runs at all, but not at all sizes.
 struct Requirement {

@@ -91,6 +91,11 @@ class OpenInference {
   void at_least(const Extent& extent, int64_t bound) {
     if (!extent.at_least(bound)) require({Kind::at_least, extent, {}, bound});
   }
+  // An extent that exists only where it is positive.
+  Extent positive(const Extent& extent) {
+    at_least(extent, 1);
+    return known_at_least(extent, 1);
+  }
   // `part` broadcasts to `whole`, aligned at the end.
   void into(const Extents& whole, const Extents& part) {
     const size_t shift = whole.size() - part.size();
@@ -133,9 +138,9 @@ class OpenInference {
     const auto &pads = attrs_.ints(Attr::pads), &strides = attrs_.ints(Attr::strides);
     const Extent span = Extent(dilations[d]) * Extent(size - 1) + Extent(1);
     const Extent room = extent + Extent(pads[d]) + Extent(pads[d + 2]) - span;
+    if (!round_up) return positive(floor_quotient(room, strides[d]) + Extent(1));
     at_least(room, 0);
-    if (round_up) return window_up(extent, {pads[d], pads[d + 2], size, strides[d], dilations[d]});
-    return floor_quotient(room, strides[d]) + Extent(1);
+    return window_up(extent, {pads[d], pads[d + 2], size, strides[d], dilations[d]});
   }
 
   Extents conv2d() {
@@ -162,9 +167,8 @@ class OpenInference {
     for (size_t d = 0; d < 2; ++d) {
       const Extent span = Extent(dilations[d]) * Extent(number(w[2 + d]) - 1) + Extent(1);
       at_least(x[2 + d], 1);
-      out.push_back((x[2 + d] - Extent(1)) * Extent(strides[d]) + span + Extent(more[d]) - Extent(pads[d]) -
-                    Extent(pads[d + 2]));
-      at_least(out.back(), 1);
+      out.push_back(positive((x[2 + d] - Extent(1)) * Extent(strides[d]) + span + Extent(more[d]) - Extent(pads[d]) -
+                             Extent(pads[d + 2])));
     }
     return out;
   }
@@ -289,7 +293,7 @@ class OpenInference {
       at_least(in_[0][d], 1);
       // A requirement would not do: at an extent of 1 the operator exists and is another.
       if (least == 2 && !out[d].at_least(2)) good_ = false;
-      at_least(out[d], 1);
+      out[d] = positive(out[d]);
     }
     return out;
   }

@@ -3,6 +3,7 @@
 //   report test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded
 //   same|changed" (the graph's
 //                                                                    hash after another import) or "error IN ..."
+//   test_core_onnx --open-pairs FOLDER SEED FIRST COUNT RULES...       see open_pairs.h
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/onnx/onnx.h"
+#include "tests/core/onnx/open_pairs.h"
 
 namespace {
 
@@ -68,6 +70,7 @@ int run_list() {
 int main(int argc, char** argv) {
   if (argc >= 4 && std::string_view(argv[1]) == "--roundtrip") return run_one(argc, argv);
   if (argc == 2 && std::string_view(argv[1]) == "--roundtrip-list") return run_list();
+  if (argc >= 7 && std::string_view(argv[1]) == "--open-pairs") return onnx_io::test::write_open_pairs(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

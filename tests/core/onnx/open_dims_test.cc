@@ -108,6 +108,48 @@ TEST(OpenDims, RewritesCannotBakeSizesIn) {
   EXPECT_TRUE(editor.try_add(ops::Op::reshape, std::vector{x}, {{ops::Attr::shape, ops::Ints{-1, 6}}}));
 }
 
+// As many frames at 1280 as at 1300 samples: the number is not written in.
+TEST(OpenDims, FramesStayOpen) {
+  ImportOptions options;
+  options.sample_open = true;
+  options.samples = {{"n", 1280}};
+  const auto model =
+      import_text("g (float[1,n] x) => (float[f,256] y) <int64[2] t = {-1,256}> { y = Reshape(x, t) }", 17, options);
+  EXPECT_EQ(ops_of(model), "%1 = reshape(%0) shape=[-1,256] : f32[5,256]\n");
+  EXPECT_TRUE(model.graph.type(model.graph.outputs()[0].value).is_open(0));
+}
+
+// The second size of an open dimension that made as many frames decided here once.
+TEST(OpenDims, FramesOfAPaddedSignalStayOpen) {
+  const auto model = sampled(
+      "g (float[1,1,1,n] x) => (float[a,b,c,d] y) { y = MaxPool<kernel_shape=[1,256], strides=[1,256], "
+      "pads=[0,224,0,0]>(x) }");
+  const auto& type = model.graph.type(model.graph.outputs()[0].value);
+  EXPECT_EQ(type.extent(3).text(), "((s0 + 224) / 256)");
+}
+
+// What the file says of its outputs may be true at one size only.
+TEST(OpenDims, DeclaredOutputsAreNotBelieved) {
+  const auto model = sampled("g (float[b,4] x) => (float[2,4] y) { y = Sin(x) }");
+  EXPECT_TRUE(model.graph.type(model.graph.outputs()[0].value).is_open(0));
+}
+
+TEST(OpenDims, EqualSamplesAreNoEqualSizes) {
+  ImportOptions options;
+  options.sample_open = true;
+  options.samples = {{"b", 8}, {"s", 8}};
+  const auto model = import_text(
+      "g (float[b,s,3] x) => (float[s,b,3] y) <int64[1] i = {0}, int64[1] j = {1}, int64[1] k = {3}> { z = Shape(x) u "
+      "= Gather(z, i) v = Gather(z, j) w = Concat<axis=0>(v, u, k) y = Reshape(x, w) }",
+      17, options);
+  EXPECT_EQ(model.report.opaque.at("Reshape"), 1);
+}
+
+TEST(OpenDims, UnknownOperatorsPassExtentsOn) {
+  const auto model = sampled("g (float[b,4] x) => (float[b,4] y) { z = Sin(x) y = Add(z, x) }");
+  EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).extent(0).text(), "s0");
+}
+
 // The list of paddings as PyTorch's exporter turns it round: [left, right, top, bottom] becomes [0, 0, t, l, 0, 0, b,
 // r].
 TEST(ShapeArithmetic, PaddingsOfPyTorchAreWorkedOut) {
