@@ -19,8 +19,8 @@ struct ImportOptions {
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
   std::map<std::string, int64_t> dims = {};
   // True: dimensions that `dims` does not bind stay open in the export, while the graph has them at sample sizes
-  // (Model::samples), and operators behind them can be rewritten. The graph's types also hold the shapes at second
-  // sizes (TensorType::alternative), so that a rewrite which holds only at the first ones does not apply.
+  // (Model::samples), and operators behind them can be rewritten. The graph's types also hold extents as functions of
+  // the open sizes (TensorType::open): a rewrite applies only where it holds for all of them.
   // False: operators behind open dimensions become opaque.
   bool sample_open = false;
   std::map<std::string, int64_t> samples = {};  // sample sizes (>= 2) by name, instead of made-up ones

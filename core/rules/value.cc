@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/rules/open_value.h"
 
 namespace rlgo::rules {
 namespace {
 
 using ops::Ints;
-using Args = std::span<const Val>;
 constexpr int64_t kMaxList = 4096;  // longest list an expression may make
 
 const int64_t* integer(const Val& v) { return std::get_if<int64_t>(&v); }
@@ -64,49 +64,9 @@ std::optional<double> combine(char op, double a, double b) {
   }
 }
 
-bool is_open(Args args) {
-  return std::ranges::any_of(
-      args, [](const Val& v) { return std::holds_alternative<OpenInt>(v) || std::holds_alternative<OpenInts>(v); });
-}
-
-// Undecided where the answer is not one function of the sizes.
-ops::Extent combine(char op, const ops::Extent& a, const ops::Extent& b) {
-  const auto undecided = ops::Extent::undecided();
-  switch (op) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '<':
-    case '>': {
-      const auto less = ops::decide_less_equal(a, b);
-      return !less ? undecided : (*less == (op == '<') ? a : b);
-    }
-    default:
-      break;
-  }
-  if (!b.is_number() && !(a.at_least(0) && b.at_least(1))) return undecided;
-  const auto quotient = ops::floor_quotient(a, b);
-  return op == '/' ? quotient : a - quotient * b;
-}
-
-template <char op>
-Val open_arithmetic(Args args) {
-  const auto x = to_extent(args[0]), y = to_extent(args[1]);
-  if (x && y) return from_extent(combine(op, *x, *y));
-  const auto xs = to_extents(args[0]), ys = to_extents(args[1]);
-  if ((!x && !xs) || (!y && !ys) || (xs && ys && xs->size() != ys->size())) return {};
-  ops::Extents out;
-  for (size_t k = 0; k < (xs ? xs->size() : ys->size()); ++k)
-    out.push_back(combine(op, xs ? (*xs)[k] : *x, ys ? (*ys)[k] : *y));
-  return from_extents(out);
-}
-
 template <char op>
 Val arithmetic(Args args) {
-  if (is_open(args)) return open_arithmetic<op>(args);
+  if (is_open(args)) return open_arithmetic(op, args);
   const auto *la = list(args[0]), *lb = list(args[1]);
   if (la || lb) {
     const size_t size = la ? la->size() : lb->size();
@@ -130,22 +90,6 @@ Val arithmetic(Args args) {
   return result ? Val(*result) : Val();
 }
 
-// True where all items are equal at all sizes, false where two never are.
-std::optional<bool> open_same(const Val& a, const Val& b) {
-  const auto x = to_extent(a), y = to_extent(b);
-  if (x && y) return ops::decide_equal(*x, *y);
-  const auto xs = to_extents(a), ys = to_extents(b);
-  if (!xs || !ys) return std::nullopt;
-  if (xs->size() != ys->size()) return false;
-  bool certain = true;
-  for (size_t k = 0; k < xs->size(); ++k) {
-    const auto equal = ops::decide_equal((*xs)[k], (*ys)[k]);
-    if (equal == false) return false;
-    certain = certain && equal;
-  }
-  return certain ? std::optional(true) : std::nullopt;
-}
-
 std::optional<bool> same(const Val& a, const Val& b) {
   if (!has_value(a) || !has_value(b)) return std::nullopt;
   if (is_open(std::array<Val, 2>{a, b})) return open_same(a, b);
@@ -160,13 +104,6 @@ Val equal_to(Args args) {
 Val not_equal(Args args) {
   const auto result = same(args[0], args[1]);
   return result ? Val(!*result) : Val();
-}
-// a < b, or a <= b; an argument that is no integer has no value here.
-Val open_compare(const Val& a, const Val& b, bool or_equal) {
-  const auto x = to_extent(a), y = to_extent(b);
-  if (!x || !y) return {};
-  const auto answer = or_equal ? ops::decide_less_equal(*x, *y) : ops::decide_less(*x, *y);
-  return answer ? Val(*answer) : Val();
 }
 template <typename Compare>
 Val compare(Args args) {
@@ -196,37 +133,13 @@ Val minus(Args args) {
   return arithmetic<'-'>(zero);
 }
 
-// Place in a list of that size; k < 0 counts from the end.
-std::optional<size_t> place(const Val& index, size_t size) {
-  const auto* k = integer(index);
-  if (!k) return std::nullopt;
-  const int64_t at = *k < 0 ? *k + static_cast<int64_t>(size) : *k;
-  return at >= 0 && at < static_cast<int64_t>(size) ? std::optional(static_cast<size_t>(at)) : std::nullopt;
-}
 Val item(Args args) {
-  if (is_open(args)) {
-    const auto l = to_extents(args[0]);
-    const auto k = l ? place(args[1], l->size()) : std::nullopt;
-    return k ? from_extent((*l)[*k]) : Val();
-  }
+  if (is_open(args)) return open_item(args);
   const auto* l = list(args[0]);
   const auto k = l ? place(args[1], l->size()) : std::nullopt;
   return k ? Val((*l)[*k]) : Val();
 }
 // Lists and integers, one behind the other.
-Val open_cat(Args args) {
-  ops::Extents out;
-  for (const Val& arg : args) {
-    if (const auto one = to_extent(arg)) {
-      out.push_back(*one);
-    } else if (const auto some = to_extents(arg)) {
-      out.insert(out.end(), some->begin(), some->end());
-    } else {
-      return {};
-    }
-  }
-  return from_extents(out);
-}
 Val cat(Args args) {
   if (is_open(args)) return open_cat(args);
   Ints out;
@@ -260,17 +173,6 @@ Val product(Args args) {
   Val total = int64_t{1};
   for (int64_t i : *l) total = arithmetic<'*'>(std::array<Val, 2>{total, Val(i)});
   return total;
-}
-// Place of the first item that equals it at all sizes, where no earlier one can; the list's length where none can.
-std::optional<size_t> open_place(Args args) {
-  const auto l = to_extents(args[0]);
-  const auto wanted = to_extent(args[1]);
-  if (!l || !wanted) return std::nullopt;
-  for (size_t k = 0; k < l->size(); ++k) {
-    const auto equal = ops::decide_equal((*l)[k], *wanted);
-    if (equal != false) return equal ? std::optional(k) : std::nullopt;
-  }
-  return l->size();
 }
 // index_of(list, item): place of the first such item.
 Val index_of(Args args) {
@@ -307,16 +209,7 @@ Val repeat(Args args) {
 }
 // pick(list, places): [list[p] for p in places]; transpose(transpose(x, q), p) has the perm pick(q, p).
 Val pick(Args args) {
-  if (const auto open = is_open(args) ? to_extents(args[0]) : std::nullopt) {
-    const auto* chosen = list(args[1]);
-    ops::Extents out;
-    for (size_t j = 0; chosen && j < chosen->size(); ++j) {
-      const auto k = place(Val((*chosen)[j]), open->size());
-      if (!k) return {};
-      out.push_back((*open)[*k]);
-    }
-    return chosen ? from_extents(out) : Val();
-  }
+  if (is_open(args)) return open_pick(args);
   const auto *l = list(args[0]), *places = list(args[1]);
   if (!l || !places) return {};
   Ints out;
@@ -340,14 +233,7 @@ Val inverse(Args args) {
 }
 // set(list, place, item)
 Val set_item(Args args) {
-  if (is_open(args)) {
-    auto open = to_extents(args[0]);
-    const auto one = to_extent(args[2]);
-    const auto at = open ? place(args[1], open->size()) : std::nullopt;
-    if (!at || !one) return {};
-    (*open)[*at] = *one;
-    return from_extents(*open);
-  }
+  if (is_open(args)) return open_set(args);
   const auto* l = list(args[0]);
   const auto* value = integer(args[2]);
   const auto k = l ? place(args[1], l->size()) : std::nullopt;
@@ -365,20 +251,6 @@ Val sub(Args args) {
   if ((!open && !l) || !begin || !end || *begin < 0 || *begin > *end || *end > size) return {};
   if (open) return from_extents({open->begin() + *begin, open->begin() + *end});
   return Ints(l->begin() + *begin, l->begin() + *end);
-}
-// What two shapes broadcast to where that is certain.
-Val open_broadcast(Args args) {
-  const auto a = to_extents(args[0]), b = to_extents(args[1]);
-  if (!a || !b) return {};
-  const auto &longer = a->size() >= b->size() ? *a : *b, &shorter = a->size() >= b->size() ? *b : *a;
-  ops::Extents out = longer;
-  for (size_t k = 0; k < shorter.size(); ++k) {
-    ops::Extent& extent = out[longer.size() - shorter.size() + k];
-    if (extent.same(shorter[k]) || shorter[k].number() == 1) continue;
-    if (extent.number() != 1) return {};
-    extent = shorter[k];
-  }
-  return from_extents(out);
 }
 Val broadcast(Args args) {
   if (is_open(args)) return open_broadcast(args);
@@ -487,39 +359,6 @@ std::optional<ops::AttrValue> to_attr(const Val& value, const ops::AttrValue& li
   if (const auto* l = list(value); l && std::holds_alternative<Ints>(like)) return *l;
   if (const auto* w = std::get_if<std::string>(&value); w && std::holds_alternative<std::string>(like)) return *w;
   return std::nullopt;
-}
-
-bool OpenInts::operator==(const OpenInts& other) const {
-  return std::ranges::equal(*extents, *other.extents,
-                            [](const ops::Extent& a, const ops::Extent& b) { return a.same(b); });
-}
-
-Val from_extent(const ops::Extent& extent) {
-  if (extent.is_undecided()) return {};
-  if (const auto number = extent.number()) return *number;
-  return OpenInt{std::make_shared<const ops::Extent>(extent)};
-}
-
-Val from_extents(const ops::Extents& extents) {
-  Ints numbers;
-  for (const ops::Extent& extent : extents) {
-    if (extent.is_undecided()) return {};
-    if (const auto number = extent.number()) numbers.push_back(*number);
-  }
-  if (numbers.size() == extents.size()) return numbers;
-  return OpenInts{std::make_shared<const ops::Extents>(extents)};
-}
-
-std::optional<ops::Extent> to_extent(const Val& value) {
-  if (const auto* i = integer(value)) return ops::Extent(*i);
-  const auto* open = std::get_if<OpenInt>(&value);
-  return open ? std::optional(*open->extent) : std::nullopt;
-}
-
-std::optional<ops::Extents> to_extents(const Val& value) {
-  if (const auto* l = list(value)) return ops::Extents(l->begin(), l->end());
-  const auto* open = std::get_if<OpenInts>(&value);
-  return open ? std::optional(*open->extents) : std::nullopt;
 }
 
 bool equal(const Val& value, const ops::AttrValue& attr) {

@@ -1,5 +1,6 @@
 // Dimensions that a model leaves open: the graph has sample sizes, the export stays open, and nothing that holds at one
 // size only gets in.
+#include "core/rules/rules.h"
 #include "tests/core/onnx/support.h"
 
 namespace rlgo::onnx_io::test {
@@ -148,6 +149,25 @@ TEST(OpenDims, EqualSamplesAreNoEqualSizes) {
 TEST(OpenDims, UnknownOperatorsPassExtentsOn) {
   const auto model = sampled("g (float[b,4] x) => (float[b,4] y) { z = Sin(x) y = Add(z, x) }");
   EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).extent(0).text(), "s0");
+}
+
+// An extent that is 1 at the sample alone: adding it before a softmax is no shift there, and not at other sizes.
+TEST(OpenDims, WhatIsOneAtTheSampleIsNotOne) {
+  const auto rules = rules::RuleSet::parse(
+      "rule softmax-of-shift\n ?y = (softmax (add ?x ?m) axis=?k)\n when rank(?m) == rank(?x) and dim(?m, ?k) == 1\n"
+      " => ?y = (softmax ?x axis=?k)\n",
+      "test");
+  const auto places = [&](const std::string& height) {
+    const auto model = sampled(fmt::format(
+        "g (float[1,1,{},8] a, float[1,1,9,8] x) => (float[p,q,r,s] y) {{ m = MaxPool<kernel_shape=[320,1], "
+        "strides=[80,1]>(a) z = Add(x, m) y = Softmax<axis=2>(z) }}",
+        height));
+    EXPECT_EQ(model.report.opaque.size(), 0u);
+    EXPECT_EQ(model.graph.type(model.graph.outputs()[0].value).shape, (ops::Shape{1, 1, 9, 8}));
+    return rules::find_matches(*rules, 0, model.graph).size();
+  };
+  EXPECT_EQ(places("320"), 1u);
+  EXPECT_EQ(places("h"), 0u);
 }
 
 // The list of paddings as PyTorch's exporter turns it round: [left, right, top, bottom] becomes [0, 0, t, l, 0, 0, b,
