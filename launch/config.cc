@@ -54,6 +54,19 @@ void declare_main(Options& o, RunConfig& c) {
   o.integer("zoo.image", c.zoo_image, 0, 4096, "height and width of the input picture; 0: the model's own");
 }
 
+void declare_onnx(Options& o, onnx_io::ImportLimits& l) {
+  o.heading("ONNX files (docs/limits.md)");
+  o.integer("onnx.nodes", l.nodes, 1, kNoLimit, "most operators, those inside local functions counted at each call");
+  o.integer("onnx.nesting", l.nesting, 1, 10000, "deepest nesting of subgraphs, types and calls of local functions");
+  o.integer("onnx.rank", l.rank, 1, 1024, "most dimensions of a tensor");
+  o.integer("onnx.elements", l.elements, 1, kNoLimit, "most elements of a tensor that a file holds or declares");
+  o.integer("onnx.attribute-numbers", l.attribute_numbers, 1, kNoLimit, "longest list in an attribute");
+  o.integer("onnx.name-bytes", l.name_bytes, 1, kNoLimit, "longest name, bytes");
+  o.flag("onnx.isolate", l.isolate, "try a file in a child process first, which may crash or be ended");
+  o.number("onnx.seconds", l.seconds, 0, kInfinity, "processor time of that child, s; more for large files", true);
+  o.integer("onnx.memory-bytes", l.memory_bytes, 1 << 20, kNoLimit, "its memory, bytes; more for large files");
+}
+
 void declare_env(Options& o, RunConfig& c) {
   o.heading("Environment");
   o.choice("env.reward", c.env_reward, {"R1", "R2", "R3", "R4"},
@@ -190,6 +203,7 @@ void declare_system(Options& o, RunConfig& c) {
 
 void declare(Options& options, RunConfig& config) {
   declare_main(options, config);
+  declare_onnx(options, config.onnx);
   declare_env(options, config);
   declare_agent(options, config);
   declare_world(options, config);

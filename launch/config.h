@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/env/rewrite_env.h"
+#include "core/onnx/onnx.h"
 #include "launch/options.h"
 
 namespace rlgo::launch {
@@ -33,6 +34,9 @@ struct RunConfig {
 
   // zoo
   int64_t zoo_batch = 1, zoo_layers = 0, zoo_sequence = 0, zoo_image = 0;
+
+  // onnx
+  onnx_io::ImportLimits onnx;
 
   // env
   std::string env_reward = "R1";

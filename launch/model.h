@@ -14,7 +14,7 @@ using optimise::open_input_shapes;
 
 inline optimise::ModelOptions model_options(const RunConfig& config) {
   return {config.graph,      config.dims,         config.sizes,    config.zoo_batch,
-          config.zoo_layers, config.zoo_sequence, config.zoo_image};
+          config.zoo_layers, config.zoo_sequence, config.zoo_image, config.onnx};
 }
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
 inline LoadedModel load_model(const RunConfig& config, bool with_weights) {

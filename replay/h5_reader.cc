@@ -18,10 +18,36 @@ struct Reader::Impl {
     if (!opened) fail_h5(path.string(), name, "cannot open");
     return open.emplace(name, std::move(opened)).first->second.id();
   }
-  void attribute(const std::string& name, int64_t type, void* out) const {
-    const Handle opened = attribute_handle(H5Aopen_by_name(file.id(), "/", name.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+  // A scalar of that class (H5T_INTEGER, ...) and of at most so many bytes.
+  Handle open_attribute(const std::string& name, int type_class, size_t most_bytes) const {
+    Handle opened = attribute_handle(H5Aopen_by_name(file.id(), "/", name.c_str(), H5P_DEFAULT, H5P_DEFAULT));
     if (!opened) fail_h5(path.string(), name, "no such attribute");
+    const Handle type = type_handle(H5Aget_type(opened.id()));
+    const Handle space = space_handle(H5Aget_space(opened.id()));
+    if (!type || !space) fail_h5(path.string(), name, "cannot read the attribute");
+    if (H5Sget_simple_extent_type(space.id()) != H5S_SCALAR || H5Tget_class(type.id()) != type_class ||
+        H5Tis_variable_str(type.id()) > 0 || H5Tget_size(type.id()) > most_bytes) {
+      fail("{}: attribute '{}': not a single {}", path.string(), name,
+           type_class == H5T_STRING ? "text of fixed length" : "number");
+    }
+    return opened;
+  }
+  void number(const std::string& name, int type_class, int64_t type, void* out) const {
+    const Handle opened = open_attribute(name, type_class, sizeof(int64_t));
     if (H5Aread(opened.id(), type, out) < 0) fail_h5(path.string(), name, "cannot read the attribute");
+  }
+
+  // Bytes of all elements. A file may claim any size, and a chunk may inflate to a thousand times what is stored of it:
+  // more than that is not there.
+  uint64_t checked_bytes(const std::string& name, std::span<const hsize_t> dims, uint64_t element_bytes) const {
+    constexpr uint64_t kMostInflation = 1100;  // deflate ends at 1032
+    uint64_t bytes = element_bytes;
+    bool fits = true;
+    for (const hsize_t dim : dims) fits = fits && !__builtin_mul_overflow(bytes, dim, &bytes);
+    const uint64_t stored = H5Dget_storage_size(dataset(name));
+    if (!fits || bytes / kMostInflation > stored)
+      fail("{}: '{}': its shape asks for more than the {} bytes that are stored of it", path.string(), name, stored);
+    return bytes;
   }
 };
 
@@ -55,6 +81,7 @@ Info Reader::info(const std::string& name) const {
   if (!type || rank < 0) fail_h5(impl_->path.string(), name, "cannot read type and shape");
   std::vector<hsize_t> dims(static_cast<size_t>(rank));
   if (rank > 0) H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr);
+  impl_->checked_bytes(name, dims, H5Tget_size(type.id()));
   for (int i = 0; i <= static_cast<int>(Type::f64); ++i) {
     if (H5Tequal(type.id(), stored_type(static_cast<Type>(i))) > 0)
       return {static_cast<Type>(i), {dims.begin(), dims.end()}};
@@ -102,7 +129,7 @@ std::vector<std::string> Reader::strings(const std::string& name) const {
   hsize_t count = 0;
   H5Sget_simple_extent_dims(space.id(), &count, nullptr);
   const size_t width = H5Tget_size(type.id());
-  std::string flat(count * width, '\0');
+  std::string flat(impl_->checked_bytes(name, {&count, 1}, width), '\0');
   if (count > 0 && H5Dread(id, type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0)
     fail_h5(file, name, "cannot read");
   std::vector<std::string> values;
@@ -115,30 +142,27 @@ std::vector<std::string> Reader::strings(const std::string& name) const {
 
 int64_t Reader::attribute_int(const std::string& name) const {
   int64_t value = 0;
-  impl_->attribute(name, H5T_NATIVE_INT64, &value);
+  impl_->number(name, H5T_INTEGER, H5T_NATIVE_INT64, &value);
   return value;
 }
 uint64_t Reader::attribute_uint(const std::string& name) const {
   uint64_t value = 0;
-  impl_->attribute(name, H5T_NATIVE_UINT64, &value);
+  impl_->number(name, H5T_INTEGER, H5T_NATIVE_UINT64, &value);
   return value;
 }
 double Reader::attribute_double(const std::string& name) const {
   double value = 0;
-  impl_->attribute(name, H5T_NATIVE_DOUBLE, &value);
+  impl_->number(name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value);
   return value;
 }
 
 std::string Reader::attribute_text(const std::string& name) const {
-  const auto file = impl_->path.string();
-  const Handle opened =
-      attribute_handle(H5Aopen_by_name(impl_->file.id(), "/", name.c_str(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!opened) fail_h5(file, name, "no such attribute");
+  constexpr size_t kLongest = 1 << 20;
+  const Handle opened = impl_->open_attribute(name, H5T_STRING, kLongest);
   const Handle type = type_handle(H5Aget_type(opened.id()));
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0)
-    fail("{}: attribute '{}': not a text", file, name);
   std::string value(H5Tget_size(type.id()), '\0');
-  if (H5Aread(opened.id(), type.id(), value.data()) < 0) fail_h5(file, name, "cannot read the attribute");
+  if (H5Aread(opened.id(), type.id(), value.data()) < 0)
+    fail_h5(impl_->path.string(), name, "cannot read the attribute");
   return value.substr(0, value.find('\0'));
 }
 

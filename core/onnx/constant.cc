@@ -1,5 +1,6 @@
 #include "core/onnx/constant.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -108,8 +109,12 @@ std::string float_bytes(DType dtype, double value) {
 bool is_small(const ops::TensorType& type) {
   constexpr int64_t kMaxInts = 65536;
   constexpr int64_t kMaxFloats = 64;
-  return type.is_static() && type.dtype != DType::other &&
-         type.elements() <= (ops::is_float(type.dtype) ? kMaxFloats : kMaxInts);
+  if (!type.is_static() || type.dtype == DType::other) return false;
+  int64_t count = 1;  // an extent of 0 must not hide a huge one
+  for (const int64_t extent : type.shape) {
+    if (__builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count)) return false;
+  }
+  return count <= (ops::is_float(type.dtype) ? kMaxFloats : kMaxInts);
 }
 
 Constant constant_from_bytes(const ops::TensorType& type, std::string_view bytes) {

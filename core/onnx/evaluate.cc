@@ -271,10 +271,10 @@ bool fits(DType dtype, int64_t value) {
 }
 
 Result binary(const Call& call, const BinaryRow& row) {
+  if (call.inputs.size() != 2) return std::nullopt;  // Min and Max take any number
   const auto &a = *call.constants[0], &b = *call.constants[1];
   const auto shape = ops::broadcast(a.type.shape, b.type.shape);
-  if (call.inputs.size() != 2 || !shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats))
-    return std::nullopt;
+  if (!shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
   if ((call.op == "Mod" && call.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
   auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
   if (!result) return std::nullopt;
@@ -333,31 +333,36 @@ Result reduce(const Call& call) {
 
 using Evaluator = Result (*)(const Call&);
 
-const std::map<std::string, Evaluator, std::less<>>& table() {
-  static const std::map<std::string, Evaluator, std::less<>> rows{
-      {"Reshape", view},
-      {"Squeeze", view},
-      {"Unsqueeze", view},
-      {"Flatten", view},
-      {"Expand", expand},
-      {"Gather", gather},
-      {"Concat", concat},
-      {"Transpose", evaluate_transpose},
-      {"Slice", evaluate_slice},
-      {"Range", range},
-      {"Where", where},
-      {"Cast", cast},
-      {"Floor", unary},
-      {"Ceil", unary},
-      {"Sqrt", unary},
-      {"Neg", unary},
-      {"Abs", unary},
-      {"Not", unary},
-      {"ReduceProd", reduce},
-      {"ReduceSum", reduce},
-      {"ReduceMin", reduce},
-      {"ReduceMax", reduce},
-      {"ConstantOfShape", constant_of_shape},
+struct Row {
+  Evaluator evaluator;
+  size_t least_inputs;
+};
+
+const std::map<std::string, Row, std::less<>>& table() {
+  static const std::map<std::string, Row, std::less<>> rows{
+      {"Reshape", {view, 1}},
+      {"Squeeze", {view, 1}},
+      {"Unsqueeze", {view, 1}},
+      {"Flatten", {view, 1}},
+      {"Expand", {expand, 2}},
+      {"Gather", {gather, 2}},
+      {"Concat", {concat, 1}},
+      {"Transpose", {evaluate_transpose, 1}},
+      {"Slice", {evaluate_slice, 1}},
+      {"Range", {range, 3}},
+      {"Where", {where, 3}},
+      {"Cast", {cast, 1}},
+      {"Floor", {unary, 1}},
+      {"Ceil", {unary, 1}},
+      {"Sqrt", {unary, 1}},
+      {"Neg", {unary, 1}},
+      {"Abs", {unary, 1}},
+      {"Not", {unary, 1}},
+      {"ReduceProd", {reduce, 1}},
+      {"ReduceSum", {reduce, 1}},
+      {"ReduceMin", {reduce, 1}},
+      {"ReduceMax", {reduce, 1}},
+      {"ConstantOfShape", {constant_of_shape, 1}},
   };
   return rows;
 }
@@ -373,8 +378,8 @@ std::optional<Constant> evaluate(const Call& call) {
   }
   if (const auto row = binary_table().find(call.op); row != binary_table().end()) return binary(call, row->second);
   const auto row = table().find(call.op);
-  if (row == table().end()) return std::nullopt;
-  auto result = row->second(call);
+  if (row == table().end() || call.inputs.size() < row->second.least_inputs) return std::nullopt;
+  auto result = row->second.evaluator(call);
   return result && is_small(result->type) ? result : std::nullopt;
 }
 

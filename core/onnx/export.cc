@@ -7,6 +7,7 @@
 #include "core/onnx/external_data.h"
 #include "core/onnx/onnx.h"
 #include "core/onnx/proto.h"
+#include "core/onnx/trial_read.h"
 #include "core/onnx/validate.h"
 
 namespace rlgo::onnx_io {
@@ -58,13 +59,18 @@ int64_t bytes_of_weights(const onnx::ModelProto& model) {
 }
 
 ExportReport write_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
-                         const fs::path& path, const ExportOptions& options) {
+                         const fs::path& path, const ExportOptions& options, bool of_file) {
   onnx::ModelProto model = *skeleton.model;
   const bool has_opset = standard_opset(model) > 0;
   if (!has_opset) model.add_opset_import()->set_version(kDefaultOpset);
   const ExportReport report = Exporter(skeleton, model, graph, folded, options.flush_denormals).run();
   if (!has_opset && !is_used_standard(model)) model.mutable_opset_import()->RemoveLast();
-  check_export(model, graph, skeleton.contradictory);
+  if (of_file && options.limits.isolate) {
+    try_in_child([&] { check_export(model, graph, skeleton.contradictory); }, model.ByteSizeLong(),
+                 model.graph().node_size(), options.limits);
+  } else {
+    check_export(model, graph, skeleton.contradictory);
+  }
   fs::path data;
   if (bytes_of_weights(model) > options.external_above_bytes) data = store_external_data(model, path);
   save_proto(model, path);
@@ -90,7 +96,7 @@ ExportReport with_place(const fs::path& path, const Write& write) {
 
 ExportReport export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,
                           const fs::path& path, const ExportOptions& options) {
-  return with_place(path, [&] { return write_model(skeleton, graph, folded, path, options); });
+  return with_place(path, [&] { return write_model(skeleton, graph, folded, path, options, true); });
 }
 
 ExportReport export_graph(const graph::Graph& graph, const Folded& folded, const fs::path& path, int opset,
@@ -113,7 +119,7 @@ ExportReport export_graph(const graph::Graph& graph, const Folded& folded, const
     for (graph::NodeId id : graph.inputs())
       declare(*proto.add_input(), graph.node(id).info->name, graph.node(id).info->outputs[0]);
     for (const auto& output : graph.outputs()) declare(*proto.add_output(), output.name, graph.type(output.value));
-    return write_model(skeleton, graph, folded, path, options);
+    return write_model(skeleton, graph, folded, path, options, false);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "core/onnx/external_data.h"
 #include "core/onnx/importer.h"
 #include "core/onnx/onnx.h"
+#include "core/onnx/trial_read.h"
 #include "core/onnx/validate.h"
 
 namespace rlgo::onnx_io {
@@ -51,17 +52,44 @@ std::string printable(std::string text) {
   return text;
 }
 
+Model build(onnx::ModelProto& model, const ImportOptions& options) {
+  validate_model(model);
+  check_model(model);
+  return Importer(model, options).run();
+}
+
 Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder, const ImportOptions& options) {
+  check_limits(model, options.limits);
   check_versions(model);
   normalise_domains(model);
   load_external_data(model, folder);
   const bool had_negative = open_negative_dims(model);
   bind_dims(model, options.dims);
-  validate_model(model);
-  check_model(model);
-  Model result = Importer(model, options).run();
+  if (options.limits.isolate) {
+    try_in_child([&] { build(model, options); }, model.ByteSizeLong(), model.graph().node_size(), options.limits);
+  }
+  Model result = build(model, options);
   if (had_negative) result.report.notes.emplace_back("sizes of -1 are taken for open dimensions");
   return result;
+}
+
+// A message of many empty parts takes far more memory than its file, by a factor of 100.
+void try_to_parse(const std::filesystem::path& path, const ImportLimits& limits) {
+  constexpr uint64_t kHarmlessBytes = 4 << 20;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error || bytes <= kHarmlessBytes || !limits.isolate) return;  // load_proto() says what is wrong
+  const auto parse = [&] {
+    onnx::ModelProto trial;
+    load_proto(path, trial);
+  };
+  try {
+    try_in_child(parse, bytes, 0, limits);
+  } catch (const Error& problem) {
+    const std::string what = problem.what();
+    if (what.starts_with(path.string())) throw;
+    throw problem.in(path.string());
+  }
 }
 
 }  // namespace
@@ -185,6 +213,7 @@ std::string ImportReport::summary() const {
 
 Model import_model(const std::filesystem::path& path, const ImportOptions& options) {
   onnx::ModelProto model;
+  try_to_parse(path, options.limits);
   load_proto(path, model);
   try {
     return import_proto(model, path.parent_path(), options);

@@ -14,6 +14,22 @@
 
 namespace rlgo::onnx_io {
 
+// What a file may ask for. Models that people run are far below; a file above is refused with the limit's name before
+// anything is inferred or computed from it.
+struct ImportLimits {
+  int64_t nodes = 1'000'000;            // operators, those of subgraphs and of local functions at each call counted
+  int64_t nesting = 200;                // subgraphs inside subgraphs, and calls inside local functions
+  int64_t rank = 64;                    // of a tensor
+  int64_t elements = int64_t{1} << 38;  // of a tensor that the file holds or declares
+  int64_t attribute_numbers = 1 << 20;  // in one attribute's list
+  int64_t name_bytes = 1 << 16;         // of one name
+  // Reading is tried in a child process first, which may crash (ONNX's checker and shape inference do on some damaged
+  // models), and has so much processor time and memory. Both grow with the file.
+  bool isolate = true;
+  double seconds = 8;
+  int64_t memory_bytes = int64_t{2} << 30;
+};
+
 struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
@@ -27,6 +43,7 @@ struct ImportOptions {
   // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
   // processes that rewrite but never compute.
   bool keep_weights = true;
+  ImportLimits limits = {};
 };
 
 // Something of the file that the graph does without: constant folding, common subexpressions, dead code.
@@ -81,6 +98,7 @@ struct ExportOptions {
   bool flush_denormals = true;
   // Models with more bytes of weights than this keep them in a file beside the model (protobuf ends at 2 GiB).
   int64_t external_above_bytes = 1'900'000'000;
+  ImportLimits limits = {};  // for ONNX's check of a model that came from a file
 };
 
 // What an export changed besides the graph's rewrites.

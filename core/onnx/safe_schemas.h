@@ -1,4 +1,5 @@
-// ONNX's shape inference trusts some attributes of a file. These schemas check them first.
+// ONNX's shape inference trusts attributes, ranks and sizes of a file. These schemas check them first. What they do not
+// know of is caught by reading in a child process (core/base/isolate.h).
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ class SafeSchemas {
  public:
   SafeSchemas();
   ~SafeSchemas();
-  // ONNX's schemas, some of them with checks in front of their inference functions. Lives as long as this object.
+  // ONNX's schemas with checks in front of their inference functions. Lives as long as this object.
   const onnx::ISchemaRegistry& registry() const;
 
  private:
@@ -23,7 +24,7 @@ class SafeSchemas {
   std::unique_ptr<Registry> registry_;
 };
 
-// Throws onnx::InferenceError where the operator's attributes would lead its inference function astray.
+// Throws onnx::InferenceError where the operator's attributes or inputs would lead its inference function astray.
 void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext& context);
 
 }  // namespace rlgo::onnx_io

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -123,6 +124,8 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
         merge_dims(known, *inferred);
       }
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     // Then the types stay as they are.
   }

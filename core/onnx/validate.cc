@@ -5,6 +5,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <new>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -151,59 +152,6 @@ void check_inputs(const onnx::GraphProto& graph) {
   }
 }
 
-// How many nodes the function calls of a model expand to; inference walks through all of them.
-class FunctionSizes {
- public:
-  explicit FunctionSizes(const onnx::ModelProto& model) {
-    for (const auto& function : model.functions())
-      functions_[key(function.domain(), function.name())].push_back(&function);
-  }
-  // Saturates. `open` = functions being walked through.
-  double nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& list) {
-    double sum = 0;
-    for (const auto& node : list) {
-      sum += 1;
-      for (const auto& attribute : node.attribute()) {
-        if (attribute.has_g()) sum += nodes(attribute.g().node());
-        for (const auto& graph : attribute.graphs()) sum += nodes(graph.node());
-      }
-      const auto called = functions_.find(key(node.domain(), node.op_type()));
-      if (called == functions_.end()) continue;
-      for (const auto* function : called->second) sum += size(*function);
-    }
-    return sum;
-  }
-
- private:
-  static std::string key(const std::string& domain, const std::string& name) {
-    return (is_standard_domain(domain) ? "" : domain) + ":" + name;
-  }
-  double size(const onnx::FunctionProto& function) {
-    const auto [entry, is_new] = sizes_.try_emplace(&function, -1.0);
-    if (!is_new) {
-      if (entry->second < 0) fail("local function '{}' calls itself", function.name());
-      return entry->second;
-    }
-    if (++depth_ > kMaxDepth)
-      fail("local function '{}': calls are nested more than {} deep", function.name(), kMaxDepth);
-    const double result = nodes(function.node());
-    --depth_;
-    return sizes_[&function] = result;
-  }
-  static constexpr int kMaxDepth = 200;
-  int depth_ = 0;
-  std::unordered_map<std::string, std::vector<const onnx::FunctionProto*>> functions_;
-  std::unordered_map<const onnx::FunctionProto*, double> sizes_;
-};
-
-void check_functions(const onnx::ModelProto& model) {
-  constexpr double kMaxNodes = 5e6;
-  FunctionSizes sizes(model);
-  double nodes = sizes.nodes(model.graph().node());
-  for (const auto& function : model.functions()) nodes += sizes.nodes(function.node());
-  if (nodes > kMaxNodes) fail("its local functions expand to more than {:.0f} operators", kMaxNodes);
-}
-
 // Without this, ONNX's checker lets operators pass that were standard long ago, and prints to stderr.
 void check_operators(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int opset,
                      const std::unordered_set<std::string>& own) {
@@ -276,7 +224,6 @@ void validate_model(onnx::ModelProto& model) {
   check_sizes(model.graph());
   check_inputs(model.graph());
   check_names(*model.mutable_graph());
-  check_functions(model);
   std::unordered_set<std::string> own;
   for (const auto& function : model.functions()) {
     if (function.domain().empty()) own.insert(function.name());
@@ -315,6 +262,8 @@ void check_model(onnx::ModelProto& model) {
   std::string problem;
   try {
     onnx::checker::check_model(model);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     problem = one_line(error.what());
   }
@@ -348,6 +297,8 @@ std::string Inference::run_strictly(bool propagate_data) {
     const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(true, 1, propagate_data);
     onnx::shape_inference::InferShapes(saved_->model, &schemas.registry(), options);
+  } catch (const std::bad_alloc&) {
+    throw;  // no fact about the model
   } catch (const std::exception& error) {
     return one_line(error.what());
   }
@@ -369,6 +320,8 @@ void Inference::run_leniently() {
     const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(false, 0, true);
     onnx::shape_inference::InferShapes(saved_->model, &schemas.registry(), options);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     // Values whose types stay unknown make opaque operators.
   }

@@ -4,12 +4,17 @@
 #include <memory>
 #include <string>
 
+#include "core/onnx/onnx.h"
+
 namespace onnx {
 class ModelProto;
 }
 
 namespace rlgo::onnx_io {
 
+// Sizes, ranks, names and nesting against the limits. To be called before anything else looks at the model. Throws
+// Error that names the place, the limit and its option.
+void check_limits(const onnx::ModelProto& model, const ImportLimits& limits);
 // ir_version and operator sets. Throws Error.
 void check_versions(const onnx::ModelProto& model);
 // Names (each value defined once, before it is used), sizes of tensors, local functions without recursion. Brings the

@@ -36,6 +36,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
   options.samples = parse_dims(given.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
+  options.limits = given.limits;
   auto model = onnx_io::import_model(given.graph, options);
   LoadedModel loaded{given,
                      std::move(model.graph),
@@ -118,7 +119,9 @@ std::string normalisation_text(const onnx_io::ExportReport& report) {
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
                                    const std::filesystem::path& path) {
   const auto folded = exec::fold(graph);
-  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path)
+  onnx_io::ExportOptions options;
+  options.limits = model.source.limits;
+  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path, options)
                         : onnx_io::export_graph(graph, folded, path);
 }
 

@@ -17,6 +17,7 @@ struct ModelOptions {
   std::vector<std::string> dims;   // "NAME=VALUE": open dimensions that are fixed, in the written model too
   std::vector<std::string> sizes;  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
   int64_t batch = 1, layers = 0, sequence = 0, image = 0;  // of zoo graphs (zoo::ZooOptions)
+  onnx_io::ImportLimits limits = {};                       // of ONNX files
 };
 
 struct LoadedModel {

@@ -179,7 +179,7 @@ TEST(BadModel, LeftOutRequiredInputs) {
 
 TEST(BadSize, Inputs) {
   expect_error(parse("g (float[1000000,1000000,1000000,1000000] x) => (float[2] y) { y = Relu(x) }"),
-               "graph input 'x': its shape");
+               "'x': its shape is absurdly large, more than 274877906944 elements (--onnx.elements)");
   auto model = parse(kGood);
   model.mutable_graph()
       ->mutable_input(0)
@@ -314,7 +314,7 @@ TEST(BadNesting, ExplodingFunctionsAreRefused) {
   }
   onnx::ModelProto model;
   ASSERT_TRUE(onnx::OnnxParser::Parse(model, text.c_str()).IsOK());
-  expect_error(model, "expand to more than");
+  expect_error(model, "more than 1000000 operators (--onnx.nodes)");
 }
 
 }  // namespace
