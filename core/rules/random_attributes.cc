@@ -63,6 +63,7 @@ std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
 }
 
 std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) {
+  if (place > 2 || (place == 2 && (!draft.types[0] || !draft.types[1]))) return std::nullopt;
   if (place == 2) {
     const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
     if (a.size() < 2 || b.size() < 2) return std::nullopt;
@@ -94,6 +95,7 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
       if (place == 0) return Shape{between(1, 2), extent() * group, between(2, 4), between(2, 4)};
       if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
       if (place == 1) return Shape{draft.types[0]->shape[1], extent(), between(1, 3), between(1, 3)};
+      if (!draft.types[1] || draft.types[1]->rank() != 4) return std::nullopt;
       return Shape{draft.types[1]->shape[1] * group};
     }
     case Op::resize: {  // often to the size that images have
