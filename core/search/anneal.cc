@@ -26,9 +26,9 @@ class Annealing {
     for (const graph::NodeId id : start->graph.order()) operators += cost::is_free(start->graph.node(id)) ? 0 : 1;
     const double unit_us = start->cost_us / static_cast<double>(operators) + context.tolerance_us();
     for (size_t t = 0; t < allowed_.size(); ++t) {
-      chains_.push_back(std::make_unique<Chain>(*start, context.thread_cost(t), context.problem().cost, unit_us,
-                                                context.tolerance_us(), Rng({context.options().seed, t}),
-                                                [this, t] { return may_try(t); }));
+      chains_.push_back(std::make_unique<Chain>(*start, context.thread_cost(t), context.problem().cost,
+                                                context.options().max_locations, unit_us, context.tolerance_us(),
+                                                Rng({context.options().seed, t}), [this, t] { return may_try(t); }));
     }
   }
 

@@ -24,10 +24,10 @@ constexpr int kDraws = 8;
 
 }  // namespace
 
-Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, double unit_us, double tolerance_us,
-             Rng rng, Allowance may_try)
+Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
+             double tolerance_us, Rng rng, Allowance may_try)
     : may_try_(std::move(may_try)),
-      walk_(start, cost, measured,
+      walk_(start, cost, measured, max_locations,
             [this] {
               ended_ = ended_ || !may_try_();
               return !ended_;
@@ -122,7 +122,7 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
 // What paid is made wherever it pays.
 void Chain::learn() {
   const auto goes_on = [this] { return may_continue(); };
-  taken_ = minimise(walk_, current_, std::move(taken_), tolerance_us_, goes_on);
+  taken_ = minimise(walk_, current_, taken_, tolerance_us_, goes_on);
   learned_.push_back(to_macro(taken_));
   current_ = walk_.mark();
   keep_best();

@@ -27,8 +27,8 @@ class Chain {
   // Asked before each rewrite that is tried or made; false ends the search.
   using Allowance = Walk::Allowance;
   // `unit_us`: temperatures are multiples of it. Refers to the cost models.
-  Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, double unit_us, double tolerance_us,
-        Rng rng, Allowance may_try);
+  Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
+        double tolerance_us, Rng rng, Allowance may_try);
 
   // `improved` is told of each graph that is better than all before.
   void run(int rounds, const std::function<void(const Walk::Mark&)>& improved);

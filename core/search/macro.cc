@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,9 +11,9 @@ namespace rlgo::search {
 using graph::NodeId;
 
 std::optional<Taken> take(Walk& walk, size_t k) {
-  const auto move = walk.places()[k].move;
   if (!walk.take(k)) return std::nullopt;
-  return Taken{move, {walk.added().begin(), walk.added().end()}};
+  const auto added = walk.added(), changed = walk.changed();
+  return Taken{walk.last(), {added.begin(), added.end()}, {changed.begin(), changed.end()}};
 }
 
 Macro to_macro(std::span<const Taken> taken) {
@@ -81,9 +82,9 @@ bool MacroPlayer::take(size_t s) {
   int best_agreed = 0;
   double best_gap = 0;
   for (auto at = first; at != last; ++at) {
-    if (!at->move || !std::isfinite(at->move->delta_us)) continue;
+    if (!at->move || (walk_.evaluates() && !std::isfinite(at->move->delta_us))) continue;
     const int agreed = agreement(step, *at->move->match);
-    const double gap = std::abs(at->move->delta_us - step.delta_us);
+    const double gap = walk_.evaluates() ? std::abs(at->move->delta_us - step.delta_us) : 0;
     if (agreed < best_agreed || agreed <= 0 || (agreed == best_agreed && gap >= best_gap)) continue;
     best = static_cast<size_t>(at - places.begin());
     best_agreed = agreed;
@@ -103,42 +104,55 @@ bool MacroPlayer::take_at(size_t s, size_t place) {
 
 namespace {
 
-// The steps of `macro` from `first` on but [from, to), and those that need them; on a walk that stands before `first`.
-std::vector<Taken> play_without(Walk& walk, const Macro& macro, size_t from, size_t to) {
+struct Played {
+  std::vector<size_t> steps;  // that could be made
+  std::vector<Taken> taken;
+};
+Played play(Walk& walk, const Walk::Mark& start, const Macro& macro, std::span<const size_t> steps) {
+  walk.restore(start);
   MacroPlayer player(walk, macro);
   player.play_in_place();
-  for (size_t s = 0; s < macro.size(); ++s) {
-    if (s < from || s >= to) player.take(s);
+  std::vector<size_t> made;
+  for (const size_t s : steps) {
+    if (player.take(s)) made.push_back(s);
   }
-  return player.taken();
+  return {std::move(made), player.taken()};
 }
 
 }  // namespace
 
-std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::vector<Taken> taken, double tolerance_us,
-                            const std::function<bool()>& may_continue) {
-  double cost_us = walk.cost_us();
-  Walk::Mark end = walk.mark();
-  size_t chunk = std::max<size_t>(1, taken.size() / 2);
+std::vector<size_t> minimise(Walk& walk, const Walk::Mark& start, const Macro& macro, std::vector<size_t> steps,
+                             Keep keep, double tolerance_us, const std::function<bool()>& may_continue) {
+  steps = play(walk, start, macro, steps).steps;
+  const double cost_us = walk.cost_us();
+  const uint64_t hash = walk.hash();
+  size_t chunk = std::max<size_t>(1, steps.size() / 2);
   for (bool shorter = true; may_continue() && (chunk > 1 || shorter);) {
     shorter = false;
-    for (size_t to = taken.size(); to > 0 && may_continue();) {
+    for (size_t to = steps.size(); to > 0 && may_continue();) {
       const size_t from = to - std::min(chunk, to);
-      walk.restore(start);
-      std::vector<Taken> fewer = play_without(walk, to_macro(taken), from, to);
-      if (fewer.size() < taken.size() && walk.cost_us() <= cost_us + tolerance_us) {
-        taken = std::move(fewer);
-        cost_us = std::min(cost_us, walk.cost_us());
-        end = walk.mark();
+      std::vector<size_t> rest = steps;
+      rest.erase(rest.begin() + static_cast<ptrdiff_t>(from), rest.begin() + static_cast<ptrdiff_t>(to));
+      rest = play(walk, start, macro, rest).steps;
+      if (keep == Keep::cost ? walk.cost_us() <= cost_us + tolerance_us : walk.hash() == hash) {
+        steps = std::move(rest);
         shorter = true;
       }
-      to = std::min(from, taken.size());
+      to = std::min(from, steps.size());
     }
     shorter |= chunk > 1;
     chunk = std::max<size_t>(1, chunk / 2);
   }
-  walk.restore(end);
-  return taken;
+  return play(walk, start, macro, steps).steps;
+}
+
+std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us,
+                            const std::function<bool()>& may_continue) {
+  const Macro macro = to_macro(taken);
+  std::vector<size_t> steps(taken.size());
+  std::iota(steps.begin(), steps.end(), size_t{0});
+  steps = minimise(walk, start, macro, std::move(steps), Keep::cost, tolerance_us, may_continue);
+  return play(walk, start, macro, steps).taken;
 }
 
 namespace {

@@ -27,10 +27,10 @@ struct MacroStep {
 };
 using Macro = std::vector<MacroStep>;
 
-// A rewrite as it was made: places()[k].move before Walk::take(k), added() after it.
+// A rewrite as it was made.
 struct Taken {
   std::shared_ptr<const Move> move;
-  std::vector<graph::NodeId> added;
+  std::vector<graph::NodeId> added, changed;  // Walk::added(), Walk::changed()
 };
 // Walk::take(k), noted. Nothing where that says no.
 std::optional<Taken> take(Walk& walk, size_t k);
@@ -64,10 +64,18 @@ class MacroPlayer {
   std::vector<Taken> taken_;
 };
 
-// The rewrites of `taken`, all made from the graph of `start`, of which none can be left out without a higher cost than
-// `cost_us`. Those that need a left-out one are left out with it. Leaves `walk` at their end. `may_continue` is asked
-// now and then; where it says no, some that could be left out may remain.
-std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::vector<Taken> taken, double tolerance_us,
+// What is asked of a walk with fewer rewrites, against the one with all of them.
+enum class Keep : uint8_t {
+  cost,   // it costs no more
+  graph,  // it ends at the same graph: asks for no costs
+};
+// Of the steps of a macro that was recorded from `start` those of which none can be left out. Steps that need a
+// left-out one are left out with it. Leaves `walk` at their end. `may_continue` is asked now and then; where it says
+// no, some that could be left out may remain.
+std::vector<size_t> minimise(Walk& walk, const Walk::Mark& start, const Macro& macro, std::vector<size_t> steps,
+                             Keep keep, double tolerance_us, const std::function<bool()>& may_continue);
+// The same for all the rewrites that were taken from `start`, by cost.
+std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us,
                             const std::function<bool()>& may_continue);
 
 // Makes the macro wherever that lowers the cost, each time from the graph that it led to, until no place is left that

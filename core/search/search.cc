@@ -1,10 +1,12 @@
 #include "core/search/search.h"
 
 #include <array>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/search/context.h"
+#include "core/search/trace.h"
 
 namespace rlgo::search {
 namespace {
@@ -76,7 +78,12 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   const Method& found = find_method(method);
   check(options);
   if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
-  return found.run(problem, options);
+  Result result = found.run(problem, options);
+  if (!options.minimal || result.trace.empty()) return result;
+  result.trace = minimal_trace(problem, result.trace, std::numeric_limits<int>::max(), nullptr);
+  result.graph = replay(problem.graph, problem.rules, result.trace);
+  result.after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
+  return result;
 }
 
 graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,

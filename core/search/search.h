@@ -66,7 +66,7 @@ struct Options {
   int64_t budget = 50'000;   // matches that may be tried (candidates + refused), >= 1
   uint64_t seed = 0;         // of methods that draw
   int max_locations = 200;   // per rule and graph, >= 1: the first ones, as in the environment
-  int walk_length = 50;      // random, policy: rewrites in one walk, >= 1
+  int walk_length = 200;     // random, policy: rewrites in one walk, >= 1
   double alpha = 1.05;       // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
   int64_t expansions = 0;    // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
   int beam_width = 4;        // beam: graphs that go on, >= 1
@@ -74,6 +74,7 @@ struct Options {
   int walks = 64;            // policy: walks, the first one greedy, >= 1
   int threads = 1;           // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
   int64_t memory_bytes = 0;  // taso, policy-taso: about what the queue may hold; 0: no limit
+  bool minimal = false;      // the trace without rewrites that can be left out at no cost: see trace.h
   PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.

@@ -11,13 +11,14 @@ uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) %
 
 }  // namespace
 
-Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, Allowance may_try)
+Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try)
     : trial_(start.graph),
       index_(start.index),
       hash_(start.hash),
       cost_(cost),
       measured_(measured),
       local_(cost.is_local()),
+      max_locations_(max_locations),
       may_try_(std::move(may_try)),
       node_us_(static_cast<size_t>(start.graph.id_bound()), 0.0),
       cost_us_(start.cost_us),
@@ -61,15 +62,15 @@ void Walk::add_surroundings(const graph::Delta& delta, std::vector<NodeId>& ids)
   ids.insert(ids.end(), before.begin(), before.end());
 }
 
-std::shared_ptr<const Move> Walk::evaluate(const Step& step) {
+// Makes the edit of a match, to be undone or kept, and notes in `move` what it changes.
+const graph::Delta& Walk::edit(const Step& step, Move& move) {
   replaced_.clear();
   index_.edit(step.rule, step.location, trial_.editor(), &replaced_);
   const graph::Delta& delta = trial_.settle();
-  auto move = std::make_shared<Move>();
-  move->match = index_.share(step.rule, step.location);
-  move->delta_us = delta_us(delta);
-  move->delta_hash = hash_.difference(graph(), delta, trial_.rewired(), replaced_);
-  move->reads_leaves = trial_.looked_at_leaves();
+  move.match = index_.share(step.rule, step.location);
+  move.delta_us = delta_us(delta);
+  move.delta_hash = hash_.difference(graph(), delta, trial_.rewired(), replaced_);
+  move.reads_leaves = trial_.looked_at_leaves();
   reads_.clear();
   trial_.reads(reads_);
   if (!local_) add_surroundings(delta, reads_);
@@ -77,15 +78,29 @@ std::shared_ptr<const Move> Walk::evaluate(const Step& step) {
   std::ranges::sort(reads_);
   for (size_t k = 0; k < reads_.size(); ++k) {
     if (reads_[k] >= bound || (k > 0 && reads_[k] == reads_[k - 1])) continue;
-    move->reads.push_back(reads_[k]);
-    move->mask |= mask_of(reads_[k]);
+    move.reads.push_back(reads_[k]);
+    move.mask |= mask_of(reads_[k]);
   }
+  return delta;
+}
+
+std::shared_ptr<const Move> Walk::evaluate(const Step& step) {
+  auto move = std::make_shared<Move>();
+  edit(step, *move);
   trial_.undo();
   return move;
 }
 
 // Costs that are measured on demand are first asked for, all of them, then measured together.
 void Walk::evaluate(std::span<const size_t> stale) {
+  if (!evaluates()) {
+    for (const size_t k : stale) {
+      auto move = std::make_shared<Move>();
+      move->match = index_.share(places_[k].step.rule, places_[k].step.location);
+      places_[k].move = std::move(move);
+    }
+    return;
+  }
   const bool gathers = !local_ && !stale.empty() && measured_.postpone();
   std::vector<size_t> unknown;
   for (const size_t k : stale) {
@@ -119,7 +134,8 @@ std::vector<size_t> Walk::find_places() {
     while (last < old_places_.size() && old_places_[last].step.rule == rule) ++last;
     size_t next = first;  // matches mostly stand in the order in which they stood
     const rules::MatchView matches = index_.matches(rule);
-    for (int32_t location = 0; location < static_cast<int32_t>(matches.size()); ++location) {
+    const auto count = static_cast<int32_t>(std::min(matches.size(), static_cast<size_t>(max_locations_)));
+    for (int32_t location = 0; location < count; ++location) {
       const rules::Match* match = &matches[static_cast<size_t>(location)];
       size_t at = next;
       const auto is_here = [&](size_t k) { return old_places_[k].move && old_places_[k].move->match.get() == match; };
@@ -144,6 +160,7 @@ std::vector<size_t> Walk::find_places() {
 }
 
 bool Walk::is_stale(const Move& move) const {
+  if (!evaluates()) return false;
   if (move.reads_leaves && leaves_changed_) return true;
   if ((move.mask & changed_mask_) == 0 && !move.reads.empty()) return false;
   return move.reads.empty() ||
@@ -173,10 +190,9 @@ void Walk::note_changes(const graph::Delta& delta) {
 }
 
 bool Walk::take(size_t k) {
-  const Place chosen = places_[k];
-  replaced_.clear();
-  index_.edit(chosen.step.rule, chosen.step.location, trial_.editor(), &replaced_);
-  const graph::Delta& delta = trial_.settle();
+  const Step step = places_[k].step;
+  const auto move = std::make_shared<Move>();
+  const graph::Delta& delta = edit(step, *move);
   rewired_.assign(trial_.rewired().begin(), trial_.rewired().end());
   const int64_t leaf_changes = trial_.leaf_changes();
   if (!trial_.keep()) return false;
@@ -194,10 +210,11 @@ bool Walk::take(size_t k) {
   index_.update(graph(), delta);
   note_changes(delta);
   if (!local_) before_ = graph();
-  cost_us_ += chosen.move->delta_us;
+  cost_us_ += move->delta_us;
+  last_ = move;
   ++depth_;
   ++moves_;
-  trail_ = std::make_shared<const Trail>(Trail{trail_, chosen.step});
+  trail_ = std::make_shared<const Trail>(Trail{trail_, step});
   added_ = delta.added;
   evaluate(find_places());
   return true;

@@ -33,11 +33,12 @@ class Walk {
   // Asked before each rewrite that is tried; false: it, and those after it, stay without a known cost.
   using Allowance = std::function<bool()>;
   // `measured`: the model behind `cost`, asked to postpone and to settle where prices depend on their surroundings.
-  // Refers to both.
-  Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, Allowance may_try);
+  // Refers to both. `max_locations`: as in Options. Without `may_try` no rewrite is tried but those that are taken: the
+  // costs of the places are unknown.
+  Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try);
 
   const graph::Graph& graph() const { return trial_.graph(); }
-  // By rule, then location. All of them: there is no limit to the locations of a rule.
+  // By rule, then location.
   std::span<const Place> places() const { return places_; }
   double cost_us() const { return cost_us_; }
   uint64_t hash() const { return hash_.value(); }
@@ -47,10 +48,15 @@ class Walk {
   int64_t tried() const { return tried_; }
   int64_t moves() const { return moves_; }
 
+  // Whether the costs of places are tried for.
+  bool evaluates() const { return may_try_ != nullptr; }
+
   // Makes the rewrite places()[k]. False, and nothing changes, where it would make a cycle.
   bool take(size_t k);
-  // Nodes that the last take() made.
+  // Of the last take(): the rewrite, with its cost; nodes that it made; those, and all that it removed or touched.
+  const std::shared_ptr<const Move>& last() const { return last_; }
   std::span<const graph::NodeId> added() const { return added_; }
+  std::span<const graph::NodeId> changed() const { return changed_; }
 
   // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
   struct Mark {
@@ -69,6 +75,7 @@ class Walk {
  private:
   double node_us(graph::NodeId id);
   double delta_us(const graph::Delta& delta);
+  const graph::Delta& edit(const Step& step, Move& move);
   std::shared_ptr<const Move> evaluate(const Step& step);
   void evaluate(std::span<const size_t> stale);
   void note_changes(const graph::Delta& delta);
@@ -84,6 +91,7 @@ class Walk {
   cost::CostModel& cost_;
   cost::CostModel& measured_;
   const bool local_;
+  const int max_locations_;
   Allowance may_try_;
   std::vector<Place> places_, old_places_;
   std::vector<double> node_us_;  // by id, 0 where constant or free
@@ -91,6 +99,7 @@ class Walk {
   int depth_ = 0;
   std::shared_ptr<const Trail> trail_;
   int64_t tried_ = 0, moves_ = 0;
+  std::shared_ptr<const Move> last_;
 
   graph::NameHash::Replaced replaced_;
   std::vector<graph::NodeId> reads_, added_, rewired_, changed_;

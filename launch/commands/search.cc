@@ -37,7 +37,7 @@ constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "s
 
 struct SearchConfig {
   std::vector<std::string> method, methods;
-  int64_t budget = 50'000, expansions = 0, beam_width = 4, children = 64, walks = 64, walk_length = 50, threads = 1;
+  int64_t budget = 50'000, expansions = 0, beam_width = 4, children = 64, walks = 64, walk_length = 200, threads = 1;
   double alpha = 1.05, memory_mib = 0;
   std::string csv, curve, out, agent_run;
   bool price_first = true;
@@ -142,6 +142,7 @@ search::Options search_options(const RunConfig& run, const SearchConfig& config)
   options.walks = static_cast<int>(config.walks);
   options.threads = static_cast<int>(config.threads);
   options.memory_bytes = static_cast<int64_t>(config.memory_mib * 1024 * 1024);
+  options.minimal = true;
   return options;
 }
 

@@ -61,7 +61,7 @@ class Checked {
                cost::graph_cost(cost, graph).runtime_us,
                0,
                nullptr},
-        walk_(start_, cost, cost, [] { return true; }) {}
+        walk_(start_, cost, cost, 1 << 30, [] { return true; }) {}
 
   // Random rewrites; back to the start now and then.
   void walk(int moves, uint64_t seed) {
