@@ -1,4 +1,5 @@
 // The program: finds the subcommand, sets up ranks and signals, turns errors into an exit status.
+#include <ATen/Parallel.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -78,6 +79,8 @@ double patience_s(const rlgo::comm::Comm& comm, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // One thread for the network unless told otherwise: passes are small, and ranks and other programs share the machine.
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) at::set_num_threads(1);
   std::unique_ptr<rlgo::comm::Comm> comm;
   int status = 0;
   try {

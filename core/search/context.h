@@ -68,6 +68,8 @@ Result greedy(const Problem& problem, const Options& options);
 Result sweep(const Problem& problem, const Options& options);
 // Simulated annealing in small windows of the graph; what pays in one is made wherever it pays: see chain.h.
 Result anneal(const Problem& problem, const Options& options);
+// Exhaustive search of small windows, once for all that look the same, deeper and deeper: see window.cc.
+Result window(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
 // Backtracking of TASO (Jia et al. 2019, algorithm 2; section 3.2): a queue ordered by cost, of graphs that cost less

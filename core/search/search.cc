@@ -21,6 +21,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"sweep", sweep, false},
     {"taso", taso, false},
     {"anneal", anneal, false},
+    {"window", window, false},
     {"beam", beam, false},
     {"random", random_walks, false},
     {"policy", policy, true},
