@@ -70,6 +70,9 @@ Result sweep(const Problem& problem, const Options& options);
 Result anneal(const Problem& problem, const Options& options);
 // Exhaustive search of small windows, once for all that look the same, deeper and deeper: see window.cc.
 Result window(const Problem& problem, const Options& options);
+// MetaFlow (Jia et al., SysML 2019): backtracking in the parts of a graph that is split where few rewrites are, then
+// around the cuts.
+Result metaflow(const Problem& problem, const Options& options);
 // Random walks from the original graph: a rule that applies, then one of its locations, both uniformly.
 Result random_walks(const Problem& problem, const Options& options);
 // Backtracking of TASO (Jia et al. 2019, algorithm 2; section 3.2): a queue ordered by cost, of graphs that cost less

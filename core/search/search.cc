@@ -22,6 +22,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"taso", taso, false},
     {"anneal", anneal, false},
     {"window", window, false},
+    {"metaflow", metaflow, false},
     {"beam", beam, false},
     {"random", random_walks, false},
     {"policy", policy, true},

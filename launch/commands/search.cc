@@ -45,7 +45,7 @@ struct SearchConfig {
 
 void declare(Options& o, SearchConfig& c) {
   o.heading("Search");
-  o.texts("method", c.method, "taso (the default), anneal, greedy, sweep, beam, random, policy or policy-taso");
+  o.texts("method", c.method, "taso (the default), anneal, window, metaflow, greedy, sweep, beam, random, policy or policy-taso");
   o.texts("methods", c.methods, "several methods, separated by commas");
   o.integer("budget", c.budget, 1, kNoLimit, "rewrites that a method may try (graphs that it generates and prices)");
   o.number("alpha", c.alpha, 1, 1e6, "taso: goes on from graphs that cost less than this times the best");

@@ -321,6 +321,12 @@ TEST_F(SearchTest, AnnealGoesThroughDearerGraphs) {
   EXPECT_EQ(result.reason, StopReason::budget);
 }
 
+TEST_F(SearchTest, MetaflowSearchesPartsOfALongGraph) {
+  const Result result = run_on("metaflow", chain(60), {.alpha = 1.0});
+  EXPECT_EQ(result.trace.size(), 60u);
+  EXPECT_EQ(result.reason, StopReason::finished);
+}
+
 TEST_F(SearchTest, WindowSearchesEqualWindowsOnce) {
   const Result few = run("window", {chain(8), dearer_first(), cost_}, {.budget = 100'000});
   const Result many = run("window", {chain(40), dearer_first(), cost_}, {.budget = 100'000});
@@ -397,11 +403,11 @@ TEST_F(SearchTest, PolicyNeedsAPrior) {
 
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
-  EXPECT_EQ(
-      error_of([&] { run_on("greeedy", graph); }),
-      "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, beam, "
-      "random, policy, "
-      "policy-taso");
+  EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
+            "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, "
+            "metaflow, beam, "
+            "random, policy, "
+            "policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
             "search: walk_length must be at least 1, not -1");

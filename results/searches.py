@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Searches side by side, recorded and shown: equal seconds, equal graphs tried, several seeds where chance plays a part.
+
+    results/searches.py record --rlgo build/release/rlgo --folder results/searches --profiles cpu,gpu --graphs zoo \\
+        --methods greedy,sweep,taso,beam,metaflow,window,anneal --seconds 30 --seeds 5 --jobs 2
+    results/searches.py show results/searches --out results/searches.md --plot results/searches.svg
+
+Each run is a pair of files in the folder, so a campaign that was interrupted goes on where it stopped. `show` reads what
+is there. One thread a run; the costs are analytic, of a profile (configs/costs), or --cost measured.
+"""
+import argparse
+import concurrent.futures
+import csv
+import pathlib
+import statistics
+import subprocess
+import sys
+
+DRAWN = {"anneal", "random", "policy"}  # methods whose result depends on the seed
+ZOO = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"]
+UNLIMITED = 10**15
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def run_one(args, profile, graph, method, seed):
+    """Records one run; says what went wrong, or nothing."""
+    name = f"{profile}-{pathlib.Path(graph).stem}-{method}-s{seed}"
+    table, curve = args.folder / f"{name}.csv", args.folder / f"{name}.curve.csv"
+    if table.exists() and curve.exists():
+        return ""
+    costs = ["--cost", "analytic", "--cost.profile", profile] if profile != "measured" else ["--cost", "measured"]
+    part = args.folder / f"{name}.part"
+    command = [args.rlgo, "search", "--graph", graph, "--method", method, *costs, "--seconds", args.seconds, "--budget", args.budget,
+               "--seed", seed, "--csv", part, "--curve", curve, *args.options]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return f"{name}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}"
+    part.rename(table)
+    print(name, done.stdout.strip().splitlines()[-1], flush=True)
+    return ""
+
+
+def record(args):
+    args.folder.mkdir(parents=True, exist_ok=True)
+    graphs = [g for name in args.graphs.split(",") for g in (ZOO if name == "zoo" else [name])]
+    runs = [(profile, graph, method, seed) for profile in args.profiles.split(",") for seed in range(args.seeds) for graph in graphs
+            for method in args.methods.split(",") if seed == 0 or method in DRAWN]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        errors = [error for error in pool.map(lambda run: run_one(args, *run), runs) if error]
+    for error in errors:
+        print(error, file=sys.stderr)
+    return 1 if errors else 0
+
+
+def load(folder):
+    """{(profile, graph, method): [(row, curve), ...]}, a pair a seed."""
+    runs = {}
+    for path in sorted(folder.glob("*.csv")):
+        if path.name.endswith(".curve.csv"):
+            continue
+        curve_path = path.with_name(path.stem + ".curve.csv")
+        if not curve_path.exists():
+            continue
+        for row in read(path):
+            row["cost"] = row["cost"].removeprefix("analytic:").replace("analytic", "cpu")
+            curve = [(float(p["seconds"]), int(p["candidates"]), float(p["best_us"])) for p in read(curve_path)]
+            runs.setdefault((row["cost"], row["graph"], row["method"]), []).append((row, curve))
+    return runs
+
+
+def best_at(curve, column, limit):
+    """Change in percent of the best graph found by a number of seconds (column 0) or of graphs (1)."""
+    return 100 * (min(p[2] for p in curve if p[column] <= limit) / curve[0][2] - 1)
+
+
+def spread(values):
+    """Mean, and half of the 95 % interval of the mean by Student's t; the value alone where there is one."""
+    t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
+    if len(values) < 2:
+        return f"{values[0]:.2f}"
+    half = t.get(len(values), 2.0) * statistics.stdev(values) / len(values) ** 0.5
+    return f"{statistics.mean(values):.2f} ± {half:.2f}"
+
+
+def table(runs, profile, best_known):
+    graphs = sorted({g for p, g, _ in runs if p == profile})
+    lines = [f"## Profile {profile}", "", "Change of cost, %. Columns: the end; at equal seconds; at equal graphs tried (of the method that tried fewest, but "
+             "for those that had finished); mean and 95 % interval over seeds where chance plays a part.", "",
+             "| graph | method | seeds | best seed | end | after 1 s | after 10 s | at equal graphs | graphs | seconds to its best | graphs to its best | "
+             "behind the best known |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    for graph in graphs:
+        of_graph = {m: r for (p, g, m), r in runs.items() if p == profile and g == graph}
+        tried = [int(row["candidates"]) for r in of_graph.values() for row, _ in r if row["ended_by"] != "finished"]
+        equal = min(tried, default=UNLIMITED)
+        for method, seeds in sorted(of_graph.items(), key=lambda item: statistics.mean(float(r["change_percent"]) for r, _ in item[1])):
+            ends = [float(row["change_percent"]) for row, _ in seeds]
+            behind = 100 * ((100 + min(ends)) / (100 + best_known[profile, graph]) - 1)
+            middle = sorted(seeds, key=lambda s: float(s[0]["change_percent"]))[len(seeds) // 2]
+            lines.append(f"| {graph} | {method} | {len(seeds)} | {min(ends):.2f} | {spread(ends)} | " +
+                         " | ".join(spread([best_at(c, 0, s) for _, c in seeds]) for s in (1, 10)) +
+                         f" | {spread([best_at(c, 1, equal) for _, c in seeds])} | {int(middle[0]['candidates']):,} | {middle[1][-1][0]:.2f} | "
+                         f"{middle[1][-1][1]:,} | {behind:.2f} |")
+    return lines + [""]
+
+
+def plot(runs, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    pairs = sorted({(p, g) for p, g, _ in runs})
+    columns = min(4, len(pairs))
+    rows = -(-len(pairs) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
+    colours = {m: f"C{k}" for k, m in enumerate(sorted({m for _, _, m in runs}))}
+    for axis, (profile, graph) in zip(axes.flat, pairs):
+        for (p, g, method), seeds in runs.items():
+            if (p, g) != (profile, graph):
+                continue
+            for k, (row, curve) in enumerate(seeds):
+                x = [max(s, 1e-3) for s, _, _ in curve] + [float(row["seconds"])]
+                y = [100 * (us / curve[0][2] - 1) for _, _, us in curve]
+                axis.step(x, y + y[-1:], where="post", color=colours[method], label=method if k == 0 else None, linewidth=1)
+        axis.set_xscale("log")
+        axis.set_title(f"{graph}, {profile}", fontsize=9)
+        axis.set_xlabel("seconds", fontsize=8)
+        axis.set_ylabel("change of cost, %", fontsize=8)
+    for axis in list(axes.flat)[len(pairs):]:
+        axis.axis("off")
+    axes.flat[0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def show(args):
+    runs = load(args.folder)
+    if not runs:
+        sys.exit(f"no runs in {args.folder}: record some first")
+    best_known = {}
+    for (profile, graph, _), seeds in runs.items():
+        best_known[profile, graph] = min([best_known.get((profile, graph), 0.0)] + [float(row["change_percent"]) for row, _ in seeds])
+    lines = []
+    for profile in sorted({p for p, _, _ in runs}):
+        lines += table(runs, profile, best_known)
+    text = "\n".join(lines)
+    print(text)
+    if args.out:
+        args.out.write_text("# Searches side by side\n\nMade by `results/searches.py show`; `best known` is the best of these runs.\n\n" + text, encoding="utf-8")
+    if args.plot:
+        plot(runs, args.plot)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    recorder = commands.add_parser("record")
+    recorder.add_argument("--rlgo", default="build/release/rlgo")
+    recorder.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("results/searches"))
+    recorder.add_argument("--profiles", default="cpu,gpu", help="cost profiles, or 'measured'")
+    recorder.add_argument("--graphs", default="zoo", help="'zoo' is the five of RLFlow's paper")
+    recorder.add_argument("--methods", default="greedy,sweep,taso,beam,metaflow,window,anneal")
+    recorder.add_argument("--seconds", type=float, default=30, help="of one run")
+    recorder.add_argument("--budget", type=int, default=UNLIMITED, help="graphs that a run may try")
+    recorder.add_argument("--seeds", type=int, default=5, help="of methods that draw")
+    recorder.add_argument("--jobs", type=int, default=1, help="runs side by side; 1 where seconds are to be compared on a small machine")
+    recorder.add_argument("options", nargs="*", help="after --: passed on to rlgo search")
+    recorder.set_defaults(call=record)
+    shower = commands.add_parser("show")
+    shower.add_argument("folder", type=pathlib.Path)
+    shower.add_argument("--out", type=pathlib.Path, help="Markdown file")
+    shower.add_argument("--plot", type=pathlib.Path, help="SVG file of the curves")
+    shower.set_defaults(call=show)
+    args = parser.parse_args()
+    sys.exit(args.call(args))
+
+
+if __name__ == "__main__":
+    main()
