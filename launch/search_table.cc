@@ -39,6 +39,7 @@ std::string to_text(std::span<const SearchRow> rows) {
                        row.change_percent(), row.counters.candidates, row.graphs_per_s(), row.best_after_s(),
                        row.seconds, search::name(row.reason));
     if (row.measuring_s > 0) out += fmt::format("; {:.2f} s of the time went into timing operators", row.measuring_s);
+    if (!row.note.empty()) out += "; " + row.note;
     if (row.counters.dropped > 0) out += fmt::format("; {} graphs dropped for want of memory", row.counters.dropped);
     out += '\n';
   }
@@ -48,15 +49,16 @@ std::string to_text(std::span<const SearchRow> rows) {
 std::string to_csv(std::span<const SearchRow> rows) {
   std::string out =
       "graph,method,cost,seed,threads,before_us,after_us,change_percent,candidates,refused,duplicates,built,walks,"
-      "dropped,graphs_per_s,best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after\n";
+      "dropped,graphs_per_s,best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after,bound_us,"
+      "optimal\n";
   for (const auto& row : rows) {
     const auto& c = row.counters;
-    out +=
-        fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{}\n",
-                    cell(row.graph), row.method, cell(row.cost), row.seed, row.threads, row.before_us, row.after_us,
-                    row.change_percent(), c.candidates, c.refused, c.duplicates, c.steps, c.walks, c.dropped,
-                    row.graphs_per_s(), row.best_after_s(), row.seconds, row.measuring_s, search::name(row.reason),
-                    row.rewrites, row.nodes_before, row.nodes_after);
+    out += fmt::format(
+        "{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{},{:.6f},{}\n",
+        cell(row.graph), row.method, cell(row.cost), row.seed, row.threads, row.before_us, row.after_us,
+        row.change_percent(), c.candidates, c.refused, c.duplicates, c.steps, c.walks, c.dropped, row.graphs_per_s(),
+        row.best_after_s(), row.seconds, row.measuring_s, search::name(row.reason), row.rewrites, row.nodes_before,
+        row.nodes_after, row.bound_us, row.optimal ? 1 : 0);
   }
   return out;
 }

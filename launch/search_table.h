@@ -21,6 +21,9 @@ struct SearchRow {
   double measuring_s = 0;  // of these: timing operators that the cost table did not have
   search::StopReason reason = search::StopReason::finished;
   std::vector<search::Sample> curve;
+  double bound_us = 0;  // search::Result
+  bool optimal = false;
+  std::string note;
 
   double change_percent() const { return before_us > 0 ? 100.0 * (after_us - before_us) / before_us : 0.0; }
   double graphs_per_s() const;

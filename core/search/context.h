@@ -80,6 +80,8 @@ Result random_walks(const Problem& problem, const Options& options);
 Result taso(const Problem& problem, const Options& options);
 // The same, but of each graph only the rewrites that the prior thinks likeliest are tried.
 Result policy_taso(const Problem& problem, const Options& options);
+// Equality saturation and extraction, as TENSAT (Yang et al. 2021).
+Result egraph(const Problem& problem, const Options& options);
 // The beam_width cheapest graphs that are one rewrite further, again and again.
 Result beam(const Problem& problem, const Options& options);
 // Walks of the prior: the likeliest rewrite at each step first, then drawn ones; the best graph of all.

@@ -25,6 +25,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"metaflow", metaflow, false},
     {"beam", beam, false},
     {"random", random_walks, false},
+    {"egraph", egraph, false},
     {"policy", policy, true},
     {"policy-taso", policy_taso, true},
 });
@@ -51,6 +52,9 @@ void check(const Options& options) {
   check_at_least("walks", options.walks, 1);
   check_at_least("threads", options.threads, 1);
   check_at_least("memory_bytes", options.memory_bytes, 0);
+  check_at_least("egraph_nodes", options.egraph_nodes, 1);
+  check_at_least("egraph_rounds", options.egraph_rounds, 0);
+  if (!(options.egraph_seconds > 0)) fail("search: egraph_seconds must be above 0, not {}", options.egraph_seconds);
   if (!(options.alpha >= 1)) fail("search: alpha must be at least 1, not {}", options.alpha);
 }
 

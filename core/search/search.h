@@ -63,18 +63,21 @@ struct Counters {
 };
 
 struct Options {
-  int64_t budget = 50'000;   // matches that may be tried (candidates + refused), >= 1
-  uint64_t seed = 0;         // of methods that draw
-  int max_locations = 200;   // per rule and graph, >= 1: the first ones, as in the environment
-  int walk_length = 200;     // random, policy: rewrites in one walk, >= 1
-  double alpha = 1.05;       // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
-  int64_t expansions = 0;    // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
-  int beam_width = 4;        // beam: graphs that go on, >= 1
-  int children = 64;         // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
-  int walks = 64;            // policy: walks, the first one greedy, >= 1
-  int threads = 1;           // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
-  int64_t memory_bytes = 0;  // taso, policy-taso: about what the queue may hold; 0: no limit
-  bool minimal = false;      // the trace without rewrites that can be left out at no cost: see trace.h
+  int64_t budget = 50'000;  // matches that may be tried (candidates + refused), >= 1
+  uint64_t seed = 0;        // of methods that draw
+  int max_locations = 200;  // per rule and graph, >= 1: the first ones, as in the environment
+  int walk_length = 200;    // random, policy: rewrites in one walk, >= 1
+  double alpha = 1.05;      // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
+  int64_t expansions = 0;   // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
+  int beam_width = 4;       // beam: graphs that go on, >= 1
+  int children = 64;        // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
+  int walks = 64;           // policy: walks, the first one greedy, >= 1
+  int threads = 1;          // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
+  int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
+  int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
+  double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
+  int64_t memory_bytes = 0;    // taso, policy-taso: about what the queue may hold; 0: no limit
+  bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
@@ -102,6 +105,13 @@ struct Result {
   double before_us = 0;
   double after_us = 0;  // <= before_us
   Trace trace;          // from the original to the best graph: see replay()
+  // egraph: extraction puts a graph together out of many rewrites, and no sequence of rewrites is known that leads to
+  // it. Then `trace` is empty, and what is known of the graph is that each rule is proved: check it by running it.
+  bool traced = true;
+  // egraph: no graph of the e-graph costs less; 0: nothing is known. `optimal`: one that costs so much was found.
+  double bound_us = 0;
+  bool optimal = false;
+  std::string note;  // egraph: what the bound holds for, a line
   StopReason reason = StopReason::finished;
   Counters counters;
   double seconds = 0;

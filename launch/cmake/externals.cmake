@@ -44,6 +44,12 @@ add_library(rlgo_ext_hdf5 INTERFACE)
 target_link_libraries(rlgo_ext_hdf5 INTERFACE "$<TARGET_FILE:hdf5::hdf5>")
 target_include_directories(rlgo_ext_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 
+find_path(CBC_INCLUDE_DIR coin/Cbc_C_Interface.h REQUIRED)
+find_library(CBC_LIBRARY CbcSolver REQUIRED)
+add_library(rlgo_ext_cbc INTERFACE)
+target_include_directories(rlgo_ext_cbc SYSTEM INTERFACE "${CBC_INCLUDE_DIR}" "${CBC_INCLUDE_DIR}/coin")
+target_link_libraries(rlgo_ext_cbc INTERFACE "${CBC_LIBRARY}")
+
 find_package(Z3 REQUIRED)
 add_library(rlgo_ext_z3 INTERFACE)
 target_link_libraries(rlgo_ext_z3 INTERFACE Z3::Z3)

@@ -39,13 +39,15 @@ struct SearchConfig {
   std::vector<std::string> method, methods;
   int64_t budget = 50'000, expansions = 0, beam_width = 4, children = 64, walks = 64, walk_length = 200, threads = 1;
   double alpha = 1.05, memory_mib = 0;
+  int64_t nodes = 20'000, multi_rounds = 1;
   std::string csv, curve, out, agent_run;
   bool price_first = true;
 };
 
 void declare(Options& o, SearchConfig& c) {
   o.heading("Search");
-  o.texts("method", c.method, "taso (the default), anneal, window, metaflow, greedy, sweep, beam, random, policy or policy-taso");
+  o.texts("method", c.method,
+          "taso (the default), anneal, window, metaflow, egraph, greedy, sweep, beam, random, policy or policy-taso");
   o.texts("methods", c.methods, "several methods, separated by commas");
   o.integer("budget", c.budget, 1, kNoLimit, "rewrites that a method may try (graphs that it generates and prices)");
   o.number("alpha", c.alpha, 1, 1e6, "taso: goes on from graphs that cost less than this times the best");
@@ -59,6 +61,9 @@ void declare(Options& o, SearchConfig& c) {
   o.integer("threads", c.threads, 1, 1024, "taso, beam: graphs whose rewrites are costed side by side; anneal: chains");
   o.number("memory", c.memory_mib, 0, 1e9,
            "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
+  o.integer("nodes", c.nodes, 1, 10'000'000, "egraph: e-nodes at which saturation ends, about");
+  o.integer("multi-rounds", c.multi_rounds, 0, 1000,
+            "egraph: rounds of saturation in which rules that replace several values are applied");
   o.flag("price-first", c.price_first,
          "with several methods and measured costs: run all once before the runs that count, "
          "so that no method spends its time on timing operators");
@@ -141,6 +146,9 @@ search::Options search_options(const RunConfig& run, const SearchConfig& config)
   options.children = static_cast<int>(config.children);
   options.walks = static_cast<int>(config.walks);
   options.threads = static_cast<int>(config.threads);
+  options.egraph_nodes = config.nodes;
+  options.egraph_rounds = static_cast<int>(config.multi_rounds);
+  if (run.seconds > 0) options.egraph_seconds = run.seconds;
   options.memory_bytes = static_cast<int64_t>(config.memory_mib * 1024 * 1024);
   options.minimal = true;
   return options;
@@ -199,6 +207,9 @@ class GraphSearch {
     row.measuring_s = cost_->measuring_s() - measured_s;
     row.reason = found.reason;
     row.curve = found.curve;
+    row.bound_us = found.bound_us;
+    row.optimal = found.optimal;
+    row.note = found.note;
     if (best_method_.empty() || found.after_us < best_.after_us) {
       best_ = std::move(found);
       best_method_ = method;
@@ -209,8 +220,13 @@ class GraphSearch {
   // Writes the best of all methods.
   void write(const fs::path& folder) {
     make_writable_folder(folder);
-    const Verdict verdict = judge(run_, model_, replayed(model_, rules_, trace().actions), *cost_->prices().runtime);
-    atomic_write(folder / "best.trace", to_text(trace(), *rules_));
+    // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
+    const auto after =
+        best_.traced ? replayed(model_, rules_, trace().actions) : optimise::Replayed{best_.graph, {}, {}, {}};
+    const Verdict verdict = judge(run_, model_, after, *cost_->prices().runtime);
+    std::error_code none;
+    fs::remove(folder / "best.trace", none);  // of an earlier search
+    if (best_.traced) atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),
                 to_text(verdict, run_).c_str());

@@ -20,6 +20,7 @@ EXTERNAL_HEADERS = {
     "hdf5": r"hdf5(_hl)?\.h$|H5",
     "z3": r"z3",
     "boost_po": r"boost/",
+    "cbc": r"coin/",
     "json": r"nlohmann/",
 }
 SOURCE_FILES_ONLY = {"onnx", "mpi", "nccl", "hdf5", "z3"}  # never in a .h
