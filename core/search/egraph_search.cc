@@ -59,17 +59,17 @@ class Saturation {
             recipes.push_back(rules::make_recipe(plan, egraph_.graph()));
             if (planned >= static_cast<size_t>(options_.egraph_nodes) || counters_.candidates >= options_.budget)
               reason_ = StopReason::budget;
-            return must_end();
+            return reason_ != StopReason::finished;
           },
           [&](uint64_t place) {
-            if (++asked_ % 256 == 0) must_end();
-            if (reason_ != StopReason::finished) return false;
+            if (must_end()) return false;
             if (!seen_.contains(place)) return true;
             ++counters_.duplicates;
             return false;
           });
       for (const graph::NodeId id : egraph_.nodes()) {
-        if (egraph_.graph().node(id).op() == rule.left[0].op && !matcher.at(id)) break;
+        if (egraph_.graph().node(id).op() != rule.left[0].op) continue;
+        if (!matcher.at(id) || reason_ != StopReason::finished) break;
       }
     }
     return recipes;
@@ -89,7 +89,6 @@ class Saturation {
   double seconds_ = 0;
   StopReason reason_ = StopReason::finished;
   std::unordered_set<uint64_t> seen_;  // places of matches that were applied
-  int64_t asked_ = 0;
   int rounds_ = 0;
 };
 

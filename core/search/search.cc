@@ -79,6 +79,7 @@ std::vector<std::string> names() {
 }
 
 bool needs_prior(const std::string& method) { return find_method(method).needs_prior; }
+bool gives_trace(const std::string& method) { return find_method(method).run != egraph; }
 
 Result run(const std::string& method, const Problem& problem, const Options& options) {
   const Method& found = find_method(method);

@@ -122,6 +122,8 @@ struct Result {
 std::vector<std::string> names();
 // Whether a method needs options.prior.
 bool needs_prior(const std::string& method);
+// Whether its results have a trace (Result::traced).
+bool gives_trace(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on
 // problem and options alone (and on when stop() says so), for any fixed number of threads.
 Result run(const std::string& method, const Problem& problem, const Options& options = {});

@@ -49,7 +49,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.number("seconds", r.options.seconds, 1, 1e6, "time for all of it, about, s");
   std::vector<std::string> methods;
   for (const auto& name : search::names()) {
-    if (!search::needs_prior(name)) methods.push_back(name);
+    if (!search::needs_prior(name) && search::gives_trace(name)) methods.push_back(name);
   }
   o.choice("method", r.options.method, methods, "search that goes on where greedy rewriting has ended");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");

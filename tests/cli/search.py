@@ -8,7 +8,7 @@ from _rlgo import SMALL_NET, SOURCE, assert_same_model, interrupt, main, rewrite
 BASE = ["--cost", "analytic", "--rules", SOURCE / "configs/rules/base.rules"]
 SQUEEZENET = ["--graph", "squeezenet1_1", *BASE]
 COLUMNS = ("graph,method,cost,seed,threads,before_us,after_us,change_percent,candidates,refused,duplicates,built,walks,dropped,graphs_per_s,"
-           "best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after").split(",")
+           "best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after,bound_us,optimal").split(",")
 TIMES = ("graphs_per_s", "best_after_s", "seconds", "measuring_s")
 
 
@@ -142,6 +142,18 @@ def cost_profiles(folder):
     assert 500 < float(row["before_us"]) < 505, row
 
 
+def egraph(folder):
+    """a proved optimum with what it holds for; a checked model, and no trace of an earlier search beside it"""
+    arguments = ["search", "--graph", "toy_mlp", *BASE, "--cost.profile", "gpu", "--out", "best", "--csv", "out.csv", "--outcome.repeats", 3]
+    rlgo(*arguments, "--method", "greedy", cwd=folder)
+    assert (folder / "best/best.trace").exists()
+    done = rlgo(*arguments, "--method", "egraph", cwd=folder)
+    [row] = table(folder / "out.csv")
+    assert row["optimal"] == "1" and 0 < float(row["bound_us"]) <= float(row["after_us"]) + 1e-3 < float(row["before_us"]), row
+    assert "saturated" in done.stdout and "proved optimum" in done.stdout and "equivalence" in done.stdout, done.stdout
+    assert (folder / "best/best.onnx").exists() and not (folder / "best/best.trace").exists()
+
+
 def bad_input(folder):
     """one line that names what is wrong and what would be right, status 1, nothing written"""
     cases = {
@@ -169,4 +181,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(methods_side_by_side, same_seed_same_result, several_graphs_and_files, interrupted, limits, memory_is_bounded, by_a_trained_agent, cost_profiles, bad_input)
+    main(methods_side_by_side, same_seed_same_result, several_graphs_and_files, interrupted, limits, memory_is_bounded, by_a_trained_agent, cost_profiles, egraph, bad_input)
