@@ -1,4 +1,4 @@
-// The dream: the world model in place of the environment (SPEC.md 1.12). Never touches a graph.
+// The dream: the world model in place of the environment (RLFlow, Parker et al. 2022). Never touches a graph.
 #pragma once
 
 #include <memory>

@@ -13,6 +13,7 @@ if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
   exit 0
 fi
 preset=${RLGO_PRESET:-release}
+export RLGO_SETUP_TESTS=1
 "$RLGO_ROOT/launch/scripts/setup.sh"
 build_rlgo "$preset"
 mpi_environment

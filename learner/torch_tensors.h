@@ -1,7 +1,8 @@
 // Between LibTorch tensors and checkpoints.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/optim/adam.h>
 
 #include <string>
 #include <utility>

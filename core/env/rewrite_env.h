@@ -13,7 +13,7 @@
 
 namespace rlgo::env {
 
-// The rewards of SPEC.md 1.7, in units of percent of the initial cost (100 = the whole runtime saved), so that graphs
+// The rewards, in units of percent of the initial cost (100 = the whole runtime saved), so that graphs
 // of any size give comparable numbers.
 //   R1 "step": 100 * (cost_t - cost_{t+1}) / cost_0.
 //   R2 "final": 100 * (cost_0 - cost_T) / cost_0 at the end of the episode (terminal or truncated), else 0.

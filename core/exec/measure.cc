@@ -3,6 +3,7 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <malloc.h>
+#include <torch/cuda.h>
 
 #include <algorithm>
 #include <cmath>

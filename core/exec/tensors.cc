@@ -1,5 +1,7 @@
 #include "core/exec/tensors.h"
 
+#include <ATen/Parallel.h>
+
 #include "core/base/error.h"
 #include "core/base/hash.h"
 

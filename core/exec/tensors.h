@@ -1,7 +1,7 @@
 // Between rlgo's types and blobs and LibTorch's tensors.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <unordered_map>

@@ -1,7 +1,7 @@
-// The model-free agent's network (SPEC.md 1.10): a graph network under the four heads.
+// The model-free agent's network (RLFlow, Parker et al. 2022): a graph network under the four heads.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <string>
 

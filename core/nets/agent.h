@@ -1,9 +1,9 @@
 // What every agent's network has, whatever it sees: four heads (policy and value for the xfer, policy and value for its
-// location; SPEC.md 1.10), masks, sampling, likelihoods, value scaling. Used alike by actors (act) and the learner
+// location), masks, sampling, likelihoods, value scaling. Used alike by actors (act) and the learner
 // (evaluate), with the same masks.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
 
 #include <limits>
 #include <memory>

@@ -1,7 +1,7 @@
 // Observations as tensors: several graphs joined into one graph without edges between them.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <span>
 #include <vector>
@@ -51,7 +51,7 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec,
                    torch::Device device = torch::kCPU);
 
-// The state as SPEC.md 1.6 names it: the four-tuple (graph_tuple, xfer_tuples, location_masks, xfer_mask).
+// The state as RLFlow names it: the four-tuple (graph_tuple, xfer_tuples, location_masks, xfer_mask).
 struct GraphTuple {
   torch::Tensor nodes;      // [N, 1 + node_features] operator id, then features
   torch::Tensor edges;      // [E, edge_features]

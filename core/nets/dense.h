@@ -1,7 +1,7 @@
 // Linear maps and tables whose initial values come from a seeded Rng, never from LibTorch's global generator.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
 
 #include "core/base/rng.h"
 

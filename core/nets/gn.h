@@ -1,8 +1,9 @@
 // The graph network encoder: full GN blocks of Battaglia et al. 2018 ("Relational inductive biases, deep learning, and
-// graph networks", Algorithm 1; SPEC.md 1.9). Definitions only; trained by whoever owns the parameters.
+// graph networks", Algorithm 1). Definitions only; trained by whoever owns the parameters.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/normalization.h>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "core/nets/graph_ops.h"
 
 #include <ATen/Dispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "core/nets/kernels.h"
 

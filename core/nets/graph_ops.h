@@ -2,7 +2,7 @@
 // over segments. On the CPU they run as plain loops (kernels.h), elsewhere as LibTorch operations (`native`).
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace rlgo::nets {
 

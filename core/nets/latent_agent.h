@@ -1,8 +1,9 @@
-// The controller of the world model (SPEC.md 1.12): it sees [z, h], the latent of the graph and the hidden state of the
-// world model's memory, and the counts of legal locations; in a dream and in the real environment alike.
+// The controller of the world model (RLFlow, Parker et al. 2022): it sees [z, h], the latent of the graph and the
+// hidden state of the world model's memory, and the counts of legal locations; in a dream and in the real environment
+// alike.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/modules/normalization.h>
 
 #include "core/nets/agent.h"
 

@@ -1,7 +1,7 @@
 // A network's parameters and buffers as bytes (messages) and as named tensors (checkpoints).
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
 
 #include <string>
 #include <string_view>

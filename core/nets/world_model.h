@@ -1,10 +1,10 @@
-// The world model (SPEC.md 1.11): an encoder V of observations, a memory M (LSTM) and heads that predict what an action
-// does: the next latent as mixtures, the reward, whether the episode ends, and the legal actions as counts per xfer,
-// which give the xfer mask and the location masks exactly. B graphs, Z latent, X xfers, H hidden units, K components, R
-// members of the ensemble. Definitions only; learner/world trains it.
+// The world model (Ha and Schmidhuber 2018): an encoder V of observations, a memory M (LSTM) and heads that predict
+// what an action does: the next latent as mixtures, the reward, whether the episode ends, and the legal actions as
+// counts per xfer, which give the xfer mask and the location masks exactly. B graphs, Z latent, X xfers, H hidden
+// units, K components, R members of the ensemble. Definitions only; learner/world trains it.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
 
 #include <array>
 #include <span>

@@ -7,9 +7,10 @@
 #                           CUDA 13 toolkit is found
 #   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
 #
-# With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge, iproute2. They skip without.
-# With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs (140 MB), which
-# tests/interop/zoo_references*.py compare with; those skip without.
+# 2 and 3 are made side by side. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
+# clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
+# iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs (140 MB),
+# which tests/interop/zoo_references*.py compare with. These tests skip without.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
@@ -20,6 +21,7 @@ PACKAGES=(
   openmpi-bin libopenmpi-dev libhdf5-dev libz3-dev coinor-libcbc-dev libboost-program-options-dev
   libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler libprotobuf-dev libspdlog-dev nlohmann-json3-dev graphviz
 )
+[ -z "${RLGO_SETUP_TESTS:-}" ] || PACKAGES+=(clang-format clang-tidy)
 [ -z "${RLGO_SETUP_SLURM:-}" ] || PACKAGES+=(slurm-wlm munge iproute2)
 ONNX_VERSION=1.19.1
 ONNX_OPTIONS=(
@@ -95,7 +97,7 @@ install_packages() {
 }
 
 make_venv() {
-  local new=$work/venv files=() arguments=() file
+  local new=$work/venv log=$RLGO_CACHE/setup-venv.log files=() arguments=() file
   mapfile -t files < <(requirement_files)
   for file in "${files[@]}"; do arguments+=(-r "$file"); done
   if [ -x "$VENV/bin/python3" ] && "$VENV/bin/python3" -m pip --version >/dev/null 2>&1; then
@@ -104,11 +106,11 @@ make_venv() {
     rm -f "$new/.rlgo-stamp"
   else
     say "making the Python environment (LibTorch: a download of 0.5 GB)"
-    run_step "$RLGO_CACHE/setup.log" "python3 -m venv" "$BASE_PYTHON" -m venv "$new"
+    run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$new"
   fi
-  run_step "$RLGO_CACHE/setup.log" "pip install (is PyPI reached?)" "$new/bin/python3" -m pip install \
+  run_step "$log" "pip install (is PyPI reached?)" "$new/bin/python3" -m pip install \
     --no-deps --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 "${arguments[@]}"
-  run_step "$RLGO_CACHE/setup.log" "checking the Python environment" "$new/bin/python3" -c \
+  run_step "$log" "checking the Python environment" "$new/bin/python3" -c \
     'import h5py, matplotlib, numpy, onnx, onnxruntime, pandas, importlib.util as u, os
 torch = os.path.dirname(u.find_spec("torch").origin)
 assert os.path.isfile(torch + "/lib/libtorch_cpu.so"), torch'
@@ -119,21 +121,21 @@ assert os.path.isfile(torch + "/lib/libtorch_cpu.so"), torch'
 }
 
 make_onnx() {
-  local source=$work/onnx-source launcher=()
+  local source=$work/onnx-source log=$RLGO_CACHE/setup-onnx.log launcher=()
   if [ ! -f "$ONNX/.rlgo-stamp" ] && [ -f "$ONNX/lib/cmake/ONNX/ONNXConfig.cmake" ] && [ -f "$ONNX/lib/libonnx.a" ]; then
     onnx_stamp >"$ONNX/.rlgo-stamp"  # put there by hand
     return
   fi
   say "building ONNX $ONNX_VERSION (3 minutes on 2 cores)"
   mkdir "$source"
-  run_step "$RLGO_CACHE/setup.log" "downloading ONNX (is PyPI reached?)" "$VENV/bin/python3" -m pip download \
+  run_step "$log" "downloading ONNX (is PyPI reached?)" "$BASE_PYTHON" -m pip download \
     --no-deps --no-cache-dir --no-binary=onnx --disable-pip-version-check --no-input -d "$source" "onnx==$ONNX_VERSION"
   tar -xzf "$source/onnx-$ONNX_VERSION.tar.gz" -C "$source"
   export CCACHE_DIR=$RLGO_CACHE/ccache CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  run_step "$RLGO_CACHE/setup.log" "configuring ONNX" cmake -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
+  run_step "$log" "configuring ONNX" cmake -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
     "${ONNX_OPTIONS[@]}" "${launcher[@]}" -DCMAKE_INSTALL_PREFIX="$work/onnx" -DCMAKE_INSTALL_LIBDIR=lib
-  run_step "$RLGO_CACHE/setup.log" "building ONNX" ninja -C "$source/build" -j "$(build_jobs)" install
+  run_step "$log" "building ONNX" ninja -C "$source/build" -j "$(build_jobs)" install
   onnx_stamp >"$work/onnx/.rlgo-stamp"
   replace "$work/onnx" "$ONNX"
 }
@@ -175,13 +177,30 @@ if ! flock -n 9; then
 fi
 rm -rf "$RLGO_CACHE"/setup.work.*  # of a set-up that was killed
 work=$(mktemp -d "$RLGO_CACHE/setup.work.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+jobs=()
+end_jobs() {
+  local job
+  for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done  # with all that they started
+  rm -rf "$work"
+}
+trap end_jobs EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 missing=$(missing_packages)
 [ -z "$missing" ] || install_packages "$missing"
-venv_done || make_venv
-onnx_done || make_onnx
+# One waits for the network, the other for the processor. A job is a process group, so that it can be ended.
+set -m
+if ! venv_done; then
+  make_venv &
+  jobs+=($!)
+fi
+if ! onnx_done; then
+  make_onnx &
+  jobs+=($!)
+fi
+set +m
+for job in "${jobs[@]}"; do wait "$job" || exit 1; done
+jobs=()
 references_done || make_references
 say "set-up done ($RLGO_CACHE)"

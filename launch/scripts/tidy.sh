@@ -7,7 +7,7 @@
 #                                              from commit to commit, so that all have their turn: a minute for six
 #   --build FOLDER                             the build's folder (build/release)
 #
-# Status 77 where clang-tidy 14 is missing (Debian package clang-tidy).
+# Status 77 where clang-tidy 14 is missing: RLGO_SETUP_TESTS=1 launch/scripts/setup.sh installs it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -24,7 +24,7 @@ while [ "$#" -gt 0 ]; do
 done
 cd "$RLGO_ROOT"
 if ! clang-tidy --version 2>/dev/null | grep -q 'version 14\.'; then
-  say "skipped: clang-tidy 14 is not installed"
+  say "skipped: clang-tidy 14 is not installed (RLGO_SETUP_TESTS=1 launch/scripts/setup.sh)"
   exit 77
 fi
 [ -f "$build/compile_commands.json" ] || die "no $build/compile_commands.json: configure first (cmake --preset release)"

@@ -1,4 +1,4 @@
-// Agents with a world model (SPEC.md 1.11-1.13): what happens in each epoch.
+// Agents with a world model (RLFlow, Parker et al. 2022): what happens in each epoch.
 //   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its
 //   dream
 //     alone (P5), with evaluations in the real environment in between and at the end (P6).

@@ -1,7 +1,7 @@
 // The gradients of a network as one vector: summed over the learners, clipped, and applied by Adam in one kernel.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
 
 #include <memory>
 #include <vector>

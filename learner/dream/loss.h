@@ -2,7 +2,7 @@
 // shorter episode; every mean runs over the real steps alone. Results are scalars.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "core/nets/mdn.h"
 #include "core/nets/world_model.h"

@@ -3,7 +3,7 @@
 // no masked step can influence a real one.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <span>
 #include <vector>

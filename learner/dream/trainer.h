@@ -1,7 +1,7 @@
 // Trains the world model on whole trajectories (SPEC.md 1.11, P4).
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
 
 #include <functional>
 #include <map>

@@ -3,11 +3,11 @@
 // the location, so that there is one ratio per step.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace rlgo::learner {
 
-// -L^CLIP (Schulman et al. 2017, equation 7; SPEC.md 1.10): -mean(min(r A, clip(r, 1 - clip, 1 + clip) A)), r =
+// -L^CLIP (Schulman et al. 2017, equation 7): -mean(min(r A, clip(r, 1 - clip, 1 + clip) A)), r =
 // exp(log_ratio).
 torch::Tensor policy_loss(const torch::Tensor& log_ratio, const torch::Tensor& advantage, double clip);
 

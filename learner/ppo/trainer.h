@@ -1,8 +1,8 @@
-// Proximal policy optimisation (Schulman et al. 2017; SPEC.md 1.10, Algorithm 3): K epochs of minibatch Adam on whole
+// Proximal policy optimisation (Schulman et al. 2017, Algorithm 1): K epochs of minibatch Adam on whole
 // trajectories, for hierarchical agents.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
 
 #include <functional>
 #include <memory>

@@ -5,7 +5,7 @@ cd "${RLGO_SOURCE:-.}"
 
 version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p') || true
 if [ "$version" != 14 ]; then
-  echo "skipped: clang-format 14 is not installed (Debian package clang-format), found: ${version:-none}"
+  echo "skipped: clang-format 14 is not installed (RLGO_SETUP_TESTS=1 launch/scripts/setup.sh), found: ${version:-none}"
   exit 77
 fi
 find core actors replay learner launch tests -name '*.cc' -o -name '*.h' | sort |

@@ -24,6 +24,10 @@ EXTERNAL_HEADERS = {
     "json": r"nlohmann/",
 }
 SOURCE_FILES_ONLY = {"onnx", "mpi", "nccl", "hdf5", "z3"}  # never in a .h
+SLOW_HEADERS = {
+    "torch/torch.h": "all of LibTorch takes 11 s a file: <torch/types.h> has tensors, <torch/nn/module.h> and"
+                     " <torch/optim/adam.h> what learns",
+}
 SYSTEM_HEADERS = re.compile(r"[a-z0-9_]+$|sys/[a-z]+\.h$|(unistd|malloc|fcntl|dlfcn|poll|sched|spawn|pthread|link|cxxabi)\.h$")
 
 MAX_LINES = {".cc": 400, ".h": 200}
@@ -86,6 +90,8 @@ def check_include(root, path, module, table, style, target):
         elif to != module and to not in deps:
             yield f'includes "{target}", but {module} may not include {to}'
         return
+    if target in SLOW_HEADERS:
+        yield f"includes <{target}>; {SLOW_HEADERS[target]}"
     for external, pattern in EXTERNAL_HEADERS.items():
         if re.match(pattern, target):
             if external not in externals:

@@ -22,7 +22,7 @@ GOOD = {
     "core/ops/op.cc": '#include "core/ops/op.h"\n\n#include <unistd.h>\n#include "core/ops/op_list.def"\n// getenv\n'
                       'const char* x = "steady_clock argv";\n',
     "core/comm/comm.cc": "#include <mpi.h>\nvoid f(char** argv);\n",
-    "core/nets/net.h": "#include <torch/torch.h>\n",
+    "core/nets/net.h": "#include <torch/types.h>\n",
     "launch/commands/run.cc": '#include "core/nets/net.h"\n#include <boost/program_options.hpp>\n'
                               "int main(int argc, char** argv) { getenv(argv[0]); }\n",
 }
@@ -65,6 +65,9 @@ class IncludeEdges(unittest.TestCase):
         self.assert_one("core/ops may not use nccl", core__ops__x_dot_cc="#include <cuda_runtime.h>\n")
         self.assert_one("launch may not use mpi", launch__x_dot_cc="#include <mpi.h>\n")
         self.assert_one("neither", core__ops__x_dot_cc="#include <zlib.h>\n")
+
+    def test_slow_header(self):
+        self.assert_one("core/nets/x.h:1: includes <torch/torch.h>", core__nets__x_dot_h="#include <torch/torch.h>\n")
 
     def test_library_in_a_header(self):
         self.assert_one("belongs in .cc files", core__comm__x_dot_h="#include <mpi.h>\n")

@@ -1,6 +1,7 @@
 #include "core/nets/graph_ops.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
 
