@@ -1,5 +1,4 @@
 // The program: finds the subcommand, sets up ranks and signals, turns errors into an exit status.
-#include <ATen/Parallel.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/comm/comm.h"
+#include "core/exec/device.h"
 #include "launch/commands/command.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
@@ -80,7 +80,7 @@ double patience_s(const rlgo::comm::Comm& comm, int status) {
 
 int main(int argc, char** argv) {
   // One thread for the network unless told otherwise: passes are small, and ranks and other programs share the machine.
-  if (std::getenv("OMP_NUM_THREADS") == nullptr) at::set_num_threads(1);
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) rlgo::exec::set_threads(1);
   std::unique_ptr<rlgo::comm::Comm> comm;
   int status = 0;
   try {

@@ -1,6 +1,7 @@
 #include "core/exec/device.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
 #include <torch/cuda.h>
@@ -110,5 +111,7 @@ int64_t device_peak_bytes(const Device& device) {
 void tune(const Device& device) {
   if (device.kind == Device::Kind::cuda) at::globalContext().setBenchmarkCuDNN(true);
 }
+
+void set_threads(int threads) { at::set_num_threads(threads); }
 
 }  // namespace rlgo::exec

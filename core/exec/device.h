@@ -25,4 +25,7 @@ std::string describe(const Device& device);
 // what is missing and what to do.
 Device resolve_device(std::string_view word);
 
+// LibTorch's number of threads within an operator, >= 1, from here on.
+void set_threads(int threads);
+
 }  // namespace rlgo::exec

@@ -89,7 +89,11 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   if (!options.minimal || result.trace.empty()) return result;
   result.trace = minimal_trace(problem, result.trace, std::numeric_limits<int>::max(), nullptr);
   result.graph = replay(problem.graph, problem.rules, result.trace);
-  result.after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
+  const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
+  if (after_us < result.after_us - 1e-9 * result.before_us) {  // what was left out had cost something
+    result.curve.push_back({result.seconds, result.counters.candidates, after_us});
+  }
+  result.after_us = after_us;
   return result;
 }
 
