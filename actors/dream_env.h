@@ -5,20 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "actors/dream_options.h"
 #include "actors/dreamer.h"
 #include "core/base/rng.h"
 #include "core/mdp/mdp.h"
 
 namespace rlgo::actors {
-
-struct DreamOptions {
-  int batch = 256;           // dreams side by side, >= 1
-  int max_steps = 200;       // after which a dream is cut off (truncated), >= 1
-  double temperature = 1.0;  // see nets::sample; 0: the likeliest future
-  bool scale_noise = true;   // noise times sqrt(temperature)
-  // Reward units that a standard deviation of the ensemble's predictions costs; needs an ensemble of several.
-  double penalty = 0;
-};
 
 // Observations are dreamed ones: latent [z, h] and counts. Legal actions come from the predicted counts; an episode
 // ends by NO-OP, when nothing is legal any more, or when the terminal head says so (drawn; at temperature 0 where

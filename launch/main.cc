@@ -1,6 +1,7 @@
 // The program: finds the subcommand, sets up ranks and signals, turns errors into an exit status.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -54,10 +55,14 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
     context.arguments.erase(context.arguments.begin());
   }
   const Command& command = rlgo::launch::find_command(name);
-  for (const auto& argument : context.arguments) {
-    if (argument != "--help" && argument != "-h") continue;
+  if (rlgo::launch::asks_for_help(context.arguments)) {
+    const bool all = std::ranges::count(context.arguments, "--help-all") > 0;
     if (name == "train") std::fputs((usage() + "\noptions of train:\n").c_str(), stdout);
-    context.arguments = {"--help"};
+    // What stands in front of all options names a subcommand: `rlgo rules verify --help`.
+    const auto first = std::find_if(context.arguments.begin(), context.arguments.end(),
+                                    [](const std::string& word) { return word.starts_with("-"); });
+    context.arguments.erase(first, context.arguments.end());
+    context.arguments.emplace_back(all ? "--help-all" : "--help");
     return command.run(context);
   }
   const bool mpi = started_by_mpirun();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <cmath>
 #include <sstream>
 
 #include "core/base/error.h"
@@ -12,9 +11,28 @@ namespace rlgo::launch {
 namespace po = boost::program_options;
 namespace {
 
-constexpr const char* kFlagBounds = "true | false";
-
-std::string number_text(double value) { return fmt::format("{}", value); }
+// Names that options had before, and have in the folders of earlier runs.
+constexpr std::pair<const char*, const char*> kOldNames[] = {
+    {"encoder", "wm.encoder"},
+    {"encoder-from", "wm.encoder-from"},
+    {"reward-model", "wm.reward-model"},
+    {"wm-data", "wm.data"},
+    {"wm-store", "wm.store"},
+    {"temperature", "dream.temperature"},
+    {"dream-start", "dream.start"},
+    {"dream-actors", "dream.actors"},
+    {"dream-penalty", "dream.penalty"},
+    {"costs", "cost.table"},
+    {"prices", "cost.folder"},
+    {"rounds", "check.repeats"},
+    {"outcome.polish", "train.polish"},
+    {"outcome.repeats", "check.repeats"},
+    {"outcome.seeds", "check.seeds"},
+    {"outcome.tolerance", "check.tolerance"},
+    {"env.max-locations", "search.max-locations"},  // of rlgo search, which has no environment
+};
+constexpr std::string_view kFlagValues[] = {"true", "false", "yes", "no", "on", "off", "1", "0"};
+constexpr size_t kOldNamesTold = 3;  // of one place
 
 // " [1..20]"; intervals have brackets of their own.
 std::string in_brackets(const std::string& bounds) {
@@ -26,175 +44,129 @@ std::string in_brackets(const std::string& bounds) {
 
 void Options::add(Option option) {
   RLGO_CHECK(find(option.key) == nullptr);
-  option.group = group_;
-  option.fallback = option.get();
-  options_.push_back(std::move(option));
+  std::string fallback = option.get();
+  entries_.push_back({std::move(option), heading_, std::move(fallback), rest_});
 }
 
-void Options::integer(const std::string& key, int64_t& variable, int64_t low, int64_t high, const std::string& help) {
-  const std::string bounds = high == kNoLimit ? fmt::format(">= {}", low) : fmt::format("{}..{}", low, high);
-  add({key,
-       {},
-       help,
-       {},
-       bounds,
-       false,
-       [&variable, low, high, bounds](const std::string& text) {
-         const auto value = parse_int(text);
-         if (!value) fail("'{}' is not a whole number", text);
-         if (*value < low || *value > high) fail("{} is out of bounds ({})", *value, bounds);
-         variable = *value;
-       },
-       [&variable] { return fmt::format("{}", variable); }});
+void Options::alias(const std::string& name, const std::string& key) {
+  RLGO_CHECK(find(key) != nullptr && find(name) == nullptr);
+  aliases_[name] = key;
 }
 
-void Options::number(const std::string& key, double& variable, double low, double high, const std::string& help,
-                     bool open_low) {
-  const std::string bounds = std::isinf(high) ? fmt::format("{} {}", open_low ? ">" : ">=", low)
-                                              : fmt::format("{}{}, {}]", open_low ? "(" : "[", low, high);
-  add({key,
-       {},
-       help,
-       {},
-       bounds,
-       false,
-       [&variable, low, high, open_low, bounds](const std::string& text) {
-         const auto value = parse_double(text);
-         if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
-         if (*value < low || *value > high || (open_low && *value == low))
-           fail("{} is out of bounds ({})", *value, bounds);
-         variable = *value;
-       },
-       [&variable] { return number_text(variable); }});
+const Options::Entry* Options::find(const std::string& key) const {
+  const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.option.key == key; });
+  return at == entries_.end() ? nullptr : &*at;
 }
 
-void Options::text(const std::string& key, std::string& variable, const std::string& help) {
-  add({key,
-       {},
-       help,
-       {},
-       {},
-       false,
-       [&variable](const std::string& value) { variable = value; },
-       [&variable] { return variable; }});
+// "budget" of "search.budget", where search is the command.
+std::string Options::short_name(const std::string& key) const {
+  return !group_.empty() && key.starts_with(group_ + ".") ? key.substr(group_.size() + 1) : key;
 }
 
-void Options::texts(const std::string& key, std::vector<std::string>& variable, const std::string& help) {
-  add({key,
-       {},
-       help,
-       {},
-       {},
-       true,
-       [&variable](const std::string& value) {
-         variable.clear();
-         if (value.empty()) return;
-         for (const auto& part : split(value, ',')) variable.push_back(part);
-       },
-       [&variable] { return join(variable, ","); }});
+const Options::Entry* Options::resolve(const std::string& name, const std::string& place) {
+  if (const Entry* entry = find(name)) return entry;
+  if (const auto alias = aliases_.find(name); alias != aliases_.end()) return find(alias->second);
+  if (const Entry* entry = find(group_ + "." + name)) return entry;
+  for (const auto& [old_name, key] : kOldNames) {
+    const Entry* entry = name == old_name ? find(key) : nullptr;
+    if (entry == nullptr) continue;
+    old_names_.emplace_back(place, fmt::format("{} is now {}", name, key));
+    return entry;
+  }
+  return nullptr;
 }
 
-void Options::choice(const std::string& key, std::string& variable, const std::vector<std::string>& known,
-                     const std::string& help) {
-  add({key,
-       {},
-       help,
-       {},
-       join(known, " | "),
-       false,
-       [&variable, known](const std::string& value) {
-         if (std::find(known.begin(), known.end(), value) == known.end())
-           fail("'{}' is not one of {}{}", value, join(known, ", "), did_you_mean(value, known));
-         variable = value;
-       },
-       [&variable] { return variable; }});
+std::vector<std::string> Options::names_of(const Entry& entry) const {
+  const std::string& key = entry.option.key;
+  std::vector<std::string> names = {key};
+  if (const auto name = short_name(key); name != key && find(name) == nullptr) names.push_back(name);
+  for (const auto& [alias, of] : aliases_) {
+    if (of == key) names.push_back(alias);
+  }
+  for (const auto& [old_name, of] : kOldNames) {
+    const std::string name = old_name;
+    if (of == key && find(name) == nullptr && std::find(names.begin(), names.end(), name) == names.end() &&
+        !aliases_.contains(name) && find(group_ + "." + name) == nullptr)
+      names.push_back(name);
+  }
+  return names;
 }
 
-void Options::flag(const std::string& key, bool& variable, const std::string& help) {
-  add({key,
-       {},
-       help,
-       {},
-       kFlagBounds,
-       false,
-       [&variable](const std::string& value) {
-         if (value == "true" || value == "1" || value == "yes" || value == "on" || value.empty()) {
-           variable = true;
-         } else if (value == "false" || value == "0" || value == "no" || value == "off") {
-           variable = false;
-         } else {
-           fail("'{}' is neither true nor false", value);
-         }
-       },
-       [&variable] { return variable ? "true" : "false"; }});
-}
-
-const Option* Options::find(const std::string& key) const {
-  const auto at = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.key == key; });
-  return at == options_.end() ? nullptr : &*at;
-}
-
-void Options::unknown(const std::string& key, const std::string& place) const {
+void Options::unknown(const std::string& name, const std::string& place) const {
   std::vector<std::string> known;
-  for (const Option& o : options_) known.push_back(o.key);
-  fail("{}: unknown option '{}'{}; rlgo --help lists all", place, key, did_you_mean(key, known));
+  for (const Entry& e : entries_) {
+    known.push_back(e.option.key);
+    if (const auto brief = short_name(e.option.key); brief != e.option.key) known.push_back(brief);
+  }
+  for (const auto& [alias, key] : aliases_) known.push_back(alias);
+  fail("{}: unknown option '{}'{}; --help-all lists all", place, name, did_you_mean(name, known));
 }
 
-void Options::assign(const std::string& key, const std::string& value, Source source, const std::string& place) {
-  const Option* option = find(key);
-  if (option == nullptr) unknown(key, place);
+void Options::assign(const Entry& entry, const std::string& value, Source source, const std::string& place) {
+  const std::string& key = entry.option.key;
   const auto before = sources_.find(key);
   if (before != sources_.end() && before->second > source) return;
   try {
-    option->set(value);
+    entry.option.set(value);
   } catch (const Error& e) {
     throw e.in(fmt::format("{}: option '{}'", place, key));
   }
   sources_[key] = source;
 }
 
-std::vector<std::string> Options::parse_command_line(const std::vector<std::string>& arguments) {
-  po::options_description description;
-  for (const Option& o : options_) {
-    auto* value = po::value<std::vector<std::string>>()->composing();
-    if (o.bounds == kFlagBounds) value->implicit_value({"true"}, "true");
-    description.add_options()(o.key.c_str(), value, o.help.c_str());
+// "--fast FILE" as "--fast=true FILE": the word behind a flag is its value only where it can be one.
+std::vector<std::string> Options::with_flags_set(std::vector<std::string> arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].starts_with("--") || arguments[i].find('=') != std::string::npos) continue;
+    const bool flag = std::ranges::any_of(entries_, [&](const Entry& e) {
+      return e.option.flag && std::ranges::count(names_of(e), arguments[i].substr(2)) > 0;
+    });
+    const bool value = i + 1 < arguments.size() && std::ranges::count(kFlagValues, arguments[i + 1]) > 0;
+    if (flag && !value) arguments[i] += "=true";
   }
-  std::vector<std::string> positional;
+  return arguments;
+}
+
+std::vector<std::string> Options::parse_command_line(const std::vector<std::string>& arguments) {
+  const std::string place = "command line";
+  po::options_description description;
+  for (const Entry& e : entries_) {
+    for (const auto& name : names_of(e)) {
+      description.add_options()(name.c_str(), po::value<std::vector<std::string>>()->composing(), "");
+    }
+  }
+  std::vector<std::string> words;
+  std::map<const Entry*, std::vector<std::string>> given;
+  std::vector<const Entry*> order;
   try {
     namespace style = po::command_line_style;
-    const auto parsed = po::command_line_parser(arguments)
+    const auto parsed = po::command_line_parser(with_flags_set(arguments))
                             .options(description)
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .allow_unregistered()
                             .run();
-    std::map<std::string, std::vector<std::string>> given;
-    std::vector<std::string> order;
     for (const auto& item : parsed.options) {
       if (item.position_key != -1) {
-        positional.insert(positional.end(), item.value.begin(), item.value.end());
+        words.insert(words.end(), item.value.begin(), item.value.end());
         continue;
       }
-      if (item.unregistered) unknown(item.string_key, "command line");
-      auto& values = given[item.string_key];
-      if (values.empty()) order.push_back(item.string_key);
-      if (item.value.empty()) {
-        if (find(item.string_key)->bounds != kFlagBounds)
-          fail("command line: option '{}' needs a value", item.string_key);
-        values.emplace_back("true");
-      }
+      const Entry* entry = item.unregistered ? nullptr : resolve(item.string_key, place);
+      if (entry == nullptr) unknown(item.string_key, place);
+      auto& values = given[entry];
+      if (values.empty()) order.push_back(entry);
+      if (item.value.empty()) fail("{}: option '{}' needs a value", place, item.string_key);
       values.insert(values.end(), item.value.begin(), item.value.end());
     }
-    for (const auto& key : order) {
-      const auto& values = given[key];
-      if (values.size() > 1 && !find(key)->repeatable)
-        fail("command line: option '{}' is given {} times", key, values.size());
-      assign(key, join(values, ","), Source::command_line, "command line");
-    }
   } catch (const po::error& e) {
-    fail("command line: {}", e.what());
+    fail("{}: {}", place, e.what());
   }
-  return positional;
+  for (const Entry* entry : order) {
+    const auto& values = given[entry];
+    if (values.size() > 1 && !entry->option.repeatable)
+      fail("{}: option '{}' is given {} times", place, entry->option.key, values.size());
+    assign(*entry, join(values, ","), Source::command_line, place);
+  }
+  return words;
 }
 
 void Options::parse_config(const std::string& text, const std::string& file_name, Source source) {
@@ -202,10 +174,27 @@ void Options::parse_config(const std::string& text, const std::string& file_name
   std::istringstream in(text);
   try {
     const auto parsed = po::parse_config_file(in, none, true);
-    for (const auto& item : parsed.options) assign(item.string_key, join(item.value, ","), source, file_name);
+    for (const auto& item : parsed.options) {
+      const Entry* entry = resolve(item.string_key, file_name);
+      if (entry == nullptr) unknown(item.string_key, file_name);
+      assign(*entry, join(item.value, ","), source, file_name);
+    }
   } catch (const po::error& e) {
     fail("{}: {} (lines are: key = value, [group], # comment)", file_name, e.what());
   }
+}
+
+std::string Options::notice() {
+  std::map<std::string, std::vector<std::string>> by_place;
+  for (const auto& [place, renamed] : std::exchange(old_names_, {})) by_place[place].push_back(renamed);
+  std::vector<std::string> parts;
+  for (auto& [place, renamed] : by_place) {
+    const size_t more = renamed.size() > kOldNamesTold ? renamed.size() - kOldNamesTold : 0;
+    renamed.resize(renamed.size() - more);
+    parts.push_back(
+        fmt::format("{}: {}{}", place, join(renamed, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+  return parts.empty() ? "" : fmt::format("old names of options are read as their new ones: {}", join(parts, "; "));
 }
 
 Source Options::source(const std::string& key) const {
@@ -214,28 +203,40 @@ Source Options::source(const std::string& key) const {
   return at == sources_.end() ? Source::fallback : at->second;
 }
 
-std::string Options::help() const {
+std::string Options::help(bool all) const {
   std::string out;
-  const std::string* group = nullptr;
-  for (const Option& o : options_) {
-    if (group == nullptr || *group != o.group) out += fmt::format("\n{}:\n", o.group);
-    group = &o.group;
-    std::string line = fmt::format("  --{:<28} {}", o.key, o.help);
-    line += in_brackets(o.bounds);
-    if (!o.fallback.empty()) line += fmt::format(" (default: {})", o.fallback);
-    out += line + "\n";
+  const std::string* heading = nullptr;
+  std::vector<std::string> left_out;
+  int more = 0;
+  for (const Entry& e : entries_) {
+    if (e.rest && !all) {
+      ++more;
+      if (left_out.empty() || left_out.back() != e.heading) left_out.push_back(e.heading);
+      continue;
+    }
+    if (heading == nullptr || *heading != e.heading) out += fmt::format("\n{}:\n", e.heading);
+    heading = &e.heading;
+    std::string names = short_name(e.option.key);
+    for (const auto& [alias, key] : aliases_) {
+      if (key == e.option.key) names = fmt::format("{}, --{}", alias, key);
+    }
+    out += fmt::format("  --{:<28} {}{}", names, e.option.help, in_brackets(e.option.bounds));
+    if (!e.fallback.empty()) out += fmt::format(" (default: {})", e.fallback);
+    out += "\n";
   }
+  if (more > 0) out += fmt::format("\n{} more with --help-all: {}\n", more, join(left_out, ", "));
   return out;
 }
 
 std::string Options::dump(const std::vector<std::string>& without) const {
   std::string out;
-  const std::string* group = nullptr;
-  for (const Option& o : options_) {
+  const std::string* heading = nullptr;
+  for (const Entry& e : entries_) {
+    const Option& o = e.option;
     if (std::find(without.begin(), without.end(), o.key) != without.end()) continue;
-    if (group == nullptr || *group != o.group)
-      out += fmt::format("{}# ---- {}\n", group == nullptr ? "" : "\n", o.group);
-    group = &o.group;
+    if (heading == nullptr || *heading != e.heading)
+      out += fmt::format("{}# ---- {}\n", heading == nullptr ? "" : "\n", e.heading);
+    heading = &e.heading;
     out += fmt::format("# {}{}\n{} = {}\n", o.help, in_brackets(o.bounds), o.key, o.get());
   }
   return out;

@@ -1,66 +1,70 @@
-// Options, each declared once: the declaration serves the command line, configuration files, --help, the dump in the
-// run folder and the checkpoint.
+// The options of one command: a declaration (core/base/options.h) serves the command line, configuration files, --help,
+// the dump in the run folder and the checkpoint.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "core/base/options.h"
 
 namespace rlgo::launch {
 
 // Where an option's value came from, weakest first.
 enum class Source : uint8_t { fallback, resumed, file, command_line };
 
-struct Option {
-  std::string key;    // "ppo.clip"; on the command line --ppo.clip
-  std::string group;  // heading in --help
-  std::string help;
-  std::string fallback;
-  std::string bounds;  // "(0, 1]", "analytic | measured", "" for free text
-  bool repeatable = false;
-  std::function<void(const std::string&)> set;  // throws Error naming what is wrong with the text
-  std::function<std::string()> get;
-};
-
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-
-// Binds keys to the caller's variables, which must outlive it.
-class Options {
+class Options : public OptionSink {
  public:
-  void heading(std::string group) { group_ = std::move(group); }
-  void integer(const std::string& key, int64_t& variable, int64_t low, int64_t high, const std::string& help);
-  // Interval ends: low and high belong to it unless `open_low`.
-  void number(const std::string& key, double& variable, double low, double high, const std::string& help,
-              bool open_low = false);
-  void text(const std::string& key, std::string& variable, const std::string& help);
-  void texts(const std::string& key, std::vector<std::string>& variable,
-             const std::string& help);  // may be given several times
-  void choice(const std::string& key, std::string& variable, const std::vector<std::string>& known,
-              const std::string& help);
-  void flag(const std::string& key, bool& variable, const std::string& help);  // true | false; bare --key means true
+  // `group`: of the command's own options. They may go without it on the command line: of `rlgo search` --budget is
+  // --search.budget.
+  explicit Options(std::string group = "") : group_(std::move(group)) {}
+  void heading(const std::string& title) override { heading_ = title; }
+  void add(Option option) override;
+  // Whatever is declared from here on is listed by --help-all, not by --help.
+  void rest() { rest_ = true; }
+  // Another name for a declared option on the command line.
+  void alias(const std::string& name, const std::string& key);
 
-  // Reads "--key value", "--key=value". Throws Error on an unknown option (names the nearest), a missing or bad value.
+  // Reads "--key value", "--key=value"; returns the other words. Throws Error on an unknown option (names the nearest
+  // of this command), a missing or bad value. Names that options had in earlier versions are read as today's; notice()
+  // tells.
   std::vector<std::string> parse_command_line(const std::vector<std::string>& arguments);
   // "key = value" lines, [group] sections and # comments. Errors name file and line or key.
   void parse_config(const std::string& text, const std::string& file_name, Source source);
+  // One line about the old names that were read since the last call; "" where there were none.
+  std::string notice();
 
   Source source(const std::string& key) const;
-  std::string help() const;
+  // Without `all` those declared before rest(), and a line that tells what is left out.
+  std::string help(bool all) const;
   // All options but the named ones, with their values and help, as a configuration file that parse_config reads back.
   std::string dump(const std::vector<std::string>& without = {}) const;
 
  private:
-  void add(Option option);
-  void assign(const std::string& key, const std::string& value, Source source, const std::string& place);
-  [[noreturn]] void unknown(const std::string& key, const std::string& place) const;
-  const Option* find(const std::string& key) const;
+  struct Entry {
+    Option option;
+    std::string heading;
+    std::string fallback;  // the default, as text
+    bool rest = false;
+  };
+  const Entry* find(const std::string& key) const;
+  // By key, by key without the command's group, by alias, by old name (which is noted, with `place`).
+  const Entry* resolve(const std::string& name, const std::string& place);
+  std::vector<std::string> with_flags_set(std::vector<std::string> arguments) const;
+  void assign(const Entry& entry, const std::string& value, Source source, const std::string& place);
+  [[noreturn]] void unknown(const std::string& name, const std::string& place) const;
+  std::string short_name(const std::string& key) const;
+  std::vector<std::string> names_of(const Entry& entry) const;
 
-  std::string group_;
-  std::vector<Option> options_;
+  std::string group_, heading_;
+  bool rest_ = false;
+  std::vector<Entry> entries_;
+  std::map<std::string, std::string> aliases_;  // name -> key
   std::map<std::string, Source> sources_;
+  std::vector<std::pair<std::string, std::string>> old_names_;  // (place, "--wm.data is now --wm.data")
 };
 
 }  // namespace rlgo::launch

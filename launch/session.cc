@@ -39,7 +39,7 @@ std::vector<fs::path> shipped_rules() {
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) { return choose_rules(config.rules); }
 
 std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) {
-  const std::string& named = config.cost_profile;
+  const std::string& named = config.cost.profile;
   fs::path file = named;
   if (named.find_first_of("./") == std::string::npos) {
     try {
@@ -55,15 +55,15 @@ std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) {
 
 exec::MeasureOptions measure_options(const RunConfig& config) {
   exec::MeasureOptions options;
-  options.warmup = static_cast<int>(config.cost_warmup);
-  options.repeats = static_cast<int>(config.cost_repeats);
-  options.min_sample_us = config.cost_min_sample_us;
-  options.threads = static_cast<int>(config.cost_threads);
+  options.warmup = config.cost.timing.warmup;
+  options.repeats = config.cost.timing.repeats;
+  options.min_sample_us = config.cost.timing.min_sample_us;
+  options.threads = config.cost.timing.threads;
   return options;
 }
 
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
-  if (env::reward_from_name(config.env_reward) != env::Reward::measured) return {};
+  if (config.env.reward != env::Reward::measured) return {};
   return [options = measure_options(config), device](const graph::Graph& graph) {
     const graph::Graph* one[] = {&graph};
     return exec::measure_graphs(one, device, options)[0].median_us;
@@ -77,7 +77,7 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
   std::vector<std::unique_ptr<mdp::Env>> envs;
   for (int i = 0; i < count; ++i) {
     envs.push_back(
-        std::make_unique<env::RewriteEnv>(graph, rules, model, env_options(config), whole_graph_timer(config, device)));
+        std::make_unique<env::RewriteEnv>(graph, rules, model, config.env, whole_graph_timer(config, device)));
   }
   return mdp::make_batch(std::move(envs));
 }
@@ -85,18 +85,19 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
 Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime) {
   Prices prices;
   prices.runtime = runtime ? std::move(runtime) : start_runtime(config);
-  if (config.cost == "analytic") {
-    if (!config.costs.empty()) fail("--costs is a table of measured costs; it does not go with --cost analytic");
+  if (config.cost.kind == CostKind::analytic) {
+    if (!config.cost.table.empty())
+      fail("--cost.table is a table of measured costs; it does not go with --cost analytic");
     prices.model = analytic_cost(config);
     return prices;
   }
-  if (config.cost_profile != RunConfig().cost_profile)
+  if (config.cost.profile != CostOptions().profile)
     fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
   const cost::MeasuredCosts measured = prices.runtime->measure();
   prices.table = measured.table;
   prices.model = measured.model;
   prices.groups = std::dynamic_pointer_cast<measure::GroupCost>(measured.model);
-  if (!config.costs.empty()) prices.table->load(config.costs);
+  if (!config.cost.table.empty()) prices.table->load(config.cost.table);
   return prices;
 }
 
@@ -106,14 +107,14 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
   if (!prices.table) return 0;
   const size_t before = prices.table->size();
   if (prices.groups) prices.groups->postpone();  // one request for all of them
-  RunConfig quiet = config;
-  quiet.env_reward = "R1";  // whole graphs need not be timed here
-  env::RewriteEnv env(graph, std::move(rules), prices.model, env_options(quiet));
+  env::EnvOptions quiet = config.env;
+  quiet.reward = env::Reward::step;  // whole graphs need not be timed here
+  env::RewriteEnv env(graph, std::move(rules), prices.model, quiet);
   actors::RandomPolicy policy;
-  Rng rng({static_cast<uint64_t>(config.seed), 0xC057});
+  Rng rng({config.seed, 0xC057});
   Rng* rngs[] = {&rng};
   mdp::Observation observation = env.reset(0);
-  for (int64_t i = 0; i < config.cost_explore && !should_stop(); ++i) {
+  for (int64_t i = 0; i < config.cost.explore && !should_stop(); ++i) {
     const mdp::Observation* seen[] = {&observation};
     const auto result = env.step(policy.act(seen, rngs)[0].action);
     observation = result.terminal || result.truncated ? env.reset(0) : result.observation;

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kShipped[] = {"onnxruntime", "openvino"};
 
 std::string python(const RunConfig& config) {
-  if (!config.target_python.empty()) return config.target_python;
+  if (!config.cost.target.python.empty()) return config.cost.target.python;
   std::error_code error;
   return fs::exists(RLGO_PYTHON, error) ? RLGO_PYTHON : "python3";  // of set-up, or the user's own
 }
@@ -30,44 +30,42 @@ std::string unknown_hint(const std::string& target) {
 
 }  // namespace
 
-bool is_external(const RunConfig& config) { return config.target != "libtorch"; }
-
 std::vector<std::string> measurer_command(const RunConfig& config) {
   for (const std::string shipped : kShipped) {
-    if (config.target != shipped) continue;
+    if (config.cost.target.runtime != shipped) continue;
     const std::string file = shipped + "_measurer.py";
     return {python(config), shipped_file({"launch/measurers/" + file, "share/rlgo/measurers/" + file}).string()};
   }
-  return {"sh", "-c", "exec " + config.target};
+  return {"sh", "-c", "exec " + config.cost.target.runtime};
 }
 
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log,
                                              std::function<bool()> should_stop) {
-  if (config.target == "auto") {
+  if (config.cost.target.runtime == "auto") {
     RunConfig one = config;
     try {
-      one.target = "onnxruntime";
+      one.cost.target.runtime = "onnxruntime";
       return start_runtime(one, log, should_stop);
     } catch (const Error& e) {
       log.info("costs and times are LibTorch's: {}", e.what());
-      one.target = "libtorch";
+      one.cost.target.runtime = "libtorch";
       return start_runtime(one, log, should_stop);
     }
   }
-  if (!is_external(config))
+  if (!config.is_external())
     return std::make_shared<exec::LibTorchRuntime>(exec::resolve_device(config.device), measure_options(config));
   measure::MeasurerOptions options;
-  options.threads = static_cast<int>(config.cost_threads);
-  options.warmup = static_cast<int>(config.cost_warmup);
-  options.repeats = static_cast<int>(config.cost_repeats);
-  options.min_sample_us = config.cost_min_sample_us;
-  options.seed = static_cast<uint64_t>(config.seed) + 1;
+  options.threads = config.cost.timing.threads;
+  options.warmup = config.cost.timing.warmup;
+  options.repeats = config.cost.timing.repeats;
+  options.min_sample_us = config.cost.timing.min_sample_us;
+  options.seed = config.seed + 1;
   options.should_stop = std::move(should_stop);
   try {
     return std::make_shared<measure::ChildRuntime>(
         std::make_shared<measure::Measurer>(measurer_command(config), options, log));
   } catch (const Error& e) {
-    throw e.in(unknown_hint(config.target));
+    throw e.in(unknown_hint(config.cost.target.runtime));
   }
 }
 

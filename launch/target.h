@@ -12,8 +12,6 @@
 
 namespace rlgo::launch {
 
-// True where --target is not libtorch: a child process measures.
-bool is_external(const RunConfig& config);
 // The command line of a target's measurer. Throws Error where a shipped one is not found.
 std::vector<std::string> measurer_command(const RunConfig& config);
 // LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else

@@ -159,6 +159,11 @@ std::optional<double> score_of(const fs::path& path) {
 
 }  // namespace
 
+void declare(OptionSink& o, CheckpointOptions& checkpoint) {
+  o.integer("checkpoint.every", checkpoint.every, 1, kNoLimit, "epochs between checkpoints");
+  o.integer("checkpoint.keep", checkpoint.keep, 1, 1000, "checkpoints kept");
+}
+
 void save(const Checkpoint& checkpoint, const fs::path& path) {
   h5::Writer file("checkpoint");
   file.attribute("format", kFormat);

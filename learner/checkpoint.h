@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/base/rng.h"
 
 namespace rlgo::learner {
@@ -60,6 +61,13 @@ struct Latest {
 };
 // The valid checkpoint with the highest number in a folder of checkpoint-<number>.h5 files. A missing folder is empty.
 Latest latest(const std::filesystem::path& folder);
+
+struct CheckpointOptions {
+  int64_t every = 5;  // epochs between checkpoints, >= 1
+  int keep = 3;       // that are kept, >= 1
+};
+// Options checkpoint.*.
+void declare(OptionSink& sink, CheckpointOptions& options);
 
 // The checkpoints of one run: keeps the newest `keep_last` and the one with the lowest score.
 class CheckpointFolder {

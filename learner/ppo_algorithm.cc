@@ -14,7 +14,6 @@ void PpoAlgorithm::set_group(std::shared_ptr<LearnerGroup> group) {
 UpdateReport PpoAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
   Rng shuffle({seed_, static_cast<uint64_t>(context.version), 0x5F0FF1E});
   trainer_.set_weights_version(context.version);
-  trainer_.set_progress(context.progress);
   const auto places = balanced(trajectories, group_->size());
   trajectories = group_->scatter(std::move(trajectories), places);
   return {trainer_.update(trajectories, shuffle, context.between).named(), {}};

@@ -22,6 +22,11 @@ void remove_own_temporaries(const fs::path& folder, int writer) {
 
 }  // namespace
 
+void declare(OptionSink& o, WriterOptions& store) {
+  o.integer("store.episodes-per-part", store.episodes_per_part, 1, 1000000, "episodes in a part of the store");
+  o.number("store.seconds-per-part", store.seconds_per_part, 0.1, 1e6, "longest time that a part stays open, s");
+}
+
 RolloutWriter::RolloutWriter(fs::path folder, StoreHeader header, WriterOptions options)
     : folder_(std::move(folder)), header_(std::move(header)), options_(options) {
   if (options_.episodes_per_part < 1)

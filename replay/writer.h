@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/options.h"
 #include "core/codec/coded.h"
 #include "replay/part.h"
 
@@ -15,11 +16,13 @@ namespace rlgo::replay {
 
 struct WriterOptions {
   int writer = 0;  // number of this writer, one per process that writes into the folder
-  int64_t episodes_per_part = 16;
+  int64_t episodes_per_part = 64;
   double seconds_per_part = 10;  // age of a part's first episode at which tick() writes the part; 0 = no such limit
   uint64_t bytes_per_part = uint64_t{256} << 20;  // before compression: bounds the memory of the open part
   int gzip = 2;  // 0..9; 4 saves a tenth of the bytes and costs 40 % more time; compaction packs tighter anyway
 };
+// Options store.episodes-per-part, store.seconds-per-part.
+void declare(OptionSink& sink, WriterOptions& options);
 
 class RolloutWriter {
  public:

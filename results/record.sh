@@ -16,7 +16,7 @@ mkdir -p "$out"
 
 # A small network, short episodes and rounds: the same for every agent.
 small=(--cost analytic --env.max-steps 80 --gnn.rounds 2 --gnn.width 32 --train.steps-per-epoch 256
-  --dream.steps-per-epoch 2048 --wm.passes 4 --evaluate.every 4 --outcome.polish false --outcome.repeats 9)
+  --dream.steps-per-epoch 2048 --wm.passes 4 --evaluate.every 4 --train.polish false --check.repeats 9)
 
 train() { # folder name agent seed epochs [options]
   local folder=$1 name=$2 agent=$3 seed=$4 epochs=$5
@@ -51,7 +51,7 @@ for seed in $seeds; do
     [ "$reward" != R4 ] || timing=(--cost.warmup 0 --cost.repeats 1) # it times the whole graph at every step
     train "$out/rewards" "$reward-s$seed" model-free "$seed" 20 --graph "$first" --env.reward "$reward" "${timing[@]}"
   done
-  for model in joint separate; do train "$out/reward-model" "$model-s$seed" model-based "$seed" 20 --graph "$first" --reward-model "$model"; done
+  for model in joint separate; do train "$out/reward-model" "$model-s$seed" model-based "$seed" 20 --graph "$first" --wm.reward-model "$model"; done
 done
 SEEDS=$seeds TEMPERATURES=${TEMPERATURES:-0.1 0.5 1.0 1.5 2.0 3.0} EPISODES=${EPISODES:-10} RUN=$run \
   launch/scripts/temperature-sweep.sh "$out/temperature" "${small[@]}" --graph bert --zoo.layers 2 --epochs 12

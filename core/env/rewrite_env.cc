@@ -1,7 +1,6 @@
 #include "core/env/rewrite_env.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -12,16 +11,6 @@
 
 namespace rlgo::env {
 namespace {
-
-struct RewardName {
-  Reward reward;
-  const char* symbol;
-  const char* word;
-};
-constexpr std::array<RewardName, 4> kRewards = {{{Reward::step, "R1", "step"},
-                                                 {Reward::final_only, "R2", "final"},
-                                                 {Reward::detailed, "R3", "detailed"},
-                                                 {Reward::measured, "R4", "measured"}}};
 
 double relative_drop(double before, double after, double initial) {
   return initial > 0 ? (before - after) / initial : 0.0;
@@ -41,16 +30,18 @@ mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
 
 }  // namespace
 
-Reward reward_from_name(const std::string& text) {
-  std::vector<std::string> known;
-  for (const auto& r : kRewards) {
-    if (text == r.symbol || text == r.word) return r.reward;
-    known.insert(known.end(), {r.symbol, r.word});
-  }
-  fail("unknown reward '{}'{}; known: {}", text, did_you_mean(text, known), join(known, ", "));
+void declare(OptionSink& o, EnvOptions& env) {
+  o.heading("Environment");
+  o.choice("env.reward", env.reward, kRewards,
+           "R1 decrease of cost per step, R2 the same at the end only, R3 with flops, bytes, memory and launches, R4 "
+           "measured end to end; percent of the initial cost");
+  o.integer("env.max-locations", env.max_locations, 1, 100000, "matches of one rule that are offered");
+  o.integer("env.max-steps", env.max_steps, 1, 1000000, "steps after which an episode is cut off (truncated)");
+  o.number("env.weight-flops", env.weight_flops, 0, 1000, "R3: weight of the relative decrease of flops");
+  o.number("env.weight-bytes", env.weight_bytes, 0, 1000, "R3: weight of bytes moved");
+  o.number("env.weight-peak", env.weight_peak, 0, 1000, "R3: weight of peak memory");
+  o.number("env.weight-launches", env.weight_launches, 0, 1000, "R3: weight of the number of kernels");
 }
-
-std::string name(Reward reward) { return kRewards[static_cast<size_t>(reward)].word; }
 
 struct RewriteEnv::Impl {
   Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o,

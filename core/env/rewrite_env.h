@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
@@ -20,15 +21,18 @@ namespace rlgo::env {
 //   R3 "detailed": R1 plus weights times the relative decrease of flops, bytes, peak memory and launches.
 //   R4 "measured": R1 with measured end-to-end time of the whole graph in place of the summed cost.
 enum class Reward : uint8_t { step, final_only, detailed, measured };
-Reward reward_from_name(const std::string& name);  // "R1".."R4" or their names; throws Error naming the nearest
-std::string name(Reward reward);
+inline constexpr Named<Reward> kRewards[] = {
+    {"R1", Reward::step}, {"R2", Reward::final_only}, {"R3", Reward::detailed}, {"R4", Reward::measured}};
 
 struct EnvOptions {
   Reward reward = Reward::step;
-  int max_locations = 200;                                                                  // per xfer
-  int max_steps = 100;                                                                      // then truncated
-  double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;  // R3
+  int max_locations = 200;  // of one rule that are offered, >= 1
+  int max_steps = 200;      // after which an episode is truncated, >= 1
+  // R3: weights of the relative decreases, >= 0.
+  double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
 };
+// Options env.*.
+void declare(OptionSink& sink, EnvOptions& options);
 
 // Rules and places of an episode: what `best.trace` holds, and what replays it.
 using Trace = std::vector<mdp::Action>;

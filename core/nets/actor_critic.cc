@@ -9,9 +9,7 @@ namespace rlgo::nets {
 
 ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOptions& options, uint64_t seed)
     : AgentImpl(spec), options_(options) {
-  if (options.location_head != "pointer" && options.location_head != "index") {
-    fail("agent: location head '{}', expected 'pointer' or 'index'", options.location_head);
-  }
+  check(options);
   Rng rng({seed, 0xAC701C});
   const int64_t w = options.width;
   const double gain = std::sqrt(2.0);
@@ -26,7 +24,7 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
   noop_hidden_ = register_module("noop_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
   noop_score_ = register_module("noop_score", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
 
-  const bool pointer = options.location_head == "pointer";
+  const bool pointer = options.location_head == LocationHead::pointer;
   if (pointer) {
     location_nodes_ = register_module("location_nodes", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 3 * w}));
     location_index_ = register_module("location_index", Dense(1, w, rng, DenseOptions{.bias = false, .fan_in = w}));
@@ -64,7 +62,7 @@ Tensor ActorCriticImpl::xfer_logits(const GraphBatch& batch, const Encoding& lat
 // [L]
 Tensor ActorCriticImpl::location_logits(const GraphBatch& batch, const Encoding& latent) {
   const auto global = location_global_(latent.global);
-  if (options_.location_head == "pointer") {
+  if (options_.location_head == LocationHead::pointer) {
     const auto index = location_index_(torch::log1p(batch.loc_index.to(global.scalar_type())).unsqueeze(1));
     const auto hidden = add_rows(index, {location_nodes_(latent.nodes), batch.loc_node},
                                  {location_table_, batch.loc_xfer}, {global, batch.loc_graph});

@@ -12,18 +12,6 @@
 
 namespace rlgo::nets {
 
-struct AgentOptions {
-  int rounds = 3;
-  int width = 64;
-  std::string location_head = "pointer";  // "pointer": scores the matched nodes; "index": scores location numbers
-  std::string aggregation = "sum";        // see EncoderOptions
-  std::string pooling = "mean";
-  bool both_directions = true;
-  bool shared = false;
-  double noop_bias = 0.0;  // initial logit of NO-OP; below 0: longer first episodes
-  EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared}; }
-};
-
 class ActorCriticImpl : public AgentImpl {
  public:
   // Initial weights depend on the seed alone. Throws Error on options out of bounds.

@@ -12,17 +12,7 @@ const double kReluGain = std::sqrt(2.0);
 
 torch::nn::LayerNorm layer_norm(int64_t width) { return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})); }
 
-bool is_mean(const std::string& name) { return name == "mean"; }
-
 }  // namespace
-
-void check(const EncoderOptions& options) {
-  if (options.rounds < 1 || options.rounds > 16) fail("encoder: rounds is {}, outside [1, 16]", options.rounds);
-  if (options.width < 4 || options.width > 1024) fail("encoder: width is {}, outside [4, 1024]", options.width);
-  for (const auto* name : {&options.aggregation, &options.pooling}) {
-    if (*name != "sum" && *name != "mean") fail("encoder: aggregation '{}', expected 'sum' or 'mean'", *name);
-  }
-}
 
 Tensor pool(const Tensor& x, const Tensor& index, int64_t rows, bool mean) {
   auto sums = scatter_sum(x, index, rows);
@@ -57,7 +47,7 @@ Tensor GnBlockImpl::update(const Tensor& x, const Tensor& hidden, Dense& out, to
 
 // rho^{e->v}: [N, width], or [N, 2 * width] with the sent edges beside the received ones.
 Tensor GnBlockImpl::received(const GraphBatch& batch, const Tensor& edges) const {
-  const bool mean = is_mean(options_.aggregation);
+  const bool mean = options_.aggregation == Aggregation::mean;
   auto in = pool(edges, batch.edge_dst, batch.nodes, mean);
   if (!options_.both_directions) return in;
   return torch::cat({in, pool(edges, batch.edge_src, batch.nodes, mean)}, 1);
@@ -76,7 +66,7 @@ Encoding GnBlockImpl::forward(const GraphBatch& batch, const Encoding& input) {
       add_rows(node_in_(received(batch, edges)) + node_parts[2], {global_parts[1], batch.node_graph});
   auto nodes = update(input.nodes, node_hidden, node_out_, node_norm_);
   // 3. u' = phi^u(rho(E'), rho(V'), u)
-  const bool mean = is_mean(options_.pooling);
+  const bool mean = options_.pooling == Aggregation::mean;
   const auto pooled = torch::cat(
       {pool(nodes, batch.node_graph, batch.graphs, mean), pool(edges, batch.edge_graph, batch.graphs, mean)}, 1);
   auto global = update(input.global, global_in_(pooled) + global_parts[2], global_out_, global_norm_);

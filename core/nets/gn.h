@@ -11,19 +11,9 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/batch.h"
 #include "core/nets/dense.h"
+#include "core/nets/options.h"
 
 namespace rlgo::nets {
-
-struct EncoderOptions {
-  int rounds = 3;                   // of message passing, 1..16
-  int width = 64;                   // of node, edge and global latents, 4..1024
-  std::string aggregation = "sum";  // edges -> node: "sum" or "mean"
-  std::string pooling = "mean";     // nodes, edges -> global: "sum" or "mean"
-  bool both_directions = true;  // a node also gets the edges that it sends: it sees its consumers, not only its inputs
-  bool shared = false;          // one set of weights for all rounds
-};
-// Throws Error naming the option that is out of bounds.
-void check(const EncoderOptions& options);
 
 struct Encoding {
   torch::Tensor nodes;   // [N, width]

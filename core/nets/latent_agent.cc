@@ -9,7 +9,7 @@ namespace rlgo::nets {
 
 LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentAgentOptions& options, uint64_t seed)
     : AgentImpl(spec) {
-  if (options.width < 4 || options.width > 4096) fail("latent agent: width {}, expected 4 to 4096", options.width);
+  check(options);
   if (spec.latent_features < 1) fail("latent agent: the observations have no latent vector");
   Rng rng({seed, 0x1A7E47});
   const int64_t w = options.width;

@@ -9,11 +9,6 @@
 
 namespace rlgo::nets {
 
-struct LatentAgentOptions {
-  int width = 128;         // of the two hidden layers, 4..4096
-  double noop_bias = 0.0;  // initial logit of NO-OP
-};
-
 // Reads GraphBatch::latent [B, spec.latent_features] and counts alone.
 class LatentAgentImpl : public AgentImpl {
  public:

@@ -16,20 +16,7 @@ constexpr int64_t kRewardWidth = 128;
 constexpr double kNoOpEnds = 16;    // logit
 constexpr double kRarelyEnds = -6;  // logit of other ends, before training
 
-void bound(const char* name, double value, double low, double high) {
-  if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
-}
-
 }  // namespace
-
-void check(const WorldOptions& o) {
-  check(o.encoder);
-  bound("hidden units", o.hidden, 4, 4096);
-  bound("mixtures", o.mixtures, 1, 64);
-  bound("width of the action embedding", o.action_width, 1, 1024);
-  bound("ensemble", o.ensemble, 1, 16);
-  bound("sigma floor", o.sigma_floor, 1e-6, 1);
-}
 
 std::array<float, 2> location_features(mdp::Action action, std::span<const int32_t> counts, int32_t max_locations) {
   if (static_cast<size_t>(action.xfer) >= counts.size()) return {0, 0};
@@ -56,7 +43,7 @@ WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOpti
   present_ = register_module("present", Dense(h, x, rng, DenseOptions{.gain = 0.3}));
   count_ = register_module("count", Dense(h, x, rng, DenseOptions{.gain = 0.1}));
   members_ = register_module("members", Dense(h, r * z, rng, DenseOptions{.gain = 0.3}));
-  const int64_t reward_in = options.separate_reward ? h + z + options.action_width + 2 : h;
+  const int64_t reward_in = options.reward_model == RewardModel::separate ? h + z + options.action_width + 2 : h;
   reward_hidden_ =
       register_module("reward_hidden", Dense(reward_in, r * kRewardWidth, rng, DenseOptions{.gain = std::sqrt(2.0)}));
   reward_out_ = register_module("reward_out", Dense(kRewardWidth, r, rng));
@@ -110,7 +97,7 @@ Prediction WorldModelImpl::heads(const Tensor& h, const WorldInput& input) {
   p.log_count = count_(h) + input.counts.log1p();
   p.members = shaped(members_(h), {r, z}) + input.z.unsqueeze(-2);
   const auto seen =
-      options_.separate_reward
+      options_.reward_model == RewardModel::separate
           ? torch::cat(
                 {h.detach(), input.z.detach(), torch::embedding(xfer_table_, input.xfer).detach(), input.location}, -1)
           : h;

@@ -18,19 +18,6 @@
 
 namespace rlgo::nets {
 
-struct WorldOptions {
-  EncoderOptions encoder;     // width is Z
-  int hidden = 256;           // LSTM units, 4..4096
-  int mixtures = 8;           // Gaussians per latent dimension, 1..64
-  int action_width = 32;      // of the embedding of an xfer, 1..1024
-  int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
-  double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units
-  bool separate_reward =
-      false;  // the reward has a network of its own over (h, z, action), cut off from the rest's gradient
-};
-// Throws Error naming the option that is out of bounds.
-void check(const WorldOptions& options);
-
 // h and c of the LSTM, [B, H].
 struct Memory {
   torch::Tensor h, c;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::onnx_io {
@@ -29,6 +30,8 @@ struct ImportLimits {
   double seconds = 8;
   int64_t memory_bytes = int64_t{2} << 30;
 };
+// Options onnx.*.
+void declare(OptionSink& sink, ImportLimits& limits);
 
 struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by

@@ -67,7 +67,7 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   options.budget = options_.budget;
   options.seed = options_.seed;
   options.max_locations = options_.max_locations;
-  options.memory_bytes = int64_t{2} << 30;
+  options.memory_mib = 2048;
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();

@@ -29,7 +29,7 @@ bool is_file_name(const std::string& graph) {
 }
 
 LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
-  if (given.batch != 1 || given.layers != 0 || given.sequence != 0 || given.image != 0)
+  if (given.zoo.batch != 1 || given.zoo.layers != 0 || given.zoo.sequence != 0 || given.zoo.image != 0)
     fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
   onnx_io::ImportOptions options;
   options.dims = parse_dims(given.dims, "dim", 0);
@@ -57,19 +57,23 @@ LoadedModel load_zoo(const ModelOptions& given) {
         "--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence, "
         "--zoo.image",
         given.graph);
-  zoo::ZooOptions options;
-  options.batch = static_cast<int>(given.batch);
-  options.layers = static_cast<int>(given.layers);
-  options.sequence = static_cast<int>(given.sequence);
-  options.image = static_cast<int>(given.image);
   LoadedModel model;
   model.source = given;
-  model.graph = zoo::make(given.graph, options);
+  model.graph = zoo::make(given.graph, given.zoo);
   model.about = fmt::format("zoo graph {}: {} parameters", given.graph, zoo::parameter_count(model.graph));
   return model;
 }
 
 }  // namespace
+
+void declare(OptionSink& o, ModelOptions& model) {
+  o.text("graph", model.graph, "what to optimise: a zoo graph's name or the path of an .onnx file");
+  o.texts("dim", model.dims,
+          "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
+  o.texts("size", model.sizes,
+          "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which costs and times of a dimension that stays open "
+          "are taken; none: made up; may be given several times");
+}
 
 LoadedModel load_model(const ModelOptions& given, bool with_weights) {
   return is_file_name(given.graph) ? load_onnx(given, with_weights) : load_zoo(given);

@@ -7,18 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
+#include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
 
 struct ModelOptions {
-  std::string graph;               // an ONNX file, or the name of a zoo graph
-  std::vector<std::string> dims;   // "NAME=VALUE": open dimensions that are fixed, in the written model too
-  std::vector<std::string> sizes;  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
-  int64_t batch = 1, layers = 0, sequence = 0, image = 0;  // of zoo graphs (zoo::ZooOptions)
-  onnx_io::ImportLimits limits = {};                       // of ONNX files
+  std::string graph;                  // an ONNX file, or the name of a zoo graph
+  std::vector<std::string> dims;      // "NAME=VALUE": open dimensions that are fixed, in the written model too
+  std::vector<std::string> sizes;     // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
+  zoo::ZooOptions zoo;                // of zoo graphs
+  onnx_io::ImportLimits limits = {};  // of ONNX files
 };
+// Options graph, dim, size; those of the zoo stand beside it.
+void declare(OptionSink& sink, ModelOptions& options);
 
 struct LoadedModel {
   ModelOptions source;  // what it was made from

@@ -145,9 +145,8 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
   // A model that nothing was done to is no faster, whatever a comparison of the two files says.
   result.touched = !best.trace.empty() || best.normalised.denormals > 0 || model.folded > 0;
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
-  result.end_to_end =
-      benchmark.measure(best.runnable(), std::max(static_cast<int>(options.rounds), Benchmark::kLeastRounds),
-                        result.interrupted ? 0 : std::max(0.0, clock.left()));
+  result.end_to_end = benchmark.measure(best.runnable(), std::max(options.check.repeats, Benchmark::kLeastRounds),
+                                        result.interrupted ? 0 : std::max(0.0, clock.left()));
 }
 
 // What may be timed: operators until candidates->timing_s() at the latest.

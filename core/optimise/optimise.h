@@ -26,7 +26,6 @@ struct OptimiseOptions {
   uint64_t seed = 0;                // of the search
   int max_locations = 200;          // of a rule and graph that a search tries
   int64_t budget = 1'000'000;       // matches that a search may try
-  int64_t rounds = 96;              // of the final comparison, at most
   std::vector<std::string> inputs;  // "NAME=VALUE": what inputs hold when whole models run
   bool force = false;               // writes also what is not faster
 };

@@ -149,6 +149,15 @@ Check Verifier::exact(const Replayed& rewritten) const {
   return check;
 }
 
+void declare(OptionSink& o, CheckOptions& check) {
+  o.heading("Final check");
+  o.integer("check.seeds", check.seeds, 1, 1000,
+            "sets of random inputs of the equivalence check, whose kinds take turns");
+  o.number("check.tolerance", check.tolerance, 0, 1,
+           "largest relative error in single precision; 8 times the original's own where that is more", true);
+  o.integer("check.repeats", check.repeats, 3, 10000, "paired end-to-end runs of the model before and after, at most");
+}
+
 // `after` in single precision against `before` in double, beside the rounding of `before` itself. Where `after` was
 // read from a file, its values in double precision tell whether more than rounding separates them.
 Check Verifier::rounding(const graph::Graph& before, const graph::Graph& after, int sets, std::string by) const {

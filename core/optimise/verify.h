@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/cost/runtime.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
@@ -17,11 +18,14 @@ namespace rlgo::optimise {
 
 struct CheckOptions {
   int seeds = 4;            // sets of random inputs, >= 1: their kinds take turns (exec::check_inputs)
-  double tolerance = 1e-4;  // largest relative error in single precision; or 8 times the model's own, if that is more
+  double tolerance = 1e-4;  // largest relative error in single precision, (0, 1]; or 8 times the model's own, if more
+  int repeats = 96;         // paired end-to-end runs of the model before and after, at most, >= 3
   uint64_t seed = 0;
   int threads = 1;
   double seconds = 0;  // no further set of inputs or sizes once so much has passed; 0: no limit
 };
+// Options check.*.
+void declare(OptionSink& sink, CheckOptions& options);
 
 // Holds the model's file and runtime, not their contents; what it is given must live on.
 class Verifier {

@@ -98,7 +98,7 @@ void Backtracking::consider(const StatePtr& from, const Child& child, double bou
 
 // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.
 void Backtracking::respect_memory() {
-  const int64_t bound = context_.options().memory_bytes;
+  const auto bound = static_cast<int64_t>(context_.options().memory_mib * (1 << 20));
   if (bound == 0 || used_bytes() <= bound || queue_.size() < 2) return;
   const auto middle = queue_.begin() + static_cast<ptrdiff_t>(queue_.size() / 2);
   std::ranges::nth_element(queue_, middle, [](const Entry& a, const Entry& b) { return later(b, a); });

@@ -38,26 +38,6 @@ const Method& find_method(const std::string& method) {
   fail("no search method named '{}'{}; there are {}", method, did_you_mean(method, all), join(all, ", "));
 }
 
-void check_at_least(const char* option, int64_t value, int64_t least) {
-  if (value < least) fail("search: {} must be at least {}, not {}", option, least, value);
-}
-
-void check(const Options& options) {
-  check_at_least("budget", options.budget, 1);
-  check_at_least("max_locations", options.max_locations, 1);
-  check_at_least("walk_length", options.walk_length, 1);
-  check_at_least("expansions", options.expansions, 0);
-  check_at_least("beam_width", options.beam_width, 1);
-  check_at_least("children", options.children, 1);
-  check_at_least("walks", options.walks, 1);
-  check_at_least("threads", options.threads, 1);
-  check_at_least("memory_bytes", options.memory_bytes, 0);
-  check_at_least("egraph_nodes", options.egraph_nodes, 1);
-  check_at_least("egraph_rounds", options.egraph_rounds, 0);
-  if (!(options.egraph_seconds > 0)) fail("search: egraph_seconds must be above 0, not {}", options.egraph_seconds);
-  if (!(options.alpha >= 1)) fail("search: alpha must be at least 1, not {}", options.alpha);
-}
-
 }  // namespace
 
 std::string_view name(StopReason reason) {

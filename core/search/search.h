@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/rules/rules.h"
@@ -59,7 +60,7 @@ struct Counters {
   int64_t duplicates = 0;  // candidates that were known already
   int64_t steps = 0;       // rewrites that were followed: graphs taken from the queue, the beam, the walk
   int64_t walks = 0;       // random, policy: starts from the original graph
-  int64_t dropped = 0;     // graphs thrown away, unseen, because options.memory_bytes was reached
+  int64_t dropped = 0;     // graphs thrown away, unseen, because options.memory_mib was reached
 };
 
 struct Options {
@@ -76,7 +77,7 @@ struct Options {
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
-  int64_t memory_bytes = 0;    // taso, policy-taso: about what the queue may hold; 0: no limit
+  double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: no limit
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
@@ -85,6 +86,10 @@ struct Options {
   // Told now and then how far the search is, by the thread that called run(). May be empty.
   std::function<void(const Counters& counters, double best_us)> progress{};
 };
+// Options search.*.
+void declare(OptionSink& sink, Options& options);
+// Throws Error naming the option that is out of bounds.
+void check(const Options& options);
 
 enum class StopReason : uint8_t {
   finished,  // nothing left to try: greedy found no improvement, a queue is empty, no rule applies

@@ -28,6 +28,15 @@ bool is_running_statistic(const graph::Graph& graph, const graph::Node& weight) 
 
 }  // namespace
 
+void declare(OptionSink& o, ZooOptions& options) {
+  o.heading("Zoo graphs");
+  o.integer("zoo.batch", options.batch, 1, 65536, "batch size");
+  o.integer("zoo.layers", options.layers, 0, 1000,
+            "number of layers (bert, gpt2, vit_b16), of cells in a stage (nasnet_a); 0: the model's own");
+  o.integer("zoo.sequence", options.sequence, 0, 65536, "tokens (bert, gpt2), steps (nasrnn); 0: the model's own");
+  o.integer("zoo.image", options.image, 0, 4096, "height and width of the input picture; 0: the model's own");
+}
+
 graph::Graph make(const std::string& name, const ZooOptions& options) {
   for (const Row& row : kRows) {
     if (name != row.name) continue;

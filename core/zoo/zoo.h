@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::zoo {
@@ -18,6 +19,9 @@ struct ZooOptions {
   int image = 0;      // height = width of the input picture (inception_v3 299; toys 8; others 224)
   uint64_t seed = 0;  // of the weights; graphs with different seeds differ in weights alone
 };
+
+// Options zoo.*.
+void declare(OptionSink& sink, ZooOptions& options);
 
 // The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name (and tells the
 // nearest), and on options that the model cannot take.

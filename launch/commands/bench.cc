@@ -17,9 +17,19 @@
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/dream_agent.h"
+#include "launch/train/network.h"
 
 namespace rlgo::launch {
 namespace {
+
+constexpr const char* kUsage =
+    "usage: rlgo bench [options]\n"
+    "       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n"
+    "       rlgo bench same [options]     how often two copies of a model are called different (rlgo bench same "
+    "--help)\n"
+    "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
+    "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well "
+    "the\nsum of the runtime's group times tells its times of whole models.\n";
 
 struct BenchOptions {
   std::vector<std::string> graphs = {"resnet50", "bert"};
@@ -90,7 +100,7 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   options.seed = 3;
   actors::Collector collector(envs, policy, sink, options);
   const Stopwatch collecting;
-  while (sink.steps() < config.steps_per_epoch) collector.round([&] { return true; });
+  while (sink.steps() < config.loop.steps_per_epoch) collector.round([&] { return true; });
   LearnerSpeed speed;
   speed.collected_per_s = static_cast<double>(collector.stats().steps) / collecting.seconds();
   const double steps = static_cast<double>(sink.steps());
@@ -103,14 +113,14 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
 // Dreamed steps, world model and controller together, and what one costs beside a real one.
 void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s,
                  double seconds) {
-  config.agent = "model-based";
-  DreamAgent agent(config, real.spec(), torch::kCPU, initial, {});
-  agent.plan(config.epochs, 1.0, 1);
-  const auto weights = agent.weights();
+  config.agent = Agent::model_based;
+  const auto agent = make_dream_agent({config, real.spec(), exec::Device(), initial, {}});
+  agent->plan(config.loop.epochs, 1.0, 1);
+  const auto weights = agent->weights();
   for (const int batch : {1, 16, 256, 1024}) {
-    const auto dreamer = make_dreamer(config, real.spec(), torch::kCPU);
+    const auto dreamer = make_dreamer(dream_agent_options(config), real.spec(), config.seed, torch::kCPU);
     dreamer->unpack(weights);
-    auto options = dream_options(config);
+    auto options = config.dream.dream;
     options.batch = batch;
     options.max_steps = 100;
     actors::DreamEnv env(dreamer, options);
@@ -135,11 +145,11 @@ void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& 
 }
 
 void bench_graph(RunConfig config, const std::string& name, double seconds) {
-  config.graph = name;
-  const auto model = load_model(config, false);
+  config.model.graph = name;
+  const auto model = load_model(config.model, false);
   const auto rules = load_rules(config);
   const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
-  auto options = env_options(config);
+  auto options = config.env;
   options.max_steps = 100;
   env::RewriteEnv env(model.graph, rules, prices, options);
   const auto observation = env.reset(0);
@@ -153,13 +163,12 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
   for (int batch : {1, 8})
     std::printf("  policy, batch %d    %8.2f ms an observation\n", batch,
                 inference_ms(*policy, observation, batch, seconds / 2));
-  const auto envs =
-      make_envs(config, model.graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
+  const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
   const auto speed = learner_speed(config, *envs, *policy);
   std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n",
               speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
   std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s,
-              static_cast<long long>(config.ppo_epochs));
+              static_cast<long long>(config.ppo.epochs));
   bench_dream(config, *envs, observation, speed.collected_per_s, seconds);
   std::fflush(stdout);
 }
@@ -179,27 +188,19 @@ int run_bench(Context& context) {
     return run_rules_bench({context.arguments.begin() + 1, context.arguments.end()});
   RunConfig config;
   BenchOptions bench;
-  Options options;
+  Options options("bench");
   options.heading("Bench");
-  options.texts("graphs", bench.graphs, "zoo graphs or .onnx files to bench, separated by commas");
+  options.texts("bench.graphs", bench.graphs, "zoo graphs or .onnx files to bench, separated by commas");
   options.number("bench.seconds", bench.seconds, 0.1, 3600, "about how long each figure may take, s");
   options.integer("bench.variants", bench.variants, 0, 1000,
                   "with --target: randomly rewritten graphs whose prices are checked too");
-  declare(options, config);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf(
-        "usage: rlgo bench [options]\n       rlgo bench scale [options]    how a run grows with its actors (rlgo bench "
-        "scale --help)\n       rlgo bench same [options]     how often two copies of a model are called different "
-        "(rlgo bench same "
-        "--help)\n       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules "
-        "--help)\nSpeed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME "
-        "instead: how well the\nsum of the runtime's group times tells its times of whole models.\n%s",
-        options.help().c_str());
-    return 0;
-  }
-  const auto positional = options.parse_command_line(context.arguments);
-  if (!positional.empty()) fail("bench: unexpected '{}'", positional[0]);
-  if (is_external(config)) {
+  declare_problem(options, config);
+  options.rest();
+  declare_agent(options, config);
+  declare_details(options, config);
+  optimise::declare(options, config.check);
+  if (!read_command_line(options, context.arguments, kUsage)) return 0;
+  if (config.is_external()) {
     bench_target(config, bench.graphs, static_cast<int>(bench.variants));
     return 0;
   }

@@ -21,7 +21,7 @@ constexpr const char* kUsage =
 
 int run_bench_same(Context& context) {
   RunConfig config;
-  config.target = "auto";
+  config.cost.target.runtime = "auto";
   std::vector<std::string> graphs = {"toy_conv", "toy_mlp", "toy_attention", "squeezenet1_1"};
   int64_t runs = 50, rounds = 64;
   double seconds = 2;
@@ -31,29 +31,24 @@ int run_bench_same(Context& context) {
   options.integer("runs", runs, 1, 1'000'000, "measurements in all");
   options.integer("rounds", rounds, optimise::Benchmark::kLeastRounds, 10000, "paired runs of a measurement, at most");
   options.number("seconds", seconds, 0, 3600, "after which a measurement ends, s");
-  options.text("target", config.target, "auto, libtorch, onnxruntime, openvino, or a measurer's command");
-  options.integer("threads", config.cost_threads, 1, 1024, "threads of the runtime");
-  options.text("target.python", config.target_python, "Python that runs the shipped measurers");
-  if (context.arguments.size() == 1 && context.arguments[0] == "--help") {
-    std::printf("%s%s", kUsage, options.help().c_str());
-    return 0;
-  }
-  if (const auto positional = options.parse_command_line(context.arguments); !positional.empty())
-    fail("bench same: unexpected '{}'", positional[0]);
+  options.text("target", config.cost.target.runtime, "auto, libtorch, onnxruntime, openvino, or a measurer's command");
+  options.integer("threads", config.cost.timing.threads, 1, 1024, "threads of the runtime");
+  options.text("target.python", config.cost.target.python, "Python that runs the shipped measurers");
+  if (!read_command_line(options, context.arguments, kUsage)) return 0;
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
   const TemporaryFolder folder("rlgo-bench");
   std::printf("graph,runtime,threads,run,ratio,lower,upper,loads,rounds,called\n");
   for (int64_t run = 0; run < runs && stop_signal() == 0; ++run) {
-    config.graph = graphs[static_cast<size_t>(run) % graphs.size()];
-    const LoadedModel model = load_model(config, true);
+    config.model.graph = graphs[static_cast<size_t>(run) % graphs.size()];
+    const LoadedModel model = load_model(config.model, true);
     const std::filesystem::path files[] = {folder.path() / "one.onnx", folder.path() / "two.onnx"};
     for (const auto& file : files) export_model(model, model.graph, file);
     runtime->set_input_shapes(optimise::input_shapes(model.graph));
     optimise::Benchmark benchmark(*runtime, {&model.graph, files[0]}, static_cast<uint64_t>(run) << 20);
     const auto found = benchmark.measure({&model.graph, files[1]}, static_cast<int>(rounds), seconds);
-    if (!found.ok()) fail("{}: {}", config.graph, found.error);
-    std::printf("%s,%s,%d,%lld,%.5f,%.5f,%.5f,%d,%d,%s\n", config.graph.c_str(), runtime->name().c_str(),
+    if (!found.ok()) fail("{}: {}", config.model.graph, found.error);
+    std::printf("%s,%s,%d,%lld,%.5f,%.5f,%.5f,%d,%d,%s\n", config.model.graph.c_str(), runtime->name().c_str(),
                 runtime->threads(), static_cast<long long>(run), found.ratio, found.lower, found.upper, found.loads,
                 found.rounds,
                 found.faster   ? "faster"

@@ -24,6 +24,11 @@ namespace rlgo::launch {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kUsage =
+    "usage: rlgo bench scale [--ranks 1,2,4] [--agent random | model-free | ...] [options]\n"
+    "How a run grows with its actors: each number of them in a run of its own under mpirun, beside the environment\n"
+    "without messages (docs/scale.md).\n";
+
 struct ScaleOptions {
   std::vector<std::string> ranks = {"1", "2", "4", "8", "16", "32"};
   double seconds = 10;
@@ -81,12 +86,10 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
     const auto steps = static_cast<double>(after.steps - before.steps);
     return Bare{steps / (after.env_s - before.env_s), steps / watch.seconds(), steps / (own_cpu_s() - cpu_before_s)};
   };
-  const auto envs = [&] {
-    return make_envs(config, graph, rules, prices, exec::Device(), static_cast<int>(config.envs_per_actor));
-  };
+  const auto envs = [&] { return make_envs(config, graph, rules, prices, exec::Device(), config.envs_per_actor); };
   actors::RandomPolicy random;
   Bare bare = play(envs(), &random);
-  if (config.agent == "random") return bare;
+  if (config.agent == Agent::random) return bare;
   auto player = make_player(config, envs(), false);
   player.policy->load(make_brain({config, player.envs->spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
   const Bare loop = play(std::move(player.envs), player.policy.get());
@@ -158,7 +161,7 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   row.actors = actors;
   row.bare = measure_bare(config, graph, scale.seconds / 2);
   RunConfig run = config;
-  run.steps_per_epoch = scale.steps_per_actor * actors;
+  run.loop.steps_per_epoch = scale.steps_per_actor * actors;
   ScaleJob job(run, {actors, scale.launcher, program});
   const size_t first = job.wait_for_actors(120 + 10.0 * actors);
   const auto before = job.ranks(false);
@@ -168,7 +171,7 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   const auto after = job.ranks(true);
   for (const auto& [rank, share] : cores(before, after, watch.seconds())) {
     if (rank == 0) row.learner_cpu = share.used;
-    if (rank < config.learners) continue;
+    if (rank < config.loop.learners) continue;
     row.actor_cpu += share.used / actors;
     row.actor_sleeps += std::max(0.0, 1 - share.wanted) / actors;
   }
@@ -176,22 +179,22 @@ Row measure_actors(const RunConfig& config, const graph::Graph& graph, const std
   constexpr double kMiB = 1 << 20;
   for (const auto& [rank, use] : after) {
     if (rank == 0) row.learner_mib = static_cast<double>(use.resident_bytes) / kMiB;
-    if (rank < config.learners) continue;
+    if (rank < config.loop.learners) continue;
     row.resident_mib = std::max(row.resident_mib, static_cast<double>(use.resident_bytes) / kMiB);
     row.private_mib = std::max(row.private_mib, static_cast<double>(use.private_bytes) / kMiB);
   }
-  if (config.store) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
-  row.idle_cpu = idle_cores(job, config.learners);
+  if (config.store_rollouts) row.store_bytes = replay::summarize(job.folder()).bytes_per_step();
+  row.idle_cpu = idle_cores(job, config.loop.learners);
   return row;
 }
 
 // The numbers of a row by name: what the file holds.
 learner::MetricRow cells(const RunConfig& config, const Row& r, const Row& one, unsigned cores) {
   const double each = r.steps_per_s / r.actors;
-  return {{"graph", config.graph},
-          {"agent", config.agent},
+  return {{"graph", config.model.graph},
+          {"agent", std::string(name_of(config.agent, kAgents))},
           {"actors", int64_t{r.actors}},
-          {"learners", config.learners},
+          {"learners", int64_t{config.loop.learners}},
           {"cores", int64_t{cores}},
           {"env_per_s", r.bare.env_per_s},
           {"loop_per_s", r.bare.loop_per_s},
@@ -266,12 +269,12 @@ int read_count(const std::string& text) {
 
 int run_bench_scale(Context& context) {
   RunConfig config;
-  config.agent = "random";
-  config.cost = "analytic";
+  config.agent = Agent::random;
+  config.cost.kind = CostKind::analytic;
   ScaleOptions scale;
-  Options options;
+  Options options("scale");
   options.heading("Bench scale");
-  options.texts("ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learners are more");
+  options.texts("scale.ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learners are more");
   options.number("scale.seconds", scale.seconds, 1, 3600,
                  "how long each run is watched once all its actors are at work, s");
   options.integer("scale.steps-per-actor", scale.steps_per_actor, 1, 1'000'000,
@@ -279,25 +282,16 @@ int run_bench_scale(Context& context) {
   options.text("scale.csv", scale.csv, "write the numbers to this file, too");
   options.text("scale.launcher", scale.launcher, "what starts the ranks; -np is added");
   declare(options, config);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf(
-        "usage: rlgo bench scale [--ranks 1,2,4] [--agent random | model-free | ...] [options]\nHow a run grows with "
-        "its actors: each number of them in a run of its own under mpirun, beside the environment\nwithout messages "
-        "(docs/scale.md).\n%s",
-        options.help().c_str());
-    return 0;
-  }
-  const auto positional = options.parse_command_line(context.arguments);
-  if (!positional.empty()) fail("bench scale: unexpected '{}'", positional[0]);
+  if (!read_command_line(options, context.arguments, kUsage)) return 0;
   std::vector<int> counts;
   for (const auto& text : scale.ranks) counts.push_back(read_count(text));
-  const auto model = load_model(config, false);
+  const auto model = load_model(config.model, false);
   const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::printf(
       "%s, agent %s, %u cores, %g s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "
       "the columns\n%s",
-      config.graph.c_str(), config.agent.c_str(), cores, scale.seconds, kTableHead);
+      config.model.graph.c_str(), name_of(config.agent, kAgents), cores, scale.seconds, kTableHead);
   std::vector<learner::MetricRow> rows;
   std::optional<Row> one;
   for (const int actors : counts) {

@@ -73,14 +73,14 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 
 void bench_graph(RunConfig config, const std::string& name, int variants,
                  const std::shared_ptr<cost::Runtime>& runtime) {
-  config.graph = name;
-  const auto model = load_model(config, true);
+  config.model.graph = name;
+  const auto model = load_model(config.model, true);
   const Prices prices = make_prices(config, runtime);
   const Graph* original = &model.graph;
   const Stopwatch first;
   const size_t groups = prices.groups->prepare({&original, 1});
   const double first_s = first.seconds();
-  const auto others = random_variants(model.graph, load_rules(config), variants, static_cast<uint64_t>(config.seed));
+  const auto others = random_variants(model.graph, load_rules(config), variants, config.seed);
   std::vector<const Graph*> all = {original};
   for (const auto& g : others) all.push_back(&g);
   prices.groups->prepare(all);
@@ -90,7 +90,7 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
     models.push_back({graph, folder.path() / fmt::format("{}.onnx", models.size())});
     export_model(model, *graph, models.back().file);
   }
-  const auto times = runtime->compare(models, {.repeats = static_cast<int>(config.outcome_repeats)});
+  const auto times = runtime->compare(models, {.repeats = config.check.repeats});
   if (!times.error.empty()) fail("{}: not timed under {}: {}", name, runtime->name(), times.error);
   std::vector<double> sums, wholes;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -114,7 +114,8 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
 }  // namespace
 
 void bench_target(const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
-  if (config.cost == "analytic") fail("bench --target compares measured costs; it does not go with --cost analytic");
+  if (config.cost.kind == CostKind::analytic)
+    fail("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
   std::printf("%s on %s, %d thread%s\n", runtime->name().c_str(), runtime->device().c_str(), runtime->threads(),

@@ -1,7 +1,7 @@
 // The subcommands of rlgo. Adding one: a file here, a line in command_list.cc.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +11,8 @@ class Comm;
 }
 
 namespace rlgo::launch {
+
+class Options;
 
 struct Context {
   std::vector<std::string> arguments;  // after the subcommand's name
@@ -24,6 +26,14 @@ struct Command {
   bool parallel;                 // runs on all ranks of an mpirun; others refuse more than one
   int (*run)(Context& context);  // exit status
 };
+
+// Begins a command. Where help is asked for prints `usage` and the command's options (--help) or all that it takes
+// (--help-all), and returns nothing. Else reads the command line, tells on standard error of options by their old
+// names, and returns the words that are no options; throws Error where there are more than `most_words` of them.
+std::optional<std::vector<std::string>> read_command_line(Options& options, const std::vector<std::string>& arguments,
+                                                          const std::string& usage, size_t most_words = 0);
+
+bool asks_for_help(const std::vector<std::string>& arguments);
 
 std::span<const Command> commands();
 // Throws Error naming the nearest where there is none of this name.

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "launch/commands/command.h"
+#include "launch/options.h"
 
 namespace rlgo::launch {
 namespace {
@@ -19,6 +22,24 @@ constexpr std::array kCommands = {
 };
 
 }  // namespace
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(arguments, [](const auto& a) { return a == "--help" || a == "-h" || a == "--help-all"; });
+}
+
+std::optional<std::vector<std::string>> read_command_line(Options& options, const std::vector<std::string>& arguments,
+                                                          const std::string& usage, size_t most_words) {
+  if (asks_for_help(arguments)) {
+    const bool all = std::ranges::count(arguments, "--help-all") > 0;
+    std::printf("%s%s", usage.c_str(), options.help(all).c_str());
+    return std::nullopt;
+  }
+  auto words = options.parse_command_line(arguments);
+  if (words.size() > most_words)
+    fail("unexpected '{}'; options begin with --, and --help lists them", words[most_words]);
+  if (const auto notice = options.notice(); !notice.empty()) std::fprintf(stderr, "rlgo: note: %s\n", notice.c_str());
+  return words;
+}
 
 std::span<const Command> commands() { return kCommands; }
 

@@ -42,18 +42,18 @@ std::string final_weights(const RunConfig& config, const learner::Checkpoint& c,
     brain.restore(c);
     return brain.algorithm->weights();
   }
-  DreamAgent agent(config, input.spec, to_torch(input.device), input.initial, input.rollouts);
-  agent.restore(c);
-  agent.plan(config.epochs, 1.0, 1);
-  agent.begin_at_start();
-  return agent.weights();
+  const auto agent = make_dream_agent(input);
+  agent->restore(c);
+  agent->plan(config.loop.epochs, 1.0, 1);
+  agent->begin_at_start();
+  return agent->weights();
 }
 
 std::string row(const RunConfig& config, const std::string& run, const Played& p) {
   const auto& r = p.report;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, config.agent, config.seed, config.temperature,
-                     p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation, r.length.mean,
-                     p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, name_of(config.agent, kAgents), config.seed,
+                     config.dream.dream.temperature, p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation,
+                     r.length.mean, p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
                      p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.best_cost_us.min, r.lost);
 }
 
@@ -92,38 +92,34 @@ int run_evaluate(Context& context) {
   options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
   options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
+  options.rest();
   declare(options, config);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("%s%s", kUsage, options.help().c_str());
-    return 0;
-  }
-  const auto positional = options.parse_command_line(context.arguments);
-  if (!positional.empty()) fail("evaluate: unexpected '{}'; options begin with --", positional[0]);
+  if (!read_command_line(options, context.arguments, kUsage)) return 0;
   if (evaluate.checkpoint.empty()) fail("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const RunFolder folder{evaluate.checkpoint};
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
-  config.encoder_from.clear();  // the checkpoint has the encoder
-  if (config.encoder == "ppo") config.encoder = "random";
+  config.dream.encoder_from.clear();  // the checkpoint has the encoder
+  if (config.dream.encoder == learner::EncoderSource::ppo) config.dream.encoder = learner::EncoderSource::random;
   check(config);
-  if (config.agent == "random") fail("{}: the random agent has nothing to evaluate", folder.path.string());
+  if (config.agent == Agent::random) fail("{}: the random agent has nothing to evaluate", folder.path.string());
   const auto found = learner::latest(folder.checkpoints());
   if (!found.checkpoint) fail("{}: no usable checkpoint", folder.checkpoints().string());
 
   const auto device = exec::resolve_device("cpu");
-  const auto model = load_model(config, true);
+  const auto model = load_model(config.model, true);
   const auto rules = load_rules(config);
   config.device = "cpu";
   auto prices = make_prices(config);
   if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
   auto envs = make_envs(config, model.graph, rules, prices.model, device,
-                        static_cast<int>(std::min(config.envs_per_actor, evaluate.episodes)));
+                        static_cast<int>(std::min<int64_t>(config.envs_per_actor, evaluate.episodes)));
   const auto initial = envs->reset(0, 0);
   const double initial_us = envs->initial_cost_us(0);
   const BrainInput input{config, envs->spec(), device, initial, folder.rollouts()};
   const auto weights = final_weights(config, *found.checkpoint, input);
 
   actors::EvaluationOptions how;
-  how.seed = static_cast<uint64_t>(config.seed) + 0xE7A1;
+  how.seed = config.seed + 0xE7A1;
   how.episodes = evaluate.episodes;
   how.should_stop = [] { return stop_signal() != 0; };
   std::vector<Played> all;
@@ -137,17 +133,17 @@ int run_evaluate(Context& context) {
   }
   if (latent_features(config) > 0) {
     RunConfig dreaming = config;
-    dreaming.hybrid_length = dreaming.env_max_steps;
-    dreaming.dream_length = 0;
-    dreaming.dream_batch = std::min(dreaming.dream_batch, evaluate.episodes);
+    dreaming.dream.branch_length = dreaming.env.max_steps;
+    dreaming.dream.length = 0;
+    dreaming.dream.dream.batch = static_cast<int>(std::min<int64_t>(dreaming.dream.dream.batch, evaluate.episodes));
     const auto player = make_player(dreaming, make_envs(config, model.graph, rules, prices.model, device, 1), true);
     player.policy->load(weights, 0);
     how.greedy = false;
     all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
   }
   std::printf("%s, agent %s, checkpoint %s, temperature %g; returns in percent of the initial cost (reward %s)\n",
-              config.graph.c_str(), config.agent.c_str(), found.path.string().c_str(), config.temperature,
-              config.env_reward.c_str());
+              config.model.graph.c_str(), name_of(config.agent, kAgents), found.path.string().c_str(),
+              config.dream.dream.temperature, name_of(config.env.reward, env::kRewards));
   std::string rows;
   for (const auto& p : all) {
     print(p, initial_us);

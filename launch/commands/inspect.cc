@@ -9,7 +9,8 @@
 #include "core/cost/analytic.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
-#include "launch/session.h"
+#include "launch/options.h"
+#include "launch/rule_choice.h"
 #include "launch/train/run_folder.h"
 #include "launch/train/run_report.h"
 #include "replay/compact.h"
@@ -19,18 +20,14 @@ namespace rlgo::launch {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kHelp =
-    "usage: rlgo inspect PATH              a run folder, a folder of rollouts, one of its parts, an .onnx file, or a "
-    "zoo graph's name\n"
-    "       rlgo inspect --changes MODEL   also each operator of an .onnx file that the import folds, merges or "
-    "removes\n"
-    "       rlgo inspect --report RUN      writes the run's report.html again\n"
-    "       rlgo inspect --compact PATH    merges the parts of a folder of rollouts into fewer files first\n";
+constexpr const char* kUsage =
+    "usage: rlgo inspect PATH [options]    a run folder, a folder of rollouts, one of its parts, an .onnx file, or a "
+    "zoo graph's name\n";
 
 std::string describe_model(const std::string& name, bool changes) {
-  RunConfig config;
-  config.graph = name;
-  const auto model = load_model(config, false);
+  ModelOptions wanted;
+  wanted.graph = name;
+  const auto model = load_model(wanted, false);
   const auto& graph = model.graph;
   std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(),
                                 graph.inputs().size(), graph.outputs().size());
@@ -45,7 +42,7 @@ std::string describe_model(const std::string& name, bool changes) {
   }
   out += "operators:";
   for (const auto& [op, count] : ops) out += fmt::format(" {} {}", count, op);
-  const auto rules = load_rules(config);
+  const auto rules = choose_rules({});
   const rules::MatchIndex index(rules, graph);
   out += fmt::format("\n{} places where {} rules apply:\n", index.total(), rules->size());
   for (int r = 0; r < rules->size(); ++r) {
@@ -73,17 +70,16 @@ std::string describe_run(const RunFolder& folder) {
 }  // namespace
 
 int run_inspect(Context& context) {
-  auto arguments = context.arguments;
-  if (!arguments.empty() && arguments[0] == "--help") {
-    std::fputs(kHelp, stdout);
-    return 0;
-  }
-  const bool report = !arguments.empty() && arguments[0] == "--report";
-  const bool compact = !arguments.empty() && arguments[0] == "--compact";
-  const bool changes = !arguments.empty() && arguments[0] == "--changes";
-  if (compact || report || changes) arguments.erase(arguments.begin());
-  if (arguments.size() != 1 || arguments[0].starts_with("-")) fail("inspect needs one path (rlgo inspect --help)");
-  const fs::path path = arguments[0];
+  bool report = false, compact = false, changes = false;
+  Options options;
+  options.heading("Inspect");
+  options.flag("changes", changes, "also each operator of an .onnx file that the import folds, merges or removes");
+  options.flag("report", report, "write the run's report.html again");
+  options.flag("compact", compact, "merge the parts of a folder of rollouts into fewer files first");
+  const auto words = read_command_line(options, context.arguments, kUsage, 1);
+  if (!words) return 0;
+  if (words->empty()) fail("inspect needs a path (rlgo inspect --help)");
+  const fs::path path = words->front();
   if (compact) {
     const auto done = replay::compact(path);
     std::printf("merged %lld parts into %lld\n", static_cast<long long>(done.parts_before),
@@ -98,7 +94,7 @@ int run_inspect(Context& context) {
   if (fs::exists(RunFolder{path}.config())) {
     text = describe_run({path});
   } else if (!fs::exists(path) || path.extension() == ".onnx") {
-    text = describe_model(arguments[0], changes);
+    text = describe_model(path.string(), changes);
   } else {
     const auto summary = replay::summarize(path);
     if (summary.parts == 0 && !summary.broken.empty()) fail("{}", summary.broken[0].reason);

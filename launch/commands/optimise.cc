@@ -43,7 +43,7 @@ std::string default_prices() {
 void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.heading("Optimise");
   o.text("out", r.options.out, "the model to write (-o is the same); none: only tell");
-  o.text("target", r.config.target,
+  o.text("target", r.config.cost.target.runtime,
          "runtime that will serve the model: auto (onnxruntime where it is installed, else libtorch), libtorch, "
          "onnxruntime, openvino, or a measurer's command");
   o.number("seconds", r.options.seconds, 1, 1e6, "time for all of it, about, s");
@@ -54,44 +54,32 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.choice("method", r.options.method, methods, "search that goes on where greedy rewriting has ended");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   o.flag("force", r.options.force, "write the best model found even where it is not faster");
-  o.integer("threads", r.config.cost_threads, 1, 1024, "threads of the runtime while it is timed");
-  o.texts("dim", r.config.dims,
-          "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
-  o.texts(
-      "size", r.config.sizes,
-      "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which a dimension that stays open is priced and timed");
+  optimise::declare(o, r.options.model);
   o.texts("input", r.options.inputs,
           "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
           "model runs with");
   o.texts("rules", r.config.rules,
           "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones and winograd");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
+  o.rest();
   o.heading("Measurement");
-  o.choice("cost", r.config.cost, {"measured", "analytic"},
-           "costs of operators: measured under the target, or by formula");
-  o.text("cost.profile", r.config.cost_profile,
+  o.choice("cost", r.config.cost.kind, kCostKinds, "costs of operators: measured under the target, or by formula");
+  o.text("cost.profile", r.config.cost.profile,
          "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file");
-  o.text("prices", r.options.costs, "folder of measured costs, kept from call to call; none: they are not kept");
-  o.integer("rounds", r.options.rounds, 5, 10000,
-            "runs of the model before and after in the final measurement, at most");
+  o.text("cost.folder", r.options.costs, "folder of measured costs, kept from call to call; none: they are not kept");
+  declare(o, r.config.cost.timing);
+  o.alias("threads", "cost.threads");
   o.integer("budget", r.options.budget, 1, kNoLimit, "rewrites that a search may try");
-  o.integer("check.seeds", r.config.outcome_seeds, 1, 1000, "random inputs of the equivalence check");
-  o.number("check.tolerance", r.config.outcome_tolerance, 0, 1, "largest relative error of the equivalence check",
-           true);
   o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
-  o.text("target.python", r.config.target_python,
+  o.text("target.python", r.config.cost.target.python,
          "Python that runs the shipped measurers; none: the one of set-up, else python3");
+  optimise::declare(o, r.options.check);
 }
 
 // What the command line says, by the engine's own options.
 optimise::OptimiseOptions engine_options(const Request& request) {
   optimise::OptimiseOptions options = request.options;
-  const RunConfig& config = request.config;
-  options.model = model_options(config);
-  options.check = {static_cast<int>(config.outcome_seeds), config.outcome_tolerance,
-                   static_cast<uint64_t>(config.seed)};
-  options.seed = static_cast<uint64_t>(config.seed);
-  options.max_locations = static_cast<int>(config.env_max_locations);
+  options.check.seed = options.seed = request.config.seed;
   return options;
 }
 
@@ -99,27 +87,24 @@ optimise::OptimiseOptions engine_options(const Request& request) {
 
 int run_optimise(Context& context) {
   Request request;
-  request.config.target = "auto";
-  request.config.outcome_seeds = 4;  // one input of each kind
-  request.config.cost_repeats = 5;   // many groups roughly: races of whole models have the last word
+  request.config.cost.target.runtime = "auto";
+  request.config.cost.timing.repeats = 5;  // many groups roughly: races of whole models have the last word
   request.options.costs = default_prices();
   Options options;
   std::string report_path;
   declare_optimise(options, request, report_path);
   auto arguments = context.arguments;
-  if (!arguments.empty() && arguments[0] == "--help") {
-    std::printf("%s%s", kUsage, options.help().c_str());
-    return 0;
-  }
   for (auto& argument : arguments) {
     if (argument == "-o") argument = "--out";
   }
-  const auto positional = options.parse_command_line(arguments);
-  if (positional.empty()) fail("no model is given: rlgo optimise MODEL.onnx -o FASTER.onnx (rlgo optimise --help)");
-  if (positional.size() > 1) fail("optimise takes one model; unexpected '{}'", positional[1]);
-  request.config.graph = positional[0];
+  const auto words = read_command_line(options, arguments, kUsage, 2);
+  if (!words) return 0;
+  std::string& model = request.options.model.graph;
+  if (!words->empty()) model = words->front();
+  if (model.empty()) fail("no model is given: rlgo optimise MODEL.onnx -o FASTER.onnx (rlgo optimise --help)");
+  if (words->size() > 1) fail("optimise takes one model; unexpected '{}'", words->back());
   std::error_code error;
-  if (!std::filesystem::is_regular_file(request.config.graph, error)) fail("{}: no such file", request.config.graph);
+  if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file", model);
 
   const Log log{LogOptions{}};
   StatusLine line(true, ::isatty(STDERR_FILENO) == 1);
@@ -127,9 +112,9 @@ int run_optimise(Context& context) {
   optimise::OptimiseParts parts;
   parts.rules = choose_rules(with_set_in_default(config.rules, "winograd"));
   parts.start_runtime = [&] { return start_runtime(config, log); };
-  if (config.cost == "analytic")
+  if (config.cost.kind == CostKind::analytic)
     parts.formula = analytic_cost(config);
-  else if (config.cost_profile != RunConfig().cost_profile)
+  else if (config.cost.profile != CostOptions().profile)
     fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result =

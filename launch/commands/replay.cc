@@ -28,29 +28,27 @@ int run_replay(Context& context) {
   options.heading("Replay");
   options.text("trace", trace_path, "file of rewrites; none: best.trace of the run folder");
   options.text("out", out_path, "where to write the model; none: it is only checked and measured");
-  declare(options, config);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("%s%s", kUsage, options.help().c_str());
-    return 0;
-  }
-  const auto positional = options.parse_command_line(context.arguments);
-  if (positional.size() > 1) fail("replay takes one run folder; unexpected '{}'", positional[1]);
-  if (!positional.empty()) {
-    const RunFolder folder{positional[0]};
+  declare_problem(options, config);
+  options.rest();
+  declare_run(options, config);
+  const auto words = read_command_line(options, context.arguments, kUsage, 1);
+  if (!words) return 0;
+  if (!words->empty()) {
+    const RunFolder folder{words->front()};
     options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
   if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
 
-  const auto model = load_model(config, true);
+  const auto model = load_model(config.model, true);
   const auto rules = load_rules(config);
   const TraceFile trace = parse_trace(read_file(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
-    fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.graph);
+    fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);
   std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(),
               count_rules(trace.actions, *rules).c_str());
-  const auto graph = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
+  const auto graph = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
   std::printf(
       "%s",

@@ -1,8 +1,10 @@
 // rlgo rules ...: what the substitutions are, and what is known about them.
 #include "launch/commands/rules.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -52,15 +54,12 @@ std::span<const RulesCommand> rules_commands() { return kCommands; }
 
 std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
                                                               const std::vector<std::string>& arguments) {
-  for (const auto& argument : arguments) {
-    if (argument != "--help") continue;
-    for (const auto& known : kCommands) {
-      if (std::string(command) != known.name) continue;
-      std::printf("usage: rlgo rules %s %s      %s\n%s", command, known.arguments, known.help, options.help().c_str());
-    }
-    return std::nullopt;
-  }
-  return options.parse_command_line(arguments);
+  const auto known =
+      std::find_if(kCommands.begin(), kCommands.end(), [&](const auto& c) { return std::string(command) == c.name; });
+  RLGO_CHECK(known != kCommands.end());
+  return read_command_line(options, arguments,
+                           fmt::format("usage: rlgo rules {} {}      {}\n", command, known->arguments, known->help),
+                           std::numeric_limits<size_t>::max());
 }
 
 std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& words) {
@@ -84,7 +83,7 @@ const char* proof_name(rules::Proof proof) {
 int run_rules(Context& context) {
   if (context.arguments.empty()) fail("rules needs a subcommand\n{}", usage());
   const std::string& name = context.arguments[0];
-  if (name == "--help") {
+  if (name == "--help" || name == "--help-all") {
     std::fputs(usage().c_str(), stdout);
     return 0;
   }

@@ -131,9 +131,9 @@ void bench_match(const Flags& flags) {
       "| graph | nodes | rules | matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
       "|---|---|---|---|---|---|---|\n");
   for (const auto& name : flags.graphs) {
-    RunConfig config;
-    config.graph = name;
-    graph::Graph graph = load_model(config, false).graph;
+    ModelOptions wanted;
+    wanted.graph = name;
+    graph::Graph graph = load_model(wanted, false).graph;
     const size_t nodes = graph.size();
     const Stopwatch whole;
     rules::MatchIndex index(rules, graph);

@@ -94,9 +94,9 @@ int run_rules_fires(std::vector<std::string> arguments) {
   }
   std::vector<Fires> fires(rules->size());
   for (const auto& name : graphs) {
-    RunConfig config;
-    config.graph = name;
-    const auto model = load_model(config, false);
+    ModelOptions wanted;
+    wanted.graph = name;
+    const auto model = load_model(wanted, false);
     auto seen = reached(model.graph, rules, static_cast<int>(walks), static_cast<int>(steps));
     const rules::MatchIndex index(rules, model.graph);
     for (int r = 0; r < rules->size(); ++r) {

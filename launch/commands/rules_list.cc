@@ -73,9 +73,9 @@ int run_rules_list(std::vector<std::string> arguments) {
   const auto rules = rules_of(files);
   std::vector<int64_t> fires(static_cast<size_t>(rules->size()), 0);
   for (const auto& name : graphs) {
-    RunConfig config;
-    config.graph = name;
-    const rules::MatchIndex index(rules, load_model(config, false).graph);
+    ModelOptions wanted;
+    wanted.graph = name;
+    const rules::MatchIndex index(rules, load_model(wanted, false).graph);
     for (int r = 0; r < rules->size(); ++r) fires[r] += static_cast<int64_t>(index.matches(r).size());
   }
   size_t width = 4;

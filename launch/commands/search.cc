@@ -36,40 +36,31 @@ constexpr const char* kUsage =
 constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
 
 struct SearchConfig {
+  RunConfig run;  // what is rewritten, by which rules, at which costs
+  search::Options search;
   std::vector<std::string> method, methods;
-  int64_t budget = 50'000, expansions = 0, beam_width = 4, children = 64, walks = 64, walk_length = 200, threads = 1;
-  double alpha = 1.05, memory_mib = 0;
-  int64_t nodes = 20'000, multi_rounds = 1;
+  double seconds = 0;  // of one search; 0: no limit
   std::string csv, curve, out, agent_run;
   bool price_first = true;
 };
 
 void declare(Options& o, SearchConfig& c) {
   o.heading("Search");
-  o.texts("method", c.method,
-          "taso (the default), anneal, window, metaflow, egraph, greedy, sweep, beam, random, policy or policy-taso");
+  o.texts("method", c.method, fmt::format("one of {}; taso where none is given", join(search::names(), ", ")));
   o.texts("methods", c.methods, "several methods, separated by commas");
-  o.integer("budget", c.budget, 1, kNoLimit, "rewrites that a method may try (graphs that it generates and prices)");
-  o.number("alpha", c.alpha, 1, 1e6, "taso: goes on from graphs that cost less than this times the best");
-  o.integer("expansions", c.expansions, 0, kNoLimit, "taso: graphs taken from the queue, TASO's own unit; 0: no limit");
-  o.integer("beam-width", c.beam_width, 1, 1'000'000, "beam: graphs that go on");
-  o.integer("walks", c.walks, 1, 1'000'000'000,
-            "policy: walks, the first takes the likeliest rewrites, the others draw");
-  o.integer("walk-length", c.walk_length, 1, 1'000'000, "random, policy: rewrites in one walk");
-  o.integer("children", c.children, 1, 1'000'000, "policy-taso: likeliest rewrites of a graph that are tried");
+  o.number("seconds", c.seconds, 0, kInfinity, "end each search after this long, s; 0: no limit");
+  declare(o, c.search);
   o.text("agent-run", c.agent_run, "policy, policy-taso: run folder of the trained agent");
-  o.integer("threads", c.threads, 1, 1024, "taso, beam: graphs whose rewrites are costed side by side; anneal: chains");
-  o.number("memory", c.memory_mib, 0, 1e9,
-           "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
-  o.integer("nodes", c.nodes, 1, 10'000'000, "egraph: e-nodes at which saturation ends, about");
-  o.integer("multi-rounds", c.multi_rounds, 0, 1000,
-            "egraph: rounds of saturation in which rules that replace several values are applied");
   o.flag("price-first", c.price_first,
          "with several methods and measured costs: run all once before the runs that count, "
          "so that no method spends its time on timing operators");
   o.text("csv", c.csv, "file for the table");
   o.text("curve", c.curve, "CSV file for the best cost against seconds and candidates");
   o.text("out", c.out, "folder for best.onnx and best.trace of each graph's best method, checked");
+  declare_problem(o, c.run);
+  o.rest();
+  declare_details(o, c.run);
+  optimise::declare(o, c.run.check);
 }
 
 // Notes how long the table's owner spent on timing operators.
@@ -134,40 +125,18 @@ std::vector<std::string> methods_of(const SearchConfig& config) {
   return methods;
 }
 
-search::Options search_options(const RunConfig& run, const SearchConfig& config) {
-  search::Options options;
-  options.budget = config.budget;
-  options.seed = static_cast<uint64_t>(run.seed);
-  options.max_locations = static_cast<int>(run.env_max_locations);
-  options.walk_length = static_cast<int>(config.walk_length);
-  options.alpha = config.alpha;
-  options.expansions = config.expansions;
-  options.beam_width = static_cast<int>(config.beam_width);
-  options.children = static_cast<int>(config.children);
-  options.walks = static_cast<int>(config.walks);
-  options.threads = static_cast<int>(config.threads);
-  options.egraph_nodes = config.nodes;
-  options.egraph_rounds = static_cast<int>(config.multi_rounds);
-  if (run.seconds > 0) options.egraph_seconds = run.seconds;
-  options.memory_bytes = static_cast<int64_t>(config.memory_mib * 1024 * 1024);
-  options.minimal = true;
-  return options;
-}
-
 // The searches of one graph.
 class GraphSearch {
  public:
-  GraphSearch(RunConfig run, const SearchConfig& config, std::shared_ptr<const rules::RuleSet> rules,
-              std::shared_ptr<MeteredCost> cost)
-      : run_(std::move(run)),
-        config_(config),
+  GraphSearch(SearchConfig config, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<MeteredCost> cost)
+      : config_(std::move(config)),
         rules_(std::move(rules)),
         cost_(std::move(cost)),
-        model_(load_model(run_, true)),
+        model_(load_model(config_.run.model, true)),
         status_(true, ::isatty(STDERR_FILENO) != 0) {
-    check_rewritable(model_, run_.graph);
-    if (config.agent_run.empty()) return;
-    prior_ = load_policy_prior(config.agent_run, model_.graph, rules_, cost_, static_cast<int>(run_.env_max_locations));
+    check_rewritable(model_, config_.run.model.graph);
+    if (config_.agent_run.empty()) return;
+    prior_ = load_policy_prior(config_.agent_run, model_.graph, rules_, cost_, config_.search.max_locations);
   }
 
   void price(std::span<const std::string> methods) {
@@ -178,13 +147,13 @@ class GraphSearch {
     for (const auto& method : methods) search_by(method, "pricing, ");
     if (groups) {
       groups->measure_postponed([&](size_t done, size_t of) {
-        status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", run_.graph, done, of));
+        status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", config_.run.model.graph, done, of));
         return 1e9;
       });
     }
     status_.clear();
-    std::fprintf(stderr, "%s: %zu operators were timed before the methods are compared\n", run_.graph.c_str(),
-                 cost_->prices().table->size() - known);
+    std::fprintf(stderr, "%s: %zu operators were timed before the methods are compared\n",
+                 config_.run.model.graph.c_str(), cost_->prices().table->size() - known);
   }
 
   SearchRow compare(const std::string& method) {
@@ -192,11 +161,11 @@ class GraphSearch {
     search::Result found = search_by(method, "");
     status_.clear();
     SearchRow row;
-    row.graph = run_.graph;
+    row.graph = config_.run.model.graph;
     row.method = method;
     row.cost = cost_->name();
-    row.seed = static_cast<uint64_t>(run_.seed);
-    row.threads = static_cast<int>(config_.threads);
+    row.seed = config_.run.seed;
+    row.threads = config_.search.threads;
     row.nodes_before = model_.graph.size();
     row.nodes_after = found.graph.size();
     row.before_us = found.before_us;
@@ -223,32 +192,35 @@ class GraphSearch {
     // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
     const auto after =
         best_.traced ? replayed(model_, rules_, trace().actions) : optimise::Replayed{best_.graph, {}, {}, {}};
-    const Verdict verdict = judge(run_, model_, after, *cost_->prices().runtime);
+    const Verdict verdict = judge(config_.run, model_, after, *cost_->prices().runtime);
     std::error_code none;
     fs::remove(folder / "best.trace", none);  // of an earlier search
     if (best_.traced) atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
-    std::printf("%s: best by %s, written to %s\n%s", run_.graph.c_str(), best_method_.c_str(), folder.c_str(),
-                to_text(verdict, run_).c_str());
+    std::printf("%s: best by %s, written to %s\n%s", config_.run.model.graph.c_str(), best_method_.c_str(),
+                folder.c_str(), to_text(verdict, config_.run).c_str());
   }
 
  private:
   search::Result search_by(const std::string& method, const std::string& phase) {
     const Stopwatch watch;
-    search::Options options = search_options(run_, config_);
+    search::Options options = config_.search;
+    options.seed = config_.run.seed;
     options.prior = prior_.get();
-    options.stop = [&] { return stop_signal() != 0 || (run_.seconds > 0 && watch.seconds() >= run_.seconds); };
+    options.minimal = true;
+    if (config_.seconds > 0) options.egraph_seconds = config_.seconds;
+    options.stop = [&] { return stop_signal() != 0 || (config_.seconds > 0 && watch.seconds() >= config_.seconds); };
     const double before_us = cost::graph_cost(*cost_, model_.graph).runtime_us;
     options.progress = [&](const search::Counters& done, double best_us) {
-      status_.show(fmt::format("{}{} {}: {} graphs in {}, best {:.3f} ms ({:+.2f} %)", phase, run_.graph, method,
-                               done.candidates, human_seconds(watch.seconds()), best_us / 1e3,
+      status_.show(fmt::format("{}{} {}: {} graphs in {}, best {:.3f} ms ({:+.2f} %)", phase, config_.run.model.graph,
+                               method, done.candidates, human_seconds(watch.seconds()), best_us / 1e3,
                                before_us > 0 ? 100 * (best_us / before_us - 1) : 0.0));
     };
     return search::run(method, {model_.graph, rules_, *cost_}, options);
   }
 
   TraceFile trace() {
-    TraceFile file{run_.graph, model_.graph.hash(), rules_->hash(), {}, {}};
+    TraceFile file{config_.run.model.graph, model_.graph.hash(), rules_->hash(), {}, {}};
     rules::MatchIndex index(rules_, model_.graph);
     graph::Graph graph = model_.graph;
     for (const auto& step : best_.trace) {
@@ -262,8 +234,7 @@ class GraphSearch {
     return file;
   }
 
-  RunConfig run_;
-  const SearchConfig& config_;
+  SearchConfig config_;
   std::shared_ptr<const rules::RuleSet> rules_;
   std::shared_ptr<MeteredCost> cost_;
   LoadedModel model_;
@@ -278,16 +249,16 @@ void write_tables(const SearchConfig& config, std::span<const SearchRow> rows) {
   if (!config.curve.empty()) atomic_write(config.curve, curves_to_csv(rows));
 }
 
-void run_all(RunConfig run, const SearchConfig& config) {
-  const auto graphs = graphs_of(run.graph);
+void run_all(SearchConfig config) {
+  const auto graphs = graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
-  const auto rules = load_rules(run);
-  const auto cost = std::make_shared<MeteredCost>(make_prices(run));
+  const auto rules = load_rules(config.run);
+  const auto cost = std::make_shared<MeteredCost>(make_prices(config.run));
   std::vector<SearchRow> rows;
   for (const auto& graph : graphs) {
     if (stop_signal() != 0) break;
-    run.graph = graph;
-    GraphSearch search(run, config, rules, cost);
+    config.run.model.graph = graph;
+    GraphSearch search(config, rules, cost);
     search.price(methods);
     for (const auto& method : methods) {
       if (stop_signal() != 0 && !rows.empty()) break;
@@ -303,18 +274,13 @@ void run_all(RunConfig run, const SearchConfig& config) {
 }  // namespace
 
 int run_search(Context& context) {
-  RunConfig run;
   SearchConfig config;
-  Options options;
+  Options options("search");
   declare(options, config);
-  declare(options, run);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::printf("%s%s", kUsage, options.help().c_str());
-    return 0;
-  }
-  const auto positional = options.parse_command_line(context.arguments);
-  if (!positional.empty()) fail("search: unexpected '{}'; graphs are named with --graph", positional[0]);
-  run_all(std::move(run), config);
+  const auto words = read_command_line(options, context.arguments, kUsage, 1);
+  if (!words) return 0;
+  if (!words->empty()) fail("search: unexpected '{}'; graphs are named with --graph", words->front());
+  run_all(std::move(config));
   return 0;
 }
 

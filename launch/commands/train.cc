@@ -11,16 +11,19 @@ namespace rlgo::launch {
 namespace {
 
 // Command line over --config file over the resumed run's options over defaults.
-void read_options(const std::vector<std::string>& arguments, int ranks, Options& options, RunConfig& config) {
-  const auto positional = options.parse_command_line(arguments);
-  if (!positional.empty()) fail("command line: unexpected '{}'; options begin with --", positional[0]);
+void read_options(const comm::Comm& comm, const std::vector<std::string>& arguments, Options& options,
+                  RunConfig& config) {
+  const auto words = options.parse_command_line(arguments);
+  if (!words.empty()) fail("command line: unexpected '{}'; options begin with --", words[0]);
   if (!config.resume.empty()) {
     const RunFolder folder{config.resume};
     options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
   check(config);
-  check_ranks(config, ranks);
+  check_ranks(config, comm.size());
+  const auto notice = options.notice();
+  if (comm.rank() == 0 && !notice.empty()) std::fprintf(stderr, "rlgo: note: %s\n", notice.c_str());
 }
 
 }  // namespace
@@ -29,12 +32,12 @@ int run_train(Context& context) {
   RunConfig config;
   Options options;
   declare(options, config);
-  if (!context.arguments.empty() && context.arguments[0] == "--help") {
-    std::fputs(options.help().c_str(), stdout);
+  if (asks_for_help(context.arguments)) {
+    read_command_line(options, context.arguments, "");
     return 0;
   }
   try {
-    read_options(context.arguments, context.comm->size(), options, config);
+    read_options(*context.comm, context.arguments, options, config);
   } catch (const Error&) {
     if (stopped_too(*context.comm)) return 1;
     throw;
@@ -42,7 +45,8 @@ int run_train(Context& context) {
   const std::string text = options.dump({"resume", "config", "name", "runs"});
   if (context.comm->size() == 1) return run_alone(config, text);
   if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
-  return context.comm->rank() < config.learners ? run_peer(config, *context.comm) : run_actor(config, *context.comm);
+  return context.comm->rank() < config.loop.learners ? run_peer(config, *context.comm)
+                                                     : run_actor(config, *context.comm);
 }
 
 }  // namespace rlgo::launch

@@ -46,7 +46,7 @@ for device in $devices; do
     rm -rf "$out/runs/$name"
     rlgo --graph resnet18 --agent "$agent" --device "$device" --cost analytic --epochs "${GPU_CHECK_EPOCHS:-4}" \
       --train.steps-per-epoch "${GPU_CHECK_STEPS:-256}" --ppo.minibatch 128 --hybrid.warmup 0 --env.max-steps 40 \
-      --outcome.repeats 3 --outcome.polish false --checkpoint.every 1000 --store.rollouts false \
+      --check.repeats 3 --train.polish false --checkpoint.every 1000 --store.rollouts false \
       --runs "$out/runs" --name "$name" >"$out/$name.txt" 2>&1 || { status=1; tail -n 3 "$out/$name.txt"; continue; }
     awk -F, -v agent="$agent" -v device="$device" '
       NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }

@@ -26,7 +26,7 @@ for temperature in $temperatures; do
       "$run" --np "${NP:-3}" --resume "$out/$name"
     else
       rm -rf "${out:?}/$name"
-      "$run" --np "${NP:-3}" --agent model-based "$@" --temperature "$temperature" --seed "$seed" --runs "$out" --name "$name"
+      "$run" --np "${NP:-3}" --agent model-based "$@" --dream.temperature "$temperature" --seed "$seed" --runs "$out" --name "$name"
     fi
     "$run" evaluate --checkpoint "$out/$name" --episodes "$episodes" --csv "$csv"
   done

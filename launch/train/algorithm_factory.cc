@@ -15,15 +15,6 @@
 namespace rlgo::launch {
 namespace {
 
-nets::AgentOptions agent_options(const RunConfig& config) {
-  nets::AgentOptions options;
-  options.rounds = static_cast<int>(config.gnn_rounds);
-  options.width = static_cast<int>(config.gnn_width);
-  options.location_head = config.policy_location_head;
-  options.noop_bias = config.policy_noop_bias;
-  return options;
-}
-
 constexpr const char* kTrainer = "trainer/";
 
 // The trainer and what adapts it to the loop, kept together.
@@ -37,7 +28,7 @@ struct Ppo {
 Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const exec::Device& device) {
   auto network = make_network(config, spec);
   network->to(to_torch(device));
-  auto ppo = std::make_shared<Ppo>(std::move(network), ppo_options(config), static_cast<uint64_t>(config.seed));
+  auto ppo = std::make_shared<Ppo>(std::move(network), config.ppo, config.seed);
   Brain brain;
   brain.algorithm = {ppo, &ppo->algorithm};
   brain.store = [ppo](learner::Checkpoint& c) { store(ppo->trainer, *ppo->trainer.agent(), c); };
@@ -47,7 +38,7 @@ Brain ppo_brain(const RunConfig& config, const mdp::ObservationSpec& spec, const
 }
 
 Brain dream_brain(const BrainInput& in) {
-  const auto agent = std::make_shared<DreamAgent>(in.config, in.spec, to_torch(in.device), in.initial, in.rollouts);
+  const auto agent = make_dream_agent(in);
   Brain brain;
   brain.algorithm = agent;
   brain.store = [agent](learner::Checkpoint& c) { agent->store(c); };
@@ -59,24 +50,7 @@ Brain dream_brain(const BrainInput& in) {
 }  // namespace
 
 nets::ActorCritic make_network(const RunConfig& config, const mdp::ObservationSpec& spec) {
-  return nets::ActorCritic(spec, agent_options(config), static_cast<uint64_t>(config.seed));
-}
-
-learner::PpoOptions ppo_options(const RunConfig& config) {
-  learner::PpoOptions options;
-  options.gamma = config.ppo_gamma;
-  options.lambda = config.ppo_lambda;
-  options.clip = config.ppo_clip;
-  options.learning_rate = config.ppo_lr;
-  options.epochs = static_cast<int>(config.ppo_epochs);
-  options.minibatch = static_cast<int>(config.ppo_minibatch);
-  options.entropy = config.ppo_entropy;
-  options.value_weight = config.ppo_value_weight;
-  options.value_clip = config.ppo_value_clip;
-  options.max_grad_norm = config.ppo_max_grad_norm;
-  options.target_kl = config.ppo_target_kl;
-  options.normalize_advantages = config.ppo_normalize_advantages;
-  return options;
+  return nets::ActorCritic(spec, config.network, config.seed);
 }
 
 torch::Device to_torch(const exec::Device& device) {
@@ -94,34 +68,40 @@ void restore(learner::PpoTrainer& trainer, torch::nn::Module& network, const lea
   trainer.load_state(learner::tensors_with(c, kTrainer));
 }
 
+std::shared_ptr<DreamAgent> make_dream_agent(const BrainInput& in) {
+  const auto& c = in.config;
+  return std::make_shared<DreamAgent>(DreamAgentInput{dream_agent_options(c), c.ppo, in.spec, to_torch(in.device),
+                                                      c.seed, c.loop.epochs, c.env.max_steps, in.initial, in.rollouts});
+}
+
 int32_t latent_features(const RunConfig& config) {
-  return has_world_model(config) ? static_cast<int32_t>(config.gnn_width + config.wm_hidden) : 0;
+  return config.has_world_model() ? static_cast<int32_t>(config.network.width + config.dream.world.hidden) : 0;
 }
 
 bool dreams_on(const RunConfig& config, int rank, int ranks) {
-  if (config.dream_actors == 0) return false;
-  return rank >= ranks - config.dream_actors;
+  if (config.dream.actors == 0) return false;
+  return rank >= ranks - config.dream.actors;
 }
 
 Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams) {
   Player player;
   player.dreams = dreams;
-  if (config.agent == "random") {
+  if (config.agent == Agent::random) {
     player.policy = std::make_unique<actors::RandomPolicy>();
-  } else if (config.agent == "model-free") {
+  } else if (config.agent == Agent::model_free) {
     player.policy = std::make_unique<actors::NetworkPolicy>(make_network(config, real->spec()).ptr());
-  } else if (has_world_model(config)) {
-    const auto dreamer = make_dreamer(config, real->spec(), torch::kCPU);
+  } else if (config.has_world_model()) {
+    const auto dreamer = make_dreamer(dream_agent_options(config), real->spec(), config.seed, torch::kCPU);
     player.policy = std::make_unique<actors::DreamerPolicy>(dreamer);
     if (dreams) {
-      player.envs = std::make_unique<actors::DreamEnv>(dreamer, dream_options(config));
+      player.envs = std::make_unique<actors::DreamEnv>(dreamer, dream_agent_options(config).dream);
       player.ready = [dreamer] { return dreamer->may_dream; };
     } else {
       player.envs = std::make_unique<actors::LatentEnv>(std::move(real), dreamer);
     }
     return player;
   } else {
-    fail("unknown agent '{}'", config.agent);
+    fail("no algorithm for agent {}", name_of(config.agent, kAgents));
   }
   player.envs = std::move(real);
   return player;
@@ -129,12 +109,12 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
 
 Brain make_brain(const BrainInput& in) {
   const auto& config = in.config;
-  if (config.agent == "random")
+  if (config.agent == Agent::random)
     return {std::make_shared<learner::NoAlgorithm>(), [](learner::Checkpoint&) {}, [](const learner::Checkpoint&) {},
             [](const std::shared_ptr<learner::LearnerGroup>&) {}};
-  if (config.agent == "model-free") return ppo_brain(config, in.spec, in.device);
-  if (has_world_model(config)) return dream_brain(in);
-  fail("unknown agent '{}'", config.agent);
+  if (config.agent == Agent::model_free) return ppo_brain(config, in.spec, in.device);
+  if (config.has_world_model()) return dream_brain(in);
+  fail("no algorithm for agent {}", name_of(config.agent, kAgents));
 }
 
 uint64_t digest(const Brain& brain) {

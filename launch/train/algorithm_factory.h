@@ -24,7 +24,7 @@ struct Player {
 };
 // `real`: real environments. `dreams`: this rank is to dream (see dreams_on).
 Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams);
-// Whether a rank dreams: the last --dream-actors of `ranks`.
+// Whether a rank dreams: the last --dream.actors of `ranks`.
 bool dreams_on(const RunConfig& config, int rank, int ranks);
 
 // Latent features that the agent adds to observations: 0 without a world model.

@@ -33,50 +33,19 @@ class Keep : public actors::Sink {
   int64_t steps = 0;
 };
 
-nets::WorldOptions world_options(const RunConfig& config) {
-  nets::WorldOptions o;
-  o.encoder.rounds = static_cast<int>(config.gnn_rounds);
-  o.encoder.width = static_cast<int>(config.gnn_width);
-  o.hidden = static_cast<int>(config.wm_hidden);
-  o.mixtures = static_cast<int>(config.wm_mixtures);
-  o.ensemble = static_cast<int>(config.wm_ensemble);
-  o.separate_reward = config.reward_model == "separate";
-  return o;
-}
-
-learner::WorldTrainerOptions trainer_options(const RunConfig& config) {
-  learner::WorldTrainerOptions o;
-  o.train_encoder = config.encoder == "joint";
-  o.learning_rate = config.wm_lr;
-  o.learning_rate_end = config.wm_lr_end;
-  o.passes = static_cast<int>(config.wm_passes);
-  o.batch = static_cast<int>(config.wm_batch);
-  o.sequence = static_cast<int>(config.wm_sequence);
-  o.max_grad_norm = config.wm_max_grad_norm;
-  o.reward_weight = config.wm_reward_weight;
-  o.terminal_weight = config.wm_terminal_weight;
-  o.terminal_positive_weight = config.wm_terminal_positive;
-  o.present_weight = config.wm_mask_weight;
-  o.count_weight = config.wm_count_weight;
-  o.holdout = config.wm_holdout;
-  return o;
-}
-
 // The encoder of a model-free run's newest checkpoint.
-void adopt_encoder(const RunConfig& config, nets::WorldModel& world) {
-  const std::filesystem::path folder = std::filesystem::path(config.encoder_from) / "checkpoints";
+void adopt_encoder(const std::string& run, nets::WorldModel& world) {
+  const std::filesystem::path folder = std::filesystem::path(run) / "checkpoints";
   const auto found = learner::latest(folder);
-  if (!found.checkpoint) fail("--encoder-from {}: no usable checkpoint in {}", config.encoder_from, folder.string());
+  if (!found.checkpoint) fail("--wm.encoder-from {}: no usable checkpoint in {}", run, folder.string());
   const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
   const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
-  if (tensors.empty())
-    fail("--encoder-from {}: {} is not of a model-free agent", config.encoder_from, found.path.string());
+  if (tensors.empty()) fail("--wm.encoder-from {}: {} is not of a model-free agent", run, found.path.string());
   try {
     nets::load_named(*world->encoder(), tensors);
   } catch (const Error& e) {
-    throw e.in(
-        fmt::format("--encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)",
-                    config.encoder_from));
+    throw e.in(fmt::format(
+        "--wm.encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)", run));
   }
 }
 
@@ -106,62 +75,49 @@ std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>&
 
 }  // namespace
 
-std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec,
-                                              torch::Device device) {
-  nets::LatentAgentOptions agent;
-  agent.width = static_cast<int>(config.dream_width);
-  agent.noop_bias = config.policy_noop_bias;
-  return std::make_shared<actors::Dreamer>(spec, world_options(config), agent, static_cast<uint64_t>(config.seed),
-                                           device);
+std::shared_ptr<actors::Dreamer> make_dreamer(const learner::DreamAgentOptions& options,
+                                              const mdp::ObservationSpec& spec, uint64_t seed, torch::Device device) {
+  return std::make_shared<actors::Dreamer>(spec, options.world, options.controller, seed, device);
 }
 
-actors::DreamOptions dream_options(const RunConfig& config) {
-  actors::DreamOptions o;
-  o.batch = static_cast<int>(config.dream_batch);
-  const int64_t length = config.dream_length > 0 ? config.dream_length : config.env_max_steps;
-  o.max_steps = static_cast<int>(config.agent == "hybrid" ? std::min(length, config.hybrid_length) : length);
-  o.temperature = config.temperature;
-  o.scale_noise = config.dream_scale_noise;
-  o.penalty = config.dream_penalty;
-  return o;
-}
-
-DreamAgent::DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device,
-                       mdp::Observation initial, std::filesystem::path rollouts)
-    : config_(config),
-      dreamer_(make_dreamer(config, spec, device)),
-      world_(dreamer_->world, trainer_options(config), static_cast<uint64_t>(config.seed)),
-      ppo_(dreamer_->agent.ptr(), ppo_options(config)),
-      initial_(std::move(initial)),
-      rollouts_(std::move(rollouts)) {
-  if (config.encoder == "ppo") adopt_encoder(config, dreamer_->world);
+DreamAgent::DreamAgent(const DreamAgentInput& in)
+    : options_(in.options),
+      seed_(in.seed),
+      epochs_(in.epochs),
+      dreamer_(make_dreamer(in.options, in.spec, in.seed, in.device)),
+      world_(dreamer_->world, in.options.trainer, in.seed),
+      ppo_(dreamer_->agent.ptr(), in.ppo),
+      initial_(in.initial),
+      rollouts_(in.rollouts),
+      episode_steps_(in.episode_steps) {
+  if (options_.encoder == learner::EncoderSource::ppo) adopt_encoder(options_.encoder_from, dreamer_->world);
   begin_at_start();
 }
 
 learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
-  const bool ranks_dream = config_.dream_actors > 0;
+  const bool ranks_dream = options_.actors > 0;
   learner::EpochPlan plan{steps, 0, false};
   if (hybrid()) {
     phase_ = Phase::hybrid;
-    dreamer_->act_at_random = progress < config_.hybrid_warmup;
-    dreamer_->may_dream = !dreamer_->act_at_random && reward_correlation_ >= config_.hybrid_threshold;
-    if (ranks_dream && dreamer_->may_dream) plan.dream_steps = config_.dream_steps;
+    dreamer_->act_at_random = progress < options_.warmup;
+    dreamer_->may_dream = !dreamer_->act_at_random && reward_correlation_ >= options_.threshold;
+    if (ranks_dream && dreamer_->may_dream) plan.dream_steps = options_.steps_per_epoch;
     return plan;
   }
-  if (progress < config_.wm_share) {
+  if (progress < options_.share) {
     phase_ = Phase::collect;
     dreamer_->act_at_random = true;
     dreamer_->may_dream = false;
     return plan;
   }
   if (first_dream_epoch_ < 0) first_dream_epoch_ = epoch;
-  const bool last = epoch + 1 >= config_.epochs;
-  const bool evaluate = last || (epoch - first_dream_epoch_) % (config_.evaluate_every + 1) == config_.evaluate_every;
+  const bool last = epoch + 1 >= epochs_;
+  const bool evaluate = last || (epoch - first_dream_epoch_) % (options_.evaluate_every + 1) == options_.evaluate_every;
   phase_ = evaluate ? Phase::evaluate : Phase::dream;
   dreamer_->act_at_random = false;
   dreamer_->may_dream = ranks_dream && !evaluate;
   if (evaluate) return plan;
-  return {0, ranks_dream ? config_.dream_steps : 0, ranks_dream};
+  return {0, ranks_dream ? options_.steps_per_epoch : 0, ranks_dream};
 }
 
 void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
@@ -182,7 +138,7 @@ void DreamAgent::begin_at_start() {
 }
 
 void DreamAgent::choose_starts(const std::vector<mdp::Trajectory>& real) {
-  if (config_.dream_start == "replayed") {
+  if (options_.start == learner::DreamStart::replayed) {
     begin_at_replayed(real);
   } else {
     begin_at_start();
@@ -222,7 +178,7 @@ void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
 
 std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key,
                                                int64_t episodes) {
-  auto options = dream_options(config_);
+  auto options = options_.dream;
   options.max_steps = max_steps;
   if (group_->size() > 1 && episodes == 0) options.batch = std::max(1, options.batch / group_->size());
   if (episodes > 0) options.batch = static_cast<int>(std::min<int64_t>(options.batch, episodes));
@@ -247,24 +203,24 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
                              double progress, learner::UpdateReport& report) {
   std::vector<mdp::Trajectory> stored;
   auto chosen = pointers(real);
-  if (config_.wm_data == "store" && is_head()) {
+  if (options_.data == learner::WorldData::store && is_head()) {
     const auto version = static_cast<uint64_t>(context.version);
-    const std::filesystem::path place = config_.wm_store.empty() ? rollouts_ : std::filesystem::path(config_.wm_store);
-    replay::Sampler sampler(place, Rng({static_cast<uint64_t>(config_.seed), version, 0x5A3}), true);
+    const std::filesystem::path place = options_.store.empty() ? rollouts_ : std::filesystem::path(options_.store);
+    replay::Sampler sampler(place, Rng({seed_, version, 0x5A3}), true);
     for (const auto& part : sampler.broken()) {
       if (broken_parts_.insert(part.path.string()).second)
         report.notes.push_back(fmt::format("left out: {}", part.reason));
     }
-    for (int64_t steps = 0; sampler.episodes() > 0 && steps < config_.wm_store_steps;) {
+    for (int64_t steps = 0; sampler.episodes() > 0 && steps < options_.store_steps;) {
       stored.push_back(sampler.episode());
       steps += static_cast<int64_t>(stored.back().steps.size());
     }
   }
-  if (config_.wm_data == "store") {
+  if (options_.data == learner::WorldData::store) {
     stored = hand_out(std::move(stored));
     for (const auto& t : stored) chosen.push_back(&t);
   }
-  Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), 0x30D});
+  Rng shuffle({seed_, static_cast<uint64_t>(context.version), 0x30D});
   const auto stats = world_.update(chosen, progress, shuffle, context.between);
   if (stats.score.steps > 0) {
     reward_correlation_ = kGateMemory * reward_correlation_ + (1 - kGateMemory) * stats.score.reward_correlation;
@@ -276,7 +232,7 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
 
 void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
                                   uint64_t purpose, learner::UpdateReport& report) {
-  Rng shuffle({static_cast<uint64_t>(config_.seed), static_cast<uint64_t>(context.version), purpose});
+  Rng shuffle({seed_, static_cast<uint64_t>(context.version), purpose});
   const auto stats = ppo_.update(trajectories, shuffle, context.between);
   const auto named = stats.named();
   report.values.insert(report.values.end(), named.begin(), named.end());
@@ -295,8 +251,7 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
   }
   if (count > 0) {
     begin_at_start();
-    const auto dreams = dream(0, static_cast<int>(config_.env_max_steps), context.version,
-                              static_cast<uint64_t>(config_.seed) + 0xC0, kComparedDreams);
+    const auto dreams = dream(0, episode_steps_, context.version, seed_ + 0xC0, kComparedDreams);
     dream_return = 0;
     for (const auto& t : dreams) dream_return += total(t) / static_cast<double>(dreams.size());
     real_return = real_sum / static_cast<double>(count);
@@ -309,14 +264,14 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
 // What is held out stays with the head, which measures.
 std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
   const auto places = learner::balanced(trajectories, group_->size(), [this](const auto& t) {
-    return !t.dream && learner::is_held_out(t, config_.wm_holdout);
+    return !t.dream && learner::is_held_out(t, options_.trainer.holdout);
   });
   return group_->scatter(std::move(trajectories), places);
 }
 
 void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
                             learner::UpdateReport& report) {
-  const bool compare = context.version % std::max<int64_t>(config_.evaluate_every, 1) == 0;
+  const bool compare = context.version % std::max<int64_t>(options_.evaluate_every, 1) == 0;
   compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
   std::vector<mdp::Trajectory> real, dreams;
   for (auto& t : hand_out(std::move(trajectories))) (t.dream ? dreams : real).push_back(std::move(t));
@@ -328,11 +283,11 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
     real_steps += static_cast<int64_t>(t.steps.size());
   }
   // Dreams never make up more than 1 - real_share of what the controller learns from.
-  const auto room = static_cast<int64_t>(static_cast<double>(real_steps) * (1 - config_.hybrid_real_share) /
-                                         config_.hybrid_real_share);
-  if (dreamer_->may_dream && config_.dream_actors == 0 && room > 0) {
+  const auto room =
+      static_cast<int64_t>(static_cast<double>(real_steps) * (1 - options_.real_share) / options_.real_share);
+  if (dreamer_->may_dream && options_.actors == 0 && room > 0) {
     begin_at_replayed(real);
-    dreams = dream(std::min(room, own_part(config_.dream_steps)), dream_options(config_).max_steps, context.version,
+    dreams = dream(std::min(room, own_part(options_.steps_per_epoch)), options_.dream.max_steps, context.version,
                    static_cast<uint64_t>(context.version), 0);
   }
   for (auto& t : dreams) {
@@ -356,12 +311,12 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
   switch (phase_) {
     case Phase::collect:
       trajectories = hand_out(std::move(trajectories));
-      train_world(trajectories, context, context.progress / config_.wm_share, report);
+      train_world(trajectories, context, context.progress / options_.share, report);
       choose_starts(trajectories);
       break;
     case Phase::dream: {
-      if (config_.dream_actors == 0) {
-        trajectories = dream(own_part(config_.dream_steps), dream_options(config_).max_steps, context.version,
+      if (options_.actors == 0) {
+        trajectories = dream(own_part(options_.steps_per_epoch), options_.dream.max_steps, context.version,
                              static_cast<uint64_t>(context.version), 0);
       } else {
         std::erase_if(trajectories, [](const auto& t) { return !t.dream; });

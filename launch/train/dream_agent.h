@@ -15,28 +15,38 @@
 
 #include "actors/dream_env.h"
 #include "actors/dreamer.h"
-#include "launch/config.h"
 #include "learner/algorithm.h"
 #include "learner/checkpoint.h"
 #include "learner/distributed/learner_group.h"
+#include "learner/dream/options.h"
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
 
 namespace rlgo::launch {
 
-// Networks of a dreamer by the options; the encoder of a model-free run is read where --encoder ppo asks for it.
-std::shared_ptr<actors::Dreamer> make_dreamer(const RunConfig& config, const mdp::ObservationSpec& spec,
-                                              torch::Device device);
-actors::DreamOptions dream_options(const RunConfig& config);
+std::shared_ptr<actors::Dreamer> make_dreamer(const learner::DreamAgentOptions& options,
+                                              const mdp::ObservationSpec& spec, uint64_t seed, torch::Device device);
+
+// What the agent is made of.
+struct DreamAgentInput {
+  learner::DreamAgentOptions options;
+  learner::PpoOptions ppo;
+  mdp::ObservationSpec spec;
+  torch::Device device;
+  uint64_t seed = 0;
+  int64_t epochs = 0;              // of the run: the last one evaluates
+  int episode_steps = 200;         // longest real episode
+  mdp::Observation initial;        // what an episode begins with
+  std::filesystem::path rollouts;  // the run's own store, for WorldData::store
+};
 
 // Names of tensors in checkpoints: where dreams begin. Each learner has its own.
 constexpr const char* kStartsPrefix = "starts/";
 
 class DreamAgent : public learner::Algorithm {
  public:
-  // `initial`: what an episode begins with. `rollouts`: the run's own store, for --wm-data store.
-  DreamAgent(const RunConfig& config, const mdp::ObservationSpec& spec, torch::Device device, mdp::Observation initial,
-             std::filesystem::path rollouts);
+  // Reads the encoder of a model-free run where EncoderSource::ppo asks for it; throws Error where it does not fit.
+  explicit DreamAgent(const DreamAgentInput& input);
 
   learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
@@ -52,7 +62,7 @@ class DreamAgent : public learner::Algorithm {
 
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
-  bool hybrid() const { return config_.agent == "hybrid"; }
+  bool hybrid() const { return options_.hybrid; }
   void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress,
                    learner::UpdateReport& report);
   void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
@@ -71,13 +81,16 @@ class DreamAgent : public learner::Algorithm {
   void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
                   learner::UpdateReport& report);
 
-  RunConfig config_;
+  learner::DreamAgentOptions options_;
+  uint64_t seed_;
+  int64_t epochs_;
   std::shared_ptr<actors::Dreamer> dreamer_;
   learner::WorldTrainer world_;
   learner::PpoTrainer ppo_;
   std::shared_ptr<learner::LearnerGroup> group_ = std::make_shared<learner::LearnerGroup>();
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
+  int episode_steps_;
   Phase phase_ = Phase::collect;
   int64_t first_dream_epoch_ = -1;      // model-based: from which on the model is frozen; -1: not yet
   double reward_correlation_ = 0;       // running, on held-out episodes; hybrid's gate

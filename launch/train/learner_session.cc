@@ -74,15 +74,15 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
     : config_(config),
       mailbox_(mailbox),
       device_(exec::resolve_device(config.device)),
-      model_(load_model(config, true)),
+      model_(load_model(config.model, true)),
       rules_(load_rules(config)),
       prices_(make_prices(config)),
       line_(true, ::isatty(STDERR_FILENO) == 1),
-      progress_(line_, config.epochs, config.seconds) {
-  check_rewritable(model_, config.graph);
+      progress_(line_, config.loop.epochs, config.loop.seconds) {
+  check_rewritable(model_, config.model.graph);
   open_folder(config_text);
   log_.info("{}", model_.about);
-  const auto actors = actor_ranks(mailbox_, config.learners);
+  const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
   oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actors, prices_.groups);
@@ -101,7 +101,7 @@ void LearnerSession::open_folder(const std::string& config_text) {
 void LearnerSession::prepare() {
   if (prices_.table) {
     progress_.phase("timing operators");
-    const bool known = !config_.resume.empty() || !config_.costs.empty();
+    const bool known = !config_.resume.empty() || !config_.cost.table.empty();
     size_t timed = 0;
     if (!known) {
       timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) { progress_.show(); });
@@ -113,10 +113,10 @@ void LearnerSession::prepare() {
       log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
     }
   }
-  env::RewriteEnv probe(model_.graph, rules_, prices_.model, env_options(config_), whole_graph_timer(config_, device_));
+  env::RewriteEnv probe(model_.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
   spec_ = probe.spec();
   TraceFile identity;
-  identity.graph = config_.graph;
+  identity.graph = config_.model.graph;
   identity.graph_hash = model_.graph.hash();
   identity.rules_hash = rules_->hash();
   best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
@@ -124,12 +124,12 @@ void LearnerSession::prepare() {
             probe.matches().total(), rules_->size());
   const auto initial = probe.reset(0);
   LearnerDevices devices{{device_}, false, {}};
-  if (config_.learners > 1) devices = meet_learners(config_, mailbox_);
+  if (config_.loop.learners > 1) devices = meet_learners(config_, mailbox_);
   learner_device_ = devices.devices[0];
   exec::tune(learner_device_);
   brain_ = make_brain({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume();
-  if (config_.learners > 1) {
+  if (config_.loop.learners > 1) {
     head_ = lead_learners(config_, mailbox_, devices, spec_, initial, brain_);
     log_.info("{}", launch::describe(head_->group(), devices));
   }
@@ -190,7 +190,7 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
     c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
   c.numbers["seconds"] = state.seconds;
   brain_.store(c);
-  learner::CheckpointFolder(folder_.checkpoints(), static_cast<int>(config_.checkpoint_keep))
+  learner::CheckpointFolder(folder_.checkpoints(), config_.checkpoint.keep)
       .save(std::move(c), state.epoch, best_->best_us());
   store_costs();
 }
@@ -214,7 +214,7 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
   metrics_->write(metric_row(report, state, *best_, memory()));
   progress_.epoch_done(report.epoch);
   progress_.show(true);
-  if (report.epoch % config_.checkpoint_every == 0) checkpoint(state);
+  if (report.epoch % config_.checkpoint.every == 0) checkpoint(state);
 }
 
 learner::LoopHooks LearnerSession::hooks() {
@@ -248,28 +248,17 @@ learner::LoopHooks LearnerSession::hooks() {
 }
 
 int LearnerSession::run(std::function<bool()> turn) {
-  if (config_.store) {
-    replay::StoreHeader header{
-        spec_, static_cast<uint64_t>(config_.seed), config_.graph, kRevision, hex(rules_->hash()), config_.env_reward};
+  if (config_.store_rollouts) {
+    replay::StoreHeader header{spec_,     config_.seed,        config_.model.graph,
+                               kRevision, hex(rules_->hash()), name_of(config_.env.reward, env::kRewards)};
     header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
-    replay::WriterOptions options;
-    options.episodes_per_part = config_.store_episodes_per_part;
-    options.seconds_per_part = config_.store_seconds_per_part;
-    store_ = std::make_unique<replay::RolloutWriter>(folder_.rollouts(), std::move(header), options);
+    store_ = std::make_unique<replay::RolloutWriter>(folder_.rollouts(), std::move(header), config_.store);
   }
   metrics_ = std::make_unique<learner::MetricsFile>(folder_.metrics());
   metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
 
-  learner::LoopOptions options;
-  options.epochs = config_.epochs;
-  options.seconds = config_.seconds;
-  options.steps_per_epoch = config_.steps_per_epoch;
-  options.max_lag = config_.max_lag;
-  options.min_actors = static_cast<int>(config_.min_actors);
-  options.actor_timeout_s = config_.actor_timeout_s;
+  learner::LoopOptions options = config_.loop;
   options.spec_hash = spec_.hash();
-  options.reproducible = config_.reproducible;
-  options.learners = static_cast<int>(config_.learners);
   options.turn = std::move(turn);
   options.should_stop = should_stop;
   comm::Handlers handlers = {
@@ -308,7 +297,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   done.lost_episodes = result.state.lost;
   done.epochs = result.state.epoch;
   done.seconds = result.state.seconds;
-  done.agent = config_.agent;
+  done.agent = name_of(config_.agent, kAgents);
   done.stop_reason = learner::name(result.reason);
   const std::string summary =
       conclude({config_, folder_, model_, rules_, *prices_.model, *prices_.runtime, done, should_stop}, *best_, log_);

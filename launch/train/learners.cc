@@ -24,7 +24,7 @@ namespace {
 
 std::vector<int> learner_ranks(const RunConfig& config) {
   std::vector<int> ranks;
-  for (int rank = 0; rank < config.learners; ++rank) ranks.push_back(rank);
+  for (int rank = 0; rank < config.loop.learners; ++rank) ranks.push_back(rank);
   return ranks;
 }
 
@@ -100,10 +100,10 @@ Beginning decode_beginning(const std::string& bytes) {
 std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailbox& mailbox, const exec::Device& device,
                                             bool nccl) {
   const auto ranks = learner_ranks(config);
-  const comm::GroupOptions options{config.actor_timeout_s, fmt::format("MPI ({} ranks)", mailbox.size())};
+  const comm::GroupOptions options{config.loop.actor_timeout_s, fmt::format("MPI ({} ranks)", mailbox.size())};
   std::shared_ptr<comm::DeviceGroup> host = comm::ring_group(mailbox, ranks, options), gpu;
   if (nccl) gpu = comm::nccl_group(mailbox, ranks, device.index, options);
-  return std::make_shared<learner::LearnerGroup>(host, gpu, mailbox, ranks, config.actor_timeout_s);
+  return std::make_shared<learner::LearnerGroup>(host, gpu, mailbox, ranks, config.loop.actor_timeout_s);
 }
 
 learner::Inspect inspector(const Brain& brain, const exec::Device& device) {
@@ -126,13 +126,14 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   mailbox.send(0, Tag::learner, encode(learner_place(config)));
   const auto beginning = wait_for_beginning(mailbox);
   if (!beginning) return 0;
-  if (config.encoder == "ppo") config.encoder = "random";  // its weights come from the head, like all others
+  if (config.dream.encoder == learner::EncoderSource::ppo)
+    config.dream.encoder = learner::EncoderSource::random;  // its weights come from the head, like all others
   exec::tune(beginning->device);
   const auto brain = make_brain({config, beginning->spec, beginning->device, beginning->initial, {}});
   brain.restore(learner::decode_checkpoint(beginning->state));
   brain.join(join(config, mailbox, beginning->device, beginning->nccl));
   learner::follow(mailbox, 0, *brain.algorithm, inspector(brain, beginning->device),
-                  std::max(config.actor_timeout_s, 300.0));
+                  std::max(config.loop.actor_timeout_s, 300.0));
   return 0;
 }
 
@@ -184,7 +185,7 @@ LearnerDevices choose_devices(const std::vector<LearnerPlace>& places) {
 
 LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
   std::vector<LearnerPlace> places = {learner_place(config)};
-  for (int rank = 1; rank < config.learners; ++rank) {
+  for (int rank = 1; rank < config.loop.learners; ++rank) {
     const Stopwatch watch;
     for (;;) {
       if (auto message = mailbox.take(Tag::learner, rank)) {
@@ -192,8 +193,9 @@ LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
         break;
       }
       if (auto message = mailbox.take(Tag::stop, rank)) fail("learner rank {} ended: {}", rank, message->payload);
-      if (watch.seconds() > config.actor_timeout_s)
-        throw comm::NoAnswer(fmt::format("learner rank {} did not come within {} s", rank, config.actor_timeout_s));
+      if (watch.seconds() > config.loop.actor_timeout_s)
+        throw comm::NoAnswer(
+            fmt::format("learner rank {} did not come within {} s", rank, config.loop.actor_timeout_s));
       mailbox.wait(20);
     }
   }
@@ -207,14 +209,14 @@ std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, c
   brain.store(state);
   const std::string bytes = learner::encode(state);
   const auto ranks = learner_ranks(config);
-  for (int rank = 1; rank < config.learners; ++rank)
+  for (int rank = 1; rank < config.loop.learners; ++rank)
     mailbox.send(rank, Tag::learner,
                  encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
-  mailbox.flush(config.actor_timeout_s);
+  mailbox.flush(config.loop.actor_timeout_s);
   const auto group = join(config, mailbox, devices.devices[0], devices.nccl);
   brain.join(group);
   return std::make_shared<learner::HeadAlgorithm>(brain.algorithm, group, mailbox, ranks,
-                                                  inspector(brain, devices.devices[0]), config.actor_timeout_s);
+                                                  inspector(brain, devices.devices[0]), config.loop.actor_timeout_s);
 }
 
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices) {
@@ -230,7 +232,7 @@ int run_peer(const RunConfig& config, comm::Comm& comm) {
     std::fprintf(stderr, "rlgo: rank %d: error: %s\n", comm.rank(), e.what());
     return kRestartStatus;
   } catch (const Error& e) {
-    for (int rank = 0; rank < config.learners; ++rank) {
+    for (int rank = 0; rank < config.loop.learners; ++rank) {
       if (rank != comm.rank()) mailbox.send(rank, Tag::stop, e.what());
     }
     mailbox.flush(2.0);

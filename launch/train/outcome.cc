@@ -30,7 +30,7 @@ struct Candidate {
 Candidate polish(const OutcomeInput& in, Candidate start) {
   search::Options options;
   options.budget = 1'000'000;
-  options.max_locations = static_cast<int>(in.config.env_max_locations);
+  options.max_locations = in.config.env.max_locations;
   options.stop = in.should_stop;
   const auto found = search::run("greedy", {start.graph, in.rules, in.cost}, options);
   for (const auto& step : found.trace) {
@@ -78,10 +78,8 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise:
   export_model(model, model.graph, files[0]);
   export_model(model, after.graph, files[1]);
   const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
-  optimise::CheckOptions options;
-  options.seeds = static_cast<int>(config.outcome_seeds);
-  options.tolerance = config.outcome_tolerance;
-  options.seed = static_cast<uint64_t>(config.seed);
+  optimise::CheckOptions options = config.check;
+  options.seed = config.seed;
   runtime.set_input_shapes(optimise::input_shapes(model.graph));
   Verdict verdict;
   verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
@@ -91,21 +89,21 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise:
          optimise::to_text(*why),
          why->finding == optimise::Finding::wrong
              ? "This is a bug of a rule or of rlgo; please report the run folder"
-             : "Rules of fewer steps (--rules=-winograd) round less; --outcome.tolerance is what is allowed");
+             : "Rules of fewer steps (--rules=-winograd) round less; --check.tolerance is what is allowed");
   }
   optimise::Benchmark benchmark(runtime, both[0]);
   if (after.graph.hash() == model.graph.hash()) {
     verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
     return verdict;
   }
-  verdict.latency = benchmark.measure(both[1], static_cast<int>(config.outcome_repeats), kBenchmarkSeconds);
+  verdict.latency = benchmark.measure(both[1], config.check.repeats, kBenchmarkSeconds);
   return verdict;
 }
 
 std::string to_text(const Verdict& verdict, const RunConfig& config) {
   const optimise::Latency& latency = verdict.latency;
-  const std::string runtime =
-      fmt::format("{}, {} thread{}", verdict.runtime, config.cost_threads, config.cost_threads == 1 ? "" : "s");
+  const std::string runtime = fmt::format("{}, {} thread{}", verdict.runtime, config.cost.timing.threads,
+                                          config.cost.timing.threads == 1 ? "" : "s");
   std::string out = latency.ok() && latency.rounds == 0
                         ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
                         : fmt::format("end to end      {}\n", optimise::to_text(latency, runtime));
@@ -122,11 +120,10 @@ std::string to_text(const Verdict& verdict, const RunConfig& config) {
 std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const double initial_us = best.initial_us();
   const double agent_us = best.best_us();
-  Candidate result{
-      env::replay(in.model.graph, *in.rules, best.trace().actions, static_cast<int>(in.config.env_max_locations)),
-      best.trace().actions, best.trace().cost_us};
+  Candidate result{env::replay(in.model.graph, *in.rules, best.trace().actions, in.config.env.max_locations),
+                   best.trace().actions, best.trace().cost_us};
   std::string origin;
-  if (in.config.outcome_polish) {
+  if (in.config.polish) {
     result = polish(in, std::move(result));
     const double polished_us = result.us(initial_us);
     Candidate greedy = polish(in, {in.model.graph, {}, {}});
@@ -152,7 +149,7 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const auto written = export_model(in.model, graph, model_file);
 
   std::string out =
-      fmt::format("graph           {} ({} nodes -> {})\n", in.config.graph, in.model.graph.size(), graph.size());
+      fmt::format("graph           {} ({} nodes -> {})\n", in.config.model.graph, in.model.graph.size(), graph.size());
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()),
                      milliseconds(best.best_us()), optimise::percent_change(best.initial_us(), best.best_us()),
                      in.cost.name());

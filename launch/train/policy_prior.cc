@@ -64,21 +64,22 @@ std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::pa
   Options options;
   declare(options, config);
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
-  if (config.agent != "model-free") fail("{}: its agent '{}' has no policy network", run_folder.string(), config.agent);
+  if (config.agent != Agent::model_free)
+    fail("{}: its agent '{}' has no policy network", run_folder.string(), name_of(config.agent, kAgents));
   const auto checkpoint = best_checkpoint(folder);
   const auto trained_with = checkpoint.texts.find("rules_hash");
   if (trained_with == checkpoint.texts.end() || trained_with->second != fmt::format("{:016x}", rules->hash()))
     fail("{}: the agent was trained with other rules; name them with --rules", run_folder.string());
-  if (config.env_max_locations < max_locations) {
-    fail("{}: the agent knows {} locations of a rule; search with --env.max-locations {}", run_folder.string(),
-         config.env_max_locations, config.env_max_locations);
+  if (config.env.max_locations < max_locations) {
+    fail("{}: the agent knows {} locations of a rule; search with --search.max-locations {}", run_folder.string(),
+         config.env.max_locations, config.env.max_locations);
   }
-  config.env_reward = "R1";  // of no matter here, and measures nothing
-  const env::RewriteEnv env(graph, std::move(rules), cost, env_options(config));
+  config.env.reward = env::Reward::step;  // of no matter here, and measures nothing
+  const env::RewriteEnv env(graph, std::move(rules), cost, config.env);
   auto network = make_network(config, env.spec());
   learner::restore_module(checkpoint, kNetworkPrefix, *network);
   network->eval();
-  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost), static_cast<int>(config.env_max_steps));
+  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost), config.env.max_steps);
 }
 
 }  // namespace rlgo::launch

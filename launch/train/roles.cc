@@ -26,7 +26,7 @@ actors::ActorOptions actor_options(const RunConfig& config, const Player& player
   options.dream = player.dreams;
   options.step_together = player.dreams;
   options.ready = player.ready;
-  options.seed = static_cast<uint64_t>(config.seed);
+  options.seed = config.seed;
   options.rules_hash = rules_hash;
   options.host = host_name();
   return options;
@@ -87,22 +87,22 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   comm::Incoming first_costs;
   if (!wait_for_start(mailbox, first_costs)) return 0;
   const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
-  const auto model = load_model(config, env::reward_from_name(config.env_reward) == env::Reward::measured);
+  const auto model = load_model(config.model, config.env.reward == env::Reward::measured);
   const auto rules = load_rules(config);
   Prices prices;
-  if (config.cost == "measured") {
+  if (config.cost.kind == CostKind::measured) {
     prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox,
-                                config.actor_timeout_s, should_stop);
+                                config.loop.actor_timeout_s, should_stop);
     receive_costs(first_costs, *prices.table);
-    if (is_external(config)) prices.groups = remote_groups(prices.table, mailbox, config.actor_timeout_s, should_stop);
+    if (config.is_external())
+      prices.groups = remote_groups(prices.table, mailbox, config.loop.actor_timeout_s, should_stop);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {
     prices.model = analytic_cost(config);
   }
   const bool dreams = dreams_on(config, comm.rank(), comm.size());
-  const auto player = make_player(
-      config, make_envs(config, model.graph, rules, prices.model, cpu, static_cast<int>(config.envs_per_actor)),
-      dreams);
+  const auto player =
+      make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, config.envs_per_actor), dreams);
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) receive_costs(message, *prices.table);
@@ -127,7 +127,7 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   session.prepare();
   const auto player = make_player(config,
                                   make_envs(config, session.model().graph, session.rules(), session.prices().model,
-                                            session.device(), static_cast<int>(config.envs_per_actor)),
+                                            session.device(), config.envs_per_actor),
                                   false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};

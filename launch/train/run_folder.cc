@@ -9,9 +9,9 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string default_name(const RunConfig& config) {
-  std::string stem = fs::path(config.graph).stem().string();
+  std::string stem = fs::path(config.model.graph).stem().string();
   if (stem.empty()) stem = "run";
-  return fmt::format("{}-{}-s{}", stem, config.agent, config.seed);
+  return fmt::format("{}-{}-s{}", stem, name_of(config.agent, kAgents), config.seed);
 }
 
 }  // namespace

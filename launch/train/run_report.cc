@@ -88,14 +88,14 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   const auto path = std::filesystem::exists(folder.best_trace(), error) ? folder.best_trace() : slower;
   const TraceFile trace = parse_trace(read_file(path), path.string(), *rules);
   report::Evidence evidence;
-  evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.graph);
+  evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.model.graph);
   evidence.verdict = line_of(summary, "end to end");
   evidence.before = model.graph;
-  evidence.after = env::replay(model.graph, *rules, trace.actions, static_cast<int>(config.env_max_locations));
+  evidence.after = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
   evidence.rules = rules;
   for (const auto& action : trace.actions) evidence.trace.push_back({action.xfer, action.location});
   evidence.step_us = trace.cost_us;
-  evidence.cost_name = cost != nullptr ? cost->name() : config.cost;
+  evidence.cost_name = cost != nullptr ? cost->name() : name_of(config.cost.kind, kCostKinds);
   if (cost != nullptr) {
     evidence.before_op_us = report::prices_of(*cost, evidence.before);
     evidence.after_op_us = report::prices_of(*cost, evidence.after);
@@ -115,8 +115,8 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   evidence.equivalence = {{"equivalence", line_of(summary, "equivalence")}};
   if (const auto text = line_of(summary, "normalised"); !text.empty()) evidence.normalised = {{"at export", text}};
   evidence.environment = {{"graph", model.about},
-                          {"target", config.target},
-                          {"threads", fmt::format("{}", config.cost_threads)},
+                          {"target", config.cost.target.runtime},
+                          {"threads", fmt::format("{}", config.cost.timing.threads)},
                           {"rlgo", fmt::format("{} ({})", kVersion, kRevision)},
                           {"machine", exec::describe(exec::resolve_device("cpu"))},
                           {"folder", folder.path.string()}};
@@ -130,9 +130,9 @@ void write_run_report(const RunFolder& folder) {
   declare(options, config);
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   std::shared_ptr<cost::CostModel> cost;
-  if (config.cost == "analytic") {
+  if (config.cost.kind == CostKind::analytic) {
     cost = analytic_cost(config);
-  } else if (config.target == "libtorch") {
+  } else if (config.cost.target.runtime == "libtorch") {
     // Prices of that run only: where the table is another machine's, operators stay without one.
     auto table = std::make_shared<cost::TableCost>(
         exec::measured_origin(exec::resolve_device(config.device), measure_options(config)));
@@ -143,7 +143,7 @@ void write_run_report(const RunFolder& folder) {
       cost = nullptr;
     }
   }
-  const LoadedModel model = load_model(config, false);
+  const LoadedModel model = load_model(config.model, false);
   atomic_write(folder.report(), run_html(folder, config, model, load_rules(config), cost.get()));
 }
 

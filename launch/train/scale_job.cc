@@ -65,14 +65,14 @@ double RunMetrics::at(size_t row, const std::string& column) const {
 
 ScaleJob::ScaleJob(RunConfig config, const ScaleJobOptions& options)
     : scratch_(scratch_folder()), actors_(options.actors) {
-  config.epochs = 1'000'000'000;
+  config.loop.epochs = 1'000'000'000;
   config.runs = scratch_.string();
   config.name = "run";
   Options known;
   declare(known, config);
   atomic_write(scratch_ / "run.cfg", known.dump({"config", "resume"}));
-  child_ =
-      std::make_unique<measure::Child>(command_of(options, config.learners, scratch_ / "run.cfg"), scratch_ / "errors");
+  child_ = std::make_unique<measure::Child>(command_of(options, config.loop.learners, scratch_ / "run.cfg"),
+                                            scratch_ / "errors");
 }
 
 ScaleJob::~ScaleJob() {

@@ -19,10 +19,6 @@ namespace {
 
 constexpr size_t kEncodeAtOnce = 256;  // graphs, without gradients
 
-void bound(const char* name, double value, double low, double high) {
-  if (!(value >= low && value <= high)) fail("world model: {} is {}, outside [{}, {}]", name, value, low, high);
-}
-
 nets::Encoder copy_of(nets::WorldModel& model, uint64_t seed) {
   auto options = model->options();
   nets::WorldModel other(model->spec(), options, seed);
@@ -49,20 +45,6 @@ bool is_held_out(const mdp::Trajectory& t, double share) {
   const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)),
                                   static_cast<uint64_t>(t.episode));
   return static_cast<double>(h >> 11) * 0x1.0p-53 < share;
-}
-
-void check(const WorldTrainerOptions& o) {
-  bound("learning rate", o.learning_rate, 1e-12, 1);
-  bound("final learning rate", o.learning_rate_end, 0, o.learning_rate);
-  bound("passes", o.passes, 1, 1000);
-  bound("batch", o.batch, 1, 1e6);
-  bound("sequence length", o.sequence, 1, 1e6);
-  bound("max grad norm", o.max_grad_norm, 0, 1e9);
-  for (const double weight : {o.reward_weight, o.terminal_weight, o.terminal_positive_weight, o.present_weight,
-                              o.count_weight, o.variance_weight})
-    bound("loss weight", weight, 0, 1e6);
-  bound("target decay", o.target_decay, 0, 1);
-  bound("held-out share", o.holdout, 0, 0.5);
 }
 
 WorldTrainer::WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed)

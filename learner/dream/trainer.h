@@ -16,24 +16,11 @@
 #include "learner/checkpoint.h"
 #include "learner/distributed/gradients.h"
 #include "learner/distributed/learner_group.h"
+#include "learner/dream/options.h"
 #include "learner/dream/sequences.h"
 
 namespace rlgo::learner {
 
-struct WorldTrainerOptions {
-  bool train_encoder = false;       // jointly with the rest, against a slow copy of itself; else it stays as it is
-  double learning_rate = 1e-3;      // > 0, of Adam, at the start
-  double learning_rate_end = 1e-5;  // reached at progress 1 by a polynomial of degree 2 (SPEC.md 1.11)
-  int passes = 1;                   // over the trajectories of an update; the specification uses each once
-  int batch = 16;                   // episodes side by side, >= 1
-  int sequence = 64;           // steps of back-propagation through time; longer episodes go on with the state so far
-  double max_grad_norm = 1.0;  // 0 = off
-  double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
-  double variance_weight = 1;  // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
-  double target_decay = 0.99;  // train_encoder: of the slow copy, per gradient step
-  double holdout = 0.1;        // share of episodes that are measured before, and not trained on, [0, 0.5]
-};
-void check(const WorldTrainerOptions& options);
 inline constexpr double kMinLatentDeviation = 0.1;
 
 // How well a model foretells episodes that it did not see. Latents standardised, rewards in their own units.

@@ -19,10 +19,6 @@ constexpr double kReturnDecay = 0.95;          // of the running moments of retu
 constexpr double kMinValueScale = 0.1;         // percent of the initial cost
 constexpr double kFreshRatioTolerance = 0.01;  // far above rounding, far below a wrong mask
 
-void bound(const char* name, double value, double low, double high) {
-  if (!(value >= low && value <= high)) fail("ppo: {} is {}, outside [{}, {}]", name, value, low, high);
-}
-
 Tensor floats(const std::vector<float>& values) { return torch::tensor(values, torch::kFloat32); }
 
 // One checked step: everything that is multiplied into the loss must be a number.
@@ -36,21 +32,6 @@ void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t
 }
 
 }  // namespace
-
-void check(const PpoOptions& o) {
-  bound("gamma", o.gamma, 1e-6, 1);
-  bound("lambda", o.lambda, 0, 1);
-  bound("clip", o.clip, 1e-6, 1);
-  bound("learning rate", o.learning_rate, 1e-12, 1);
-  bound("adam epsilon", o.adam_epsilon, 1e-12, 1);
-  bound("epochs", o.epochs, 1, 1000);
-  bound("minibatch", o.minibatch, 1, 1e6);
-  bound("entropy weight", o.entropy, 0, 100);
-  bound("value weight", o.value_weight, 0, 100);
-  bound("value clip", o.value_clip, 0, 1e6);
-  bound("max grad norm", o.max_grad_norm, 0, 1e6);
-  bound("target kl", o.target_kl, 0, 1e6);
-}
 
 // All transitions of an update, one after the other.
 struct PpoTrainer::Data {
@@ -111,12 +92,6 @@ void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
   group_ = std::move(group);
   gradients_.reset();  // its hooks go first
   gradients_ = std::make_unique<GradientSum>(agent_->parameters(), group_);
-}
-
-void PpoTrainer::set_progress(double done) {
-  if (!options_.anneal) return;
-  const double rate = options_.learning_rate * (1.0 - std::clamp(done, 0.0, 1.0));
-  static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(rate);
 }
 
 PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& trajectories) const {

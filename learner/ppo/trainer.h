@@ -18,28 +18,9 @@
 #include "core/nets/weights.h"
 #include "learner/distributed/gradients.h"
 #include "learner/distributed/learner_group.h"
+#include "learner/ppo/options.h"
 
 namespace rlgo::learner {
-
-struct PpoOptions {
-  double gamma = 0.99;          // discount, (0, 1]
-  double lambda = 0.95;         // of GAE, [0, 1]
-  double clip = 0.2;            // of the ratio, (0, 1)
-  double learning_rate = 5e-4;  // > 0
-  double adam_epsilon = 1e-5;
-  int epochs = 4;              // passes over the data, >= 1
-  int minibatch = 64;          // transitions, >= 1
-  double entropy = 0.01;       // weight of the entropy bonus, >= 0
-  double value_weight = 0.5;   // >= 0; shared by both value heads
-  double value_clip = 0;       // in units of the value scale; 0 = off
-  double max_grad_norm = 0.5;  // 0 = off
-  double target_kl = 0.03;     // stop the update once a minibatch exceeds it; 0 = off
-  bool normalize_advantages = true;
-  bool normalize_returns = true;  // value heads learn (return - mean) / deviation, running (PopArt)
-  bool anneal = false;            // learning rate falls linearly with set_progress
-};
-// Throws Error naming the option that is out of bounds.
-void check(const PpoOptions& options);
 
 // Means over the minibatches of an update, unless said otherwise.
 struct UpdateStats {
@@ -80,8 +61,6 @@ class PpoTrainer {
   void set_group(std::shared_ptr<LearnerGroup> group);
   // Version of the weights that the agent has now: where the whole first minibatch carries it, its ratios must be 1.
   void set_weights_version(int64_t version) { version_ = version; }
-  // Share of the training done, in [0,1]; matters with `anneal` only.
-  void set_progress(double done);
 
   const PpoOptions& options() const { return options_; }
   nets::Agent& agent() { return agent_; }

@@ -106,7 +106,7 @@ def declare(commands):
     agents = add("agents", of_runs(lambda runs, o: training.agents(runs, o.at_steps)), "runs side by side, also at equal interactions", run_options, output)
     agents.add_argument("--at-steps", type=int, help="real steps of that comparison (default: the fewest of any run)")
     by = add("compare", of_runs(lambda runs, o: training.compare(runs, o.by)), "runs by an option of theirs: rewards, reward models, hyperparameters", run_options, output)
-    by.add_argument("--by", required=True, help="name of the option, as in config.cfg: env.reward, reward-model, ppo.lr, ...")
+    by.add_argument("--by", required=True, help="name of the option, as in config.cfg: env.reward, wm.reward-model, ppo.lr, ...")
     add("options", of_runs(lambda runs, o: training.options(runs)), "options of networks and training (tables of parameters)", run_options, output)
     rewards = add("rewards", of_runs(lambda runs, o: training.rewards(runs, o.column, o.raw), ["model-free"]), "figure 5.3: reward over epochs (default: model-free agents)",
                   run_options, output)  # fmt: skip

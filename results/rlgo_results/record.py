@@ -24,7 +24,7 @@ COMMANDS = [
     ("agents", ["agents", "{}", "--graph", "squeezenet1_1"]),
     ("memory", ["memory", "{}"]),
     ("rewards-compared", ["compare", "{}/rewards", "--by", "env.reward"]),
-    ("reward-network", ["compare", "{}/reward-model", "--by", "reward-model"]),
+    ("reward-network", ["compare", "{}/reward-model", "--by", "wm.reward-model"]),
     ("options", ["options", "{}"]),
 ]
 MAX_ROWS = 40

@@ -42,6 +42,25 @@ def read_trace(path):
     return frame
 
 
+# Names of options in the folders of earlier runs, and what they are called now (launch/options.cc has the same list).
+OLD_NAMES = {
+    "encoder": "wm.encoder",
+    "encoder-from": "wm.encoder-from",
+    "reward-model": "wm.reward-model",
+    "wm-data": "wm.data",
+    "wm-store": "wm.store",
+    "temperature": "dream.temperature",
+    "dream-start": "dream.start",
+    "dream-actors": "dream.actors",
+    "dream-penalty": "dream.penalty",
+    "costs": "cost.table",
+    "outcome.polish": "train.polish",
+    "outcome.repeats": "check.repeats",
+    "outcome.seeds": "check.seeds",
+    "outcome.tolerance": "check.tolerance",
+}
+
+
 class Run:
     """A run folder. What a run that goes on, or was killed, has not written yet is empty or None."""
 
@@ -62,7 +81,8 @@ class Run:
                 group = line.strip("[]") + "."
             elif line and not line.startswith("#") and "=" in line:
                 key, value = line.split("=", 1)
-                options[group + key.strip()] = value.strip()
+                name = group + key.strip()
+                options[OLD_NAMES.get(name, name)] = value.strip()
         return options
 
     @property

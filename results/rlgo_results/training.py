@@ -195,7 +195,7 @@ def agents(runs, at_steps=None):
 
 
 def compare(runs, by):
-    """Runs grouped by an option of theirs (env.reward, reward-model, ppo.lr, ...): mean and deviation over seeds."""
+    """Runs grouped by an option of theirs (env.reward, wm.reward-model, ppo.lr, ...): mean and deviation over seeds."""
     unknown = [run.name for run in runs if by not in run.config]
     if unknown:
         raise ValueError(f"{unknown[0]}: no option '{by}' in its config.cfg")

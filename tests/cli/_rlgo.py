@@ -13,7 +13,7 @@ BINARY = os.environ.get("RLGO_BINARY", "")
 SOURCE = Path(os.environ.get("RLGO_SOURCE", Path(__file__).resolve().parents[2]))
 SKIPPED = 77
 # Costs by formula and short final measurements: what these tests look at does not depend on times.
-QUICK = ["--cost", "analytic", "--outcome.repeats", "3", "--outcome.seeds", "1"]
+QUICK = ["--cost", "analytic", "--check.repeats", "3", "--check.seeds", "1"]
 RANDOM = ["--agent", "random", *QUICK]
 SMALL_NET = ["--gnn.width", "8", "--gnn.rounds", "1"]
 STOP_S = 60  # far more than a clean end takes, for busy machines

@@ -136,11 +136,11 @@ def files(folder):
     (folder / "torn.cfg").write_text("just words\n")
     refused(folder, [*toy, "--config", "torn.cfg"], "torn.cfg", "key = value")
     refused(folder, [*toy, "--config", "missing.cfg"], "missing.cfg", "No such file")
-    measured = ["--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--outcome.repeats", 3]
-    refused(folder, [*toy, "--costs", "missing.tsv"], "--costs", "--cost analytic")
-    refused(folder, [*measured, "--costs", "missing.tsv"], "missing.tsv")
+    measured = ["--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--check.repeats", 3]
+    refused(folder, [*toy, "--cost.table", "missing.tsv"], "--cost.table", "--cost analytic")
+    refused(folder, [*measured, "--cost.table", "missing.tsv"], "missing.tsv")
     (folder / "noise.tsv").write_bytes(np.random.default_rng(0).bytes(500))
-    refused(folder, [*measured, "--costs", "noise.tsv"], "noise.tsv")
+    refused(folder, [*measured, "--cost.table", "noise.tsv"], "noise.tsv")
     refused(folder, ["--resume", "runs/none"], "runs/none", "no run folder")
     refused(folder, ["--resume", folder], "config.cfg")
     refused(folder, ["replay", "runs/none"], "runs/none")
@@ -156,16 +156,16 @@ def files(folder):
 
 def costs_of_another_device(folder):
     """a cost table that was measured otherwise is refused, and says how"""
-    rlgo("--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--outcome.repeats", 3, "--name", "r", cwd=folder)
+    rlgo("--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--check.repeats", 3, "--name", "r", cwd=folder)
     table = folder / "runs/r/costs.tsv"
-    again = ["--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--outcome.repeats", 3]
-    rlgo(*again, "--costs", table, "--name", "same", cwd=folder)
+    again = ["--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--check.repeats", 3]
+    rlgo(*again, "--cost.table", table, "--name", "same", cwd=folder)
     assert table.read_text() == (folder / "runs/same/costs.tsv").read_text()
     text = table.read_text()
     (folder / "other.tsv").write_text(text.replace(socket.gethostname(), "elsewhere") if socket.gethostname() in text else text.replace("cpu", "gpu", 1))
-    refused(folder, [*again, "--costs", folder / "other.tsv", "--name", "new"], "other.tsv")
+    refused(folder, [*again, "--cost.table", folder / "other.tsv", "--name", "new"], "other.tsv")
     (folder / "torn.tsv").write_text(text[: len(text) * 2 // 3].rsplit("\t", 1)[0])
-    refused(folder, [*again, "--costs", folder / "torn.tsv", "--name", "new"], "torn.tsv")
+    refused(folder, [*again, "--cost.table", folder / "torn.tsv", "--name", "new"], "torn.tsv")
 
 
 def run_folders(folder):

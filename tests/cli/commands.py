@@ -4,23 +4,75 @@ import re
 from _rlgo import RANDOM, SOURCE, assert_same_model, main, rewrites, rlgo, stored
 
 
+def keys(text):
+    return re.findall(r"^  --(?:[a-z.-]+, --)?([a-z.-]+) ", text, re.M)
+
+
 def help_texts(folder):
-    """every command explains itself; all options of the configuration are there with defaults and bounds"""
+    """every command explains itself: its own options with --help, all with --help-all, with defaults and bounds"""
     for arguments in (["help"], ["--help"], ["-h"], ["train", "--help"]):
         text = rlgo(*arguments, cwd=folder).stdout
         for command in ("train", "replay", "inspect", "bench"):
             assert re.search(rf"^  {command} ", text, re.M) or arguments[0] == "train", (arguments, command)
-    text = rlgo("--help", cwd=folder).stdout
-    declared = re.findall(r'o\.\w+\("([a-z.-]+)", c\.', (SOURCE / "launch/config.cc").read_text())
-    assert len(declared) > 50
-    shown = re.findall(r"^  --([a-z.-]+) ", text, re.M)
-    assert sorted(shown) == sorted(declared)
+    brief, text = rlgo("--help", cwd=folder).stdout, rlgo("--help-all", cwd=folder).stdout
+    shown = keys(text)
+    assert len(shown) > 90 and len(set(shown)) == len(shown), sorted(shown)
+    assert {"graph", "agent", "resume"} <= set(keys(brief)) and "ppo.clip" not in brief and "PPO" in brief, brief
     assert re.search(r"--ppo\.clip .*\(0, 1\] \(default: 0\.2\)", text)
     assert re.search(r"--cost .*\[measured \| analytic\] \(default: measured\)", text)
-    for command in ("replay", "inspect", "bench"):
-        assert rlgo(command, "--help", cwd=folder).stdout.startswith(f"usage: rlgo {command}")
+    for command, own, rest in (("replay", "trace", "ppo.lr"), ("evaluate", "checkpoint", "ppo.lr"), ("search", "budget", "cost.warmup"),
+                               ("bench", "variants", "wm.hidden"), ("bench scale", "steps-per-actor", "ppo.lr"), ("optimise", "out", "cost.threads"),
+                               ("rules verify", "write", None), ("inspect", "changes", None)):
+        brief, text = (rlgo(*command.split(), option, cwd=folder).stdout for option in ("--help", "--help-all"))
+        assert brief.startswith(f"usage: rlgo {command}"), brief
+        assert own in keys(brief) and own in keys(text), (command, brief)
+        assert rest is None or (rest not in keys(brief) and rest in keys(text)), (command, text)
     assert not list(folder.iterdir())
     print(f"  {len(shown)} options")
+
+
+def declared_once(folder):
+    """no two modules declare an option of the same name"""
+    declared = {}
+    for path in [p for room in ("core", "actors", "learner", "replay") for p in (SOURCE / room).rglob("*.cc")] + [SOURCE / "launch/config.cc"]:
+        for key in re.findall(r'\bo\.(?:integer|number|text|texts|choice|flag)\(\s*"([a-z.-]+)"', path.read_text()):
+            assert key not in declared, f"{key}: {declared[key]} and {path}"
+            declared[key] = path
+    shown = keys(rlgo("--help-all", cwd=folder).stdout)
+    assert set(shown) <= set(declared), sorted(set(shown) - set(declared))
+    print(f"  {len(declared)} options declared")
+
+
+def unknown_options(folder):
+    """an option that a command does not have is an error that names the nearest one of that command"""
+    for arguments, words in ((["--ppo.clop", 1], "'ppo.clop' (did you mean 'ppo.clip'?)"),
+                             (["search", "--bugdet", 1], "'bugdet' (did you mean 'budget'?)"),
+                             (["search", "--graph", "toy_conv", "--ppo.lr", 1], "unknown option 'ppo.lr'"),
+                             (["bench", "--resume", "r"], "unknown option 'resume'"),
+                             (["optimise", "m.onnx", "--reprot", "x"], "'reprot' (did you mean 'report'?)")):
+        failed = rlgo(*arguments, cwd=folder, status=1)
+        assert words in failed.stderr and len(failed.stderr.splitlines()) == 1, failed.stderr
+
+
+def old_names(folder):
+    """options by the names of earlier versions: on the command line, in a file, in a run that goes on; one line tells"""
+    (folder / "old.cfg").write_text("temperature = 0.5\ndream-start = replayed\n[outcome]\nrepeats = 3\nseeds = 1\n")
+    options = ["--graph", "toy_conv", "--cost", "analytic", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20]
+    done = rlgo(*options, "--config", "old.cfg", "--wm-data", "store", "--name", "r", cwd=folder)
+    notes = [line for line in done.stderr.splitlines() if "note:" in line]
+    assert len(notes) == 1 and "wm-data is now wm.data" in notes[0] and "old.cfg: temperature is now dream.temperature" in notes[0], done.stderr
+    config = folder / "runs/r/config.cfg"
+    for line in ("wm.data = store", "dream.temperature = 0.5", "dream.start = replayed", "check.repeats = 3"):
+        assert f"\n{line}\n" in config.read_text(), line
+    config.write_text(config.read_text().replace("\nwm.data =", "\nwm-data =").replace("\ntrain.polish =", "\noutcome.polish ="))
+    done = rlgo("--resume", "runs/r", "--epochs", 2, cwd=folder)
+    assert done.stderr.count("note:") == 1 and "wm-data is now wm.data" in done.stderr, done.stderr
+    assert "\nwm.data = store\n" in config.read_text() and "wm-data" not in config.read_text()
+    assert "note:" not in rlgo("--resume", "runs/r", "--epochs", 2, cwd=folder).stderr
+    table = dict(re.findall(r'\{"([a-z.-]+)", "([a-z.-]+)"\}', (SOURCE / "launch/options.cc").read_text()))
+    known = keys(rlgo("--help-all", cwd=folder).stdout)
+    analysed = dict(re.findall(r'^    "([a-z.-]+)": "([a-z.-]+)",$', (SOURCE / "results/rlgo_results/runs.py").read_text(), re.M))
+    assert len(analysed) > 10 and all(table[old] == new and new in known for old, new in analysed.items()), (table, analysed)
 
 
 def inspect_and_replay(folder):
@@ -68,10 +120,10 @@ def bench(folder):
 
 def configuration_file(folder):
     """--config with sections; the command line wins; the run's config.cfg makes the same run again"""
-    (folder / "my.cfg").write_text("graph = toy_conv\nagent = random\ncost = analytic  # a comment\nepochs = 1\nseed = 5\n\n[train]\nsteps-per-epoch = 20\n\n[outcome]\nrepeats = 3\n")
+    (folder / "my.cfg").write_text("graph = toy_conv\nagent = random\ncost = analytic  # a comment\nepochs = 1\nseed = 5\n\n[train]\nsteps-per-epoch = 20\n\n[check]\nrepeats = 3\n")
     rlgo("--config", "my.cfg", "--seed", 7, "--name", "a", cwd=folder)
     text = (folder / "runs/a/config.cfg").read_text()
-    for line in ("graph = toy_conv", "seed = 7", "train.steps-per-epoch = 20", "outcome.repeats = 3"):
+    for line in ("graph = toy_conv", "seed = 7", "train.steps-per-epoch = 20", "check.repeats = 3"):
         assert f"\n{line}\n" in text, line
     rlgo("--config", "runs/a/config.cfg", "--name", "b", cwd=folder)
     assert (folder / "runs/a/best.trace").read_text() == (folder / "runs/b/best.trace").read_text()
@@ -79,4 +131,4 @@ def configuration_file(folder):
 
 
 if __name__ == "__main__":
-    main(help_texts, inspect_and_replay, traces, bench, configuration_file)
+    main(help_texts, declared_once, unknown_options, old_names, inspect_and_replay, traces, bench, configuration_file)

@@ -61,7 +61,7 @@ def in_the_store(folder):
 
 def in_a_checkpoint(folder):
     """no room for another checkpoint: the last one is whole, and the run goes on from it where there is room again"""
-    options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 8, "--train.steps-per-epoch", 40, "--store.rollouts", "false", "--outcome.polish", "false"]
+    options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 8, "--train.steps-per-epoch", 40, "--store.rollouts", "false", "--train.polish", "false"]
     with SmallDisk(folder, 700) as disk:
         done = rlgo(*options, "--checkpoint.every", 1, "--checkpoint.keep", 100, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=120)
         (line,) = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]

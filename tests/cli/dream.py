@@ -22,7 +22,7 @@ def phases_of_a_model_based_run(folder):
     assert all(number(r["dreamed_steps"]) >= 40 for r in rows[4:6])
     assert math.isfinite(number(rows[7]["dream_return"])) and math.isfinite(number(rows[7]["real_return"]))
     done = rlgo("evaluate", "--checkpoint", "runs/a", "--episodes", 3, "--csv", "e.csv", cwd=folder)
-    rlgo("evaluate", "--checkpoint", "runs/a", "--episodes", 3, "--temperature", 0.1, "--csv", "e.csv", cwd=folder)
+    rlgo("evaluate", "--checkpoint", "runs/a", "--episodes", 3, "--dream.temperature", 0.1, "--csv", "e.csv", cwd=folder)
     table = list(csv.DictReader(open(folder / "e.csv")))
     assert [r["mode"] for r in table] == ["sampled", "greedy", "dream"] * 2 and table[3]["temperature"] == "0.1", table
     assert "gap" in done.stdout
@@ -46,19 +46,19 @@ def a_resumed_run_is_the_whole_one(folder):
 
 def ranks_dream(folder):
     """hybrid with one rank that dreams: dreams arrive and are not counted as real steps"""
-    rlgo(*SMALL, "--agent", "hybrid", "--epochs", 8, "--dream-actors", 1, "--hybrid.threshold", -1, "--hybrid.warmup", 0.2, "--name", "h", cwd=folder,
+    rlgo(*SMALL, "--agent", "hybrid", "--epochs", 8, "--dream.actors", 1, "--hybrid.threshold", -1, "--hybrid.warmup", 0.2, "--name", "h", cwd=folder,
          ranks=3)
     rows = metrics(folder / "runs/h")
     assert sum(int(r["epoch_dream_steps"]) for r in rows) > 0
     assert sum(number(r["dreamed_steps"]) for r in rows) > 0
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream-actors", 1, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream.actors", 1, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
     assert sum(int(r["epoch_dream_steps"]) for r in metrics(folder / "runs/m")) >= 40
 
 
 def bad_requests(folder):
     """one clear line each"""
-    for options, word in ((["--agent", "hybrid", "--dream-penalty", 1], "--wm.ensemble"), (["--agent", "random", "--dream-actors", 1], "dream"),
-                          (["--agent", "hybrid", "--encoder", "ppo"], "--encoder-from")):
+    for options, word in ((["--agent", "hybrid", "--dream.penalty", 1], "--wm.ensemble"), (["--agent", "random", "--dream.actors", 1], "dream"),
+                          (["--agent", "hybrid", "--wm.encoder", "ppo"], "--wm.encoder-from")):
         done = rlgo(*SMALL, *options, "--epochs", 1, cwd=folder, status=1)
         assert word in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
     done = rlgo("evaluate", "--checkpoint", "nowhere", cwd=folder, status=1)

@@ -38,10 +38,10 @@ def two_learn_and_go_on(folder):
 def agents_with_a_world_model(folder):
     """model-based and hybrid: world model, dreams and controller on two learners"""
     options = [*TWO[:-2], *DREAM, "--epochs", 5]
-    rlgo(*options, "--agent", "model-based", "--wm-data", "store", "--name", "m", cwd=folder, ranks=3)
+    rlgo(*options, "--agent", "model-based", "--wm.data", "store", "--name", "m", cwd=folder, ranks=3)
     agreed(folder / "runs/m", 2)
     assert {int(float(row["phase"])) for row in metrics(folder / "runs/m")} == {0, 1, 2}
-    rlgo(*options, "--agent", "hybrid", "--hybrid.warmup", 0.2, "--hybrid.threshold", -1, "--encoder", "joint", "--name", "h", cwd=folder, ranks=4)
+    rlgo(*options, "--agent", "hybrid", "--hybrid.warmup", 0.2, "--hybrid.threshold", -1, "--wm.encoder", "joint", "--name", "h", cwd=folder, ranks=4)
     agreed(folder / "runs/h", 2)
     assert float(metrics(folder / "runs/h")[-1]["dreamed_steps"]) > 0
 

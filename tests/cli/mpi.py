@@ -40,7 +40,7 @@ def four_that_learn(folder):
 
 def four_that_ask_for_costs(folder):
     """four ranks that meet operators which nobody has timed: rank 0 times them"""
-    rlgo("--graph", "toy_conv", "--agent", "random", "--cost.explore", 0, "--cost.repeats", 3, "--outcome.repeats", 3, "--epochs", 2,
+    rlgo("--graph", "toy_conv", "--agent", "random", "--cost.explore", 0, "--cost.repeats", 3, "--check.repeats", 3, "--epochs", 2,
          "--train.steps-per-epoch", 100, "--name", "r", cwd=folder, ranks=4)
     complete(folder / "runs/r")
     table = [line for line in (folder / "runs/r/costs.tsv").read_text().splitlines() if not line.startswith("#")]

@@ -47,11 +47,11 @@ def exported(folder):
 def told_by_a_run(folder):
     """the summary of a run counts what was worked out at export; optimise tells what the import did, in its report too"""
     save_model(folder / "m.onnx")
-    rlgo("--graph", "m.onnx", "--agent", "random", "--cost", "analytic", "--epochs", 1, "--train.steps-per-epoch", 10, "--outcome.repeats", 3, "--outcome.seeds", 1, "--outcome.polish", "false",
+    rlgo("--graph", "m.onnx", "--agent", "random", "--cost", "analytic", "--epochs", 1, "--train.steps-per-epoch", 10, "--check.repeats", 3, "--check.seeds", 1, "--train.polish", "false",
          "--rules", SOURCE / "configs/rules/base.rules", "--name", "r", cwd=folder)
     summary = (folder / "runs/r/summary.txt").read_text()
     assert "operators on weights alone worked out into" in summary, summary
-    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--target", "libtorch", "--cost", "analytic", "--prices", "", "--rounds", 5, "--seconds", 3, "--method", "greedy", "--report", "report.html",
+    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--target", "libtorch", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy", "--report", "report.html",
                 cwd=folder, status=None)
     assert done.returncode in (0, 3) and "2 merged with equal ones (MatMul 1, initialiser 1)" in done.stdout, done.stdout + done.stderr
     assert "2 merged with equal ones (MatMul 1, initialiser 1)" in (folder / "report.html").read_text()

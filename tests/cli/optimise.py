@@ -9,7 +9,7 @@ from _rlgo import SOURCE, assert_same_model, environment, interrupt, main, rlgo,
 
 HELPER = onnx.helper
 # Little is measured and nothing kept between tests.
-QUICK = ["--prices", "", "--rounds", "9", "--seconds", "20", "--method", "greedy"]
+QUICK = ["--cost.folder", "", "--check.repeats", "9", "--seconds", "20", "--method", "greedy"]
 LIBTORCH = ["--target", "libtorch", *QUICK]
 
 
@@ -118,7 +118,7 @@ def late_races_are_left_out(folder):
     """comparisons take half of all time each: the model alone, the final one, and none between; where the time went is told"""
     two_convs(folder / "toy.onnx")
     target = fake("outputs", "pause=2", f"log={folder}/log.txt")
-    done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--prices", "", "--seconds", "3", cwd=folder, status=None)
+    done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--cost.folder", "", "--seconds", "3", cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
     requests = [line.split()[:2] for line in (folder / "log.txt").read_text().splitlines()]
     assert [int(count) for what, count in requests if what == "compare"] == [2, 2, 2, 2, 2], requests
@@ -179,7 +179,7 @@ def interrupted(folder):
         nodes.append(node("Add", [f"m{k}", "x"], ["y" if k == 39 else f"a{k}"]))
         last = f"a{k}"
     save(folder / "deep.onnx", nodes, weights, [48, 48])
-    process = start("optimise", "deep.onnx", "-o", "out.onnx", "--target", "libtorch", "--prices", "", "--rounds", "5", "--seconds", "600", "--method", "beam", "--force", cwd=folder)
+    process = start("optimise", "deep.onnx", "-o", "out.onnx", "--target", "libtorch", "--cost.folder", "", "--check.repeats", "5", "--seconds", "600", "--method", "beam", "--force", cwd=folder)
     wait_until("the search", lambda: "search (beam)" in (folder / "output.txt").read_text(), process=process)
     status = interrupt(process)
     text = (folder / "output.txt").read_text()
@@ -190,7 +190,7 @@ def interrupted(folder):
 def prices_are_kept(folder):
     """a second call knows what the first one measured"""
     two_convs(folder / "toy.onnx", channels=8)
-    options = ["--target", "libtorch", "--prices", "prices", "--rounds", "5", "--method", "greedy", "--seconds", "20"]
+    options = ["--target", "libtorch", "--cost.folder", "prices", "--check.repeats", "5", "--method", "greedy", "--seconds", "20"]
     first = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
     again = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
     measured = int(first.stdout.split(" measured now")[0].split()[-1])

@@ -17,7 +17,7 @@ def optimised(folder, model, *options):
 
 def exported_zoo_graph(folder):
     """a zoo graph's export, read again as a file"""
-    rlgo("--graph", "squeezenet1_1", *RANDOM, "--epochs", 0, "--outcome.polish", "false", "--name", "zoo", cwd=folder)
+    rlgo("--graph", "squeezenet1_1", *RANDOM, "--epochs", 0, "--train.polish", "false", "--name", "zoo", cwd=folder)
     model = folder / "runs/zoo/best.onnx"
     print(f"  relative error {assert_same_model(model, optimised(folder, model)):.2g}")
 

@@ -17,7 +17,7 @@ GRAPHS = {
 
 def both_models(folder, graph, options):
     """(unmodified model, rewritten model)"""
-    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 0, "--outcome.polish", "false", "--name", "before", cwd=folder)
+    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 0, "--train.polish", "false", "--name", "before", cwd=folder)
     assert rewrites(folder / "runs/before/best.trace") == []
     rlgo("--graph", graph, *options, *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 30, "--name", "after", cwd=folder)
     return folder / "runs/before/best.onnx", folder / "runs/after/best.onnx"

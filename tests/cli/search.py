@@ -83,8 +83,8 @@ def several_graphs_and_files(folder):
 
 def interrupted(folder):
     """Ctrl-C: the best so far is in the table and in --out, status 0, the methods to come are left out"""
-    process = start("search", "--graph", "resnet18", *BASE, "--methods", "random,taso", "--budget", 10**9, "--csv", "out.csv", "--out", "result", "--outcome.repeats", 3,
-                    "--outcome.seeds", 1, cwd=folder)
+    process = start("search", "--graph", "resnet18", *BASE, "--methods", "random,taso", "--budget", 10**9, "--csv", "out.csv", "--out", "result", "--check.repeats", 3,
+                    "--check.seeds", 1, cwd=folder)
     wait_until("the search", lambda: "resnet18 random: " in (folder / "output.txt").read_text(), process=process)
     status = interrupt(process)
     text = (folder / "output.txt").read_text()
@@ -118,7 +118,7 @@ def memory_is_bounded(folder):
 
 def by_a_trained_agent(folder):
     """policy and policy-taso ask the agent of a run folder, keep to the budget, and do it again alike"""
-    rlgo("--graph", "toy_conv", *BASE, *SMALL_NET, "--agent", "model-free", "--epochs", 1, "--train.steps-per-epoch", 40, "--outcome.repeats", 3, "--outcome.seeds", 1, "--name", "r", cwd=folder)
+    rlgo("--graph", "toy_conv", *BASE, *SMALL_NET, "--agent", "model-free", "--epochs", 1, "--train.steps-per-epoch", 40, "--check.repeats", 3, "--check.seeds", 1, "--name", "r", cwd=folder)
     arguments = ["search", "--graph", "toy_conv", *BASE, "--methods", "policy,policy-taso,greedy", "--agent-run", "runs/r", "--budget", 60, "--walk-length", 6]
     for name in ("a.csv", "b.csv"):
         rlgo(*arguments, "--csv", name, cwd=folder)

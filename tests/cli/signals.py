@@ -120,7 +120,7 @@ def one_job(folder, number):
 
 def before_training(folder):
     """SIGINT while operators are still being timed"""
-    process = start("--graph", "squeezenet1_1", "--agent", "random", "--cost.repeats", 200, "--cost.explore", 100000, "--outcome.repeats", 3, *ENDLESS, cwd=folder)
+    process = start("--graph", "squeezenet1_1", "--agent", "random", "--cost.repeats", 200, "--cost.explore", 100000, "--check.repeats", 3, *ENDLESS, cwd=folder)
     wait_until("timing", lambda: "timing" in (folder / "output.txt").read_text(), process=process)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=STOP_S) == 0, (folder / "output.txt").read_text()

@@ -5,7 +5,7 @@ from _rlgo import SOURCE, main, rlgo
 
 FAKE = f"'{sys.executable}' '{SOURCE}/tests/core/measure/_fake_measurer.py'"
 SHORT = ["--graph", "toy_conv", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20,
-         "--outcome.repeats", 3, "--outcome.seeds", 1]
+         "--check.repeats", 3, "--check.seeds", 1]
 
 
 def prices_and_times_are_the_targets(folder):
@@ -16,9 +16,9 @@ def prices_and_times_are_the_targets(folder):
     assert lines[1:4] == ["# model measured:fake-1.0", "# device paper", "# threads 1"], lines[:4]
     assert any(line.startswith("conv2d ") and "c:f32[" in line for line in lines), "no group in the table"
     assert "sum over operators, measured:fake-1.0" in done.stdout and "fake 1.0, paper, 1 thread" in done.stdout, done.stdout
-    refused = rlgo(*SHORT, "--target", FAKE, "--costs", table, "--cost.threads", 2, cwd=folder, status=None)
+    refused = rlgo(*SHORT, "--target", FAKE, "--cost.table", table, "--cost.threads", 2, cwd=folder, status=None)
     assert refused.returncode != 0 and "2 threads" in refused.stderr, refused.stderr
-    again = rlgo(*SHORT, "--name", "b", "--target", FAKE, "--costs", table, "--cost.explore", 0, cwd=folder)
+    again = rlgo(*SHORT, "--name", "b", "--target", FAKE, "--cost.table", table, "--cost.explore", 0, cwd=folder)
     assert "0 groups of operators timed" in again.stderr, again.stderr
 
 

@@ -73,7 +73,7 @@ def ended(process, folder):
 
 def same_results(folder):
     """a reproducible run of four ranks: the same weights bit for bit, the same episodes, on two hosts and on one"""
-    options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--train.reproducible", "--epochs", 6, "--train.steps-per-epoch", 240, "--outcome.polish", "false"]
+    options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--train.reproducible", "--epochs", 6, "--train.steps-per-epoch", 240, "--train.polish", "false"]
     ended(job(*options, "--name", "one", cwd=folder, ranks=4), folder)
     with TwoHosts(folder) as hosts:
         process = hosts.job(*options, "--name", "two", cwd=folder, ranks=4)
@@ -110,7 +110,7 @@ def report(run, wire, graph):
 def resnet50(folder):
     """bytes per transition of a graph of real size, random agent"""
     with TwoHosts(folder) as hosts:
-        ended(hosts.job("--graph", "resnet50", *RANDOM, "--epochs", 3, "--train.steps-per-epoch", 600, "--outcome.polish", "false", "--name", "r", cwd=folder, ranks=4), folder)
+        ended(hosts.job("--graph", "resnet50", *RANDOM, "--epochs", 3, "--train.steps-per-epoch", 600, "--train.polish", "false", "--name", "r", cwd=folder, ranks=4), folder)
         wire = hosts.bytes_to_a()
     complete(folder / "runs/r")
     report(folder / "runs/r", wire, "resnet50")

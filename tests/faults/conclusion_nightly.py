@@ -12,7 +12,7 @@ def minutes(folder):
     while True:  # as many as last long enough on this machine
         name = f"r{repeats}"
         begin = time.monotonic()
-        assert job(*options, "--outcome.repeats", repeats, "--name", name, cwd=folder, ranks=3).wait(timeout=1500) == 0, (folder / "output.txt").read_text()
+        assert job(*options, "--check.repeats", repeats, "--name", name, cwd=folder, ranks=3).wait(timeout=1500) == 0, (folder / "output.txt").read_text()
         lasted = time.monotonic() - begin
         complete(folder / "runs" / name)
         assert "MPI_ABORT" not in (folder / "output.txt").read_text() and "is lost" not in log_of(folder / "runs" / name)

@@ -58,7 +58,7 @@ def parts(folder):
         complete(copy)
         print(f"  {damage.__name__} {what}: {shown.strip().replace(str(folder), '')[:140]}")
     # A world model that learns from this store reads the parts that are whole.
-    trained = rlgo("--agent", "model-based", *world, "--epochs", 2, "--wm-data", "store", "--wm-store", folder / "copy-0/rollouts", "--wm.hidden", 8,
+    trained = rlgo("--agent", "model-based", *world, "--epochs", 2, "--wm.data", "store", "--wm.store", folder / "copy-0/rollouts", "--wm.hidden", 8,
                    "--dream.batch", 2, "--dream.steps-per-epoch", 20, "--name", "w", cwd=folder)
     assert "part-000-000001.h5" in trained.stderr, trained.stderr
 

@@ -30,8 +30,8 @@ torch.set_num_threads(1)
 
 def export(folder, graph, options):
     """The unmodified zoo graph as ONNX file."""
-    arguments = ["--graph", graph, "--agent", "random", "--epochs", "0", "--cost", "analytic", "--outcome.polish", "false",
-                 "--outcome.repeats", "3", "--outcome.seeds", "1", "--name", graph]
+    arguments = ["--graph", graph, "--agent", "random", "--epochs", "0", "--cost", "analytic", "--train.polish", "false",
+                 "--check.repeats", "3", "--check.seeds", "1", "--name", graph]
     for key, value in options.items():
         arguments += [f"--zoo.{key}", str(value)]
     done = subprocess.run([os.environ["RLGO_BINARY"], *arguments], cwd=folder, capture_output=True, text=True)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "launch/config.h"
 
 namespace rlgo::launch {
@@ -70,6 +71,9 @@ TEST(Options, ABareFlagIsTrueAndTakesNothingFromWhatFollows) {
   EXPECT_THAT(s.options.parse_command_line({"--fast", "--count", "2"}), ElementsAre());
   EXPECT_TRUE(s.fast);
   EXPECT_EQ(s.count, 2);
+  EXPECT_THAT(s.options.parse_command_line({"--fast", "run"}), ElementsAre("run"));
+  EXPECT_THAT(s.options.parse_command_line({"--fast", "no", "run"}), ElementsAre("run"));
+  EXPECT_FALSE(s.fast);
   EXPECT_THAT(s.error({"--fast=maybe"}), HasSubstr("'maybe' is neither true nor false"));
 }
 
@@ -164,12 +168,66 @@ TEST(Options, DumpReadsBack) {
 
 TEST(Options, HelpShowsGroupsDefaultsAndBounds) {
   Sample s;
-  const std::string help = s.options.help();
+  const std::string help = s.options.help(false);
   EXPECT_THAT(help, HasSubstr("\nMain:\n"));
   EXPECT_THAT(help, HasSubstr("\nMore:\n"));
   EXPECT_THAT(help, HasSubstr("how many [1..10] (default: 3)"));
   EXPECT_THAT(help, HasSubstr("range (0, 1] (default: 0.2)"));
   EXPECT_THAT(help, HasSubstr("colour [red | green] (default: red)"));
+  EXPECT_EQ(help, s.options.help(true));
+}
+
+TEST(Options, TheRestIsForHelpAll) {
+  Sample s;
+  int64_t depth = 1;
+  s.options.rest();
+  s.options.heading("Deep");
+  s.options.integer("deep.depth", depth, 0, 9, "how deep");
+  EXPECT_THAT(s.options.help(false), testing::Not(HasSubstr("how deep")));
+  EXPECT_THAT(s.options.help(false), HasSubstr("\n1 more with --help-all: Deep\n"));
+  EXPECT_THAT(s.options.help(true), HasSubstr("\nDeep:\n  --deep.depth "));
+}
+
+// A command with a group of its own, an alias, and an option that had another name.
+struct Command {
+  int64_t budget = 1, threads = 1;
+  std::string table;
+  Options options{"search"};
+  Command() {
+    options.integer("search.budget", budget, 1, kNoLimit, "tries");
+    options.integer("cost.threads", threads, 1, 8, "threads");
+    options.alias("threads", "cost.threads");
+    options.text("cost.table", table, "table");
+  }
+};
+
+TEST(Options, ACommandsOwnOptionsGoWithoutTheirGroup) {
+  Command c;
+  c.options.parse_command_line({"--budget", "5", "--threads=3"});
+  EXPECT_EQ(c.budget, 5);
+  EXPECT_EQ(c.threads, 3);
+  c.options.parse_command_line({"--search.budget", "6"});
+  EXPECT_EQ(c.budget, 6);
+  EXPECT_THROW(c.options.parse_command_line({"--search.budget", "6", "--budget", "7"}), Error);  // twice the same
+  EXPECT_THAT(c.options.help(true), HasSubstr("--budget "));
+  EXPECT_THAT(c.options.help(true), HasSubstr("--threads, --cost.threads "));
+  EXPECT_EQ(c.options.notice(), "");
+}
+
+TEST(Options, OldNamesAreReadWithANotice) {
+  Command c;
+  c.options.parse_command_line({"--costs", "a.tsv"});
+  EXPECT_EQ(c.table, "a.tsv");
+  c.options.parse_config("costs = b.tsv\n", "old.cfg", Source::file);
+  EXPECT_EQ(c.table, "a.tsv");  // the command line wins by any name
+  EXPECT_THAT(c.options.notice(), testing::AllOf(HasSubstr("command line: costs is now cost.table"),
+                                                 HasSubstr("old.cfg: costs is now cost.table")));
+  EXPECT_EQ(c.options.notice(), "");  // told once
+  EXPECT_THAT(
+      [&] {
+        c.options.parse_command_line({"--wm-data", "x"});
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("unknown option 'wm-data'")));  // this command has no wm.data
 }
 
 TEST(RunConfig, DefaultsAreWithinTheirOwnBoundsAndReadBack) {
@@ -181,15 +239,43 @@ TEST(RunConfig, DefaultsAreWithinTheirOwnBoundsAndReadBack) {
   EXPECT_EQ(first.dump(), second.dump());
 }
 
+TEST(RunConfig, ADumpOfTheFirstVersionIsReadWhole) {
+  RunConfig config;
+  Options options;
+  declare(options, config);
+  options.parse_config(read_file("tests/data/killed-run/config.cfg"), "config.cfg", Source::resumed);
+  EXPECT_EQ(config.model.graph, "toy_conv");
+  EXPECT_EQ(config.dream.dream.temperature, 1);
+  EXPECT_EQ(config.check.seeds, 2);
+  EXPECT_THAT(options.notice(), HasSubstr("config.cfg: "));
+}
+
+TEST(RunConfig, PartsThatFollowFromOthers) {
+  RunConfig config;
+  config.agent = Agent::hybrid;
+  config.network.width = 32;
+  config.network.noop_bias = -1;
+  config.env.max_steps = 7;
+  const auto dream = dream_agent_options(config);
+  EXPECT_TRUE(dream.hybrid);
+  EXPECT_EQ(dream.world.encoder.width, 32);
+  EXPECT_EQ(dream.controller.noop_bias, -1);
+  EXPECT_EQ(dream.dream.max_steps, 7);  // shorter than the 10 of a branch
+  EXPECT_EQ(config.dream.length, 0);    // what was asked for stays in the dump
+}
+
 TEST(RunConfig, ChecksWhatSingleOptionsCannot) {
   RunConfig config;
   EXPECT_THROW(check(config), Error);  // no graph
-  config.graph = "toy_conv";
+  config.model.graph = "toy_conv";
   EXPECT_NO_THROW(check(config));
   for (const char* name : {"a/b", "..", "."}) {
     config.name = name;
     EXPECT_THROW(check(config), Error) << name;
   }
+  config.name = "";
+  config.dream.store = "elsewhere";  // without --wm.data store
+  EXPECT_THROW(check(config), Error);
 }
 
 }  // namespace

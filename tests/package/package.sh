@@ -35,11 +35,11 @@ if readelf -d "$tree/bin/rlgo" | grep -E 'R(UN)?PATH' | grep -qv '\[\$ORIGIN/\.\
 # A run with the package's rules, from a folder without a checkout above it.
 cd "$work/elsewhere"
 "${clean[@]}" RLGO_LIBTORCH="$torch" "$tree/rlgo" --graph toy_conv --agent random --cost analytic --epochs 1 --train.steps-per-epoch 20 \
-  --outcome.repeats 3 --name r >"$work/output" 2>&1 || fail "$(cat "$work/output")"
+  --check.repeats 3 --name r >"$work/output" 2>&1 || fail "$(cat "$work/output")"
 grep -q equivalence runs/r/summary.txt || fail "no summary"
 if [ -x "$tree/bin/orterun" ]; then
   "${clean[@]}" RLGO_LIBTORCH="$torch" "$tree/rlgo" --np 3 --learners 2 --graph toy_conv --cost analytic --gnn.width 8 --gnn.rounds 1 --epochs 1 \
-    --train.steps-per-epoch 20 --outcome.repeats 3 --name l >"$work/output" 2>&1 || fail "$(cat "$work/output")"
+    --train.steps-per-epoch 20 --check.repeats 3 --name l >"$work/output" 2>&1 || fail "$(cat "$work/output")"
   grep -q '2 learners' runs/l/log.txt || fail "no two learners"
 fi
 echo "$((size >> 10)) KiB packed"

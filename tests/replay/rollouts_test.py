@@ -69,7 +69,7 @@ def check_program(root):
 def check_real_run(folder):
     """Observations of a real run, bit for bit as the C++ reader gives them: in order, and one taken out of the middle first."""
     arguments = ["--graph", "resnet18", "--cost", "analytic", "--agent", "random", "--epochs", "1", "--train.steps-per-epoch", "150", "--env.max-steps", "70",
-                 "--outcome.repeats", "3", "--outcome.polish", "false", "--runs", folder, "--name", "real"]  # fmt: skip
+                 "--check.repeats", "3", "--train.polish", "false", "--runs", folder, "--name", "real"]  # fmt: skip
     subprocess.run([PROGRAM.parent / "rlgo", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=SOURCE)
     run = folder / "real"
     subprocess.run([PROGRAM, "--gtest_filter=Interop.DumpsObservations"], env=dict(os.environ, RLGO_INTEROP_STORE=str(run)), check=True, stdout=subprocess.DEVNULL)

@@ -22,13 +22,13 @@ def setUpModule():
         _tiny.train(root, name, agent, seed, 6 if agent == "model-based" else 4)
     _tiny.rlgo("search", "--graph", "toy_conv", "--methods", "greedy,taso", "--cost", "analytic", "--csv", root / "search.csv", "--curve", root / "search-curve.csv")
     (root / "toy_conv-taso").mkdir()
-    text = _tiny.rlgo("search", "--graph", "toy_conv", "--method", "taso", "--cost", "analytic", "--out", root / "toy_conv-taso", "--outcome.repeats", 3)
+    text = _tiny.rlgo("search", "--graph", "toy_conv", "--method", "taso", "--cost", "analytic", "--out", root / "toy_conv-taso", "--check.repeats", 3)
     (root / "toy_conv-taso/summary.txt").write_text(text)
     (root / "toy_conv-unmodified").mkdir()
     (root / "toy_conv-unmodified/best.trace").write_text("rlgo-trace 1\ngraph toy_conv\n")
-    _tiny.rlgo("replay", "--graph", "toy_conv", "--trace", root / "toy_conv-unmodified/best.trace", "--out", root / "toy_conv-unmodified/best.onnx", "--outcome.repeats", 3)
+    _tiny.rlgo("replay", "--graph", "toy_conv", "--trace", root / "toy_conv-unmodified/best.trace", "--out", root / "toy_conv-unmodified/best.onnx", "--check.repeats", 3)
     for temperature in (0.5, 1.5):
-        _tiny.train(root / "temperature", f"t{temperature}", "model-based", 1, 4, "--temperature", temperature)
+        _tiny.train(root / "temperature", f"t{temperature}", "model-based", 1, 4, "--dream.temperature", temperature)
         _tiny.rlgo("evaluate", "--checkpoint", root / f"temperature/t{temperature}", "--episodes", 4, "--csv", root / "temperature/temperature.csv")
 
 
@@ -93,7 +93,7 @@ class Commands(unittest.TestCase):
     def test_cost_agents_compare_options(self):
         self.assertEqual(set(self.pictured("cost", root)["agent"]), {"model-free", "model-based", "hybrid", "random"})
         self.assertEqual(self.analyse("agents", root, "--at-steps", 100).count("\n| toy_conv |"), len(TRAINED))
-        out = self.analyse("compare", root, "--by", "temperature", "--agent", "model-based")
+        out = self.analyse("compare", root, "--by", "dream.temperature", "--agent", "model-based")
         self.assertIn("| toy_conv | model-based | 1 | 1 |", out)
         self.assertIn("| gnn.width | 8 |", self.analyse("options", root))
         status, _, err = _tiny.analyse("compare", root, "--by", "no-such-option")

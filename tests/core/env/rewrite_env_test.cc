@@ -183,12 +183,5 @@ TEST(RewriteEnv, CostsAreThoseOfTheGraphFromScratch) {
   }
 }
 
-TEST(RewriteEnv, RewardNames) {
-  EXPECT_EQ(reward_from_name("R3"), Reward::detailed);
-  EXPECT_EQ(reward_from_name("final"), Reward::final_only);
-  EXPECT_EQ(name(Reward::measured), "measured");
-  EXPECT_THROW(reward_from_name("R5"), Error);
-}
-
 }  // namespace
 }  // namespace rlgo::env

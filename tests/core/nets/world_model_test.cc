@@ -18,7 +18,7 @@ WorldModel make(int ensemble = 1, bool separate = false, uint64_t seed = 1) {
   o.hidden = 16;
   o.mixtures = 3;
   o.ensemble = ensemble;
-  o.separate_reward = separate;
+  if (separate) o.reward_model = RewardModel::separate;
   return WorldModel(test::HillToy().spec(), o, seed);
 }
 

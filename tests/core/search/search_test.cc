@@ -371,7 +371,7 @@ TEST_F(SearchTest, ErrorsInThreadsReachTheCaller) {
 
 TEST_F(SearchTest, MemoryBoundDropsTheWorst) {
   const Result free = run_on("taso", chain(10), {.budget = 3000, .alpha = 2.0});
-  const Result bound = run_on("taso", chain(10), {.budget = 3000, .alpha = 2.0, .memory_bytes = 100'000});
+  const Result bound = run_on("taso", chain(10), {.budget = 3000, .alpha = 2.0, .memory_mib = 0.1});
   EXPECT_EQ(free.counters.dropped, 0);
   EXPECT_GT(bound.counters.dropped, 0);
   EXPECT_EQ(bound.after_us, free.after_us);
@@ -408,11 +408,14 @@ TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
             "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, "
             "metaflow, beam, random, egraph, policy, policy-taso");
-  EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }), "search: budget must be at least 1, not 0");
+  EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }),
+            "option 'search.budget': 0 is out of bounds (>= 1)");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
-            "search: walk_length must be at least 1, not -1");
-  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.alpha = 0.9}); }), "search: alpha must be at least 1, not 0.9");
-  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.threads = 0}); }), "search: threads must be at least 1, not 0");
+            "option 'search.walk-length': -1 is out of bounds (1..1000000)");
+  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.alpha = 0.9}); }),
+            "option 'search.alpha': 0.9 is out of bounds ([1, 1000000])");
+  EXPECT_EQ(error_of([&] { run_on("taso", graph, {.threads = 0}); }),
+            "option 'search.threads': 0 is out of bounds (1..1024)");
 }
 
 TEST_F(SearchTest, TracesThatDoNotApplyAreErrors) {

@@ -1,0 +1,54 @@
+#include "core/nets/options.h"
+
+namespace rlgo::nets {
+namespace {
+
+void declare_encoder(OptionSink& o, int& rounds, int& width) {
+  o.integer("gnn.rounds", rounds, 1, 16, "rounds of message passing");
+  o.integer("gnn.width", width, 4, 1024, "width of edge, node and global latents");
+}
+
+}  // namespace
+
+void declare(OptionSink& o, AgentOptions& agent) {
+  o.heading("Agent");
+  declare_encoder(o, agent.rounds, agent.width);
+  o.choice("policy.location-head", agent.location_head, kLocationHeads, "scores matched nodes, or location numbers");
+  o.number("policy.noop-bias", agent.noop_bias, -20, 20,
+           "logit of NO-OP at the start; below 0 makes the first episodes longer");
+}
+
+void declare(OptionSink& o, LatentAgentOptions& agent) {
+  o.integer("dream.width", agent.width, 4, 4096, "hidden units of the controller");
+}
+
+void declare(OptionSink& o, WorldOptions& world) {
+  o.choice("wm.reward-model", world.reward_model, kRewardModels,
+           "rewards from the world model's features, or from a network of their own");
+  o.integer("wm.hidden", world.hidden, 4, 4096, "units of the LSTM");
+  o.integer("wm.mixtures", world.mixtures, 1, 64, "Gaussians per latent dimension");
+  o.integer("wm.ensemble", world.ensemble, 1, 16,
+            "reward and transition heads whose disagreement --dream.penalty reads");
+}
+
+void check(const EncoderOptions& options) {
+  BoundsCheck sink;
+  EncoderOptions copy = options;
+  declare_encoder(sink, copy.rounds, copy.width);
+}
+
+void check(const AgentOptions& options) { check_bounds(options); }
+
+void check(const LatentAgentOptions& options) { check_bounds(options); }
+
+void check(const WorldOptions& options) {
+  check(options.encoder);
+  check_bounds(options);
+  // Not for the command line, but for tests and experiments in code.
+  WorldOptions copy = options;
+  BoundsCheck sink;
+  sink.integer("action_width", copy.action_width, 1, 1024, "");
+  sink.number("sigma_floor", copy.sigma_floor, 1e-6, 1, "");
+}
+
+}  // namespace rlgo::nets

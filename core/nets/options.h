@@ -1,0 +1,76 @@
+// Sizes and kinds of the networks. Needs no LibTorch, so that whoever reads options does not either.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/options.h"
+
+namespace rlgo::nets {
+
+// How several vectors become one.
+enum class Aggregation : uint8_t { sum, mean };
+
+struct EncoderOptions {
+  int rounds = 3;                              // of message passing, 1..16
+  int width = 64;                              // of node, edge and global latents, 4..1024
+  Aggregation aggregation = Aggregation::sum;  // edges -> node
+  Aggregation pooling = Aggregation::mean;     // nodes, edges -> global
+  bool both_directions = true;  // a node also gets the edges that it sends: it sees its consumers, not only its inputs
+  bool shared = false;          // one set of weights for all rounds
+};
+
+// What the location head scores: the nodes that a location's match is at, or location numbers.
+enum class LocationHead : uint8_t { pointer, index };
+inline constexpr Named<LocationHead> kLocationHeads[] = {{"pointer", LocationHead::pointer},
+                                                         {"index", LocationHead::index}};
+// Initial logit of NO-OP, which ends an episode: below 0 makes the first episodes longer.
+inline constexpr double kNoopBias = -2;
+
+// The model-free agent: an encoder under the four heads.
+struct AgentOptions {
+  int rounds = 3;  // of the encoder, as in EncoderOptions
+  int width = 64;
+  LocationHead location_head = LocationHead::pointer;
+  Aggregation aggregation = Aggregation::sum;
+  Aggregation pooling = Aggregation::mean;
+  bool both_directions = true;
+  bool shared = false;
+  double noop_bias = kNoopBias;  // -20..20
+  EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared}; }
+};
+// Options gnn.*, policy.*.
+void declare(OptionSink& sink, AgentOptions& options);
+
+// The agent that reads latent vectors: the controller in the dream.
+struct LatentAgentOptions {
+  int width = 128;  // of the two hidden layers, 4..4096
+  double noop_bias = kNoopBias;
+};
+// Option dream.width; the bias of NO-OP is that of AgentOptions.
+void declare(OptionSink& sink, LatentAgentOptions& options);
+
+// Where the world model's rewards come from: its own features, or a network of their own over (h, z, action), cut off
+// from the rest's gradient.
+enum class RewardModel : uint8_t { joint, separate };
+inline constexpr Named<RewardModel> kRewardModels[] = {{"joint", RewardModel::joint},
+                                                       {"separate", RewardModel::separate}};
+
+struct WorldOptions {
+  EncoderOptions encoder;     // width is Z
+  int hidden = 256;           // LSTM units, 4..4096
+  int mixtures = 8;           // Gaussians per latent dimension, 1..64
+  int action_width = 32;      // of the embedding of an xfer, 1..1024
+  int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
+  double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units, 1e-6..1
+  RewardModel reward_model = RewardModel::joint;
+};
+// Options wm.hidden, wm.mixtures, ...; the encoder is that of AgentOptions.
+void declare(OptionSink& sink, WorldOptions& options);
+
+// Throw Error naming the option that is out of bounds.
+void check(const EncoderOptions& options);
+void check(const AgentOptions& options);
+void check(const LatentAgentOptions& options);
+void check(const WorldOptions& options);
+
+}  // namespace rlgo::nets
