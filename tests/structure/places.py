@@ -13,7 +13,7 @@ import sys
 PATTERNS = {
     "search": r'\bbeam\(|"beam"',
     "reward": r'"R2"|\bfinal_only\b',
-    "agent": r'"hybrid"',
+    "agent": r'"hybrid"|\bAgent::hybrid\b',
     "runtime": r'"openvino"|openvino_measurer',
     "rule set": r'"motion"',
     "operator": r"\bprelu\b|\bprelu_(kernel|spec)\b|\bconvert_prelu\b",
