@@ -117,13 +117,15 @@ class ScopeCheck {
     return left.op != Op::max_pool || windows_have_elements(graph_.type(node.inputs[0]), node.attrs());
   }
 
-  // Numbers in attributes and constants; bounds of a clip may be infinite, which is none.
+  // Numbers in attributes and constants; a clip may have no bound below (-inf) or above (inf).
   bool finite(Op op, const graph::Node& node) const {
     const auto is_finite = [](const auto& item) {
       const auto* number = std::get_if<double>(&item.second);
       return !number || std::isfinite(*number);
     };
     if (op != Op::clip && op != Op::pad && !std::ranges::all_of(node.attrs().items(), is_finite)) return false;
+    if (op == Op::clip && (node.attrs().f(Attr::min) == HUGE_VAL || node.attrs().f(Attr::max) == -HUGE_VAL))
+      return false;
     return std::ranges::all_of(node.inputs, [&](const graph::Value& input) {
       const auto& read = graph_.node(input.node);
       return read.op() != Op::fill || std::isfinite(read.attrs().f(Attr::value));
