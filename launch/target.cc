@@ -39,6 +39,21 @@ std::vector<std::string> measurer_command(const RunConfig& config) {
   return {"sh", "-c", "exec " + config.cost.target.runtime};
 }
 
+void check_target_of_run(const Options& options, const RunConfig& config, const fs::path& folder) {
+  const auto& [runtime, python] = config.cost.target;
+  const bool known = runtime == "auto" || runtime == "libtorch" ||
+                     std::find(std::begin(kShipped), std::end(kShipped), runtime) != std::end(kShipped);
+  const auto refuse = [&](const char* option, const std::string& value) {
+    fail(
+        "{}: its config.cfg asks to run '{}'; a command of a run folder is not run unless the command line says it "
+        "too: "
+        "--{} '{}'",
+        folder.string(), value, option, value);
+  };
+  if (!known && options.source("target") == Source::resumed) refuse("target", runtime);
+  if (!python.empty() && options.source("target.python") == Source::resumed) refuse("target.python", python);
+}
+
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log,
                                              std::function<bool()> should_stop) {
   if (config.cost.target.runtime == "auto") {

@@ -1,6 +1,7 @@
 // The runtime that will serve the model (--target).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,9 @@ namespace rlgo::launch {
 
 // The command line of a target's measurer. Throws Error where a shipped one is not found.
 std::vector<std::string> measurer_command(const RunConfig& config);
+// A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
+// Throws Error that names the folder and what to say on the command line to run it all the same.
+void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder);
 // LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else
 // LibTorch. Throws Error where it cannot serve (a missing package is named).
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log = {},

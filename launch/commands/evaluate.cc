@@ -10,6 +10,7 @@
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/signals.h"
+#include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/dream_agent.h"
 #include "launch/train/network.h"
@@ -98,6 +99,7 @@ int run_evaluate(Context& context) {
   if (evaluate.checkpoint.empty()) fail("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const RunFolder folder{evaluate.checkpoint};
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  check_target_of_run(options, config, folder.path);
   config.dream.encoder_from.clear();  // the checkpoint has the encoder
   if (config.dream.encoder == learner::EncoderSource::ppo) config.dream.encoder = learner::EncoderSource::random;
   check(config);

@@ -36,6 +36,7 @@ int run_replay(Context& context) {
   if (!words->empty()) {
     const RunFolder folder{words->front()};
     options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+    check_target_of_run(options, config, folder.path);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
   if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "launch/commands/command.h"
+#include "launch/target.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_folder.h"
 
@@ -18,6 +19,7 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
   if (!config.resume.empty()) {
     const RunFolder folder{config.resume};
     options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+    check_target_of_run(options, config, folder.path);
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
   check(config);

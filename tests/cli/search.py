@@ -74,7 +74,7 @@ def several_graphs_and_files(folder):
     save_model(folder / "toy.onnx")
     text = rlgo("search", "--graph", "toy.onnx,toy_conv", *BASE, "--methods", "greedy,taso", "--budget", 300, "--csv", "out.csv", "--out", "result", cwd=folder).stdout
     assert [(row["graph"], row["method"]) for row in table(folder / "out.csv")] == [(g, m) for g in ("toy.onnx", "toy_conv") for m in ("greedy", "taso")]
-    assert text.count("best by ") == 2 and text.count("in double precision, 2 inputs") == 2, text
+    assert text.count("best by ") == 2 and text.count("in double precision, 4 inputs") == 2, text
     assert_same_model(folder / "toy.onnx", folder / "result/toy/best.onnx")
     assert rewrites(folder / "result/toy/best.trace")
     rlgo("replay", "--graph", "toy.onnx", *BASE[2:], "--trace", "result/toy/best.trace", "--out", "again.onnx", cwd=folder)

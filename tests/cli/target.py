@@ -36,6 +36,21 @@ def actors_ask_rank_0(folder):
     assert len((folder / "runs/a/costs.tsv").read_text().splitlines()) > 6
 
 
+def a_run_folder_runs_no_command(folder):
+    """A run folder may be somebody else's: the command in its config.cfg is not run, by resume, replay or evaluate."""
+    rlgo(*SHORT, "--name", "a", "--cost", "analytic", cwd=folder)
+    config = folder / "runs/a/config.cfg"
+    text = config.read_text()
+    for key, option in (("target", "--target"), ("python", "--target.python")):
+        lines = [f"{key} = touch harm" if line.split("=")[0].strip() == key else line for line in text.splitlines()]
+        assert lines != text.splitlines(), key
+        config.write_text("\n".join(lines) + "\n")
+        for command in (["--resume", "runs/a"], ["replay", "runs/a"], ["evaluate", "--checkpoint", "runs/a"]):
+            done = rlgo(*command, cwd=folder, status=1)
+            assert "runs/a: its config.cfg asks to run 'touch harm'" in done.stderr and option in done.stderr, done.stderr
+        assert not (folder / "harm").exists()
+
+
 def wrong_targets_are_told(folder):
     """one line with the remedy"""
     for options, words in (
@@ -48,4 +63,4 @@ def wrong_targets_are_told(folder):
 
 
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, wrong_targets_are_told)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, a_run_folder_runs_no_command, wrong_targets_are_told)

@@ -219,7 +219,7 @@ Target config_target() {
   return {"config",
           [] {
             launch::RunConfig config;
-            config.graph = "x.onnx";
+            config.model.graph = "x.onnx";
             launch::Options options;
             launch::declare(options, config);
             Corpus seeds{options.dump(), "graph = x.onnx\n[ppo]\nclip = 0.1\n"};
