@@ -41,13 +41,13 @@ def a_run_folder_runs_no_command(folder):
     rlgo(*SHORT, "--name", "a", "--cost", "analytic", cwd=folder)
     config = folder / "runs/a/config.cfg"
     text = config.read_text()
-    for key, option in (("target", "--target"), ("python", "--target.python")):
-        lines = [f"{key} = touch harm" if line.split("=")[0].strip() == key else line for line in text.splitlines()]
-        assert lines != text.splitlines(), key
+    for option in ("target", "target.python"):
+        lines = [f"{option} = touch harm" if line.split("=")[0].strip() == option else line for line in text.splitlines()]
+        assert lines != text.splitlines(), option
         config.write_text("\n".join(lines) + "\n")
         for command in (["--resume", "runs/a"], ["replay", "runs/a"], ["evaluate", "--checkpoint", "runs/a"]):
             done = rlgo(*command, cwd=folder, status=1)
-            assert "runs/a: its config.cfg asks to run 'touch harm'" in done.stderr and option in done.stderr, done.stderr
+            assert "runs/a: its config.cfg asks to run 'touch harm'" in done.stderr and f"--{option} " in done.stderr, done.stderr
         assert not (folder / "harm").exists()
 
 
