@@ -135,11 +135,25 @@ def plot(runs, path):
     figure.savefig(path)
 
 
+def kept(path, rules, runs):
+    """{(profile, graph): change in percent} of the table of best_known.py, where the unmodified graph costs the same as in the runs."""
+    if not path.exists():
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = {(r["profile"], r["graph"]): r for r in csv.DictReader(file, delimiter="\t") if r["rules"] == rules}
+    found = {}
+    for (profile, graph, _), seeds in runs.items():
+        row = rows.get((profile, graph))
+        if row is not None and abs(float(row["before_us"]) / float(seeds[0][0]["before_us"]) - 1) < 1e-6:
+            found[profile, graph] = 100 * (float(row["after_us"]) / float(row["before_us"]) - 1)
+    return found
+
+
 def show(args):
     runs = load(args.folder)
     if not runs:
         sys.exit(f"no runs in {args.folder}: record some first")
-    best_known = {}
+    best_known = kept(args.best_known, args.rules, runs)
     for (profile, graph, _), seeds in runs.items():
         best_known[profile, graph] = min([best_known.get((profile, graph), 0.0)] + [float(row["change_percent"]) for row, _ in seeds])
     lines = []
@@ -148,7 +162,7 @@ def show(args):
     text = "\n".join(lines)
     print(text)
     if args.out:
-        args.out.write_text("# Searches side by side\n\nMade by `results/searches.py show`; `best known` is the best of these runs.\n\n" + text, encoding="utf-8")
+        args.out.write_text("# Searches side by side\n\nMade by `results/searches.py show`; `best known` is the best of these runs and of results/best-known.tsv.\n\n" + text, encoding="utf-8")
     if args.plot:
         plot(runs, args.plot)
 
@@ -170,6 +184,9 @@ def main():
     recorder.set_defaults(call=record)
     shower = commands.add_parser("show")
     shower.add_argument("folder", type=pathlib.Path)
+    shower.add_argument("--best-known", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "best-known.tsv",
+                        help="table of results/best_known.py, beside the best of these runs")  # fmt: skip
+    shower.add_argument("--rules", default="base,runtime,motion", help="rule set of that table's rows: the one that the runs used")
     shower.add_argument("--out", type=pathlib.Path, help="Markdown file")
     shower.add_argument("--plot", type=pathlib.Path, help="SVG file of the curves")
     shower.set_defaults(call=show)

@@ -24,10 +24,13 @@ constexpr const char* kUsage =
 int run_replay(Context& context) {
   RunConfig config;
   std::string trace_path, out_path;
+  bool price_only = false;
   Options options;
   options.heading("Replay");
   options.text("trace", trace_path, "file of rewrites; none: best.trace of the run folder");
   options.text("out", out_path, "where to write the model; none: it is only checked and measured");
+  options.flag("price-only", price_only,
+               "apply the trace and print the cost before and after; nothing is run or written");
   declare_problem(options, config);
   options.rest();
   declare_run(options, config);
@@ -41,6 +44,7 @@ int run_replay(Context& context) {
   }
   if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
+  if (price_only && !out_path.empty()) fail("--price-only and --out exclude one another: what is written is checked");
 
   const auto model = load_model(config.model, true);
   const auto rules = load_rules(config);
@@ -51,6 +55,13 @@ int run_replay(Context& context) {
               count_rules(trace.actions, *rules).c_str());
   const auto graph = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
+  if (price_only) {
+    const auto prices = make_prices(config);
+    std::printf("rules           %016llx\n", static_cast<unsigned long long>(rules->hash()));
+    std::printf("cost            %.6f us -> %.6f us\n", cost::graph_cost(*prices.model, model.graph).runtime_us,
+                cost::graph_cost(*prices.model, graph).runtime_us);
+    return 0;
+  }
   std::printf(
       "%s",
       to_text(judge(config, model, replayed(model, rules, trace.actions), *start_runtime(config)), config).c_str());
