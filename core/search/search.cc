@@ -1,7 +1,7 @@
 #include "core/search/search.h"
 
+#include <algorithm>
 #include <array>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -67,7 +67,9 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
   Result result = found.run(problem, options);
   if (!options.minimal || result.trace.empty()) return result;
-  result.trace = minimal_trace(problem, result.trace, std::numeric_limits<int>::max(), nullptr);
+  // Sweeps follow matches that moved beyond the limit: what the trace itself holds is always within reach.
+  const int last = std::ranges::max(result.trace, {}, &Step::location).location;
+  result.trace = minimal_trace(problem, result.trace, std::max(options.max_locations, last + 1), nullptr);
   result.graph = replay(problem.graph, problem.rules, result.trace);
   const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
   if (after_us < result.after_us - 1e-9 * result.before_us) {  // what was left out had cost something
