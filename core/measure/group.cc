@@ -98,6 +98,13 @@ std::shared_ptr<const graph::Blob> made_up(const ops::TensorType& type, const No
       0.0);
 }
 
+// A group is timed at the sample sizes. What a model knows of its open sizes as a whole (that two extents are equal,
+// say) a part of it does not, so that operators which fit there might not fit in the part.
+ops::TensorType at_sample(ops::TensorType type) {
+  type.open = nullptr;
+  return type;
+}
+
 // Copies a group into an editor.
 class Copier {
  public:
@@ -122,7 +129,7 @@ class Copier {
         return {copies_[wire.index], in.port};
       case Wire::Kind::outside:
         if (wire.index == inputs_.size())
-          inputs_.push_back(editor_.add_input(fmt::format("x{}", wire.index), graph_.type(in)));
+          inputs_.push_back(editor_.add_input(fmt::format("x{}", wire.index), at_sample(graph_.type(in))));
         return inputs_[wire.index];
       case Wire::Kind::number:
         if (graph_.node(in.node).op() == Op::fill) return editor_.op(Op::fill, {}, graph_.node(in.node).attrs());
@@ -132,7 +139,7 @@ class Copier {
         }
         [[fallthrough]];
       case Wire::Kind::constant:
-        return weight(made_up(graph_.type(in), reader, ++constants_));
+        return weight(made_up(at_sample(graph_.type(in)), reader, ++constants_));
     }
     return {};
   }
