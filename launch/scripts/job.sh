@@ -51,7 +51,6 @@ run_job() {
   shift
   job_folder=$(mktemp -d "${TMPDIR:-/tmp}/rlgo-job.XXXXXX")
   trap 'rm -rf "$job_folder"' EXIT
-  touch "$job_folder/start"
   job_status=
   job_stopped=
   export RLGO_JOB_FOLDER=$job_folder RLGO_JOB_PID=$$
@@ -90,13 +89,11 @@ run_job() {
 # Status 75 (too few actors are left) and those of a learner that a signal killed (129 and more) ask for another start,
 # where nobody has asked the run to end.
 run_restarting() {
-  local restarts=$1 ranks=$2 program=$3 runs=runs resuming='' folder i
+  local restarts=$1 ranks=$2 program=$3 resuming='' folder argument
   shift 3
   local arguments=("$@")
-  for ((i = 0; i < ${#arguments[@]}; ++i)); do
-    case ${arguments[i]} in
-      --runs) runs=${arguments[i + 1]:-} ;;
-      --runs=*) runs=${arguments[i]#--runs=} ;;
+  for argument in "$@"; do
+    case $argument in
       --resume | --resume=*) resuming=yes ;;
     esac
   done
@@ -106,7 +103,7 @@ run_restarting() {
       return
     fi
     if [ -z "$resuming" ]; then
-      folder=$(newest_run "$job_folder/start" "$runs")
+      folder=$(started_run)
       if [ -z "$folder" ]; then
         say "the learner ended (status $job_status) before its first checkpoint"
         return
@@ -120,9 +117,10 @@ run_restarting() {
   done
 }
 
-# newest_run MARKER RUNS: the run folder in the folder RUNS that got a checkpoint last, if that was after MARKER was made.
-newest_run() {
-  local marker=$1 runs=$2
-  find "$runs" -mindepth 3 -maxdepth 3 -path '*/checkpoints/*.h5' -newer "$marker" -printf '%T@ %h\n' 2>/dev/null |
-    sort -n | tail -n 1 | sed -e 's/^[^ ]* //' -e 's|/checkpoints$||'
+# The folder of the run that this job's learner began (rlgo leaves its path in the job's folder), where it has a checkpoint.
+# Never looked for under --runs: other jobs write their runs there too.
+started_run() {
+  local folder
+  folder=$(cat "$job_folder/run" 2>/dev/null) || return 0
+  if compgen -G "$folder/checkpoints/*.h5" >/dev/null; then echo "$folder"; fi
 }

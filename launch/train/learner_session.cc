@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -88,12 +89,20 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
+// The script that started this job (launch/scripts/job.sh) goes on with exactly this run after a crash.
+static void tell_job(const RunFolder& folder) {
+  const char* job = std::getenv("RLGO_JOB_FOLDER");
+  if (job == nullptr || !std::filesystem::is_directory(job)) return;
+  atomic_write(std::filesystem::path(job) / "run", std::filesystem::absolute(folder.path).string() + "\n");
+}
+
 void LearnerSession::open_folder(const std::string& config_text) {
   folder_ = open_run_folder(config_);
   log_ = Log({0, LogLevel::info, folder_.log()});
   log_.info("run folder {}", folder_.path.string());
   config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
   if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
+  tell_job(folder_);
   if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs()))
     prices_.table->load(folder_.costs());
 }

@@ -107,6 +107,7 @@ def one_job(folder, number):
       source {SOURCE}/launch/scripts/job.sh
       mpi_environment
       run_job 3 {binary} "$@"
+      [ "$(cat "$job_folder/run")" = "$PWD/runs/r" ] || die "rlgo told the script another run folder than its own"
       exit "$job_status"
     """
     arguments = ["--graph", "toy_conv", *RANDOM, *ENDLESS]

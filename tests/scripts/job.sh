@@ -85,7 +85,8 @@ done
 # run_restarting: a learner that crashes or asks for it (75) is started again with --resume, others are not.
 work=$(mktemp -d)
 export work
-again='echo "$*" >>$work/starts; mkdir -p $work/runs/a/checkpoints; touch $work/runs/a/checkpoints/c.h5'
+again='echo "$*" >>$work/starts; mkdir -p $work/runs/a/checkpoints; touch $work/runs/a/checkpoints/c.h5
+  echo $work/runs/a >$RLGO_JOB_FOLDER/run'
 run_restarting 3 1 bash -c "$again; "'[ $(wc -l <$work/starts) -lt 3 ] || exit 6
   [ $(wc -l <$work/starts) != 1 ] || exit 75
   kill -KILL $$' learner --runs "$work/runs"
@@ -97,12 +98,14 @@ run_restarting 1 1 bash -c "$again; exit 75" learner --runs "$work/runs"
 expect "no restart is left" "75 2" "$job_status $(wc -l <"$work/starts")"
 rm -rf "$job_folder" "$work"
 
-# newest_run: the folder with a checkpoint newer than the marker.
+# Two jobs under one --runs: a neighbour's newer checkpoint is not taken for this job's, with or without one of its own.
 work=$(mktemp -d)
-mkdir -p "$work"/runs/{old,new}/checkpoints
-touch -d '2 hours ago' "$work/runs/old/checkpoints/1.h5"
-touch -d '1 hour ago' "$work/marker"
-expect "no checkpoint since the start" "" "$(newest_run "$work/marker" "$work/runs")"
-touch "$work/runs/new/checkpoints/1.h5"
-expect "the run to go on with" "$work/runs/new" "$(newest_run "$work/marker" "$work/runs")"
+job_folder=$work/job
+mkdir -p "$work"/job "$work"/runs/{mine,neighbour}/checkpoints
+touch "$work/runs/neighbour/checkpoints/1.h5"
+expect "the learner ended before it had a folder" "" "$(started_run)"
+echo "$work/runs/mine" >"$job_folder/run"
+expect "no checkpoint of its own" "" "$(started_run)"
+touch -d '1 hour ago' "$work/runs/mine/checkpoints/1.h5"
+expect "the run to go on with" "$work/runs/mine" "$(started_run)"
 rm -rf "$work"
