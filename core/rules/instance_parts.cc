@@ -19,6 +19,9 @@ void Asked::look(const Expr& expr) {
   for (const auto& arg : expr.args) look(arg);
 }
 
+// Null where a rule uses the name for something else, too: it then has no instance.
+static const int64_t* number_of(const ops::AttrValue& value) { return std::get_if<int64_t>(&value); }
+
 void BoundAttributes::give(const LeftNode& left, ops::Attrs& attrs) const {
   for (const auto& [key, value] : left.fixed) attrs.set(key, value);
   for (const auto& test : left.tests) {
@@ -26,8 +29,9 @@ void BoundAttributes::give(const LeftNode& left, ops::Attrs& attrs) const {
       ops::Ints list;
       for (const auto& item : test.items) {
         const auto held = names_.find(item.slot);
-        if (item.slot >= 0 && held == names_.end()) break;
-        list.push_back(item.slot < 0 ? item.number : std::get<int64_t>(held->second));
+        const int64_t* number = item.slot < 0 ? &item.number : held == names_.end() ? nullptr : number_of(held->second);
+        if (number == nullptr) break;
+        list.push_back(*number);
       }
       if (list.size() == test.items.size()) attrs.set(test.key, list);
       continue;
@@ -53,7 +57,9 @@ void BoundAttributes::bind(const LeftNode& left, ops::Attrs& attrs) {
     for (size_t k = 0; k < test.items.size() && k < list.size(); ++k) {
       const auto& item = test.items[k];
       if (item.slot < 0) list[k] = item.number;
-      if (item.slot >= 0 && names_.contains(item.slot)) list[k] = std::get<int64_t>(names_[item.slot]);
+      if (const auto held = names_.find(item.slot); item.slot >= 0 && held != names_.end()) {
+        if (const int64_t* number = number_of(held->second)) list[k] = *number;
+      }
       if (item.slot >= 0) names_[item.slot] = list[k];
     }
     attrs.set(test.key, list);

@@ -51,8 +51,12 @@ std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
     const int64_t channels = known ? draft.types[1]->shape[1] * group : extent() * group;
     return Shape{between(1, 2), channels, image_, chance(60) ? image_ : between(2, 7)};
   }
-  if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
-  if (place == 2) return Shape{draft.types[1]->shape[0]};
+  if (group < 1 || !draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0)
+    return std::nullopt;
+  if (place == 2) {
+    if (!draft.types[1] || draft.types[1]->rank() == 0) return std::nullopt;
+    return Shape{draft.types[1]->shape[0]};
+  }
   constexpr std::array<int64_t, 6> kKernels{1, 1, 2, 3, 3, 3};
   const bool wished = !windows_.empty() && chance(80);
   const auto window = [&] {
@@ -102,7 +106,11 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
       Shape made{chance(80) ? 1 : 2, extent(), 0, 0};
       for (size_t d = 0; d < 2; ++d) {
         const auto* given = draft.attrs.find(d == 0 ? Attr::scale_h : Attr::scale_w);
-        const auto scale = given == nullptr ? 1 : std::max<int64_t>(1, static_cast<int64_t>(std::get<double>(*given)));
+        const auto scale =
+            given == nullptr
+                ? 1
+                : std::max<int64_t>(
+                      1, static_cast<int64_t>(std::holds_alternative<double>(*given) ? std::get<double>(*given) : 1));
         made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
       }
       return made;
