@@ -136,8 +136,9 @@ bool Acceptance::add_repaired(size_t candidate) {
 void Acceptance::report_wrong(const Candidate& candidate, const Check& check) {
   const Replay replay(model_.graph, result_.rules, candidate.trace);
   const auto accepts = [&](const Replayed& part) { return accepts_part(part, check); };
-  const auto steps = minimal_refused(replay, accepts, kTries);
   const std::string why = fmt::format("{}: {}", check.by, to_text(check));
+  log_.warn("'{}' does not compute the same ({}); looking for the rewrites that show it", candidate.name, why);
+  const auto steps = minimal_refused(replay, accepts, kTries);
   const std::filesystem::path folder = std::filesystem::path(options_.out).parent_path() / "rlgo-wrong-rewrite";
   std::string left = "what shows it is in " + folder.string();
   try {
