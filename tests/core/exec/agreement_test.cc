@@ -131,6 +131,29 @@ TEST(Agreement, RoundingIsNotWrong) {
   EXPECT_LT(output_error(reference, native_outputs(after, inputs, 1)).error, 8 * own);
 }
 
+// x * 0.5 * (1 + erf(x * scale)) as a file spells GELU, against the operator.
+Agreement gelu_against(float scale) {
+  Pair pair;
+  Editor e("g");
+  const Value x = e.add_input("x", {kF32, {4, 64}});
+  const Value erf = e.op(Op::erf, {e.op(Op::mul, {x, number(e, scale)})});
+  const Value y = e.op(Op::mul, {e.op(Op::mul, {x, number(e, 0.5f)}), e.op(Op::add, {erf, number(e, 1)})});
+  e.add_output("y", e.op(Op::tanh, {y}));
+  pair.before = *e.finish();
+  Editor edit(pair.before);
+  const Value gelu = edit.op(Op::gelu, {x});
+  edit.replace(y, gelu);
+  pair.after = *edit.finish();
+  pair.replaced = {{y, gelu}};
+  return found(pair);
+}
+
+// 0.70710677 is how single precision writes the root of 1/2, which the rule reads.
+TEST(Agreement, AConstantsRoundingIsNotWrong) {
+  EXPECT_FALSE(gelu_against(0.70710677f).wrong);
+  EXPECT_TRUE(gelu_against(0.7072f).wrong);
+}
+
 // (x + 1e20) - 1e20 is 0 in double precision, too: noise moves it by far more than the difference.
 TEST(Agreement, WhatCancelsIsNotJudged) {
   const auto graph = [](bool grouped) {
