@@ -112,14 +112,14 @@ void Collector::step(const std::vector<int>& indices, const std::vector<Decision
 void Collector::finish_step(int index, const Decision& decision, mdp::StepResult result) {
   ++stats_.steps;
   if (!std::isfinite(result.reward)) {
-    lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.xfer, decision.action.location,
+    lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.rule, decision.action.location,
                             result.reward));
     return;
   }
   try {
     check_seen(result.observation, result.info.cost_us);
   } catch (const Error& error) {
-    lose(index, fmt::format("after action ({}, {}): {}", decision.action.xfer, decision.action.location, error.what()));
+    lose(index, fmt::format("after action ({}, {}): {}", decision.action.rule, decision.action.location, error.what()));
     return;
   }
   auto& slot = slots_[static_cast<size_t>(index)];
@@ -128,9 +128,9 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
   mdp::Step& step = trajectory.steps.emplace_back();
   step.action = decision.action;
   step.reward = result.reward;
-  step.log_prob_xfer = decision.log_prob_xfer;
+  step.log_prob_rule = decision.log_prob_rule;
   step.log_prob_location = decision.log_prob_location;
-  step.value_xfer = decision.value_xfer;
+  step.value_rule = decision.value_rule;
   step.value_location = decision.value_location;
   step.info = std::move(result.info);
   see(index, &step.observation, std::move(result.observation), &result.changes);
@@ -158,7 +158,7 @@ void Collector::finish(int index, bool terminal, bool truncated) {
   if (truncated && !terminal) {
     const mdp::Observation* last = &ended.observation;
     const Stopwatch watch;
-    trajectory.last_value_xfer = policy_.value({&last, 1}).at(0);
+    trajectory.last_value_rule = policy_.value({&last, 1}).at(0);
     stats_.policy_s += watch.seconds();
   }
   ++stats_.episodes;

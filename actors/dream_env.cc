@@ -21,7 +21,7 @@ DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options)
   h_ = blank.h.clone();
   c_ = blank.c.clone();
   z_ = torch::zeros({options.batch, world->latent_width()}, blank.h.options());
-  counts_ = torch::zeros({options.batch, spec().xfers}, blank.h.options());
+  counts_ = torch::zeros({options.batch, spec().rules}, blank.h.options());
   legal_.resize(static_cast<size_t>(options.batch));
   steps_.assign(static_cast<size_t>(options.batch), 0);
   rngs_.assign(static_cast<size_t>(options.batch), Rng({0}));
@@ -41,7 +41,7 @@ mdp::Observation DreamEnv::reset(int index, uint64_t key) {
   counts_[index].copy_(starts.counts[start]);
   const auto counts = starts.counts[start].to(torch::kCPU).contiguous();
   const float* values = counts.const_data_ptr<float>();
-  legal_[i].assign(values, values + spec().xfers);
+  legal_[i].assign(values, values + spec().rules);
   const auto latent = torch::cat({z_[index], h_[index]}).to(torch::kCPU).contiguous();
   mdp::Observation observation;
   observation.latent.assign(latent.const_data_ptr<float>(), latent.const_data_ptr<float>() + latent.numel());
@@ -84,14 +84,14 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* lat
   const auto& s = spec();
   mdp::StepResult r;
   r.observation.latent.assign(latent, latent + s.latent_features);
-  legal_[i].assign(counts, counts + s.xfers);
+  legal_[i].assign(counts, counts + s.rules);
   r.observation.counts = legal_[i];
   r.reward = static_cast<float>(reward);
   const bool stuck = std::all_of(legal_[i].begin(), legal_[i].end(), [](int32_t c) { return c == 0; });
-  r.terminal = action.xfer == s.xfers || stuck || luck < p_end;
+  r.terminal = action.rule == s.rules || stuck || luck < p_end;
   r.truncated = !r.terminal && ++steps_[i] >= options_.max_steps;
-  if (action.xfer < s.xfers && static_cast<size_t>(action.xfer) < s.xfer_names.size())
-    r.info.rule = s.xfer_names[static_cast<size_t>(action.xfer)];
+  if (action.rule < s.rules && static_cast<size_t>(action.rule) < s.rule_names.size())
+    r.info.rule = s.rule_names[static_cast<size_t>(action.rule)];
   return r;
 }
 
@@ -101,15 +101,15 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   auto& world = dreamer_->world;
   const auto device = world->device();
   const auto rows = static_cast<int64_t>(indices.size());
-  auto xfer = torch::empty({rows}, torch::kInt64);
+  auto rule = torch::empty({rows}, torch::kInt64);
   auto place = torch::empty({rows, 2});
   for (size_t i = 0; i < indices.size(); ++i) {
     const auto& legal = legal_.at(static_cast<size_t>(indices[i]));
     const auto [x, l] = actions[i];
-    const bool noop = x == spec().xfers;
-    if (!noop && (x < 0 || x > spec().xfers || l < 0 || l >= legal[static_cast<size_t>(x)]))
-      fail("dream {}: action (xfer {}, location {}) is not legal", indices[i], x, l);
-    xfer.data_ptr<int64_t>()[i] = x;
+    const bool noop = x == spec().rules;
+    if (!noop && (x < 0 || x > spec().rules || l < 0 || l >= legal[static_cast<size_t>(x)]))
+      fail("dream {}: action (rule {}, location {}) is not legal", indices[i], x, l);
+    rule.data_ptr<int64_t>()[i] = x;
     const auto features = nets::location_features(actions[i], legal, spec().max_locations);
     std::copy(features.begin(), features.end(), place.data_ptr<float>() + 2 * i);
   }
@@ -117,7 +117,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   const bool all = rows == options_.batch && std::is_sorted(indices.begin(), indices.end());
   const auto pick = [&](const Tensor& t) { return all ? t : t.index_select(0, index); };
   nets::Memory memory{pick(h_), pick(c_)};
-  const auto p = world->step({pick(z_), pick(counts_), xfer.to(device), place.to(device)}, memory);
+  const auto p = world->step({pick(z_), pick(counts_), rule.to(device), place.to(device)}, memory);
   const auto draws = draw(indices);
   const auto on_device = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
   const auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
@@ -141,7 +141,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   for (size_t i = 0; i < indices.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     results.push_back(result(indices[i], actions[i], latent.const_data_ptr<float>() + at * spec().latent_features,
-                             legal.const_data_ptr<float>() + at * spec().xfers, reward.const_data_ptr<float>()[at],
+                             legal.const_data_ptr<float>() + at * spec().rules, reward.const_data_ptr<float>()[at],
                              ends.const_data_ptr<float>()[at], draws.terminal[i]));
   }
   return results;

@@ -60,7 +60,7 @@ void Dreamer::unpack(std::string_view bytes) {
     fresh.z = get(in, rows, world->latent_width(), device);
     fresh.h = get(in, rows, world->options().hidden, device);
     fresh.c = get(in, rows, world->options().hidden, device);
-    fresh.counts = get(in, rows, spec().xfers, device);
+    fresh.counts = get(in, rows, spec().rules, device);
   }
   if (!in.done()) fail("weights: bytes left over after the last field");
   if (!random || dream) {

@@ -51,7 +51,7 @@ std::vector<mdp::StepResult> LatentEnv::step(const std::vector<int>& indices, co
     nets::WorldInput input;
     input.z = slot.z;
     input.counts = as_floats(slot.counts, world->device());
-    input.xfer = torch::full({1}, int64_t{actions[i].xfer}, torch::kInt64).to(world->device());
+    input.rule = torch::full({1}, int64_t{actions[i].rule}, torch::kInt64).to(world->device());
     input.location = torch::tensor({{place[0], place[1]}}).to(world->device());
     world->step(input, slot.memory);
     look(slot, results[i].observation);

@@ -18,7 +18,7 @@ std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const
   std::vector<Decision> decisions;
   decisions.reserve(observations.size());
   for (size_t i = 0; i < observations.size(); ++i) {
-    decisions.push_back({chosen.actions[i], chosen.log_prob_xfer[i], chosen.log_prob_location[i], chosen.value_xfer[i],
+    decisions.push_back({chosen.actions[i], chosen.log_prob_rule[i], chosen.log_prob_location[i], chosen.value_rule[i],
                          chosen.value_location[i]});
   }
   return decisions;
@@ -26,7 +26,7 @@ std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const
 
 std::vector<float> NetworkPolicy::value(std::span<const mdp::Observation* const> observations) {
   // Greedy needs no random numbers; the values do not depend on the action that it takes.
-  return network_->act(nets::collate(observations, network_->spec(), network_->device()), {}, true).value_xfer;
+  return network_->act(nets::collate(observations, network_->spec(), network_->device()), {}, true).value_rule;
 }
 
 void NetworkPolicy::load(std::string_view weights, int64_t version) {

@@ -14,9 +14,9 @@ namespace rlgo::actors {
 
 struct Decision {
   mdp::Action action;
-  float log_prob_xfer = 0;      // natural logarithm; of the action under the distribution that it was drawn from
-  float log_prob_location = 0;  // given the xfer; 0 for NO-OP
-  float value_xfer = 0;         // expected return, 0 for a policy that does not know
+  float log_prob_rule = 0;      // natural logarithm; of the action under the distribution that it was drawn from
+  float log_prob_location = 0;  // given the rule; 0 for NO-OP
+  float value_rule = 0;         // expected return, 0 for a policy that does not know
   float value_location = 0;
 };
 
@@ -27,7 +27,7 @@ class Policy {
   // fixed number of times from it, so that it does not depend on what else is in the batch.
   virtual std::vector<Decision> act(std::span<const mdp::Observation* const> observations,
                                     std::span<Rng* const> rngs) = 0;
-  // value_xfer of each observation: bootstraps truncated episodes.
+  // value_rule of each observation: bootstraps truncated episodes.
   virtual std::vector<float> value(std::span<const mdp::Observation* const> observations) = 0;
   // Of the weights in use; -1 for a policy without weights.
   virtual int64_t version() const = 0;
@@ -42,7 +42,7 @@ class Policy {
   bool greedy_ = false;
 };
 
-// Uniform over the legal xfers (NO-OP among them), then uniform over the locations of that xfer. Has no weights: load()
+// Uniform over the legal rules (NO-OP among them), then uniform over the locations of that rule. Has no weights: load()
 // takes anything. Greedy makes no difference.
 class RandomPolicy : public Policy {
  public:

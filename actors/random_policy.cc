@@ -14,12 +14,12 @@ Decision decide(const mdp::Observation& observation, Rng& rng) {
   auto pick = static_cast<int64_t>(rng.below(legal));
   const double place = rng.uniform();
   Decision decision;
-  decision.log_prob_xfer = -std::log(static_cast<float>(legal));
-  for (size_t xfer = 0; xfer < counts.size(); ++xfer) {
-    if (counts[xfer] == 0 || pick-- > 0) continue;
-    decision.action = {static_cast<int32_t>(xfer),
-                       std::min(static_cast<int32_t>(place * counts[xfer]), counts[xfer] - 1)};
-    decision.log_prob_location = -std::log(static_cast<float>(counts[xfer]));
+  decision.log_prob_rule = -std::log(static_cast<float>(legal));
+  for (size_t rule = 0; rule < counts.size(); ++rule) {
+    if (counts[rule] == 0 || pick-- > 0) continue;
+    decision.action = {static_cast<int32_t>(rule),
+                       std::min(static_cast<int32_t>(place * counts[rule]), counts[rule] - 1)};
+    decision.log_prob_location = -std::log(static_cast<float>(counts[rule]));
     return decision;
   }
   decision.action = {static_cast<int32_t>(counts.size()), 0};

@@ -26,7 +26,7 @@ std::string to_text(const TraceFile& trace, const rules::RuleSet& rules) {
                   trace.graph, trace.graph_hash, trace.rules_hash);
   for (size_t i = 0; i < trace.actions.size(); ++i) {
     const auto& a = trace.actions[i];
-    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.xfer), a.location,
+    out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.rule), a.location,
                        i < trace.cost_us.size() ? fmt::format("{}", trace.cost_us[i]) : "-");
   }
   return out;

@@ -6,7 +6,7 @@ namespace rlgo::replay {
 namespace {
 
 void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
-  c.rule.push_back(rules.index(info.rule));
+  c.applied_rule.push_back(rules.index(info.rule));
   c.cost_us.push_back(info.cost_us);
   c.flops.push_back(info.flops);
   c.bytes.push_back(info.bytes);
@@ -18,14 +18,20 @@ void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
 
 mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
   mdp::Step s;
-  s.action = {c.xfer[i], c.location[i]};
+  s.action = {c.rule[i], c.location[i]};
   s.reward = c.reward[i];
-  s.log_prob_xfer = c.log_prob_xfer[i];
+  s.log_prob_rule = c.log_prob_rule[i];
   s.log_prob_location = c.log_prob_location[i];
-  s.value_xfer = c.value_xfer[i];
+  s.value_rule = c.value_rule[i];
   s.value_location = c.value_location[i];
-  s.info = {rules.name(c.rule[i]), c.cost_us[i],  c.flops[i],   c.bytes[i],
-            c.peak_bytes[i],       c.launches[i], c.step_us[i], c.measured_us[i]};
+  s.info = {rules.name(c.applied_rule[i]),
+            c.cost_us[i],
+            c.flops[i],
+            c.bytes[i],
+            c.peak_bytes[i],
+            c.launches[i],
+            c.step_us[i],
+            c.measured_us[i]};
   return s;
 }
 
@@ -87,18 +93,18 @@ void EpisodeAppender::append(Columns& c, const mdp::Trajectory& t, const mdp::Ob
   c.dream.push_back(t.dream ? 1 : 0);
   c.initial_cost_us.push_back(t.initial_cost_us);
   c.best_cost_us.push_back(t.best_cost_us);
-  c.last_value_xfer.push_back(t.last_value_xfer);
+  c.last_value_rule.push_back(t.last_value_rule);
   for (const auto& s : t.steps) {
-    c.xfer.push_back(s.action.xfer);
+    c.rule.push_back(s.action.rule);
     c.location.push_back(s.action.location);
     c.reward.push_back(s.reward);
-    c.log_prob_xfer.push_back(s.log_prob_xfer);
+    c.log_prob_rule.push_back(s.log_prob_rule);
     c.log_prob_location.push_back(s.log_prob_location);
-    c.value_xfer.push_back(s.value_xfer);
+    c.value_rule.push_back(s.value_rule);
     c.value_location.push_back(s.value_location);
     replay::append(c, s.info, rules);
   }
-  c.step_offset.push_back(static_cast<int64_t>(c.xfer.size()));
+  c.step_offset.push_back(static_cast<int64_t>(c.rule.size()));
   for (size_t i = 0; i < observations.size(); ++i, ++row_) {
     const std::string_view code = i == 0 ? first : observations.code(i);
     const auto& size = observations.size(i);
@@ -123,8 +129,8 @@ mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules) {
   t.dream = c.dream[0] != 0;
   t.initial_cost_us = c.initial_cost_us[0];
   t.best_cost_us = c.best_cost_us[0];
-  t.last_value_xfer = c.last_value_xfer[0];
-  const size_t steps = c.xfer.size();
+  t.last_value_rule = c.last_value_rule[0];
+  const size_t steps = c.rule.size();
   t.steps.reserve(steps);
   for (size_t i = 0; i < steps; ++i) t.steps.push_back(step(c, i, rules));
   return t;

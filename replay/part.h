@@ -25,7 +25,7 @@ class PartWriter {
   void add(const mdp::CodedTrajectory& trajectory);
   int64_t episodes() const { return episodes_; }
   int64_t steps() const {
-    return totals_[static_cast<size_t>(Rows::steps)] + static_cast<int64_t>(pending_.xfer.size());
+    return totals_[static_cast<size_t>(Rows::steps)] + static_cast<int64_t>(pending_.rule.size());
   }
   uint64_t raw_bytes() const { return raw_bytes_ + pending_.size_bytes(); }
   // Writes the file atomically; returns its size in bytes. After a disk error it may be tried again, with nothing
@@ -63,7 +63,7 @@ class PartReader {
   int64_t steps(int64_t episode) const;
   mdp::Trajectory read(int64_t episode) const;
   // Steps first .. first + count - 1 as a trajectory of their own: `last` is the observation after them, and
-  // last_value_xfer its value; terminal only where they reach a terminal end.
+  // last_value_rule its value; terminal only where they reach a terminal end.
   mdp::Trajectory read(int64_t episode, int64_t first, int64_t count) const;
   // The per-episode and per-step datasets of all episodes, without observations.
   Columns facts() const;

@@ -159,7 +159,7 @@ mdp::Trajectory PartReader::read(int64_t episode, int64_t first, int64_t count) 
     t.terminal = false;
     std::vector<float> value;
     read_rows(file_, "steps/value_xfer", step_offset_[static_cast<size_t>(episode)] + first + count, 1, value);
-    t.last_value_xfer = value[0];
+    t.last_value_rule = value[0];
   }
   return t;
 }

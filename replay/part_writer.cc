@@ -48,7 +48,7 @@ void PartWriter::add(const mdp::Trajectory& facts, const mdp::ObservationCodes& 
 
 void PartWriter::spill() {
   const int64_t new_rows[kKindsOfRows] = {
-      static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.xfer.size()),
+      static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.rule.size()),
       static_cast<int64_t>(pending_.base.size()), static_cast<int64_t>(pending_.code.size())};
   const auto rebase = [&](std::vector<int64_t>& offsets, Rows into) {
     for (auto& offset : offsets) offset += totals_[static_cast<size_t>(into)];

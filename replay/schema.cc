@@ -40,8 +40,8 @@ std::string schema_markdown() {
 
 void write_header(h5::Writer& file, const StoreHeader& header) {
   const auto& spec = header.spec;
-  if (spec.xfer_names.size() != static_cast<size_t>(spec.xfers)) {
-    fail("rollout store: {} names for {} xfers", spec.xfer_names.size(), spec.xfers);
+  if (spec.rule_names.size() != static_cast<size_t>(spec.rules)) {
+    fail("rollout store: {} names for {} rules", spec.rule_names.size(), spec.rules);
   }
   file.attribute("format", kFormat);
   file.attribute("version", kVersion);
@@ -56,9 +56,9 @@ void write_header(h5::Writer& file, const StoreHeader& header) {
   file.attribute("node_features", int64_t{spec.node_features});
   file.attribute("edge_features", int64_t{spec.edge_features});
   file.attribute("global_features", int64_t{spec.global_features});
-  file.attribute("xfers", int64_t{spec.xfers});
+  file.attribute("xfers", int64_t{spec.rules});
   file.attribute("max_locations", int64_t{spec.max_locations});
-  file.put_strings("xfer_names", spec.xfer_names);
+  file.put_strings("xfer_names", spec.rule_names);
 }
 
 StoreHeader read_header(const h5::Reader& file) {
@@ -83,9 +83,9 @@ StoreHeader read_header(const h5::Reader& file) {
   spec.node_features = static_cast<int32_t>(file.attribute_int("node_features"));
   spec.edge_features = static_cast<int32_t>(file.attribute_int("edge_features"));
   spec.global_features = static_cast<int32_t>(file.attribute_int("global_features"));
-  spec.xfers = static_cast<int32_t>(file.attribute_int("xfers"));
+  spec.rules = static_cast<int32_t>(file.attribute_int("xfers"));
   spec.max_locations = static_cast<int32_t>(file.attribute_int("max_locations"));
-  spec.xfer_names = file.strings("xfer_names");
+  spec.rule_names = file.strings("xfer_names");
   if (file.attribute_uint("spec_hash") != spec.hash()) fail("{}: the observation spec does not match its hash", path);
   return header;
 }

@@ -19,11 +19,11 @@ constexpr std::string_view kCoding = "difference";  // how observations are stor
 
 // What all episodes of a part share; attributes of its root group.
 struct StoreHeader {
-  mdp::ObservationSpec spec;  // its names go to the dataset /xfer_names
+  mdp::ObservationSpec spec;  // its names go to the dataset /rule_names
   uint64_t seed = 0;          // of the run
   std::string graph;          // name or path of the graph that the run optimises
   std::string git_revision;   // of rlgo
-  std::string rule_set_hash;  // identity of the rules behind the xfers
+  std::string rule_set_hash;  // identity of the rules behind the rules
   std::string reward;         // name of the reward
   bool operator==(const StoreHeader&) const = default;
 };
@@ -51,10 +51,10 @@ struct Columns {
   std::vector<int64_t> episode, weights_version, step_offset = {0};
   std::vector<uint8_t> terminal, truncated, dream;
   std::vector<double> initial_cost_us, best_cost_us;
-  std::vector<float> last_value_xfer;
+  std::vector<float> last_value_rule;
 
-  std::vector<int32_t> xfer, location, rule;
-  std::vector<float> reward, log_prob_xfer, log_prob_location, value_xfer, value_location;
+  std::vector<int32_t> rule, location, applied_rule;
+  std::vector<float> reward, log_prob_rule, log_prob_location, value_rule, value_location;
   std::vector<double> cost_us, flops, bytes, peak_bytes, launches, step_us, measured_us;
 
   std::vector<int32_t> nodes, edges, locations;
@@ -81,7 +81,7 @@ void for_each_episode_column(AnyColumns& c, Visit&& visit) {
   episode(c.dream, "episodes/dream", "0/1", "stepped in the world model, not in the real environment");
   episode(c.initial_cost_us, "episodes/initial_cost_us", "us", "cost of the unmodified graph");
   episode(c.best_cost_us, "episodes/best_cost_us", "us", "lowest cost over the episode");
-  episode(c.last_value_xfer, "episodes/last_value_xfer", "reward", "value of the last observation; 0 when terminal");
+  episode(c.last_value_rule, "episodes/last_value_xfer", "reward", "value of the last observation; 0 when terminal");
   visit(c.step_offset,
         ColumnInfo{"episodes/step_offset", Rows::episodes, true, "steps",
                    "steps of episode e; its observations are rows step_offset[e] + e to step_offset[e+1] + e"});
@@ -92,15 +92,15 @@ void for_each_step_column(AnyColumns& c, Visit&& visit) {
   const auto step = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
     visit(v, ColumnInfo{name, Rows::steps, false, unit, meaning});
   };
-  step(c.xfer, "steps/xfer", "", "action: index of the rule; xfers = NO-OP");
-  step(c.location, "steps/location", "", "action: the rule's match, below the observation's counts[xfer]; 0 for NO-OP");
+  step(c.rule, "steps/xfer", "", "action: index of the rule; the number of rules is NO-OP");
+  step(c.location, "steps/location", "", "action: the rule's match, below the observation's counts[rule]; 0 for NO-OP");
   step(c.reward, "steps/reward", "reward", "got for the action");
-  step(c.log_prob_xfer, "steps/log_prob_xfer", "nat", "log-probability of the rule under the policy that acted");
+  step(c.log_prob_rule, "steps/log_prob_xfer", "nat", "log-probability of the rule under the policy that acted");
   step(c.log_prob_location, "steps/log_prob_location", "nat",
        "log-probability of the location given the rule; 0 for NO-OP");
-  step(c.value_xfer, "steps/value_xfer", "reward", "value of the state, as the policy saw it then");
+  step(c.value_rule, "steps/value_xfer", "reward", "value of the state, as the policy saw it then");
   step(c.value_location, "steps/value_location", "reward", "value of the state and the chosen rule");
-  step(c.rule, "steps/rule", "", "index into /rule_names of the applied rule; -1: none (NO-OP)");
+  step(c.applied_rule, "steps/rule", "", "index into /rule_names of the applied rule; -1: none (NO-OP)");
   step(c.cost_us, "steps/cost_us", "us", "cost of the graph after the step");
   step(c.flops, "steps/flops", "flop", "of the graph after the step");
   step(c.bytes, "steps/bytes", "B", "moved by the graph after the step");
@@ -119,7 +119,7 @@ void for_each_observation_column(AnyColumns& c, Visit&& visit) {
   observation(c.nodes, "observations/nodes", false, "", "nodes of the observation");
   observation(c.edges, "observations/edges", false, "", "its edges");
   observation(c.locations, "observations/locations", false, "",
-              "its legal locations, of all xfers; NO-OP is always legal too");
+              "its legal locations, of all rules; NO-OP is always legal too");
   observation(c.base, "observations/base", false, "",
               "row of the observation that it is coded against, always an earlier one; -1: none");
   observation(c.code_offset, "observations/code_offset", true, "B", "bytes of each observation's code");

@@ -36,10 +36,10 @@ void add(Summary& s, const PartReader& part, std::set<EpisodeName>& seen, double
     if (!seen.emplace(facts.seed[e], facts.rank[e], facts.episode[e], facts.dream[e] != 0).second) ++s.repeated;
   }
   const RuleNames names(part.rule_names());
-  for (size_t i = 0; i < facts.xfer.size(); ++i) {
+  for (size_t i = 0; i < facts.rule.size(); ++i) {
     ++s.steps;
-    if (facts.xfer[i] == part.header().spec.xfers) ++s.no_ops;
-    if (facts.rule[i] != -1) ++s.rule_uses[names.name(facts.rule[i])];
+    if (facts.rule[i] == part.header().spec.rules) ++s.no_ops;
+    if (facts.applied_rule[i] != -1) ++s.rule_uses[names.name(facts.applied_rule[i])];
   }
 }
 
@@ -82,7 +82,7 @@ std::string to_text(const Summary& s) {
   std::string text = fmt::format("rollouts      {}\n", s.path.string());
   for (const auto& header : s.headers) {
     text += fmt::format("run           graph {}, seed {}, reward {}, {} rules (set {}), rlgo {}\n", header.graph,
-                        header.seed, header.reward, header.spec.xfers, header.rule_set_hash, header.git_revision);
+                        header.seed, header.reward, header.spec.rules, header.rule_set_hash, header.git_revision);
   }
   text += fmt::format("parts         {} ({}, {:.0f} B per step)\n", s.parts, human_bytes(static_cast<double>(s.bytes)),
                       s.bytes_per_step());

@@ -76,18 +76,18 @@ class InfoCode {
 };
 
 void put(ByteWriter& out, const Step& step) {
-  out.put_signed_varint(step.action.xfer);
+  out.put_signed_varint(step.action.rule);
   out.put_signed_varint(step.action.location);
-  for (float value : {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location})
+  for (float value : {step.reward, step.log_prob_rule, step.log_prob_location, step.value_rule, step.value_location})
     out.put(value);
 }
 
 Step get_step(ByteReader& in) {
   Step step;
-  step.action.xfer = static_cast<int32_t>(in.get_signed_varint());
+  step.action.rule = static_cast<int32_t>(in.get_signed_varint());
   step.action.location = static_cast<int32_t>(in.get_signed_varint());
   for (float* value :
-       {&step.reward, &step.log_prob_xfer, &step.log_prob_location, &step.value_xfer, &step.value_location}) {
+       {&step.reward, &step.log_prob_rule, &step.log_prob_location, &step.value_rule, &step.value_location}) {
     *value = in.get<float>();
   }
   return step;
@@ -144,7 +144,7 @@ void put_facts(ByteWriter& out, const Trajectory& t) {
   out.put<uint8_t>(t.dream);
   out.put(t.initial_cost_us);
   out.put(t.best_cost_us);
-  out.put(t.last_value_xfer);
+  out.put(t.last_value_rule);
   out.put<uint64_t>(t.steps.size());
   InfoCode infos;
   bool latent = !t.last.latent.empty();
@@ -179,7 +179,7 @@ Trajectory get_facts(ByteReader& in) {
   t.dream = get_bool(in);
   t.initial_cost_us = in.get<double>();
   t.best_cost_us = in.get<double>();
-  t.last_value_xfer = in.get<float>();
+  t.last_value_rule = in.get<float>();
   const auto steps = in.get<uint64_t>();
   InfoCode infos;
   for (uint64_t i = 0; i < steps; ++i) {  // a false count ends in "truncated data"

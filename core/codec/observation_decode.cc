@@ -45,7 +45,7 @@ Sizes get_sizes(ByteReader& in) {
   sizes.edges = get_at_most(in, "number of edges", kMaxEdges);
   sizes.edge_width = get_at_most(in, "width of edges", kMaxWidth);
   sizes.globals = get_at_most(in, "number of global features", kMaxWidth);
-  sizes.xfers = get_at_most(in, "number of xfers", kMaxNodes);
+  sizes.rules = get_at_most(in, "number of rules", kMaxNodes);
   return sizes;
 }
 
@@ -289,12 +289,12 @@ class Decoder {
   }
 
   void get_locations() {
-    size_t others = get_at_most(in_, "number of xfers with new locations", sizes_.xfers);
-    size_t next = others > 0 ? get_index(in_, "xfer with new locations", sizes_.xfers) : sizes_.xfers;
+    size_t others = get_at_most(in_, "number of rules with new locations", sizes_.rules);
+    size_t next = others > 0 ? get_index(in_, "rule with new locations", sizes_.rules) : sizes_.rules;
     size_t base_at = 0, total = 0;
     std::vector<int32_t> before;
-    now_.counts.reserve(sizes_.xfers);
-    for (size_t x = 0; x < sizes_.xfers; ++x) {
+    now_.counts.reserve(sizes_.rules);
+    for (size_t x = 0; x < sizes_.rules; ++x) {
       const auto base_count = base_ == nullptr ? 0 : static_cast<size_t>(base_->counts[x]);
       size_t count = base_count;
       if (x == next)
@@ -308,7 +308,7 @@ class Decoder {
           if (node >= 0) {
             before.push_back(node);
           } else if (x != next) {
-            fail("observation code: a location of xfer {} is at a node that is gone", x);
+            fail("observation code: a location of rule {} is at a node that is gone", x);
           }
         }
         if (x != next)
@@ -318,7 +318,7 @@ class Decoder {
         total += count;
         base_at += base_count;
       }
-      if (x == next && --others > 0) next = x + 1 + get_index(in_, "xfer with new locations", sizes_.xfers - x - 1);
+      if (x == next && --others > 0) next = x + 1 + get_index(in_, "rule with new locations", sizes_.rules - x - 1);
     }
   }
 

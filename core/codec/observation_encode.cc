@@ -38,7 +38,7 @@ class Encoder {
 
   void run(Relations& relations) {
     for (const size_t size :
-         {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.xfers})
+         {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.rules})
       out_.put_varint(size);
     alignment_ = align(base_, base_nodes_, now_, sizes_, told_, relations);
     put_derived();
@@ -248,14 +248,14 @@ class Encoder {
 
   void put_locations() {
     struct Other {
-      size_t xfer, base_at, at;
+      size_t rule, base_at, at;
     };
     std::vector<Other> others;
     size_t base_at = 0, at = 0;
     const bool compare = base_nodes_ > 0 || !base_.counts.empty();
     const int32_t *to = to_.data(), *nodes = now_.loc_node.data(), *base_nodes = base_.loc_node.data();
     const int32_t *counts = now_.counts.data(), *base_counts = base_.counts.data();
-    for (size_t x = 0; x < sizes_.xfers; ++x) {
+    for (size_t x = 0; x < sizes_.rules; ++x) {
       const auto before = compare ? static_cast<size_t>(base_counts[x]) : 0, count = static_cast<size_t>(counts[x]);
       if (before == 0 && count == 0) continue;
       int32_t different = before == count ? 0 : 1;
@@ -269,9 +269,9 @@ class Encoder {
     size_t previous = 0;
     std::vector<int32_t> before;
     for (const auto& other : others) {
-      out_.put_varint(other.xfer - previous);
-      previous = other.xfer + 1;
-      const int64_t count = now_.counts[other.xfer], base_count = compare ? base_.counts[other.xfer] : 0;
+      out_.put_varint(other.rule - previous);
+      previous = other.rule + 1;
+      const int64_t count = now_.counts[other.rule], base_count = compare ? base_.counts[other.rule] : 0;
       out_.put_signed_varint(count - base_count);
       if (sizes_.nodes == 0) continue;
       before.clear();

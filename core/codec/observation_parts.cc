@@ -31,9 +31,9 @@ bool in_order(const Observation& o, Sizes* sizes, bool known) {
   sizes->nodes = o.node_op.size();
   sizes->edges = o.edge_src.size();
   sizes->globals = o.globals.size();
-  sizes->xfers = o.counts.size();
+  sizes->rules = o.counts.size();
   if (sizes->nodes > kMaxNodes || sizes->edges > kMaxEdges || o.loc_node.size() > kMaxLocations ||
-      sizes->xfers > kMaxNodes || sizes->globals > kMaxWidth || o.edge_dst.size() != sizes->edges)
+      sizes->rules > kMaxNodes || sizes->globals > kMaxWidth || o.edge_dst.size() != sizes->edges)
     return false;
   if (!width_of(o.node_feat.size(), sizes->nodes, &sizes->node_width) ||
       !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width))

@@ -54,10 +54,10 @@ inline constexpr size_t kMaxNodes = size_t{1} << 20, kMaxEdges = size_t{1} << 21
 inline constexpr size_t kMaxWidth = 60;  // of node, edge and global features: masks are varints
 
 struct Sizes {
-  size_t nodes = 0, node_width = 0, edges = 0, edge_width = 0, globals = 0, xfers = 0;
+  size_t nodes = 0, node_width = 0, edges = 0, edge_width = 0, globals = 0, rules = 0;
   bool same_widths(const Sizes& other) const {
     return node_width == other.node_width && edge_width == other.edge_width && globals == other.globals &&
-           xfers == other.xfers;
+           rules == other.rules;
   }
 };
 

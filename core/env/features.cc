@@ -237,10 +237,10 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
   out.edge_src.resize(edges);
   out.edge_dst.resize(edges);
   out.edge_feat.resize(edges * kEdgeFeatures);
-  const int xfers = matches.rules().size();
-  out.counts.resize(xfers);
+  const int rules = matches.rules().size();
+  out.counts.resize(rules);
   int64_t legal = 0;
-  for (int x = 0; x < xfers; ++x) {
+  for (int x = 0; x < rules; ++x) {
     const auto found = matches.matches(x);
     const auto offered = std::min<size_t>(found.size(), static_cast<size_t>(max_locations));
     out.counts[x] = static_cast<int32_t>(offered);

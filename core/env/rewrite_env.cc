@@ -22,9 +22,9 @@ mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
   spec.node_features = kNodeFeatures;
   spec.edge_features = kEdgeFeatures;
   spec.global_features = kGlobalFeatures;
-  spec.xfers = rules.size();
+  spec.rules = rules.size();
   spec.max_locations = max_locations;
-  spec.xfer_names = rules.names();
+  spec.rule_names = rules.names();
   return spec;
 }
 
@@ -85,18 +85,18 @@ struct RewriteEnv::Impl {
   }
 
   void apply(mdp::Action action) {
-    const auto matches = index.matches(action.xfer);
+    const auto matches = index.matches(action.rule);
     const int offered = std::min<int>(static_cast<int>(matches.size()), options.max_locations);
     if (action.location < 0 || action.location >= offered) {
-      fail("illegal action: location {} of xfer {} ({}), which has {} locations", action.location, action.xfer,
-           rules->name(action.xfer), offered);
+      fail("illegal action: location {} of rule {} ({}), which has {} locations", action.location, action.rule,
+           rules->name(action.rule), offered);
     }
     graph::Editor editor(std::move(graph));
-    index.edit(action.xfer, action.location, editor);
+    index.edit(action.rule, action.location, editor);
     graph::Delta delta;
     auto edited = editor.finish(&delta);
     if (!edited)
-      fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.xfer),
+      fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.rule),
            action.location);
     graph = std::move(*edited);
     index.update(graph, delta);
@@ -170,9 +170,9 @@ mdp::Observation RewriteEnv::reset(uint64_t /*key*/) {
 mdp::StepResult RewriteEnv::step(mdp::Action action) {
   Impl& s = *impl_;
   if (!s.running) fail("step() on an episode that has ended; call reset() first");
-  if (action.xfer < 0 || action.xfer > s.spec.xfers) fail("illegal action: xfer {} of {}", action.xfer, s.spec.xfers);
+  if (action.rule < 0 || action.rule > s.spec.rules) fail("illegal action: rule {} of {}", action.rule, s.spec.rules);
   const Stopwatch watch;
-  const bool noop = action.xfer == s.spec.xfers;
+  const bool noop = action.rule == s.spec.rules;
   const cost::Cost before = s.cost;
   const double measured_before = s.measured;
   s.running = false;  // an error below ends the episode
@@ -182,7 +182,7 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
     s.cost = s.features.cost(s.graph);
     if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.graph);
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
-    result.info.rule = s.rules->name(action.xfer);
+    result.info.rule = s.rules->name(action.rule);
   }
   ++s.steps;
   result.terminal = noop || s.index.total() == 0;
@@ -204,14 +204,14 @@ graph::Graph replay(const graph::Graph& start, const rules::RuleSet& rules, cons
   graph::Graph current = start;
   for (size_t i = 0; i < trace.size(); ++i) {
     const mdp::Action a = trace[i];
-    if (a.xfer < 0 || a.xfer >= rules.size())
-      fail("trace step {}: xfer {} is not one of the {} rules", i, a.xfer, rules.size());
-    const auto matches = rules::find_matches(rules, a.xfer, current);
+    if (a.rule < 0 || a.rule >= rules.size())
+      fail("trace step {}: rule {} is not one of the {} rules", i, a.rule, rules.size());
+    const auto matches = rules::find_matches(rules, a.rule, current);
     const int offered = std::min<int>(static_cast<int>(matches.size()), max_locations);
     if (a.location < 0 || a.location >= offered)
-      fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.xfer), offered, a.location + 1);
+      fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.rule), offered, a.location + 1);
     auto rewrite = rules::apply(rules, matches[a.location], current);
-    if (!rewrite) fail("trace step {}: rule {} does not apply at location {}", i, rules.name(a.xfer), a.location);
+    if (!rewrite) fail("trace step {}: rule {} does not apply at location {}", i, rules.name(a.rule), a.location);
     current = std::move(rewrite->graph);
   }
   return current;

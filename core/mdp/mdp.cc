@@ -39,10 +39,10 @@ void check_finite(std::string_view field, const std::vector<float>& values) {
 }  // namespace
 
 uint64_t ObservationSpec::hash() const {
-  const int64_t sizes[] = {ops, node_features, edge_features, global_features, xfers, max_locations};
+  const int64_t sizes[] = {ops, node_features, edge_features, global_features, rules, max_locations};
   uint64_t h = hash_ints(sizes, 0x5BEC);
-  h = hash_combine(h, xfer_names.size());
-  for (const auto& name : xfer_names) h = hash_combine(h, hash_string(name));
+  h = hash_combine(h, rule_names.size());
+  for (const auto& name : rule_names) h = hash_combine(h, hash_string(name));
   return h;
 }
 
@@ -52,7 +52,7 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   const size_t edges = o.edge_src.size();
   check_finite("latent", o.latent);
   if (!o.latent.empty()) check_size("latent", o.latent.size(), static_cast<size_t>(spec.latent_features));
-  check_size("counts", o.counts.size(), static_cast<size_t>(spec.xfers));
+  check_size("counts", o.counts.size(), static_cast<size_t>(spec.rules));
   check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
   if (is_dreamed(o)) {
     check_size("edges, globals and locations of a dream", edges + o.globals.size() + o.loc_node.size(), 0);

@@ -9,9 +9,9 @@
 
 namespace rlgo::mdp {
 
-// xfer in [0, xfers): apply that rule at its location-th match; xfer == xfers: NO-OP, ends the episode, location 0.
+// rule in [0, rules): apply that rule at its location-th match; rule == rules: NO-OP, ends the episode, location 0.
 struct Action {
-  int32_t xfer = 0;
+  int32_t rule = 0;
   int32_t location = 0;
   bool operator==(const Action&) const = default;
 };
@@ -25,10 +25,10 @@ struct Observation {
   std::vector<int32_t> edge_dst;  // [E] index of the reading node
   std::vector<float> edge_feat;   // [E * edge_features]
   std::vector<float> globals;     // [global_features]
-  // Legal locations per xfer, NO-OP not counted (it is always legal): locations 0..counts[x]-1 of xfer x are legal, and
-  // no others. So xfer_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
-  std::vector<int32_t> counts;    // [xfers] each in [0, max_locations]
-  std::vector<int32_t> loc_node;  // [sum(counts)] node index of each location's matched root, grouped by xfer in order
+  // Legal locations per rule, NO-OP not counted (it is always legal): locations 0..counts[x]-1 of rule x are legal, and
+  // no others. So rule_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
+  std::vector<int32_t> counts;    // [rules] each in [0, max_locations]
+  std::vector<int32_t> loc_node;  // [sum(counts)] node index of each location's matched root, grouped by rule in order
   // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
   // fills it. A dreamed observation is this and counts alone, all else is empty.
   std::vector<float> latent;
@@ -41,9 +41,9 @@ struct ObservationSpec {
   int32_t node_features = 0;
   int32_t edge_features = 0;
   int32_t global_features = 0;
-  int32_t xfers = 0;  // rules; actions are xfers + 1 (NO-OP last)
+  int32_t rules = 0;  // rules; actions are rules + 1 (NO-OP last)
   int32_t max_locations = 200;
-  std::vector<std::string> xfer_names;  // [xfers]
+  std::vector<std::string> rule_names;  // [rules]
   int32_t latent_features = 0;          // of the agent, not of the environment: not in the hash, never stored
   uint64_t hash() const;
   bool operator==(const ObservationSpec&) const = default;
@@ -111,9 +111,9 @@ struct Step {
   Observation observation;
   Action action;
   float reward = 0;
-  float log_prob_xfer = 0;      // of the behaviour policy
+  float log_prob_rule = 0;      // of the behaviour policy
   float log_prob_location = 0;  // 0 for NO-OP
-  float value_xfer = 0;
+  float value_rule = 0;
   float value_location = 0;
   StepInfo info;
 };
@@ -130,7 +130,7 @@ struct Trajectory {
   double best_cost_us = 0;  // lowest over the episode
   std::vector<Step> steps;
   Observation last;           // after the last action; bootstraps when truncated
-  float last_value_xfer = 0;  // of `last`, 0 when terminal
+  float last_value_rule = 0;  // of `last`, 0 when terminal
 };
 
 // Whole trajectories as bytes (versioned, checksummed by the caller); coded.h has them half-way. decode throws Error on

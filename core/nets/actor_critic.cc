@@ -15,12 +15,12 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
   const double gain = std::sqrt(2.0);
   encoder_ = register_module("encoder", Encoder(spec, options.encoder(), rng));
 
-  xfer_nodes_ = register_module("xfer_nodes", Dense(w, w, rng));
-  xfer_pooled_ = register_module("xfer_pooled", Dense(2 * w + 1, w, rng, DenseOptions{.gain = gain, .fan_in = 4 * w}));
-  xfer_global_ =
+  rule_nodes_ = register_module("xfer_nodes", Dense(w, w, rng));
+  rule_pooled_ = register_module("xfer_pooled", Dense(2 * w + 1, w, rng, DenseOptions{.gain = gain, .fan_in = 4 * w}));
+  rule_global_ =
       register_module("xfer_global", Dense(w, w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
-  xfer_table_ = register_parameter("xfer_table", normal_init({spec.xfers, w}, 0.5, rng));
-  xfer_score_ = register_module("xfer_score", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
+  rule_table_ = register_parameter("xfer_table", normal_init({spec.rules, w}, 0.5, rng));
+  rule_score_ = register_module("xfer_score", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
   noop_hidden_ = register_module("noop_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
   noop_score_ = register_module("noop_score", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
 
@@ -31,7 +31,7 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
   }
   location_global_ = register_module("location_global",
                                      Dense(w, w, rng, DenseOptions{.gain = gain, .bias = !pointer, .fan_in = 3 * w}));
-  location_table_ = register_parameter("location_table", normal_init({spec.xfers, w}, 0.5, rng));
+  location_table_ = register_parameter("location_table", normal_init({spec.rules, w}, 0.5, rng));
   location_score_ =
       register_module("location_score", Dense(w, pointer ? 1 : spec.max_locations, rng, DenseOptions{.gain = 0.1}));
 
@@ -41,20 +41,20 @@ ActorCriticImpl::ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOp
 }
 
 // [B, X+1], -inf where illegal.
-Tensor ActorCriticImpl::xfer_logits(const GraphBatch& batch, const Encoding& latent) {
+Tensor ActorCriticImpl::rule_logits(const GraphBatch& batch, const Encoding& latent) {
   const auto noop = noop_score_(torch::relu(noop_hidden_(latent.global)));  // [B, 1]
-  auto rules = torch::full({batch.graphs, batch.xfers}, kMinusInfinity, noop.options());
+  auto rules = torch::full({batch.graphs, batch.rules}, kMinusInfinity, noop.options());
   if (batch.pairs > 0) {
-    const auto at_locations = xfer_nodes_(latent.nodes).index_select(0, batch.loc_node);  // [L, W]
+    const auto at_locations = rule_nodes_(latent.nodes).index_select(0, batch.loc_node);  // [L, W]
     const auto sums = scatter_sum(at_locations, batch.loc_pair, batch.pairs);
-    const auto pair_flat = batch.pair_graph * batch.xfers + batch.pair_xfer;
+    const auto pair_flat = batch.pair_graph * batch.rules + batch.pair_rule;
     const auto count = batch.counts.reshape(-1).index_select(0, pair_flat).to(noop.scalar_type()).unsqueeze(1);
     const auto summary =
         torch::cat({sums / count, segment_max(at_locations, batch.loc_pair, batch.pairs), count.log()}, 1);
-    const auto hidden = add_rows(xfer_pooled_(summary), {xfer_table_, batch.pair_xfer},
-                                 {xfer_global_(latent.global), batch.pair_graph});
-    const auto scores = xfer_score_(torch::relu(hidden)).squeeze(1);  // [P]
-    rules = rules.reshape(-1).index_copy(0, pair_flat, scores).reshape({batch.graphs, batch.xfers});
+    const auto hidden = add_rows(rule_pooled_(summary), {rule_table_, batch.pair_rule},
+                                 {rule_global_(latent.global), batch.pair_graph});
+    const auto scores = rule_score_(torch::relu(hidden)).squeeze(1);  // [P]
+    rules = rules.reshape(-1).index_copy(0, pair_flat, scores).reshape({batch.graphs, batch.rules});
   }
   return torch::cat({rules, noop}, 1);
 }
@@ -65,10 +65,10 @@ Tensor ActorCriticImpl::location_logits(const GraphBatch& batch, const Encoding&
   if (options_.location_head == LocationHead::pointer) {
     const auto index = location_index_(torch::log1p(batch.loc_index.to(global.scalar_type())).unsqueeze(1));
     const auto hidden = add_rows(index, {location_nodes_(latent.nodes), batch.loc_node},
-                                 {location_table_, batch.loc_xfer}, {global, batch.loc_graph});
+                                 {location_table_, batch.loc_rule}, {global, batch.loc_graph});
     return location_score_(torch::relu(hidden)).squeeze(1);
   }
-  const auto hidden = add_rows({}, {location_table_, batch.pair_xfer}, {global, batch.pair_graph});
+  const auto hidden = add_rows({}, {location_table_, batch.pair_rule}, {global, batch.pair_graph});
   const auto scores = location_score_(torch::relu(hidden));  // [P, max_locations]
   return scores.reshape(-1).index_select(0, batch.loc_pair * batch.max_locations + batch.loc_index);
 }

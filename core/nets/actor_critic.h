@@ -23,16 +23,16 @@ class ActorCriticImpl : public AgentImpl {
   Encoder& encoder() { return encoder_; }
 
  private:
-  torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) override;
+  torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) override;
   torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) override;
 
   AgentOptions options_;
   Encoder encoder_{nullptr};
-  // xfer policy: hidden layer over [global, xfer, mean and max of its locations' nodes, log count], then a score.
-  Dense xfer_nodes_{nullptr}, xfer_pooled_{nullptr}, xfer_global_{nullptr}, xfer_score_{nullptr};
+  // rule policy: hidden layer over [global, rule, mean and max of its locations' nodes, log count], then a score.
+  Dense rule_nodes_{nullptr}, rule_pooled_{nullptr}, rule_global_{nullptr}, rule_score_{nullptr};
   Dense noop_hidden_{nullptr}, noop_score_{nullptr};
-  torch::Tensor xfer_table_;  // [X, width]
-  // location policy: hidden layer over [node of the location (pointer), xfer, global, log index (pointer)], then a
+  torch::Tensor rule_table_;  // [X, width]
+  // location policy: hidden layer over [node of the location (pointer), rule, global, log index (pointer)], then a
   // score.
   Dense location_nodes_{nullptr}, location_global_{nullptr}, location_index_{nullptr}, location_score_{nullptr};
   torch::Tensor location_table_;  // [X, width]

@@ -13,14 +13,14 @@ namespace {
 // p log p, with 0 where p is 0.
 Tensor p_log_p(const Tensor& log_p) { return log_p.exp() * log_p.masked_fill(log_p == kMinusInfinity, 0.0); }
 
-// -sum p log p of a policy: over xfers [B], and over the locations of each xfer weighted by its probability [B].
+// -sum p log p of a policy: over rules [B], and over the locations of each rule weighted by its probability [B].
 std::pair<Tensor, Tensor> entropies(const GraphBatch& batch, const Policy& policy) {
-  auto xfer = -p_log_p(policy.xfer).sum(1);
-  if (batch.locations == 0) return {xfer, torch::zeros_like(xfer)};
-  const auto flat = batch.loc_graph * (batch.xfers + 1) + batch.loc_xfer;
-  const auto joint = policy.xfer.reshape(-1).index_select(0, flat).exp() * p_log_p(policy.location);  // [L]
+  auto rule = -p_log_p(policy.rule).sum(1);
+  if (batch.locations == 0) return {rule, torch::zeros_like(rule)};
+  const auto flat = batch.loc_graph * (batch.rules + 1) + batch.loc_rule;
+  const auto joint = policy.rule.reshape(-1).index_select(0, flat).exp() * p_log_p(policy.location);  // [L]
   auto location = -scatter_sum(joint.unsqueeze(1), batch.loc_graph, batch.graphs).squeeze(1);
-  return {xfer, location};
+  return {rule, location};
 }
 
 }  // namespace
@@ -57,22 +57,22 @@ void AgentImpl::make_value_heads(int64_t w, Rng& rng) {
   value_out_ = register_module("value_out", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
   location_value_hidden_ = register_module("location_value_hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
   location_value_out_ = register_module("location_value_out", Dense(w, 1, rng, DenseOptions{.gain = 0.1}));
-  location_value_table_ = register_parameter("location_value_table", normal_init({spec_.xfers + 1, w}, 0.5, rng));
+  location_value_table_ = register_parameter("location_value_table", normal_init({spec_.rules + 1, w}, 0.5, rng));
   value_shift_ = register_buffer("value_shift", torch::zeros({}));
   value_scale_ = register_buffer("value_scale", torch::ones({}));
 }
 
-Tensor AgentImpl::value_of_xfer(const Tensor& global) { return value_of(value_hidden_, value_out_, global, {}); }
+Tensor AgentImpl::value_of_rule(const Tensor& global) { return value_of(value_hidden_, value_out_, global, {}); }
 
-Tensor AgentImpl::value_of_location(const Tensor& global, const Tensor& xfer) {
-  return value_of(location_value_hidden_, location_value_out_, global, location_value_table_.index_select(0, xfer));
+Tensor AgentImpl::value_of_location(const Tensor& global, const Tensor& rule) {
+  return value_of(location_value_hidden_, location_value_out_, global, location_value_table_.index_select(0, rule));
 }
 
 Policy AgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
   Policy result;
-  result.xfer = torch::log_softmax(xfer_logits(batch, latent), 1);
+  result.rule = torch::log_softmax(rule_logits(batch, latent), 1);
   result.location = batch.locations == 0
-                        ? torch::zeros({0}, result.xfer.options())
+                        ? torch::zeros({0}, result.rule.options())
                         : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
   return result;
 }
@@ -91,19 +91,19 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
   c10::InferenceMode inference;
   const auto latent = encode(batch);
   const auto distribution = policy(batch, latent);
-  const auto log_xfer = to_floats(distribution.xfer);
+  const auto log_rule = to_floats(distribution.rule);
   const auto log_location = to_floats(distribution.location);
   Decisions result;
   std::vector<int64_t> chosen;
   for (int64_t b = 0; b < batch.graphs; ++b) {
-    const float* row = log_xfer.data() + b * (batch.xfers + 1);
-    if (!std::isfinite(row[batch.xfers])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
+    const float* row = log_rule.data() + b * (batch.rules + 1);
+    if (!std::isfinite(row[batch.rules])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
     const auto u = static_cast<size_t>(2 * b);
-    const int64_t x = greedy ? most_probable(row, batch.xfers + 1) : sample_log(row, batch.xfers + 1, uniforms[u]);
+    const int64_t x = greedy ? most_probable(row, batch.rules + 1) : sample_log(row, batch.rules + 1, uniforms[u]);
     int64_t location = 0;
     float log_prob_location = 0;
-    if (x < batch.xfers) {
-      const auto pair = static_cast<size_t>(b * batch.xfers + x);
+    if (x < batch.rules) {
+      const auto pair = static_cast<size_t>(b * batch.rules + x);
       const float* part = log_location.data() + batch.loc_offset[pair];
       const int64_t count = batch.loc_offset[pair + 1] - batch.loc_offset[pair];
       location = greedy ? most_probable(part, count) : sample_log(part, count, uniforms[u + 1]);
@@ -113,13 +113,13 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
     }
     chosen.push_back(x);
     result.actions.push_back({static_cast<int32_t>(x), static_cast<int32_t>(location)});
-    result.log_prob_xfer.push_back(row[x]);
+    result.log_prob_rule.push_back(row[x]);
     result.log_prob_location.push_back(log_prob_location);
   }
-  result.value_xfer = to_floats(value_of_xfer(latent.global));
+  result.value_rule = to_floats(value_of_rule(latent.global));
   result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
-  const auto [xfer, location] = entropies(batch, distribution);
-  result.entropy = to_floats(xfer + location);
+  const auto [rule, location] = entropies(batch, distribution);
+  result.entropy = to_floats(rule + location);
   return result;
 }
 
@@ -130,27 +130,27 @@ Evaluation AgentImpl::evaluate(const GraphBatch& batch, std::span<const mdp::Act
   std::vector<float> has_location;
   for (size_t b = 0; b < actions.size(); ++b) {
     const auto [x, location] = actions[b];
-    const bool noop = x == batch.xfers;
-    const auto pair = b * static_cast<size_t>(batch.xfers) + static_cast<size_t>(x);
+    const bool noop = x == batch.rules;
+    const auto pair = b * static_cast<size_t>(batch.rules) + static_cast<size_t>(x);
     const bool legal = noop ? location == 0
-                            : x >= 0 && x < batch.xfers && location >= 0 &&
+                            : x >= 0 && x < batch.rules && location >= 0 &&
                                   location < batch.loc_offset[pair + 1] - batch.loc_offset[pair];
-    if (!legal) fail("evaluate: action (xfer {}, location {}) of graph {} is not legal", x, location, b);
+    if (!legal) fail("evaluate: action (rule {}, location {}) of graph {} is not legal", x, location, b);
     chosen.push_back(x);
     place.push_back(noop ? 0 : batch.loc_offset[pair] + location);
     has_location.push_back(noop ? 0.0f : 1.0f);
   }
   const auto latent = encode(batch);
   const auto distribution = policy(batch, latent);
-  const auto xfer = to_ints(chosen, device());
+  const auto rule = to_ints(chosen, device());
   Evaluation result;
-  result.log_prob_xfer = distribution.xfer.gather(1, xfer.unsqueeze(1)).squeeze(1);
-  result.log_prob_location = batch.locations == 0 ? torch::zeros_like(result.log_prob_xfer)
+  result.log_prob_rule = distribution.rule.gather(1, rule.unsqueeze(1)).squeeze(1);
+  result.log_prob_location = batch.locations == 0 ? torch::zeros_like(result.log_prob_rule)
                                                   : distribution.location.index_select(0, to_ints(place, device())) *
                                                         torch::tensor(has_location).to(device());
-  std::tie(result.entropy_xfer, result.entropy_location) = entropies(batch, distribution);
-  result.value_xfer = value_of_xfer(latent.global);
-  result.value_location = value_of_location(latent.global, xfer);
+  std::tie(result.entropy_rule, result.entropy_location) = entropies(batch, distribution);
+  result.value_rule = value_of_rule(latent.global);
+  result.value_location = value_of_location(latent.global, rule);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// What every agent's network has, whatever it sees: four heads (policy and value for the xfer, policy and value for its
+// What every agent's network has, whatever it sees: four heads (policy and value for the rule, policy and value for its
 // location), masks, sampling, likelihoods, value scaling. Used alike by actors (act) and the learner
 // (evaluate), with the same masks.
 #pragma once
@@ -21,25 +21,25 @@ namespace rlgo::nets {
 // What the agent decided for each of B graphs. Values are in units of reward.
 struct Decisions {
   std::vector<mdp::Action> actions;
-  std::vector<float> log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
-  std::vector<float> value_xfer, value_location;
+  std::vector<float> log_prob_rule, log_prob_location;  // the latter 0 for NO-OP
+  std::vector<float> value_rule, value_location;
   std::vector<float> entropy;  // joint, nats; empty where the agent does not work it out
 };
 
 // What the agent thinks of given actions. Differentiable, all [B].
 struct Evaluation {
-  torch::Tensor log_prob_xfer, log_prob_location;  // the latter 0 for NO-OP
-  torch::Tensor entropy_xfer;                      // H(xfer)
+  torch::Tensor log_prob_rule, log_prob_location;  // the latter 0 for NO-OP
+  torch::Tensor entropy_rule;                      // H(rule)
   torch::Tensor entropy_location;                  // sum over x of p(x) H(location | x)
-  torch::Tensor value_xfer, value_location;        // units of reward
-  torch::Tensor log_prob() const { return log_prob_xfer + log_prob_location; }
-  torch::Tensor entropy() const { return entropy_xfer + entropy_location; }  // of the joint action, exact
+  torch::Tensor value_rule, value_location;        // units of reward
+  torch::Tensor log_prob() const { return log_prob_rule + log_prob_location; }
+  torch::Tensor entropy() const { return entropy_rule + entropy_location; }  // of the joint action, exact
 };
 
 // Log-probabilities of every legal action.
 struct Policy {
-  torch::Tensor xfer;      // [B, X+1], -inf where illegal; NO-OP last, always legal
-  torch::Tensor location;  // [L], log pi(location | xfer), grouped as in the batch
+  torch::Tensor rule;      // [B, X+1], -inf where illegal; NO-OP last, always legal
+  torch::Tensor location;  // [L], log pi(location | rule), grouped as in the batch
 };
 
 class AgentImpl : public torch::nn::Module {
@@ -50,9 +50,9 @@ class AgentImpl : public torch::nn::Module {
   // The latent of each graph: `global` [B, width] is what heads and values read.
   virtual Encoding encode(const GraphBatch& batch) = 0;
 
-  // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (xfer,
+  // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (rule,
   // location): inverse-CDF sampling, so that an episode depends on its own random stream, whatever else is in the
-  // batch. Greedy takes the most probable xfer, then its most probable location, and needs no numbers.
+  // batch. Greedy takes the most probable rule, then its most probable location, and needs no numbers.
   virtual Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
   // Throws Error where an action is not legal.
   Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
@@ -67,10 +67,10 @@ class AgentImpl : public torch::nn::Module {
  protected:
   explicit AgentImpl(const mdp::ObservationSpec& spec) : spec_(spec) {}
   void make_value_heads(int64_t width, Rng& rng);
-  virtual torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [B, X+1], -inf: illegal
+  virtual torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [B, X+1], -inf: illegal
   virtual torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [L]
-  torch::Tensor value_of_xfer(const torch::Tensor& global);                                    // [B]
-  torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& xfer);     // [B], of chosen xfers
+  torch::Tensor value_of_rule(const torch::Tensor& global);                                    // [B]
+  torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& rule);     // [B], of chosen rules
 
  private:
   torch::Tensor value_of(Dense& hidden, Dense& out, const torch::Tensor& global, const torch::Tensor& extra);

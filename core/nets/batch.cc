@@ -60,7 +60,7 @@ class Filler {
 void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
                const mdp::ObservationSpec& spec) {
   batch.graphs = static_cast<int64_t>(observations.size());
-  batch.xfers = spec.xfers;
+  batch.rules = spec.rules;
   batch.max_locations = spec.max_locations;
   batch.node_offset = {0};
   batch.edge_offset = {0};
@@ -83,11 +83,11 @@ bool any_dreamed(std::span<const mdp::Observation* const> observations) {
 void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, Arena& ints, Arena& floats) {
   for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
-  ints.add(&batch.counts, {batch.graphs, batch.xfers});
+  ints.add(&batch.counts, {batch.graphs, batch.rules});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
-  for (auto* part : {&batch.loc_graph, &batch.loc_xfer, &batch.loc_index, &batch.loc_pair})
+  for (auto* part : {&batch.loc_graph, &batch.loc_rule, &batch.loc_index, &batch.loc_pair})
     ints.add(part, {batch.locations});
-  for (auto* part : {&batch.pair_graph, &batch.pair_xfer}) ints.add(part, {batch.pairs});
+  for (auto* part : {&batch.pair_graph, &batch.pair_rule}) ints.add(part, {batch.pairs});
   floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
   floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
@@ -124,22 +124,22 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
 
 void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
   const bool dreamed = any_dreamed(observations);
-  Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), xfer(batch.loc_xfer),
-      index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_xfer(batch.pair_xfer);
+  Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), rule(batch.loc_rule),
+      index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_rule(batch.pair_rule);
   int64_t pairs = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     counts.copy(o.counts);
     if (!dreamed) node.copy(o.loc_node, batch.node_offset[static_cast<size_t>(g)]);
-    for (int64_t x = 0; x < batch.xfers; ++x) {
+    for (int64_t x = 0; x < batch.rules; ++x) {
       const int64_t count = o.counts[static_cast<size_t>(x)];
       if (count == 0) continue;
       graph.repeat(count, g);
-      xfer.repeat(count, x);
+      rule.repeat(count, x);
       for (int64_t i = 0; i < count; ++i) index.put(i);
       pair.repeat(count, pairs++);
       pair_graph.put(g);
-      pair_xfer.put(x);
+      pair_rule.put(x);
     }
   }
 }
@@ -176,13 +176,13 @@ FourTuple four_tuple(const mdp::Observation& observation, const mdp::Observation
   FourTuple result;
   result.graph_tuple = {torch::cat({batch.node_op.to(torch::kFloat32).unsqueeze(1), batch.node_feat}, 1),
                         batch.edge_feat, batch.edge_src, batch.edge_dst, batch.globals.squeeze(0)};
-  for (size_t x = 0; x < static_cast<size_t>(spec.xfers); ++x) {
-    result.xfer_tuples.push_back(batch.loc_node.slice(0, batch.loc_offset[x], batch.loc_offset[x + 1]));
+  for (size_t x = 0; x < static_cast<size_t>(spec.rules); ++x) {
+    result.rule_tuples.push_back(batch.loc_node.slice(0, batch.loc_offset[x], batch.loc_offset[x + 1]));
   }
   const auto counts = torch::cat({batch.counts.squeeze(0), torch::zeros({1}, torch::kInt64)});
   result.location_masks = torch::arange(spec.max_locations).unsqueeze(0) < counts.unsqueeze(1);
-  result.xfer_mask = counts > 0;
-  result.xfer_mask[spec.xfers] = true;
+  result.rule_mask = counts > 0;
+  result.rule_mask[spec.rules] = true;
   return result;
 }
 

@@ -10,11 +10,11 @@
 
 namespace rlgo::nets {
 
-// B graphs with N nodes, E edges, L legal locations in all. A "pair" is a (graph, xfer) with at least one location; P
-// pairs, ordered by graph, then xfer; locations are grouped by pair. Integers are int64, numbers float32.
+// B graphs with N nodes, E edges, L legal locations in all. A "pair" is a (graph, rule) with at least one location; P
+// pairs, ordered by graph, then rule; locations are grouped by pair. Integers are int64, numbers float32.
 struct GraphBatch {
   int64_t graphs = 0, nodes = 0, edges = 0, locations = 0, pairs = 0;
-  int64_t xfers = 0, max_locations = 0;
+  int64_t rules = 0, max_locations = 0;
 
   torch::Tensor node_op;     // [N]
   torch::Tensor node_feat;   // [N, node_features]
@@ -24,21 +24,21 @@ struct GraphBatch {
   torch::Tensor edge_feat;   // [E, edge_features]
   torch::Tensor edge_graph;  // [E]
   torch::Tensor globals;     // [B, global_features]
-  torch::Tensor counts;      // [B, X] legal locations per xfer
+  torch::Tensor counts;      // [B, X] legal locations per rule
   torch::Tensor latent;      // [B, latent_features]; 0 where an observation has none
 
   torch::Tensor loc_node;    // [L] index into the joined nodes; [0] where an observation is dreamed
   torch::Tensor loc_graph;   // [L]
-  torch::Tensor loc_xfer;    // [L]
+  torch::Tensor loc_rule;    // [L]
   torch::Tensor loc_index;   // [L] the action's `location`
   torch::Tensor loc_pair;    // [L] sorted
   torch::Tensor pair_graph;  // [P]
-  torch::Tensor pair_xfer;   // [P]
+  torch::Tensor pair_rule;   // [P]
 
   // Host copies, for what cannot be a tensor operation.
   std::vector<int64_t> node_offset;  // [B+1] first node of each graph
   std::vector<int64_t> edge_offset;  // [B+1]
-  std::vector<int64_t> loc_offset;   // [B*X+1] first location of graph b, xfer x at b*X+x
+  std::vector<int64_t> loc_offset;   // [B*X+1] first location of graph b, rule x at b*X+x
 
   // Numbers as `type` in place of float32: for networks of double precision.
   void convert(torch::ScalarType type);
@@ -51,7 +51,7 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec,
                    torch::Device device = torch::kCPU);
 
-// The state as RLFlow names it: the four-tuple (graph_tuple, xfer_tuples, location_masks, xfer_mask).
+// The state as RLFlow names it: the four-tuple (graph_tuple, rule_tuples, location_masks, rule_mask).
 struct GraphTuple {
   torch::Tensor nodes;      // [N, 1 + node_features] operator id, then features
   torch::Tensor edges;      // [E, edge_features]
@@ -61,9 +61,9 @@ struct GraphTuple {
 };
 struct FourTuple {
   GraphTuple graph_tuple;
-  std::vector<torch::Tensor> xfer_tuples;  // [X] of [counts[x]] int64: node that each location of the xfer rewrites
+  std::vector<torch::Tensor> rule_tuples;  // [X] of [counts[x]] int64: node that each location of the rule rewrites
   torch::Tensor location_masks;            // [X+1, max_locations] bool; NO-OP's row is false
-  torch::Tensor xfer_mask;                 // [X+1] bool; NO-OP, last, is true
+  torch::Tensor rule_mask;                 // [X+1] bool; NO-OP, last, is true
 };
 FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec);
 

@@ -17,14 +17,14 @@ LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentA
   input_ = register_module("input", Dense(spec.latent_features, w, rng, DenseOptions{.gain = gain}));
   norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({w})));
   hidden_ = register_module("hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
-  xfer_score_ = register_module("xfer_score", Dense(w, spec.xfers + 1, rng, DenseOptions{.gain = 0.1}));
-  count_weight_ = register_parameter("count_weight", torch::zeros({spec.xfers}));
+  rule_score_ = register_module("xfer_score", Dense(w, spec.rules + 1, rng, DenseOptions{.gain = 0.1}));
+  count_weight_ = register_parameter("count_weight", torch::zeros({spec.rules}));
   location_global_ = register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 2 * w}));
-  location_table_ = register_parameter("location_table", normal_init({spec.xfers, w}, 0.5, rng));
+  location_table_ = register_parameter("location_table", normal_init({spec.rules, w}, 0.5, rng));
   location_score_ = register_module("location_score", Dense(w, spec.max_locations, rng, DenseOptions{.gain = 0.1}));
   make_value_heads(w, rng);
   torch::NoGradGuard no_grad;
-  xfer_score_->bias[spec.xfers].fill_(options.noop_bias);
+  rule_score_->bias[spec.rules].fill_(options.noop_bias);
 }
 
 Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
@@ -33,19 +33,19 @@ Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
   return result;
 }
 
-Tensor LatentAgentImpl::xfer_logits(const GraphBatch& batch, const Encoding& latent) {
-  const auto scores = xfer_score_(latent.global);  // [B, X+1]
-  const auto rules = scores.slice(1, 0, batch.xfers) + count_weight_ * batch.counts.to(scores.scalar_type()).log1p();
-  return torch::cat({rules.masked_fill(batch.counts == 0, kMinusInfinity), scores.slice(1, batch.xfers)}, 1);
+Tensor LatentAgentImpl::rule_logits(const GraphBatch& batch, const Encoding& latent) {
+  const auto scores = rule_score_(latent.global);  // [B, X+1]
+  const auto rules = scores.slice(1, 0, batch.rules) + count_weight_ * batch.counts.to(scores.scalar_type()).log1p();
+  return torch::cat({rules.masked_fill(batch.counts == 0, kMinusInfinity), scores.slice(1, batch.rules)}, 1);
 }
 
-Tensor LatentAgentImpl::location_scores(const Encoding& latent, const Tensor& graph, const Tensor& xfer) {
-  const auto hidden = add_rows({}, {location_table_, xfer}, {location_global_(latent.global), graph});
+Tensor LatentAgentImpl::location_scores(const Encoding& latent, const Tensor& graph, const Tensor& rule) {
+  const auto hidden = add_rows({}, {location_table_, rule}, {location_global_(latent.global), graph});
   return location_score_(torch::relu(hidden));
 }
 
 Tensor LatentAgentImpl::location_logits(const GraphBatch& batch, const Encoding& latent) {
-  const auto scores = location_scores(latent, batch.pair_graph, batch.pair_xfer);
+  const auto scores = location_scores(latent, batch.pair_graph, batch.pair_rule);
   return scores.reshape(-1).index_select(0, batch.loc_pair * batch.max_locations + batch.loc_index);
 }
 
@@ -55,33 +55,33 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
   }
   c10::InferenceMode inference;
   const auto latent = encode(batch);
-  const auto log_xfer = torch::log_softmax(xfer_logits(batch, latent), 1).to(torch::kCPU).contiguous();
+  const auto log_rule = torch::log_softmax(rule_logits(batch, latent), 1).to(torch::kCPU).contiguous();
   const auto counts = batch.counts.to(torch::kCPU);
   Decisions result;
-  std::vector<int64_t> chosen, graphs, xfers;
+  std::vector<int64_t> chosen, graphs, rules;
   for (int64_t b = 0; b < batch.graphs; ++b) {
-    const float* row = log_xfer.const_data_ptr<float>() + b * (batch.xfers + 1);
-    if (!std::isfinite(row[batch.xfers])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
+    const float* row = log_rule.const_data_ptr<float>() + b * (batch.rules + 1);
+    if (!std::isfinite(row[batch.rules])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
     const double u = greedy ? 0 : uniforms[static_cast<size_t>(2 * b)];
-    const int64_t x = greedy ? most_probable(row, batch.xfers + 1) : sample_log(row, batch.xfers + 1, u);
+    const int64_t x = greedy ? most_probable(row, batch.rules + 1) : sample_log(row, batch.rules + 1, u);
     chosen.push_back(x);
     result.actions.push_back({static_cast<int32_t>(x), 0});
-    result.log_prob_xfer.push_back(row[x]);
+    result.log_prob_rule.push_back(row[x]);
     result.log_prob_location.push_back(0);
-    if (x == batch.xfers) continue;
+    if (x == batch.rules) continue;
     graphs.push_back(b);
-    xfers.push_back(x);
+    rules.push_back(x);
   }
   if (!graphs.empty()) {
-    const auto graph = to_ints(graphs, device()), xfer = to_ints(xfers, device());
-    const auto legal = batch.counts.reshape(-1).index_select(0, graph * batch.xfers + xfer).unsqueeze(1);  // [M, 1]
+    const auto graph = to_ints(graphs, device()), rule = to_ints(rules, device());
+    const auto legal = batch.counts.reshape(-1).index_select(0, graph * batch.rules + rule).unsqueeze(1);  // [M, 1]
     const auto outside = torch::arange(batch.max_locations, legal.options()).unsqueeze(0) >= legal;
-    const auto scores = location_scores(latent, graph, xfer).masked_fill(outside, kMinusInfinity);
+    const auto scores = location_scores(latent, graph, rule).masked_fill(outside, kMinusInfinity);
     const auto log_location = torch::log_softmax(scores, 1).to(torch::kCPU).contiguous();
     for (size_t i = 0; i < graphs.size(); ++i) {
       const auto b = static_cast<size_t>(graphs[i]);
       const float* row = log_location.const_data_ptr<float>() + static_cast<int64_t>(i) * batch.max_locations;
-      const int64_t count = counts.const_data_ptr<int64_t>()[graphs[i] * batch.xfers + xfers[i]];
+      const int64_t count = counts.const_data_ptr<int64_t>()[graphs[i] * batch.rules + rules[i]];
       const int64_t location = greedy ? most_probable(row, count) : sample_log(row, count, uniforms[2 * b + 1]);
       if (!std::isfinite(row[location]))
         fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
@@ -89,7 +89,7 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
       result.log_prob_location[b] = row[location];
     }
   }
-  result.value_xfer = to_floats(value_of_xfer(latent.global));
+  result.value_rule = to_floats(value_of_rule(latent.global));
   result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
   return result;
 }

@@ -17,19 +17,19 @@ class LatentAgentImpl : public AgentImpl {
 
   // `global` is the second hidden layer [B, width]; nodes and edges are undefined.
   Encoding encode(const GraphBatch& batch) override;
-  // Works out the location policy of the chosen xfers alone; Decisions::entropy stays empty.
+  // Works out the location policy of the chosen rules alone; Decisions::entropy stays empty.
   Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false) override;
 
  private:
-  torch::Tensor xfer_logits(const GraphBatch& batch, const Encoding& latent) override;
+  torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) override;
   torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) override;
-  // [M, max_locations] scores of all locations of xfers [M] in graphs [M].
-  torch::Tensor location_scores(const Encoding& latent, const torch::Tensor& graph, const torch::Tensor& xfer);
+  // [M, max_locations] scores of all locations of rules [M] in graphs [M].
+  torch::Tensor location_scores(const Encoding& latent, const torch::Tensor& graph, const torch::Tensor& rule);
 
   Dense input_{nullptr}, hidden_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
-  Dense xfer_score_{nullptr};   // [B, X+1], NO-OP last
-  torch::Tensor count_weight_;  // [X] what log(1 + count) of an xfer adds to its score
+  Dense rule_score_{nullptr};   // [B, X+1], NO-OP last
+  torch::Tensor count_weight_;  // [X] what log(1 + count) of an rule adds to its score
   Dense location_global_{nullptr}, location_score_{nullptr};
   torch::Tensor location_table_;  // [X, width]
 };

@@ -59,7 +59,7 @@ struct WorldOptions {
   EncoderOptions encoder;     // width is Z
   int hidden = 256;           // LSTM units, 4..4096
   int mixtures = 8;           // Gaussians per latent dimension, 1..64
-  int action_width = 32;      // of the embedding of an xfer, 1..1024
+  int action_width = 32;      // of the embedding of an rule, 1..1024
   int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
   double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units, 1e-6..1
   RewardModel reward_model = RewardModel::joint;

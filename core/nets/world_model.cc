@@ -19,20 +19,20 @@ constexpr double kRarelyEnds = -6;  // logit of other ends, before training
 }  // namespace
 
 std::array<float, 2> location_features(mdp::Action action, std::span<const int32_t> counts, int32_t max_locations) {
-  if (static_cast<size_t>(action.xfer) >= counts.size()) return {0, 0};
+  if (static_cast<size_t>(action.rule) >= counts.size()) return {0, 0};
   const auto location = static_cast<float>(action.location);
-  const auto count = static_cast<float>(std::max(counts[static_cast<size_t>(action.xfer)], 1));
+  const auto count = static_cast<float>(std::max(counts[static_cast<size_t>(action.rule)], 1));
   return {(location + 0.5f) / count, location / static_cast<float>(max_locations)};
 }
 
 WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOptions& options, uint64_t seed)
     : spec_(spec), options_((check(options), options)) {
   Rng rng({seed, 0x304D31});
-  const int64_t z = options.encoder.width, h = options.hidden, k = options.mixtures, x = spec.xfers,
+  const int64_t z = options.encoder.width, h = options.hidden, k = options.mixtures, x = spec.rules,
                 r = options.ensemble;
   spec_.latent_features = static_cast<int32_t>(z + h);
   encoder_ = register_module("encoder", Encoder(spec, options.encoder, rng));
-  xfer_table_ = register_parameter("xfer_table", normal_init({x + 1, options.action_width}, 0.5, rng));
+  rule_table_ = register_parameter("xfer_table", normal_init({x + 1, options.action_width}, 0.5, rng));
   const int64_t in = z + x + options.action_width + 2;
   w_ih_ = register_parameter("w_ih", uniform_init({4 * h, in}, 1.0, in + h, rng));
   w_hh_ = register_parameter("w_hh", uniform_init({4 * h, h}, 1.0, in + h, rng));
@@ -75,7 +75,7 @@ Memory WorldModelImpl::blank(int64_t graphs) const {
 }
 
 Tensor WorldModelImpl::features(const WorldInput& input) const {
-  return torch::cat({input.z, input.counts.log1p(), torch::embedding(xfer_table_, input.xfer), input.location}, -1);
+  return torch::cat({input.z, input.counts.log1p(), torch::embedding(rule_table_, input.rule), input.location}, -1);
 }
 
 Prediction WorldModelImpl::heads(const Tensor& h, const WorldInput& input) {
@@ -92,14 +92,14 @@ Prediction WorldModelImpl::heads(const Tensor& h, const WorldInput& input) {
   p.z = {parts.select(-3, 0), parts.select(-3, 1) + input.z.unsqueeze(-1),
          floored_log_sigma(parts.select(-3, 2), options_.sigma_floor)};
   // NO-OP ends an episode by contract (mdp::Action); the head has to learn only other ends.
-  p.terminal = terminal_(h).squeeze(-1) + kNoOpEnds * (input.xfer == spec_.xfers).to(h.scalar_type());
+  p.terminal = terminal_(h).squeeze(-1) + kNoOpEnds * (input.rule == spec_.rules).to(h.scalar_type());
   p.present = present_(h) + stay_ * ((input.counts > 0).to(h.scalar_type()) * 2 - 1);
   p.log_count = count_(h) + input.counts.log1p();
   p.members = shaped(members_(h), {r, z}) + input.z.unsqueeze(-2);
   const auto seen =
       options_.reward_model == RewardModel::separate
           ? torch::cat(
-                {h.detach(), input.z.detach(), torch::embedding(xfer_table_, input.xfer).detach(), input.location}, -1)
+                {h.detach(), input.z.detach(), torch::embedding(rule_table_, input.rule).detach(), input.location}, -1)
           : h;
   const auto hidden = shaped(torch::relu(reward_hidden_(seen)), {r, kRewardWidth});
   p.reward = (hidden * reward_out_->weight).sum(-1) + reward_out_->bias;

@@ -1,6 +1,6 @@
 // The world model (Ha and Schmidhuber 2018): an encoder V of observations, a memory M (LSTM) and heads that predict
 // what an action does: the next latent as mixtures, the reward, whether the episode ends, and the legal actions as
-// counts per xfer, which give the xfer mask and the location masks exactly. B graphs, Z latent, X xfers, H hidden
+// counts per rule, which give the rule mask and the location masks exactly. B graphs, Z latent, X rules, H hidden
 // units, K components, R members of the ensemble. Definitions only; learner/world trains it.
 #pragma once
 
@@ -27,17 +27,17 @@ struct Memory {
 struct WorldInput {
   torch::Tensor z;         // [*, Z] standardised latents
   torch::Tensor counts;    // [*, X] float32: legal locations
-  torch::Tensor xfer;      // [*] int64 in [0, X], X is NO-OP
+  torch::Tensor rule;      // [*] int64 in [0, X], X is NO-OP
   torch::Tensor location;  // [*, 2] see location_features
 };
-// An action's place as two numbers: (location + 1/2) / count of its xfer, and location / max_locations; 0 for NO-OP.
+// An action's place as two numbers: (location + 1/2) / count of its rule, and location / max_locations; 0 for NO-OP.
 std::array<float, 2> location_features(mdp::Action action, std::span<const int32_t> counts, int32_t max_locations);
 
 struct Prediction {
   Mixture z;                // of the next latent, standardised
   torch::Tensor reward;     // [*, R] standardised; members of the ensemble
   torch::Tensor terminal;   // [*] logit
-  torch::Tensor present;    // [*, X] logit that an xfer has a location
+  torch::Tensor present;    // [*, X] logit that an rule has a location
   torch::Tensor log_count;  // [*, X] log(1 + count) where it has
   torch::Tensor members;    // [*, R, Z] next latents of the ensemble's transition heads
 };
@@ -82,11 +82,11 @@ class WorldModelImpl : public torch::nn::Module {
   mdp::ObservationSpec spec_;
   WorldOptions options_;
   Encoder encoder_{nullptr};
-  torch::Tensor xfer_table_;                 // [X+1, action_width]
+  torch::Tensor rule_table_;                 // [X+1, action_width]
   torch::Tensor w_ih_, w_hh_, b_ih_, b_hh_;  // [4H, in], [4H, H], [4H], [4H]: gates i f g o
   Dense mixture_{nullptr}, terminal_{nullptr}, present_{nullptr}, count_{nullptr}, members_{nullptr};
   Dense reward_hidden_{nullptr}, reward_out_{nullptr};
-  torch::Tensor stay_;  // [X] how far an xfer that is legal tends to stay so
+  torch::Tensor stay_;  // [X] how far an rule that is legal tends to stay so
   torch::Tensor z_mean_, z_deviation_, reward_mean_, reward_deviation_;  // buffers
 };
 TORCH_MODULE(WorldModel);

@@ -49,8 +49,8 @@ double environment_steps_per_s(mdp::Env& env, double seconds) {
       if (observation.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
     }
     if (legal.empty()) fail("no rule applies to this graph");
-    const int32_t xfer = legal[rng.below(legal.size())];
-    const mdp::Action action{xfer, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[xfer])))};
+    const int32_t rule = legal[rng.below(legal.size())];
+    const mdp::Action action{rule, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[rule])))};
     const ThreadStopwatch watch;
     auto result = env.step(action);
     observation = result.terminal || result.truncated ? env.reset(0) : std::move(result.observation);

@@ -8,7 +8,7 @@ bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
   size_t length = 0;
   double best = best_us_;
   for (size_t i = 0; i < trajectory.steps.size(); ++i) {
-    if (trajectory.steps[i].action.xfer == no_op || trajectory.steps[i].info.cost_us >= best) continue;
+    if (trajectory.steps[i].action.rule == no_op || trajectory.steps[i].info.cost_us >= best) continue;
     best = trajectory.steps[i].info.cost_us;
     length = i + 1;
   }

@@ -171,7 +171,7 @@ void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
       cs.push_back(memory.c[b]);
       counts.push_back(s.counts[t][b].to(device));
     }
-    world->step({z[t], s.counts[t].to(device), s.xfer[t].to(device), s.location[t].to(device)}, memory);
+    world->step({z[t], s.counts[t].to(device), s.rule[t].to(device), s.location[t].to(device)}, memory);
   }
   dreamer_->starts = {torch::stack(zs), torch::stack(hs), torch::stack(cs), torch::stack(counts)};
 }

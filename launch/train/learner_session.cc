@@ -232,7 +232,7 @@ learner::LoopHooks LearnerSession::hooks() {
     const mdp::Trajectory& t = coded.facts;
     if (store_) store_->append(coded);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
-    if (best_->offer(t, spec_.xfers)) {
+    if (best_->offer(t, spec_.rules)) {
       progress_.costs(best_->initial_us(), best_->best_us());
       atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
     }

@@ -48,18 +48,18 @@ LearnerPlace decode_place(const std::string& bytes) {
 }
 
 void put_spec(ByteWriter& out, const mdp::ObservationSpec& spec) {
-  for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.xfers,
+  for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.rules,
                         spec.max_locations, spec.latent_features})
     out.put(value);
-  for (const auto& name : spec.xfer_names) out.put_string(name);
+  for (const auto& name : spec.rule_names) out.put_string(name);
 }
 
 mdp::ObservationSpec get_spec(ByteReader& in) {
   mdp::ObservationSpec spec;
-  for (int32_t* value : {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.xfers,
+  for (int32_t* value : {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.rules,
                          &spec.max_locations, &spec.latent_features})
     *value = in.get<int32_t>();
-  for (int32_t x = 0; x < spec.xfers; ++x) spec.xfer_names.push_back(in.get_string());
+  for (int32_t x = 0; x < spec.rules; ++x) spec.rule_names.push_back(in.get_string());
   return spec;
 }
 

@@ -54,7 +54,7 @@ std::string interactions_text(const Interactions& done) {
 
 std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
   std::map<int32_t, int> counts;
-  for (const auto& action : trace) ++counts[action.xfer];
+  for (const auto& action : trace) ++counts[action.rule];
   std::vector<std::pair<int, int32_t>> order;
   for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
   std::sort(order.begin(), order.end());
@@ -66,7 +66,7 @@ std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
 optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
                             const env::Trace& trace) {
   search::Trace steps;
-  for (const auto& action : trace) steps.push_back({action.xfer, action.location});
+  for (const auto& action : trace) steps.push_back({action.rule, action.location});
   const optimise::Replay replay(model.graph, std::move(rules), steps);
   return replay.prefix(replay.size());
 }

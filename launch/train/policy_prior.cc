@@ -25,17 +25,17 @@ class NetworkPrior : public search::PolicyPrior {
     const torch::NoGradGuard no_gradients;
     const auto batch = nets::collate(seen, network_->spec());
     const auto policy = network_->policy(batch, network_->encode(batch));
-    const auto xfer = policy.xfer.accessor<float, 2>();
+    const auto rule = policy.rule.accessor<float, 2>();
     const auto location = policy.location.accessor<float, 1>();
     Scores scores;
     scores.moves.reserve(seen.loc_node.size());
     for (size_t x = 0; x < seen.counts.size(); ++x) {
       for (int32_t k = 0; k < seen.counts[x]; ++k) {
         const auto place = static_cast<int64_t>(scores.moves.size());
-        scores.moves.push_back(xfer[0][static_cast<int64_t>(x)] + location[place]);
+        scores.moves.push_back(rule[0][static_cast<int64_t>(x)] + location[place]);
       }
     }
-    scores.stop = xfer[0][static_cast<int64_t>(seen.counts.size())];
+    scores.stop = rule[0][static_cast<int64_t>(seen.counts.size())];
     return scores;
   }
 

@@ -93,7 +93,7 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   evidence.before = model.graph;
   evidence.after = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
   evidence.rules = rules;
-  for (const auto& action : trace.actions) evidence.trace.push_back({action.xfer, action.location});
+  for (const auto& action : trace.actions) evidence.trace.push_back({action.rule, action.location});
   evidence.step_us = trace.cost_us;
   evidence.cost_name = cost != nullptr ? cost->name() : name_of(config.cost.kind, kCostKinds);
   if (cost != nullptr) {

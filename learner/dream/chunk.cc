@@ -110,7 +110,7 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
   const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device, type()); };
   const auto l = latents(s, batch.raw, begin, end);
   const auto mask = part(s.mask, begin, end), next = part(s.counts, begin + 1, end + 1);
-  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.xfer.slice(0, begin, end).to(device),
+  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.rule.slice(0, begin, end).to(device),
                                part(s.location, begin, end)};
   const auto p = model_->sequence(input, memory);
   memory = {memory.h.detach(), memory.c.detach()};

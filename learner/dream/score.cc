@@ -35,7 +35,7 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
   const auto next = counts.slice(0, 1);
   auto memory = model_->blank(s.episodes);
   const auto p =
-      model_->sequence({input, counts.slice(0, 0, s.steps), s.xfer.to(device), s.location.to(device)}, memory);
+      model_->sequence({input, counts.slice(0, 0, s.steps), s.rule.to(device), s.location.to(device)}, memory);
   score.steps = static_cast<int64_t>(mask.sum().item<double>());
   score.nll = latent_loss(p.z, target, mask).item<double>();
   constexpr double kHalfLogTwoPi = 0.9189385332046727;
@@ -73,7 +73,7 @@ void WorldTrainer::drift(const Sequences& s, const Tensor& z, WorldScore& score)
   auto error = torch::zeros({s.episodes}, at.options());
   size_t h = 0;
   for (int64_t t = 0; t < s.steps && h < std::size(WorldScore::kHorizons); ++t) {
-    const auto p = model_->step({at, counts, s.xfer[t].to(device), s.location[t].to(device)}, memory);
+    const auto p = model_->step({at, counts, s.rule[t].to(device), s.location[t].to(device)}, memory);
     at = nets::sample(p.z, {}, {}, 0, false);
     counts = model_->counts_of(p);
     error = error + model_->reward_units(p.reward.mean(-1)) - s.reward[t].to(device);

@@ -17,7 +17,7 @@ struct Sequences {
   // [T+1][B] what was seen, observations[t][b]; the last of an episode is what its last action led to; null behind it.
   std::vector<std::vector<const mdp::Observation*>> observations;
   torch::Tensor counts;    // [T+1, B, X] float32
-  torch::Tensor xfer;      // [T, B] int64; NO-OP where padded
+  torch::Tensor rule;      // [T, B] int64; NO-OP where padded
   torch::Tensor location;  // [T, B, 2] see nets::location_features
   torch::Tensor reward;    // [T, B]
   torch::Tensor terminal;  // [T, B] 0 or 1

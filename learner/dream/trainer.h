@@ -31,7 +31,7 @@ struct WorldScore {
   double nll_unconditional = 0;  // of a standard normal: the latents' own distribution
   double reward_mse = 0, reward_correlation = 0;
   double terminal_f1 = 0, mask_f1 = 0;  // 1: perfect; 1 too where there is nothing to find and nothing was found
-  double counts_exact = 0;              // share of legal xfers whose number of locations is right
+  double counts_exact = 0;              // share of legal rules whose number of locations is right
   // Open loop: own predictions (temperature 0) fed back, the episode's actions. Root mean square error of the latent
   // per dimension after h steps, over the episodes that are that long; NaN where none is.
   static constexpr int64_t kHorizons[] = {1, 2, 4, 8, 16, 32};

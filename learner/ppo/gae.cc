@@ -23,9 +23,9 @@ Advantages gae(const mdp::Trajectory& trajectory, double gamma, double lambda) {
   std::vector<float> rewards, values;
   for (const auto& step : trajectory.steps) {
     rewards.push_back(step.reward);
-    values.push_back(step.value_xfer);
+    values.push_back(step.value_rule);
   }
-  return gae(rewards, values, trajectory.terminal ? 0.0f : trajectory.last_value_xfer, gamma, lambda);
+  return gae(rewards, values, trajectory.terminal ? 0.0f : trajectory.last_value_rule, gamma, lambda);
 }
 
 }  // namespace rlgo::learner

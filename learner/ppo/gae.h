@@ -20,8 +20,8 @@ struct Advantages {
 Advantages gae(std::span<const float> rewards, std::span<const float> values, float last_value, double gamma,
                double lambda);
 
-// The same for a trajectory. The baseline is value_xfer, the value of the state before any part of the action is
-// chosen: one advantage serves the joint action (xfer, location). A terminal trajectory ignores last_value_xfer.
+// The same for a trajectory. The baseline is value_rule, the value of the state before any part of the action is
+// chosen: one advantage serves the joint action (rule, location). A terminal trajectory ignores last_value_rule.
 Advantages gae(const mdp::Trajectory& trajectory, double gamma, double lambda);
 
 }  // namespace rlgo::learner

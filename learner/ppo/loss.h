@@ -1,5 +1,5 @@
 // The terms of PPO's objective as pure functions of tensors. Vectors are [M] (one number per transition); results are
-// scalars. `log_ratio` is log pi(a|s) - log pi_old(a|s) of the joint action: log-probability of the xfer plus that of
+// scalars. `log_ratio` is log pi(a|s) - log pi_old(a|s) of the joint action: log-probability of the rule plus that of
 // the location, so that there is one ratio per step.
 #pragma once
 

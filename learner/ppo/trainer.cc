@@ -24,7 +24,7 @@ Tensor floats(const std::vector<float>& values) { return torch::tensor(values, t
 // One checked step: everything that is multiplied into the loss must be a number.
 void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t t) {
   for (const float value :
-       {step.reward, step.log_prob_xfer, step.log_prob_location, step.value_xfer, step.value_location}) {
+       {step.reward, step.log_prob_rule, step.log_prob_location, step.value_rule, step.value_location}) {
     if (!std::isfinite(value))
       fail("ppo: step {} of episode {} of rank {} has a number that is not finite", t, trajectory.episode,
            trajectory.rank);
@@ -38,8 +38,8 @@ struct PpoTrainer::Data {
   std::vector<const mdp::Observation*> observations;
   std::vector<mdp::Action> actions;
   std::vector<int64_t> versions;
-  std::vector<float> old_log_prob, old_value_xfer, old_value_location, advantage, returns;
-  Tensor old_log_prob_t, old_value_xfer_t, old_value_location_t, advantage_t, returns_t;  // [T]
+  std::vector<float> old_log_prob, old_value_rule, old_value_location, advantage, returns;
+  Tensor old_log_prob_t, old_value_rule_t, old_value_location_t, advantage_t, returns_t;  // [T]
   // Over all learners' transitions, of which this learner has those from `first` on.
   int64_t total = 0, first = 0;
   double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
@@ -47,7 +47,7 @@ struct PpoTrainer::Data {
 
 // This learner's part of a minibatch: sums over its transitions, divided by the size of the whole minibatch.
 struct PpoTrainer::Minibatch {
-  enum Part { policy, value, location_value, entropy_xfer, entropy_location, kl, clipped, kParts };
+  enum Part { policy, value, location_value, entropy_rule, entropy_location, kl, clipped, kParts };
   Tensor loss;  // undefined where the part is empty
   std::vector<double> parts = std::vector<double>(kParts);
   double ratio_deviation = 0;
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, double>> UpdateStats::named() const {
           {"policy_loss", policy_loss},
           {"value_loss", value_loss},
           {"location_value_loss", location_value_loss},
-          {"entropy_xfer", entropy_xfer},
+          {"entropy_xfer", entropy_rule},
           {"entropy_location", entropy_location},
           {"approx_kl", approx_kl},
           {"last_kl", last_kl},
@@ -102,7 +102,7 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
       fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})",
            trajectory.episode, trajectory.rank, trajectory.spec_hash, spec_hash);
     }
-    if (!trajectory.terminal && !std::isfinite(trajectory.last_value_xfer)) {
+    if (!trajectory.terminal && !std::isfinite(trajectory.last_value_rule)) {
       fail("ppo: the last value of episode {} of rank {} is not finite", trajectory.episode, trajectory.rank);
     }
     for (size_t t = 0; t < trajectory.steps.size(); ++t) {
@@ -111,8 +111,8 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
       data.observations.push_back(&step.observation);
       data.actions.push_back(step.action);
       data.versions.push_back(trajectory.weights_version);
-      data.old_log_prob.push_back(step.log_prob_xfer + step.log_prob_location);
-      data.old_value_xfer.push_back(step.value_xfer);
+      data.old_log_prob.push_back(step.log_prob_rule + step.log_prob_location);
+      data.old_value_rule.push_back(step.value_rule);
       data.old_value_location.push_back(step.value_location);
     }
     const auto [advantages, returns] = gae(trajectory, options_.gamma, options_.lambda);
@@ -120,7 +120,7 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
     data.returns.insert(data.returns.end(), returns.begin(), returns.end());
   }
   data.old_log_prob_t = floats(data.old_log_prob);
-  data.old_value_xfer_t = floats(data.old_value_xfer);
+  data.old_value_rule_t = floats(data.old_value_rule);
   data.old_value_location_t = floats(data.old_value_location);
   data.returns_t = floats(data.returns);
   data.advantage_t = floats(data.advantage);
@@ -136,7 +136,7 @@ void PpoTrainer::share(Data& data) const {
   data.first = static_cast<int64_t>(std::accumulate(counts.begin(), counts.begin() + group_->place(), 0.0));
   if (data.total == 0) return;
   const Tensor exact[] = {data.advantage_t.to(torch::kFloat64), data.returns_t.to(torch::kFloat64),
-                          (data.returns_t - data.old_value_xfer_t).to(torch::kFloat64)};
+                          (data.returns_t - data.old_value_rule_t).to(torch::kFloat64)};
   std::vector<double> mean, variance;
   for (const auto& x : exact) mean.push_back(x.sum().item<double>());
   group_->sum(mean);
@@ -212,7 +212,7 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int
   const double scale = options_.normalize_returns ? agent_->value_scale() : 1.0;
   const auto target = pick(data.returns_t) / scale;
   const auto policy = policy_loss(log_ratio, pick(data.advantage_t), options_.clip);
-  const auto value = value_loss(e.value_xfer / scale, pick(data.old_value_xfer_t) / scale, target, options_.value_clip);
+  const auto value = value_loss(e.value_rule / scale, pick(data.old_value_rule_t) / scale, target, options_.value_clip);
   const auto location_value =
       value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
   const double share = static_cast<double>(chosen.size()) / static_cast<double>(size);
@@ -220,7 +220,7 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int
       share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
   const auto ratio = log_ratio.detach();
   const auto parts =
-      torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_xfer.detach().mean(),
+      torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_rule.detach().mean(),
                     e.entropy_location.detach().mean(), approx_kl(ratio), clip_fraction(ratio, options_.clip).to(type)})
           .to(torch::kCPU, torch::kFloat64);  // one transfer
   for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = share * parts.const_data_ptr<double>()[i];
@@ -242,7 +242,7 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_
   stats.policy_loss += m.parts[Minibatch::policy];
   stats.value_loss += m.parts[Minibatch::value];
   stats.location_value_loss += m.parts[Minibatch::location_value];
-  stats.entropy_xfer += m.parts[Minibatch::entropy_xfer];
+  stats.entropy_rule += m.parts[Minibatch::entropy_rule];
   stats.entropy_location += m.parts[Minibatch::entropy_location];
   stats.approx_kl += stats.last_kl;
   stats.clip_fraction += m.parts[Minibatch::clipped];
@@ -282,7 +282,7 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
         stats.minibatches, stats.policy_loss, stats.value_loss);
   }
   const auto n = static_cast<double>(stats.minibatches);
-  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_xfer,
+  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_rule,
                       &stats.entropy_location, &stats.approx_kl, &stats.clip_fraction}) {
     *sum /= n;
   }

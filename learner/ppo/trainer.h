@@ -27,7 +27,7 @@ struct UpdateStats {
   int64_t transitions = 0, minibatches = 0, skipped = 0;            // skipped: gradients were not finite, no step taken
   bool early_stop = false;                                          // by target_kl
   double policy_loss = 0, value_loss = 0, location_value_loss = 0;  // value losses in units of the value scale squared
-  double entropy_xfer = 0, entropy_location = 0;                    // nats
+  double entropy_rule = 0, entropy_location = 0;                    // nats
   double approx_kl = 0, clip_fraction = 0;
   double last_kl = 0;              // of the last minibatch
   double grad_norm = 0;            // before clipping

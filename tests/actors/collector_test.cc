@@ -79,7 +79,7 @@ TEST(Collector, EpisodesAreWholeAndNamed) {
     }
     EXPECT_NEAR(t.steps.back().info.cost_us, 100 - total, 1e-4);
     EXPECT_EQ(t.best_cost_us, best);
-    EXPECT_EQ(t.terminal, t.steps.back().action.xfer == 2 || t.steps.back().reward > 0);
+    EXPECT_EQ(t.terminal, t.steps.back().action.rule == 2 || t.steps.back().reward > 0);
     mdp::check(t.last, envs->spec());
   }
   EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 20);
@@ -180,7 +180,7 @@ TEST(Collector, SteppedTogetherAllAreLost) {
   class Stubborn : public RandomPolicy {  // action 5 does not exist
     std::vector<Decision> act(std::span<const mdp::Observation* const> o, std::span<Rng* const>) override {
       std::vector<Decision> decisions(o.size());
-      decisions.back().action.xfer = 5;
+      decisions.back().action.rule = 5;
       return decisions;
     }
   } policy;
@@ -223,11 +223,11 @@ TEST(Collector, TruncatedEpisodesAreBootstrapped) {
   const auto& t = keep.trajectories[0];
   EXPECT_EQ(t.steps.size(), 3u);
   EXPECT_FALSE(t.terminal);
-  EXPECT_EQ(t.last_value_xfer, 7.0f);
+  EXPECT_EQ(t.last_value_rule, 7.0f);
   EXPECT_EQ(t.weights_version, 12);
-  EXPECT_EQ(t.steps[1].log_prob_xfer, -0.5f);
+  EXPECT_EQ(t.steps[1].log_prob_rule, -0.5f);
   EXPECT_EQ(t.steps[1].log_prob_location, -0.25f);
-  EXPECT_EQ(t.steps[1].value_xfer, 1.5f);
+  EXPECT_EQ(t.steps[1].value_rule, 1.5f);
   EXPECT_EQ(t.steps[1].value_location, 2.5f);
 }
 
@@ -292,12 +292,12 @@ TEST(RandomPolicy, ProbabilitiesAreExactAndUniform) {
   std::map<std::pair<int, int>, int> seen;
   for (int i = 0; i < 12000; ++i) {
     const auto d = policy.act({&pointer, 1}, {&stream, 1}).at(0);
-    ++seen[{d.action.xfer, d.action.location}];
-    EXPECT_FLOAT_EQ(d.log_prob_xfer, -std::log(3.0f));
+    ++seen[{d.action.rule, d.action.location}];
+    EXPECT_FLOAT_EQ(d.log_prob_rule, -std::log(3.0f));
     EXPECT_FLOAT_EQ(d.log_prob_location,
-                    d.action.xfer == 4
+                    d.action.rule == 4
                         ? 0.0f
-                        : -std::log(static_cast<float>(observation.counts[static_cast<size_t>(d.action.xfer)])));
+                        : -std::log(static_cast<float>(observation.counts[static_cast<size_t>(d.action.rule)])));
   }
   ASSERT_EQ(seen.size(), 7u);  // 2 + 4 locations and NO-OP
   EXPECT_NEAR((seen[{4, 0}]), 4000, 250);
@@ -305,7 +305,7 @@ TEST(RandomPolicy, ProbabilitiesAreExactAndUniform) {
   EXPECT_NEAR((seen[{3, 3}]), 1000, 150);
 }
 
-TEST(RandomPolicy, WithoutLegalXfersItStops) {
+TEST(RandomPolicy, WithoutLegalRulesItStops) {
   mdp::Observation observation;
   observation.counts = {0, 0};
   const mdp::Observation* pointer = &observation;
@@ -314,7 +314,7 @@ TEST(RandomPolicy, WithoutLegalXfersItStops) {
   RandomPolicy policy;
   const auto d = policy.act({&pointer, 1}, {&stream, 1}).at(0);
   EXPECT_EQ(d.action, (mdp::Action{2, 0}));
-  EXPECT_EQ(d.log_prob_xfer, 0.0f);
+  EXPECT_EQ(d.log_prob_rule, 0.0f);
 }
 
 TEST(Evaluation, KnowsTheOptimumOfThePath) {

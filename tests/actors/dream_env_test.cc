@@ -66,12 +66,12 @@ TEST(DreamEnv, ObservationsAreLatentsAndCountsAlone) {
     EXPECT_TRUE(t.dream);
     EXPECT_EQ(t.spec_hash, HillToy().spec().hash());
     EXPECT_LE(t.steps.size(), 6u);
-    EXPECT_EQ(t.terminal, t.steps.size() < 6u || t.steps.back().action.xfer == 3 || t.terminal);
+    EXPECT_EQ(t.terminal, t.steps.size() < 6u || t.steps.back().action.rule == 3 || t.terminal);
     for (const auto& step : t.steps) {
       EXPECT_TRUE(mdp::is_dreamed(step.observation));
       EXPECT_NO_THROW(mdp::check(step.observation, d->spec()));
-      if (step.action.xfer == 3) continue;
-      EXPECT_LT(step.action.location, step.observation.counts[static_cast<size_t>(step.action.xfer)]);
+      if (step.action.rule == 3) continue;
+      EXPECT_LT(step.action.location, step.observation.counts[static_cast<size_t>(step.action.rule)]);
     }
   }
 }
@@ -138,11 +138,11 @@ TEST(DreamerPolicy, EpisodesWithoutLatentsGoOnAtRandom) {
   const auto together = policy.act(both, rngs);
   const mdp::Observation* const alone[] = {&seeing};
   Rng* const own[] = {&e};
-  EXPECT_EQ(together[1].log_prob_xfer, policy.act(alone, own)[0].log_prob_xfer);
+  EXPECT_EQ(together[1].log_prob_rule, policy.act(alone, own)[0].log_prob_rule);
   const mdp::Observation* const first[] = {&blind};
   Rng* const same[] = {&c};
   EXPECT_EQ(together[0].action, RandomPolicy().act(first, same)[0].action);
-  EXPECT_FLOAT_EQ(together[0].log_prob_xfer, -std::log(3.0f));
+  EXPECT_FLOAT_EQ(together[0].log_prob_rule, -std::log(3.0f));
 }
 
 // Real episodes carry the latents that the world model works out along the way; at random they carry none.

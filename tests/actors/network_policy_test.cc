@@ -46,11 +46,11 @@ TEST(NetworkPolicy, PlaysWholeEpisodes) {
   ASSERT_EQ(played.size(), 6u);
   for (const auto& t : played) {
     EXPECT_EQ(t.weights_version, 3);
-    EXPECT_EQ(t.last_value_xfer == 0, t.terminal);
+    EXPECT_EQ(t.last_value_rule == 0, t.terminal);
     for (const auto& step : t.steps) {
-      EXPECT_LT(step.log_prob_xfer, 0);
+      EXPECT_LT(step.log_prob_rule, 0);
       EXPECT_EQ(step.log_prob_location == 0,
-                step.action.xfer == 7 || step.observation.counts[static_cast<size_t>(step.action.xfer)] == 1);
+                step.action.rule == 7 || step.observation.counts[static_cast<size_t>(step.action.rule)] == 1);
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(NetworkPolicy, AnEpisodeDoesNotDependOnTheBatch) {
     ASSERT_EQ(alone[i].steps.size(), together[i].steps.size());
     for (size_t k = 0; k < alone[i].steps.size(); ++k) {
       EXPECT_EQ(alone[i].steps[k].action, together[i].steps[k].action);
-      EXPECT_NEAR(alone[i].steps[k].log_prob_xfer, together[i].steps[k].log_prob_xfer, 1e-5);
+      EXPECT_NEAR(alone[i].steps[k].log_prob_rule, together[i].steps[k].log_prob_rule, 1e-5);
     }
   }
 }
@@ -77,8 +77,8 @@ TEST(NetworkPolicy, LoadReplacesTheWeights) {
   policy.load(nets::pack(*second), 9);
   EXPECT_EQ(policy.version(), 9);
   const auto after = play(1, policy), wanted = play(1, other);
-  EXPECT_EQ(after[0].steps[0].value_xfer, wanted[0].steps[0].value_xfer);
-  EXPECT_NE(after[0].steps[0].value_xfer, before[0].steps[0].value_xfer);
+  EXPECT_EQ(after[0].steps[0].value_rule, wanted[0].steps[0].value_rule);
+  EXPECT_NE(after[0].steps[0].value_rule, before[0].steps[0].value_rule);
   EXPECT_THROW(policy.load("damaged", 10), Error);
   EXPECT_EQ(policy.version(), 9);
 }

@@ -51,9 +51,9 @@ std::vector<mdp::Action> base_walk(const char* graph) {
     for (size_t x = 0; x < seen.counts.size(); ++x) {
       if (seen.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
     }
-    const int32_t xfer = legal[rng.below(legal.size())];
-    const auto locations = static_cast<uint64_t>(seen.counts[static_cast<size_t>(xfer)]);
-    walk.push_back({xfer, static_cast<int32_t>(rng.below(locations))});
+    const int32_t rule = legal[rng.below(legal.size())];
+    const auto locations = static_cast<uint64_t>(seen.counts[static_cast<size_t>(rule)]);
+    walk.push_back({rule, static_cast<int32_t>(rng.below(locations))});
     seen = play(env, walk.back());
   }
   return walk;

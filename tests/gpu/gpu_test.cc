@@ -100,9 +100,9 @@ TEST_F(Gpu, NetworkForwardAndBackward) {
   const auto a = here->evaluate(nets::collate(seen, here->spec()), actions);
   const auto b = there->evaluate(nets::collate(seen, there->spec(), kGpu), actions);
   EXPECT_LT((a.log_prob() - b.log_prob().cpu()).abs().max().item<double>(), 1e-4);
-  EXPECT_LT((a.value_xfer - b.value_xfer.cpu()).abs().max().item<double>(), 1e-4);
-  (a.log_prob().mean() + a.value_xfer.mean()).backward();
-  (b.log_prob().mean() + b.value_xfer.mean()).backward();
+  EXPECT_LT((a.value_rule - b.value_rule.cpu()).abs().max().item<double>(), 1e-4);
+  (a.log_prob().mean() + a.value_rule.mean()).backward();
+  (b.log_prob().mean() + b.value_rule.mean()).backward();
   const auto p = here->parameters(), q = there->parameters();
   for (size_t i = 0; i < p.size(); ++i) {
     if (!p[i].grad().defined()) continue;

@@ -29,12 +29,12 @@ TraceFile identity() {
   return trace;
 }
 
-// (xfer, cost afterwards) for each step.
+// (rule, cost afterwards) for each step.
 mdp::Trajectory episode(const std::vector<std::pair<int32_t, double>>& steps) {
   mdp::Trajectory t;
-  for (const auto& [xfer, cost] : steps) {
+  for (const auto& [rule, cost] : steps) {
     mdp::Step step;
-    step.action = {xfer, 0};
+    step.action = {rule, 0};
     step.info.cost_us = cost;
     t.steps.push_back(step);
   }
@@ -59,7 +59,7 @@ TEST(BestGraph, KeepsTheCheapestPrefixOfAnEpisode) {
   EXPECT_EQ(best.initial_us(), 100);
   EXPECT_THAT(best.trace().cost_us, ElementsAre(110, 80));
   ASSERT_EQ(best.trace().actions.size(), 2u);
-  EXPECT_EQ(best.trace().actions[1].xfer, 1);
+  EXPECT_EQ(best.trace().actions[1].rule, 1);
   EXPECT_EQ(best.trace().graph, "my model.onnx");
 }
 
@@ -102,7 +102,7 @@ TEST(Trace, TextReadsBackExactly) {
   EXPECT_EQ(back.cost_us, trace.cost_us);
   ASSERT_EQ(back.actions.size(), 2u);
   EXPECT_EQ(back.actions[0].location, 3);
-  EXPECT_EQ(back.actions[1].xfer, 1);
+  EXPECT_EQ(back.actions[1].rule, 1);
 }
 
 TEST(Trace, RulesAreFoundByNameNotByNumber) {
@@ -110,7 +110,7 @@ TEST(Trace, RulesAreFoundByNameNotByNumber) {
       "rule relu-again\n  proof tested\n  ?y = (relu ?x)\n  => ?y = (relu (relu ?x))\n\n"
       "rule relu-twice\n  proof tested\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n",
       "turned.rules");
-  EXPECT_EQ(parse_trace("rlgo-trace 1\n0\trelu-twice\t0\t-\n", "t", *turned).actions[0].xfer, 1);
+  EXPECT_EQ(parse_trace("rlgo-trace 1\n0\trelu-twice\t0\t-\n", "t", *turned).actions[0].rule, 1);
 }
 
 TEST(Trace, CommentsBlankLinesAndMissingCostsAreFine) {

@@ -43,7 +43,7 @@ TEST(WorldLoss, PresentByHand) {
   EXPECT_NEAR(present_loss(torch::zeros({1, 2}), counts, torch::ones({1})).item<double>(), std::log(2.0), 1e-6);
 }
 
-// Only xfers that are legal count; Huber: e^2 / 2 below 1, |e| - 1/2 above.
+// Only rules that are legal count; Huber: e^2 / 2 below 1, |e| - 1/2 above.
 TEST(WorldLoss, CountsByHand) {
   const auto counts = torch::tensor({{std::exp(1.0f) - 1, 0.0f, std::exp(2.0f) - 1}});
   const auto log_count = torch::tensor({{1.5f, 9.0f, 5.0f}});

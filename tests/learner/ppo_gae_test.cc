@@ -29,9 +29,9 @@ TEST(Gae, LambdaZeroGivesTheOneStepError) {
 
 mdp::Trajectory one_step(bool terminal) {
   mdp::Trajectory trajectory{
-      .terminal = terminal, .steps = std::vector<mdp::Step>(1), .last = {}, .last_value_xfer = 10};
+      .terminal = terminal, .steps = std::vector<mdp::Step>(1), .last = {}, .last_value_rule = 10};
   trajectory.steps[0].reward = 1;
-  trajectory.steps[0].value_xfer = 2;
+  trajectory.steps[0].value_rule = 2;
   trajectory.steps[0].value_location = 99;  // not the baseline
   return trajectory;
 }

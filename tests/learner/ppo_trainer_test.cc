@@ -43,7 +43,7 @@ TEST(PpoTrainer, DataThatLiesAboutItsPolicyIsAnError) {
   auto agent = make_agent();
   PpoTrainer trainer(agent.ptr(), {});
   auto trajectories = data(agent);
-  for (auto& step : trajectories[0].steps) step.log_prob_xfer -= 0.5f;
+  for (auto& step : trajectories[0].steps) step.log_prob_rule -= 0.5f;
   EXPECT_GT(update(trainer, trajectories).ratio_deviation, 0.1);  // the version is not known: reported
   trainer.set_weights_version(7);
   EXPECT_NO_THROW(update(trainer, trajectories));  // stale data: reported

@@ -106,7 +106,7 @@ TEST(SerialLoop, ResumesWhereItStopped) {
     std::vector<std::tuple<int64_t, int64_t, int32_t, int32_t>> all;
     for (const auto& t : diary.trajectories) {
       for (const auto& step : t.steps)
-        all.emplace_back(t.episode, t.weights_version, step.action.xfer, step.action.location);
+        all.emplace_back(t.episode, t.weights_version, step.action.rule, step.action.location);
     }
     return all;
   };

@@ -85,7 +85,7 @@ TEST(TimeLimit, ValueLooksBeyondTheCut) {
   double value = 0;
   for (int i = 0; i < 60; ++i) {
     lesson.round(256);
-    value = play(lesson.agent, lesson.envs, 1, 5)[0].steps[0].value_xfer;
+    value = play(lesson.agent, lesson.envs, 1, 5)[0].steps[0].value_rule;
   }
   EXPECT_NEAR(value, 50.0, 1.0);
 }

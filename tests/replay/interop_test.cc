@@ -41,7 +41,7 @@ TEST(Interop, WritesStore) {
       const auto& s = t.steps[i];
       total += static_cast<double>(s.reward);
       expect(out, e, i, s.observation);
-      out << fmt::format("step\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", e, i, s.action.xfer, s.action.location, s.log_prob_xfer,
+      out << fmt::format("step\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", e, i, s.action.rule, s.action.location, s.log_prob_rule,
                          s.info.step_us, s.info.rule);
     }
     expect(out, e, t.steps.size(), t.last);

@@ -70,7 +70,7 @@ TEST(Reader, SlicesOfEpisodes) {
   EXPECT_EQ(middle.steps[0].observation, whole.steps[1].observation);
   EXPECT_EQ(middle.steps[1].reward, whole.steps[2].reward);
   EXPECT_EQ(middle.last, whole.steps[3].observation);
-  EXPECT_EQ(middle.last_value_xfer, whole.steps[3].value_xfer);
+  EXPECT_EQ(middle.last_value_rule, whole.steps[3].value_rule);
   EXPECT_FALSE(middle.terminal);
   const auto end = part.read(2, 2, 2);
   EXPECT_EQ(end.last, whole.last);
@@ -184,7 +184,7 @@ TEST(Sampler, SequencesAreUniformOverTheirStarts) {
   for (int i = 0; i < 800; ++i) {
     const auto t = sampler.sequence(3);
     ASSERT_EQ(t.steps.size(), 3u);
-    ++counts[{t.episode, t.steps[0].value_xfer - 0.5f}];
+    ++counts[{t.episode, t.steps[0].value_rule - 0.5f}];
   }
   ASSERT_EQ(counts.size(), 4u);  // episode 1 from 0; episode 2 from 0, 1, 2
   for (const auto& [start, count] : counts) EXPECT_NEAR(count, 200, 60) << start.first << " " << start.second;

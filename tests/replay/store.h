@@ -33,16 +33,16 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-inline mdp::ObservationSpec make_spec(int xfers = 3, int node_features = 4, int edge_features = 2,
+inline mdp::ObservationSpec make_spec(int rules = 3, int node_features = 4, int edge_features = 2,
                                       int global_features = 3) {
   mdp::ObservationSpec spec;
   spec.ops = 10;
   spec.node_features = node_features;
   spec.edge_features = edge_features;
   spec.global_features = global_features;
-  spec.xfers = xfers;
+  spec.rules = rules;
   spec.max_locations = 5;
-  for (int i = 0; i < xfers; ++i) spec.xfer_names.push_back("rule-" + std::to_string(i));
+  for (int i = 0; i < rules; ++i) spec.rule_names.push_back("rule-" + std::to_string(i));
   return spec;
 }
 
@@ -66,7 +66,7 @@ inline mdp::Observation make_observation(const mdp::ObservationSpec& spec, int n
   o.node_feat = floats(o.node_op.size() * static_cast<size_t>(spec.node_features));
   o.edge_feat = floats(o.edge_src.size() * static_cast<size_t>(spec.edge_features));
   o.globals = floats(static_cast<size_t>(spec.global_features));
-  for (int x = 0; x < spec.xfers; ++x) {
+  for (int x = 0; x < spec.rules; ++x) {
     o.counts.push_back(static_cast<int32_t>(rng.below(3)));
     for (int l = 0; l < o.counts.back(); ++l)
       o.loc_node.push_back(static_cast<int32_t>(rng.below(static_cast<uint64_t>(nodes))));
@@ -91,14 +91,14 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
     const bool no_op = t.terminal && i + 1 == steps;
     mdp::Step s;
     s.observation = make_observation(spec, nodes + i, rng);
-    s.action = no_op ? mdp::Action{spec.xfers, 0}
-                     : mdp::Action{static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.xfers))), i};
+    s.action = no_op ? mdp::Action{spec.rules, 0}
+                     : mdp::Action{static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.rules))), i};
     s.reward = static_cast<float>(episode) + 0.25f * static_cast<float>(i);
-    s.log_prob_xfer = -static_cast<float>(rng.uniform());
+    s.log_prob_rule = -static_cast<float>(rng.uniform());
     s.log_prob_location = no_op ? 0 : -static_cast<float>(rng.uniform());
-    s.value_xfer = static_cast<float>(i) + 0.5f;
+    s.value_rule = static_cast<float>(i) + 0.5f;
     s.value_location = static_cast<float>(rng.normal());
-    s.info = {no_op ? "" : spec.xfer_names[static_cast<size_t>(s.action.xfer)],
+    s.info = {no_op ? "" : spec.rule_names[static_cast<size_t>(s.action.rule)],
               100.0 - i,
               1e9 + i,
               2e6,
@@ -109,7 +109,7 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
     t.steps.push_back(std::move(s));
   }
   t.last = make_observation(spec, nodes + steps, rng);
-  t.last_value_xfer = t.terminal ? 0.0f : 1.5f;
+  t.last_value_rule = t.terminal ? 0.0f : 1.5f;
   return t;
 }
 

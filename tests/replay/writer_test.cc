@@ -41,7 +41,7 @@ TEST(Writer, SpecWithoutOptionalFeatures) {
   const TempFolder folder;
   const auto spec = make_spec(0, 3, 0, 0);  // no rules, no edge features, no globals
   mdp::Trajectory t = make_trajectory(spec, 2, 1);
-  t.steps[0].info.rule = "a name that is no xfer's";
+  t.steps[0].info.rule = "a name that is no rule's";
   RolloutWriter writer(folder, make_header(spec));
   writer.append(t);
   writer.close();

@@ -47,14 +47,14 @@ std::vector<mdp::Trajectory> play(nets::ActorCritic& agent, std::vector<std::uni
     for (size_t i = 0; i < envs.size(); ++i) {
       auto& r = running[i];
       auto next_step = envs[i]->step(d.actions[i]);
-      r.trajectory.steps.push_back({r.now, d.actions[i], next_step.reward, d.log_prob_xfer[i], d.log_prob_location[i],
-                                    d.value_xfer[i], d.value_location[i], next_step.info});
+      r.trajectory.steps.push_back({r.now, d.actions[i], next_step.reward, d.log_prob_rule[i], d.log_prob_location[i],
+                                    d.value_rule[i], d.value_location[i], next_step.info});
       r.now = next_step.observation;
       if (!next_step.terminal && !next_step.truncated) continue;
       r.trajectory.terminal = next_step.terminal;
       r.trajectory.last = r.now;
       if (!r.trajectory.terminal) {
-        r.trajectory.last_value_xfer = agent->act(nets::collate(r.now, agent->spec()), {}, true).value_xfer[0];
+        r.trajectory.last_value_rule = agent->act(nets::collate(r.now, agent->spec()), {}, true).value_rule[0];
       }
       complete += static_cast<int64_t>(r.trajectory.steps.size());
       result.push_back(std::move(r.trajectory));

@@ -26,9 +26,9 @@ class ToyEnv : public mdp::Env {
   }
   mdp::StepResult step(mdp::Action action) override {
     if (!running_) fail("toy: no episode is running");
-    const bool stop = action.xfer == spec_.xfers;
+    const bool stop = action.rule == spec_.rules;
     if (stop ? action.location != 0 : !legal(action))
-      fail("toy: action ({}, {}) is not legal", action.xfer, action.location);
+      fail("toy: action ({}, {}) is not legal", action.rule, action.location);
     mdp::StepResult result;
     bool done = stop;
     result.reward = stop ? stop_reward() : move(action, done);
@@ -38,7 +38,7 @@ class ToyEnv : public mdp::Env {
     result.terminal = done || stuck;
     result.truncated = !result.terminal && ++steps_ >= limit_;
     running_ = !result.terminal && !result.truncated;
-    result.info.rule = stop ? "" : spec_.xfer_names[static_cast<size_t>(action.xfer)];
+    result.info.rule = stop ? "" : spec_.rule_names[static_cast<size_t>(action.rule)];
     result.info.cost_us = cost_us_;
     return result;
   }
@@ -46,14 +46,14 @@ class ToyEnv : public mdp::Env {
   double current_cost_us() const override { return cost_us_; }
 
  protected:
-  ToyEnv(std::vector<std::string> xfers, int max_locations, int limit) : limit_(limit) {
+  ToyEnv(std::vector<std::string> rules, int max_locations, int limit) : limit_(limit) {
     spec_ = {.ops = 4,
              .node_features = 2,
              .edge_features = 1,
              .global_features = 2,
-             .xfers = static_cast<int32_t>(xfers.size()),
+             .rules = static_cast<int32_t>(rules.size()),
              .max_locations = max_locations,
-             .xfer_names = std::move(xfers)};
+             .rule_names = std::move(rules)};
   }
   virtual void start() = 0;
   virtual mdp::Observation observe() const = 0;
@@ -72,15 +72,15 @@ class ToyEnv : public mdp::Env {
       o.edge_feat.push_back(1.0f);
     }
     o.globals.assign(2, 0.0f);
-    o.counts.assign(static_cast<size_t>(spec_.xfers), 0);
+    o.counts.assign(static_cast<size_t>(spec_.rules), 0);
     return o;
   }
   Rng rng_{0};
 
  private:
   bool legal(mdp::Action a) const {
-    return a.xfer >= 0 && a.xfer < spec_.xfers && a.location >= 0 &&
-           a.location < last_.counts[static_cast<size_t>(a.xfer)];
+    return a.rule >= 0 && a.rule < spec_.rules && a.location >= 0 &&
+           a.location < last_.counts[static_cast<size_t>(a.rule)];
   }
   mdp::ObservationSpec spec_;
   mdp::Observation last_;

@@ -31,7 +31,7 @@ class PathToy : public ToyEnv {
     return o;
   }
   float move(mdp::Action action, bool& done) override {
-    position_ += action.xfer == 1 ? -1 : 1 + action.location;
+    position_ += action.rule == 1 ? -1 : 1 + action.location;
     done = position_ == length_ - 1;
     return done ? 9.0f : -1.0f;
   }
@@ -40,7 +40,7 @@ class PathToy : public ToyEnv {
   int length_, position_ = 0;
 };
 
-// 7 xfers x 10 locations = 70 actions of which 15 are legal, others at each step; one of the 15 pays 1 (its node is
+// 7 rules x 10 locations = 70 actions of which 15 are legal, others at each step; one of the 15 pays 1 (its node is
 // marked), the rest 0. 100 steps. Optimum 100; a random legal player that does not stop gets 6.7.
 class MaskedToy : public ToyEnv {
  public:
@@ -57,7 +57,7 @@ class MaskedToy : public ToyEnv {
     return o;
   }
   float move(mdp::Action action, bool&) override {
-    const int flat = std::accumulate(counts_.begin(), counts_.begin() + action.xfer, 0) + action.location;
+    const int flat = std::accumulate(counts_.begin(), counts_.begin() + action.rule, 0) + action.location;
     const float reward = flat == target_ ? 1.0f : 0.0f;
     deal();
     return reward;
@@ -119,8 +119,8 @@ class HillToy : public ToyEnv {
     return o;
   }
   float move(mdp::Action action, bool&) override {
-    if (action.xfer == 0) return --trims_, 1.0f;
-    if (action.xfer == 1) return stage_ = 1, -3.0f;
+    if (action.rule == 0) return --trims_, 1.0f;
+    if (action.rule == 1) return stage_ = 1, -3.0f;
     stage_ = 2;
     return action.location == marked_ ? 10.0f : 0.0f;
   }

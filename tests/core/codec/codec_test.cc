@@ -23,7 +23,7 @@ Trajectory sample() {
                .best_cost_us = 90.25,
                .steps = {},
                .last = {},
-               .last_value_xfer = 0.5f};
+               .last_value_rule = 0.5f};
   const Observation o{.node_op = {0, 3},
                       .node_feat = {1, 2},
                       .edge_src = {0},
@@ -36,9 +36,9 @@ Trajectory sample() {
   Step step{.observation = o,
             .action = {1, 1},
             .reward = -2.5f,
-            .log_prob_xfer = -0.25f,
+            .log_prob_rule = -0.25f,
             .log_prob_location = -0.75f,
-            .value_xfer = 3,
+            .value_rule = 3,
             .value_location = 4,
             .info = {.rule = "fuse",
                      .cost_us = 90.25,
@@ -69,15 +69,15 @@ TEST(Codec, RoundTripKeepsEveryField) {
   EXPECT_EQ(u.initial_cost_us, 100.5);
   EXPECT_EQ(u.best_cost_us, 90.25);
   EXPECT_EQ(u.last, t.last);
-  EXPECT_EQ(u.last_value_xfer, 0.5f);
+  EXPECT_EQ(u.last_value_rule, 0.5f);
   ASSERT_EQ(u.steps.size(), 2u);
   EXPECT_EQ(u.steps[0].observation, t.steps[0].observation);
   EXPECT_EQ(u.steps[0].action, (Action{1, 1}));
   EXPECT_EQ(u.steps[1].action, (Action{2, 0}));
   EXPECT_EQ(u.steps[0].reward, -2.5f);
-  EXPECT_EQ(u.steps[0].log_prob_xfer, -0.25f);
+  EXPECT_EQ(u.steps[0].log_prob_rule, -0.25f);
   EXPECT_EQ(u.steps[0].log_prob_location, -0.75f);
-  EXPECT_EQ(u.steps[0].value_xfer, 3.0f);
+  EXPECT_EQ(u.steps[0].value_rule, 3.0f);
   EXPECT_EQ(u.steps[0].value_location, 4.0f);
   EXPECT_EQ(u.steps[0].info.rule, "fuse");
   EXPECT_EQ(u.steps[1].info.rule, "");

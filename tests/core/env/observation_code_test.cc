@@ -39,9 +39,9 @@ std::vector<mdp::Trajectory> play(
       for (size_t x = 0; x < o.counts.size(); ++x) {
         if (o.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
       }
-      const int32_t xfer = legal[rng.below(legal.size())];
+      const int32_t rule = legal[rng.below(legal.size())];
       mdp::Step step;
-      step.action = {xfer, static_cast<int32_t>(rng.below(static_cast<uint64_t>(o.counts[xfer])))};
+      step.action = {rule, static_cast<int32_t>(rng.below(static_cast<uint64_t>(o.counts[rule])))};
       if (no_op && rng.below(20) == 0) step.action = {static_cast<int32_t>(o.counts.size()), 0};
       auto result = env.step(step.action);
       look(&o, result.observation, result.changes);

@@ -45,7 +45,7 @@ TEST(RewriteEnv, ObservationFitsItsSpec) {
   const auto o = env->reset(0);
   mdp::check(o, env->spec());
   EXPECT_GT(o.counts[1], 0);
-  EXPECT_EQ(env->spec().xfer_names, (std::vector<std::string>{"fuse-relu", "relu-to-abs-of-max"}));
+  EXPECT_EQ(env->spec().rule_names, (std::vector<std::string>{"fuse-relu", "relu-to-abs-of-max"}));
   EXPECT_EQ(node_feature_names().size(), static_cast<size_t>(kNodeFeatures));
   EXPECT_EQ(env->spec().node_features, kNodeFeatures);
   EXPECT_FLOAT_EQ(o.globals[0], 1.0f) << "the cost ratio starts at one";
@@ -155,7 +155,7 @@ TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {
     auto o = env->reset(run);
     for (int i = 0; i < 10; ++i) {
       auto action = random_action(o, rng);
-      if (action.xfer == 2) continue;
+      if (action.rule == 2) continue;
       o = env->step(action).observation;
     }
     static uint64_t first_hash = env->graph().hash();
@@ -173,7 +173,7 @@ TEST(RewriteEnv, CostsAreThoseOfTheGraphFromScratch) {
   auto o = env->reset(0);
   for (int i = 0; i < 20; ++i) {
     const auto action = random_action(o, rng);
-    if (action.xfer == 2) continue;
+    if (action.rule == 2) continue;
     auto result = env->step(action);
     const auto whole = cost::graph_cost(model, env->graph());
     EXPECT_EQ(result.info.peak_bytes, whole.peak_bytes);

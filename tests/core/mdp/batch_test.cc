@@ -65,8 +65,8 @@ TEST(Toys, ObservationsFitTheirSpec) {
       auto o = env->reset(key);
       for (bool done = false; !done;) {
         check(o, env->spec());
-        Action action{env->spec().xfers, 0};
-        for (int32_t x = 0; x < env->spec().xfers; ++x) {
+        Action action{env->spec().rules, 0};
+        for (int32_t x = 0; x < env->spec().rules; ++x) {
           const auto count = static_cast<uint64_t>(o.counts[static_cast<size_t>(x)]);
           if (count > 0 && rng.uniform() < 0.7) action = {x, static_cast<int32_t>(rng.below(count))};
         }

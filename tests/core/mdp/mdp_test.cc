@@ -18,9 +18,9 @@ ObservationSpec small_spec() {
           .node_features = 1,
           .edge_features = 1,
           .global_features = 1,
-          .xfers = 2,
+          .rules = 2,
           .max_locations = 3,
-          .xfer_names = {"a", "b"}};
+          .rule_names = {"a", "b"}};
 }
 
 Observation small_observation() {
@@ -48,12 +48,12 @@ TEST(ObservationSpec, HashChangesWithEveryField) {
   const std::vector<std::function<void(ObservationSpec&)>> changes = {[](auto& s) { s.ops = 5; },
                                                                       [](auto& s) { s.node_features = 2; },
                                                                       [](auto& s) { s.edge_features = 2; },
-                                                                      [](auto& s) { s.xfers = 3; },
+                                                                      [](auto& s) { s.rules = 3; },
                                                                       [](auto& s) { s.global_features = 2; },
                                                                       [](auto& s) { s.max_locations = 4; },
-                                                                      [](auto& s) { s.xfer_names[1] = "c"; },
+                                                                      [](auto& s) { s.rule_names[1] = "c"; },
                                                                       [](auto& s) {
-                                                                        s.xfer_names = {"ab", ""};
+                                                                        s.rule_names = {"ab", ""};
                                                                       }};
   for (const auto& change : changes) {
     auto other = base;

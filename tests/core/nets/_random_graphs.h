@@ -8,19 +8,19 @@
 
 namespace rlgo::test {
 
-inline mdp::ObservationSpec random_spec(int32_t xfers = 5, int32_t max_locations = 6) {
+inline mdp::ObservationSpec random_spec(int32_t rules = 5, int32_t max_locations = 6) {
   mdp::ObservationSpec spec{.ops = 8,
                             .node_features = 3,
                             .edge_features = 2,
                             .global_features = 4,
-                            .xfers = xfers,
+                            .rules = rules,
                             .max_locations = max_locations,
-                            .xfer_names = {}};
-  for (int32_t x = 0; x < xfers; ++x) spec.xfer_names.push_back("rule" + std::to_string(x));
+                            .rule_names = {}};
+  for (int32_t x = 0; x < rules; ++x) spec.rule_names.push_back("rule" + std::to_string(x));
   return spec;
 }
 
-// Each node reads one or two earlier ones; about half of the xfers have locations.
+// Each node reads one or two earlier ones; about half of the rules have locations.
 inline mdp::Observation random_observation(const mdp::ObservationSpec& spec, int nodes, Rng& rng) {
   mdp::Observation o;
   for (int i = 0; i < nodes; ++i) {
@@ -33,7 +33,7 @@ inline mdp::Observation random_observation(const mdp::ObservationSpec& spec, int
     }
   }
   for (int g = 0; g < spec.global_features; ++g) o.globals.push_back(static_cast<float>(rng.normal()));
-  for (int32_t x = 0; x < spec.xfers; ++x) {
+  for (int32_t x = 0; x < spec.rules; ++x) {
     const auto count =
         rng.uniform() < 0.5 ? 0 : static_cast<int32_t>(rng.below(static_cast<uint64_t>(spec.max_locations) + 1));
     o.counts.push_back(count);

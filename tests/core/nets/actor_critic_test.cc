@@ -89,9 +89,9 @@ TEST_P(BothHeads, ActAndEvaluateAgree) {
   const auto e = agent->evaluate(batch, d.actions);
   for (int64_t b = 0; b < 20; ++b) {
     const auto i = static_cast<size_t>(b);
-    EXPECT_FLOAT_EQ(e.log_prob_xfer[b].item<float>(), d.log_prob_xfer[i]);
+    EXPECT_FLOAT_EQ(e.log_prob_rule[b].item<float>(), d.log_prob_rule[i]);
     EXPECT_FLOAT_EQ(e.log_prob_location[b].item<float>(), d.log_prob_location[i]);
-    EXPECT_FLOAT_EQ(e.value_xfer[b].item<float>(), d.value_xfer[i]);
+    EXPECT_FLOAT_EQ(e.value_rule[b].item<float>(), d.value_rule[i]);
     EXPECT_FLOAT_EQ(e.value_location[b].item<float>(), d.value_location[i]);
     EXPECT_FLOAT_EQ(e.entropy()[b].item<float>(), d.entropy[i]);
   }
@@ -102,7 +102,7 @@ TEST_P(BothHeads, GradientsReachEveryParameter) {
   shake(agent);
   const auto batch = collate(pointers(graphs(20, 8)), random_spec());
   const auto e = agent->evaluate(batch, agent->act(batch, uniforms(40, 2)).actions);
-  (e.log_prob() + e.entropy() + e.value_xfer + e.value_location).sum().backward();
+  (e.log_prob() + e.entropy() + e.value_rule + e.value_location).sum().backward();
   for (const auto& item : agent->named_parameters()) {
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
@@ -121,9 +121,9 @@ TEST(Act, SamplesFollowTheProbabilities) {
   for (uint64_t round = 0; round < 20; ++round) {
     const auto d = agent->act(batch, uniforms(2000, 100 + round));
     for (size_t i = 0; i < 1000; ++i) {
-      const std::pair<int, int> action{d.actions[i].xfer, d.actions[i].location};
+      const std::pair<int, int> action{d.actions[i].rule, d.actions[i].location};
       seen[action] += 1;
-      expected[action] = 20000 * std::exp(static_cast<double>(d.log_prob_xfer[i] + d.log_prob_location[i]));
+      expected[action] = 20000 * std::exp(static_cast<double>(d.log_prob_rule[i] + d.log_prob_location[i]));
     }
   }
   EXPECT_GT(seen.size(), 3u);
@@ -138,7 +138,7 @@ TEST(Act, AnEpisodeDoesNotDependOnTheBatch) {
   for (size_t b = 0; b < many.size(); ++b) {
     const auto alone = agent->act(collate(many[b], random_spec()), std::span(u).subspan(2 * b, 2));
     EXPECT_EQ(alone.actions[0], together.actions[b]);
-    EXPECT_NEAR(alone.log_prob_xfer[0], together.log_prob_xfer[b], 1e-5);
+    EXPECT_NEAR(alone.log_prob_rule[0], together.log_prob_rule[b], 1e-5);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(Act, GreedyTakesTheMostProbable) {
   const auto greedy = agent->act(batch, {}, true);
   const auto policy = agent->policy(batch, agent->encode(batch));
   for (int64_t b = 0; b < 10; ++b)
-    EXPECT_EQ(greedy.actions[static_cast<size_t>(b)].xfer, policy.xfer[b].argmax().item<int64_t>());
+    EXPECT_EQ(greedy.actions[static_cast<size_t>(b)].rule, policy.rule[b].argmax().item<int64_t>());
   EXPECT_THAT([&] { agent->act(batch, uniforms(19, 1)); },
               ThrowsMessage<Error>(HasSubstr("19 random numbers for 10 graphs")));
 }
@@ -163,10 +163,10 @@ TEST(Act, OnlyNoOpIsLegalWhereNothingApplies) {
   const auto batch = collate(o, random_spec());
   const auto d = agent->act(batch, uniforms(2, 4));
   EXPECT_EQ(d.actions[0], (mdp::Action{5, 0}));
-  EXPECT_EQ(d.log_prob_xfer[0], 0.0f);
+  EXPECT_EQ(d.log_prob_rule[0], 0.0f);
   EXPECT_EQ(d.entropy[0], 0.0f);
   const auto e = agent->evaluate(batch, d.actions);
-  (e.log_prob() + e.entropy() + e.value_xfer).sum().backward();
+  (e.log_prob() + e.entropy() + e.value_rule).sum().backward();
   for (const auto& p : agent->parameters()) {
     EXPECT_TRUE(!p.grad().defined() || p.grad().isfinite().all().item<bool>());
   }
@@ -203,7 +203,7 @@ TEST(ActorCritic, NoOpBiasShortensOrLengthensEpisodes) {
   ActorCritic shy(random_spec(), AgentOptions{.rounds = 1, .width = 16, .noop_bias = -5.0}, 1);
   const auto batch = collate(graphs(1, 20)[0], random_spec());
   const auto policy = shy->policy(batch, shy->encode(batch));
-  EXPECT_LT(policy.xfer[0][5].item<float>(), -3.0f);
+  EXPECT_LT(policy.rule[0][5].item<float>(), -3.0f);
 }
 
 TEST(ActorCritic, RescalingLeavesValuesAsTheyAre) {
@@ -213,7 +213,7 @@ TEST(ActorCritic, RescalingLeavesValuesAsTheyAre) {
   const auto before = agent->evaluate(batch, stop);
   agent->rescale_values(30.0, 4.0);
   const auto after = agent->evaluate(batch, stop);
-  EXPECT_TRUE(torch::allclose(before.value_xfer, after.value_xfer, 1e-4, 1e-4));
+  EXPECT_TRUE(torch::allclose(before.value_rule, after.value_rule, 1e-4, 1e-4));
   EXPECT_TRUE(torch::allclose(before.value_location, after.value_location, 1e-4, 1e-4));
   EXPECT_EQ(agent->value_scale(), 4.0);
   EXPECT_THROW(agent->rescale_values(0, 0), Error);

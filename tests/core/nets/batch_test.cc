@@ -17,9 +17,9 @@ mdp::ObservationSpec spec() {
           .node_features = 2,
           .edge_features = 1,
           .global_features = 1,
-          .xfers = 3,
+          .rules = 3,
           .max_locations = 4,
-          .xfer_names = {"a", "b", "c"}};
+          .rule_names = {"a", "b", "c"}};
 }
 mdp::Observation first() {
   return {.node_op = {1, 2},
@@ -70,11 +70,11 @@ TEST(Collate, GroupsLocationsByPair) {
   EXPECT_EQ(values(batch.counts), (Ints{0, 2, 1, 1, 0, 0}));
   EXPECT_EQ(values(batch.loc_node), (Ints{0, 1, 1, 4}));
   EXPECT_EQ(values(batch.loc_graph), (Ints{0, 0, 0, 1}));
-  EXPECT_EQ(values(batch.loc_xfer), (Ints{1, 1, 2, 0}));
+  EXPECT_EQ(values(batch.loc_rule), (Ints{1, 1, 2, 0}));
   EXPECT_EQ(values(batch.loc_index), (Ints{0, 1, 0, 0}));
   EXPECT_EQ(values(batch.loc_pair), (Ints{0, 0, 1, 2}));
   EXPECT_EQ(values(batch.pair_graph), (Ints{0, 0, 1}));
-  EXPECT_EQ(values(batch.pair_xfer), (Ints{1, 2, 0}));
+  EXPECT_EQ(values(batch.pair_rule), (Ints{1, 2, 0}));
   EXPECT_EQ(batch.loc_offset, (Ints{0, 0, 2, 3, 4, 4, 4}));
 }
 
@@ -87,11 +87,11 @@ TEST(Collate, RejectsWhatBreaksTheSpec) {
 
 TEST(FourTuple, MasksFollowTheCounts) {
   const auto view = four_tuple(first(), spec());
-  EXPECT_EQ(values<bool>(view.xfer_mask), (std::vector<bool>{false, true, true, true}));
+  EXPECT_EQ(values<bool>(view.rule_mask), (std::vector<bool>{false, true, true, true}));
   EXPECT_EQ(view.location_masks.sizes(), (std::vector<int64_t>{4, 4}));
   EXPECT_EQ(values<bool>(view.location_masks), (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(values(view.xfer_tuples[1]), (Ints{0, 1}));
-  EXPECT_EQ(view.xfer_tuples[0].numel(), 0);
+  EXPECT_EQ(values(view.rule_tuples[1]), (Ints{0, 1}));
+  EXPECT_EQ(view.rule_tuples[0].numel(), 0);
   EXPECT_EQ(values<float>(view.graph_tuple.nodes), (std::vector<float>{1, 1, 2, 2, 3, 4}));
   EXPECT_EQ(values(view.graph_tuple.receivers), (Ints{1}));
 }

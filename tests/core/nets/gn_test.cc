@@ -99,9 +99,9 @@ TEST(Encoder, SeesTheMagnitudeOfALoneFeature) {
                             .node_features = 0,
                             .edge_features = 0,
                             .global_features = 1,
-                            .xfers = 1,
+                            .rules = 1,
                             .max_locations = 1,
-                            .xfer_names = {"a"}};
+                            .rule_names = {"a"}};
   Rng rng({4});
   Encoder encoder(spec, EncoderOptions{.rounds = 1, .width = 8}, rng);
   mdp::Observation a{.node_op = {0},

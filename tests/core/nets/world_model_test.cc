@@ -27,7 +27,7 @@ WorldInput input(int64_t steps, int64_t batch) {
   return {torch::randn({steps, batch, 8}), torch::randint(0, 3, {steps, batch, 3}).to(torch::kFloat32),
           torch::randint(0, 4, {steps, batch}), torch::rand({steps, batch, 2})};
 }
-WorldInput at(const WorldInput& all, int64_t t) { return {all.z[t], all.counts[t], all.xfer[t], all.location[t]}; }
+WorldInput at(const WorldInput& all, int64_t t) { return {all.z[t], all.counts[t], all.rule[t], all.location[t]}; }
 
 TEST(WorldModel, Shapes) {
   auto world = make(2);
@@ -64,7 +64,7 @@ TEST(WorldModel, ABatchOfOneEqualsABatchOfMany) {
   for (int64_t b = 0; b < 7; ++b) {
     auto own = world->blank(1);
     const auto one = world->step({all.z[0].slice(0, b, b + 1), all.counts[0].slice(0, b, b + 1),
-                                  all.xfer[0].slice(0, b, b + 1), all.location[0].slice(0, b, b + 1)},
+                                  all.rule[0].slice(0, b, b + 1), all.location[0].slice(0, b, b + 1)},
                                  own);
     EXPECT_TRUE(torch::allclose(one.z.mean[0], many.z.mean[b], 1e-4, 1e-5)) << b;
     EXPECT_TRUE(torch::allclose(own.h[0], memory.h[b], 1e-4, 1e-5)) << b;
@@ -74,7 +74,7 @@ TEST(WorldModel, ABatchOfOneEqualsABatchOfMany) {
 TEST(WorldModel, NoOpEndsAnEpisodeByContract) {
   auto world = make();
   auto in = at(input(1, 2), 0);
-  in.xfer = torch::tensor({int64_t{3}, int64_t{0}});
+  in.rule = torch::tensor({int64_t{3}, int64_t{0}});
   auto memory = world->blank(2);
   const auto p = world->step(in, memory);
   EXPECT_GT(p.terminal[0].item<float>(), 5);
@@ -151,13 +151,13 @@ TEST(LatentAgent, ActsLegallyAndAgreesWithEvaluate) {
     const auto e = agent->evaluate(batch, d.actions);
     for (size_t i = 0; i < 3; ++i) {
       const auto b = static_cast<int64_t>(i);
-      EXPECT_NEAR(e.log_prob_xfer[b].item<float>(), d.log_prob_xfer[i], 1e-5);
+      EXPECT_NEAR(e.log_prob_rule[b].item<float>(), d.log_prob_rule[i], 1e-5);
       EXPECT_NEAR(e.log_prob_location[b].item<float>(), d.log_prob_location[i], 1e-5);
-      EXPECT_NEAR(e.value_xfer[b].item<float>(), d.value_xfer[i], 1e-5);
+      EXPECT_NEAR(e.value_rule[b].item<float>(), d.value_rule[i], 1e-5);
     }
   }
   const auto greedy = agent->act(batch, {}, true);
-  EXPECT_EQ(greedy.actions[1].xfer, 3);  // nothing else is legal
+  EXPECT_EQ(greedy.actions[1].rule, 3);  // nothing else is legal
 }
 
 TEST(LatentAgent, NeedsLatents) { EXPECT_THROW(LatentAgent(test::HillToy().spec(), LatentAgentOptions{}, 1), Error); }
