@@ -1,6 +1,8 @@
 #include "replay/compact.h"
 
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/file_lock.h"
 #include "replay/part.h"
 #include "replay/parts.h"
 
@@ -59,7 +61,7 @@ void remove_merge_temporaries(const fs::path& folder) {
     const auto at = file.find(".tmp-");
     if (at == std::string::npos) continue;
     const auto name = parse_part_name(file.substr(0, at));
-    if (name && name->first != name->last) fs::remove(entry.path(), error);
+    if (name && name->first != name->last && !is_temporary_in_use(entry.path())) fs::remove(entry.path(), error);
   }
 }
 
@@ -68,6 +70,7 @@ void remove_merge_temporaries(const fs::path& folder) {
 Compaction compact(const fs::path& path, int64_t episodes_per_file) {
   if (episodes_per_file < 1) fail("compaction: {} episodes per file, at least 1 is needed", episodes_per_file);
   const fs::path folder = parts_folder(path);
+  const FileLock lock(folder / "compact.lock", fmt::format("{}: compaction", folder.string()));
   remove_merge_temporaries(folder);
   const PartList before = list_parts(folder);
   Compaction result;

@@ -87,6 +87,8 @@ class Writer {
   // Seals the file as `kind` and writes it atomically. The writer is spent afterwards, unless this throws for the
   // disk's sake: then save() may be tried again. `bytes`: the size of the file.
   uint64_t save(const std::filesystem::path& path, std::string_view kind);
+  // The same for a name that is to be new: where a file has it, 0, nothing is written, and it may be tried again.
+  uint64_t create(const std::filesystem::path& path, std::string_view kind);
 
  private:
   struct Impl;

@@ -214,4 +214,13 @@ uint64_t Writer::save(const std::filesystem::path& path, std::string_view kind) 
   return bytes;
 }
 
+uint64_t Writer::create(const std::filesystem::path& path, std::string_view kind) {
+  impl_->finish();
+  seal(impl_->finished, kind);
+  if (!atomic_create(path, impl_->finished)) return 0;
+  const uint64_t bytes = impl_->finished.size();
+  impl_.reset();
+  return bytes;
+}
+
 }  // namespace rlgo::replay::h5

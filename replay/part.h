@@ -31,11 +31,14 @@ class PartWriter {
   // Writes the file atomically; returns its size in bytes. After a disk error it may be tried again, with nothing
   // added.
   uint64_t save(const std::filesystem::path& path);
+  // The same for a name that is to be new: 0 where a file has it; then another name may be tried.
+  uint64_t create(const std::filesystem::path& path);
 
  private:
   void check_spec(const mdp::Trajectory& facts) const;
   void add(const mdp::Trajectory& facts, const mdp::ObservationCodes& observations);
   void spill();  // pending_ to file_
+  void complete();
 
   StoreHeader header_;
   uint64_t spec_hash_;

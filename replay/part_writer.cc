@@ -67,13 +67,21 @@ void PartWriter::spill() {
   first_spill_ = false;
 }
 
+void PartWriter::complete() {
+  if (complete_) return;
+  if (first_spill_ || !pending_.seed.empty()) spill();
+  file_.put_strings("rule_names", rules_.names());
+  complete_ = true;
+}
+
 uint64_t PartWriter::save(const std::filesystem::path& path) {
-  if (!complete_) {
-    if (first_spill_ || !pending_.seed.empty()) spill();
-    file_.put_strings("rule_names", rules_.names());
-    complete_ = true;
-  }
+  complete();
   return file_.save(path, kPartKind);
+}
+
+uint64_t PartWriter::create(const std::filesystem::path& path) {
+  complete();
+  return file_.create(path, kPartKind);
 }
 
 }  // namespace rlgo::replay

@@ -10,13 +10,14 @@ namespace rlgo::replay {
 namespace fs = std::filesystem;
 namespace {
 
-// Only this writer's own: other writers may be at work in the same folder.
+// Only this writer's own, of processes that are gone: other writers, and compaction, may be at work in the same folder.
 void remove_own_temporaries(const fs::path& folder, int writer) {
   const std::string prefix = fmt::format("part-{:03}-", writer);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && name.find(".tmp-") != std::string::npos) fs::remove(entry.path(), error);
+    if (name.starts_with(prefix) && name.find(".tmp-") != std::string::npos && !is_temporary_in_use(entry.path()))
+      fs::remove(entry.path(), error);
   }
 }
 
@@ -73,12 +74,14 @@ void RolloutWriter::tick(double now_seconds) {
 void RolloutWriter::flush() {
   if (!part_ || part_->episodes() == 0) return;
   full_ = true;  // until it is on disk
-  const PartName name{options_.writer, number_, number_};
-  bytes_ += part_->save(folder_ / name.file_name());
+  // No part is ever replaced: where another process took the number, the next one serves.
+  uint64_t bytes = 0;
+  for (; bytes == 0; ++number_)
+    bytes = part_->create(folder_ / PartName{options_.writer, number_, number_}.file_name());
+  bytes_ += bytes;
   part_.reset();
   full_ = false;
   opened_seconds_.reset();
-  ++number_;
   ++parts_;
 }
 

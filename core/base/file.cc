@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <random>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace rlgo {
 namespace fs = std::filesystem;
@@ -31,7 +35,7 @@ void sync_path(const fs::path& path, int flags) {
 }
 
 void write_all(const fs::path& path, std::string_view bytes) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) fail("{}: cannot create: {}", path.string(), reason());
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -45,6 +49,43 @@ void write_all(const fs::path& path, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   if (::close(fd) != 0) fail("{}: cannot close: {}", path.string(), reason());
+}
+
+// Of no other process, on any machine that sees the folder: x.h5 -> x.h5.tmp-HOST-PID-RANDOM.
+fs::path temporary_beside(const fs::path& path) {
+  fs::path temporary = path;
+  temporary += fmt::format(".tmp-{}-{}-{:08x}", host_name(), ::getpid(), std::random_device()());
+  return temporary;
+}
+
+// Gives the temporary its name, unless a file has it: false then.
+bool rename_to_new(const fs::path& temporary, const fs::path& path) {
+  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  // File systems without that call (NFS among them) know links, which do not replace either.
+  if (::link(temporary.c_str(), path.c_str()) == 0) return ::unlink(temporary.c_str()), true;
+  if (errno == EEXIST) return false;
+  // Neither: as safe as it can be there.
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return false;
+  if (::rename(temporary.c_str(), path.c_str()) == 0) return true;
+  fail("{}: cannot rename into place: {}", path.string(), reason());
+}
+
+// Writes a temporary, flushes it, gives it its name by `put`; whatever fails, no temporary is left.
+void write_beside(const fs::path& path, const std::function<void(const fs::path&)>& write,
+                  const std::function<void(const fs::path& temporary)>& put) {
+  const fs::path temporary = temporary_beside(path);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  try {
+    write(temporary);
+    sync_path(temporary, O_RDONLY);
+    put(temporary);
+    sync_path(folder, O_RDONLY | O_DIRECTORY);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
 }
 
 }  // namespace
@@ -70,30 +111,32 @@ std::string read_file(const fs::path& path) {
 }
 
 void atomic_write(const fs::path& path, const std::function<void(const fs::path&)>& write) {
-  fs::path temporary = path;
-  temporary += fmt::format(".tmp-{}", ::getpid());
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  try {
-    write(temporary);
-    sync_path(temporary, O_RDONLY);
+  write_beside(path, write, [&](const fs::path& temporary) {
     if (::rename(temporary.c_str(), path.c_str()) != 0)
       fail("{}: cannot rename into place: {}", path.string(), reason());
-    sync_path(folder, O_RDONLY | O_DIRECTORY);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  });
 }
 
 void atomic_write(const fs::path& path, std::string_view bytes) {
   atomic_write(path, [&](const fs::path& temporary) { write_all(temporary, bytes); });
 }
 
+bool atomic_create(const fs::path& path, std::string_view bytes) {
+  bool created = false;
+  write_beside(
+      path, [&](const fs::path& temporary) { write_all(temporary, bytes); },
+      [&](const fs::path& temporary) {
+        created = rename_to_new(temporary, path);
+        if (!created) ::unlink(temporary.c_str());
+      });
+  return created;
+}
+
 void make_writable_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail("{}: cannot create folder: {}", folder.string(), error.message());
-  const fs::path probe = folder / fmt::format(".probe.tmp-{}", ::getpid());
+  const fs::path probe = temporary_beside(folder / ".probe");
   try {
     write_all(probe, "probe");
   } catch (const Error& e) {
@@ -103,14 +146,31 @@ void make_writable_folder(const fs::path& folder) {
   ::unlink(probe.c_str());
 }
 
+bool is_temporary_in_use(const fs::path& temporary) {
+  const std::string name = temporary.filename().string();
+  const auto at = name.find(".tmp-");
+  if (at == std::string::npos) return false;
+  const auto words = split(std::string_view(name).substr(at + 5), '-');  // the host's name may hold '-' too
+  if (words.size() < 3) return false;
+  const auto pid = parse_int(words[words.size() - 2]);
+  const std::vector<std::string> host(words.begin(), words.end() - 2);
+  if (!pid || *pid <= 0 || join(host, "-") != host_name()) return false;
+  return ::kill(static_cast<pid_t>(*pid), 0) == 0 || errno == EPERM;
+}
+
 int remove_stale_temporaries(const fs::path& folder) {
   int removed = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().filename().string().find(".tmp-") == std::string::npos) continue;
-    removed += fs::remove(entry.path(), error) ? 1 : 0;
+    if (!is_temporary_in_use(entry.path())) removed += fs::remove(entry.path(), error) ? 1 : 0;
   }
   return removed;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
 }
 
 fs::path program_path() {

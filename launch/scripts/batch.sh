@@ -58,6 +58,10 @@ if compgen -G "$folder/checkpoints/checkpoint-*.h5" >/dev/null; then
   arguments+=(--resume "$folder")
 else
   if [ -f "$folder/config.cfg" ]; then
+    holder=$(sed -n 's/^host \(.*\), process \([0-9]*\)$/\1 \2/p' "$folder/run.lock" 2>/dev/null || true)
+    if [ "${holder% *}" = "$(hostname)" ] && [ "$(cat "/proc/${holder#* }/comm" 2>/dev/null)" = rlgo ]; then
+      die "$folder: process ${holder#* } writes here already; end it first"
+    fi
     number=1
     while [ -e "$folder.void-$number" ]; do number=$((number + 1)); done
     mv "$folder" "$folder.void-$number"

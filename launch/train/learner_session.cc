@@ -97,8 +97,12 @@ static void tell_job(const RunFolder& folder) {
 }
 
 void LearnerSession::open_folder(const std::string& config_text) {
-  folder_ = open_run_folder(config_);
+  auto open = open_run_folder(config_);
+  folder_ = open.folder;
+  lock_ = std::move(open.lock);
   log_ = Log({0, LogLevel::info, folder_.log()});
+  if (!lock_.holds())
+    log_.warn("{}: this file system has no locks: nothing keeps a second run from writing here", folder_.path.string());
   log_.info("run folder {}", folder_.path.string());
   config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
   if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);

@@ -60,6 +60,7 @@ class LearnerSession {
   std::shared_ptr<const rules::RuleSet> rules_;
   Prices prices_;
   RunFolder folder_;
+  FileLock lock_;            // on it
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;
   StatusLine line_;

@@ -1,7 +1,5 @@
 #include "launch/train/learners.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/device_group.h"
 #include "core/exec/device_tools.h"
@@ -141,8 +140,7 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
 
 LearnerPlace learner_place(const RunConfig& config) {
   LearnerPlace place;
-  char name[256] = {};
-  place.host = ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
+  place.host = host_name();
   if (config.device == "cpu") return place;
   if (config.device == "cuda") exec::resolve_device("cuda");  // an Error tells what is missing
   const int count = exec::gpu_count();

@@ -1,11 +1,10 @@
 #include "launch/train/roles.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/comm/protocol.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -15,11 +14,6 @@ namespace rlgo::launch {
 namespace {
 
 bool should_stop() { return stop_signal() != 0; }
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "?";
-}
 
 actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
   actors::ActorOptions options;

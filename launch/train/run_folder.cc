@@ -1,5 +1,8 @@
 #include "launch/train/run_folder.h"
 
+#include <optional>
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/base/file.h"
 
@@ -23,26 +26,42 @@ std::string run_options(const fs::path& path) {
   return read_file(folder.config());
 }
 
-RunFolder open_run_folder(const RunConfig& config) {
-  RunFolder folder;
-  if (!config.resume.empty()) {
-    folder.path = config.resume;
-    make_writable_folder(folder.path);
-    return folder;
-  }
-  const std::string name = config.name.empty() ? default_name(config) : config.name;
-  folder.path = fs::path(config.runs) / name;
-  if (fs::exists(folder.config())) {
-    if (!config.name.empty())
-      fail("{}: a run of this name exists; continue it with --resume {}, or choose another --name",
-           folder.path.string(), folder.path.string());
-    for (int number = 2; fs::exists(folder.config()); ++number)
-      folder.path = fs::path(config.runs) / fmt::format("{}-{}", name, number);
-  }
+// A folder for a new run, locked; nothing where a run is there already, or begins there.
+static std::optional<OpenRunFolder> try_new(const RunFolder& folder) {
+  if (fs::exists(folder.config())) return {};
   make_writable_folder(folder.path);
+  OpenRunFolder open{folder, FileLock(folder.lock(), folder.path.string())};
+  if (fs::exists(folder.config())) return {};  // it came while the lock was taken
   make_writable_folder(folder.rollouts());
   make_writable_folder(folder.checkpoints());
-  return folder;
+  return open;
+}
+
+// The first free one of NAME, NAME-2, ...: several jobs may begin under one --runs at the same moment.
+static OpenRunFolder new_folder(const fs::path& runs, const std::string& name) {
+  for (int number = 1;; ++number) {
+    const RunFolder folder{runs / (number == 1 ? name : fmt::format("{}-{}", name, number))};
+    try {
+      if (auto open = try_new(folder)) return std::move(*open);
+    } catch (const FileLock::Taken&) {
+      // The next one.
+    }
+  }
+}
+
+OpenRunFolder open_run_folder(const RunConfig& config) {
+  if (!config.resume.empty()) {
+    const RunFolder folder{config.resume};
+    make_writable_folder(folder.path);
+    return {folder, FileLock(folder.lock(), folder.path.string())};
+  }
+  if (config.name.empty()) return new_folder(config.runs, default_name(config));
+  const RunFolder folder{fs::path(config.runs) / config.name};
+  auto open = try_new(folder);
+  if (!open)
+    fail("{}: a run of this name exists; continue it with --resume {}, or choose another --name", folder.path.string(),
+         folder.path.string());
+  return std::move(*open);
 }
 
 }  // namespace rlgo::launch

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/file_lock.h"
 #include "launch/config.h"
 
 namespace rlgo::launch {
 
 struct RunFolder {
   std::filesystem::path path;
+  std::filesystem::path lock() const { return path / "run.lock"; }
   std::filesystem::path config() const { return path / "config.cfg"; }
   std::filesystem::path metrics() const { return path / "metrics.csv"; }
   std::filesystem::path log() const { return path / "log.txt"; }
@@ -24,8 +26,13 @@ struct RunFolder {
 
 // Text of config.cfg of a run that exists. Throws Error where `path` is no run folder.
 std::string run_options(const std::filesystem::path& path);
+// A run folder that no other process writes to as long as this lives.
+struct OpenRunFolder {
+  RunFolder folder;
+  FileLock lock;
+};
 // Creates the folder for a new run (a name that is taken is an Error when --name gave it, else a number is added), or
-// opens the one to resume. Throws Error where it cannot be written.
-RunFolder open_run_folder(const RunConfig& config);
+// opens the one to resume. Throws Error where it cannot be written, and where another process writes there.
+OpenRunFolder open_run_folder(const RunConfig& config);
 
 }  // namespace rlgo::launch

@@ -1,7 +1,8 @@
 """--resume goes on as if the run had never stopped (one process: everything depends on the seed alone)."""
 import shutil
+import socket
 
-from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, main, metrics, rewrites, rlgo, state, stored
+from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, interrupt, main, metrics, rewrites, rlgo, start, state, stored, wait_until
 
 # Times, and what was sent (a resumed run greets its actor again).
 NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
@@ -66,13 +67,13 @@ def other_rules_refused(folder):
     text = (SOURCE / "configs/rules/base.rules").read_text()
     paragraphs = text.split("\nrule ")
     rules.write_text("\nrule ".join(paragraphs[:-1]) + "\n")
-    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "log.txt"}
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name not in ("log.txt", "run.lock")}
     for options, word in ((["--rules", rules], "rule"), (["--graph", "toy_mlp"], "graph"), (["--gnn.width", "16"], "gnn")):
         refused = rlgo("--resume", run, "--epochs", 2, *options, cwd=folder, status=1)
         (line,) = [line for line in refused.stderr.splitlines() if "error:" in line]
         assert word in line, line
         print(f"  {line}")
-        after = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "log.txt"}
+        after = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name not in ("log.txt", "run.lock")}
         changed = [path.name for path in after if before.get(path) != after[path]]
         assert not changed, f"{options} changed {changed}"
     rlgo("--resume", run, "--epochs", 2, cwd=folder)
@@ -96,5 +97,32 @@ def damaged_checkpoint(folder):
     assert "no usable checkpoint" in failed.stderr, failed.stderr
 
 
+def two_at_once(folder):
+    """a run folder that a process writes to is refused to a second one, by host and process, and nothing is harmed"""
+    first = start("--graph", "toy_conv", *RANDOM, *SIZE, "--epochs", 1000000, "--checkpoint.every", 1, "--store.episodes-per-part", 2, "--name", "r", cwd=folder)
+    run = folder / "runs/r"
+    wait_until("a checkpoint", lambda: list(run.glob("checkpoints/*.h5")), process=first)
+    refused = rlgo("--resume", "runs/r", "--epochs", 1000000, cwd=folder, status=1)
+    assert f"runs/r: host {socket.gethostname()}, process {first.pid} writes here already" in refused.stderr, refused.stderr
+    assert interrupt(first) == 0
+    complete(run)
+    episodes = stored(run)
+    assert len(episodes) == len(set(episodes["episode"])) == max(episodes["episode"]) + 1, "episodes are missing, or stored twice"
+    done = len(metrics(run))
+    rlgo("--resume", "runs/r", "--epochs", done + 1, cwd=folder)
+    assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, done + 2))
+
+
+def two_begin_at_once(folder):
+    """runs without a name that begin at the same moment take a folder each"""
+    options = ["--graph", "toy_conv", *RANDOM, *SIZE, "--epochs", 1]
+    jobs = [start(*options, cwd=folder, log=f"{number}.txt") for number in range(4)]
+    assert [job.wait(timeout=120) for job in jobs] == [0] * 4
+    runs = sorted((folder / "runs").iterdir())
+    assert len(runs) == 4 and all(len(metrics(run)) == 1 for run in runs), runs
+    for run in runs:
+        complete(run)
+
+
 if __name__ == "__main__":
-    main(random_agent, model_free_agent, nothing_more_to_do, other_rules_refused, damaged_checkpoint)
+    main(random_agent, model_free_agent, nothing_more_to_do, other_rules_refused, damaged_checkpoint, two_at_once, two_begin_at_once)

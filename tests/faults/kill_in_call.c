@@ -44,6 +44,15 @@ int fsync(int fd) {
   return real(fd);
 }
 
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  int (*real)(int, const char*, int, const char*, unsigned) =
+      (int (*)(int, const char*, int, const char*, unsigned))dlsym(RTLD_NEXT, "renameat2");
+  if (matches("rename", to)) kill(getpid(), SIGKILL);
+  const int status = real(from_folder, from, to_folder, to, flags);
+  if (matches("renamed", to)) kill(getpid(), SIGKILL);
+  return status;
+}
+
 int rename(const char* from, const char* to) {
   int (*real)(const char*, const char*) = (int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename");
   if (matches("rename", to)) kill(getpid(), SIGKILL);

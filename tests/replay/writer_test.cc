@@ -37,6 +37,20 @@ TEST(Writer, EveryFieldComesBackBitForBit) {
   EXPECT_THAT(file_names(folder), ElementsAre("part-000-000000.h5", "part-000-000001.h5", "part-000-000002.h5"));
 }
 
+// Two processes that write one folder as the same writer: each part gets a number of its own.
+TEST(Writer, NoPartIsReplaced) {
+  const TempFolder folder;
+  RolloutWriter first(folder, make_header()), second(folder, make_header());
+  for (auto* writer : {&first, &second, &second, &first}) {
+    writer->append(make_trajectory(make_spec(), writer->episodes(), 2));
+    writer->flush();
+  }
+  EXPECT_EQ(file_names(folder).size(), 4U);
+  int episodes = 0;
+  for (RolloutReader reader(folder); reader.next();) ++episodes;
+  EXPECT_EQ(episodes, 4);
+}
+
 TEST(Writer, SpecWithoutOptionalFeatures) {
   const TempFolder folder;
   const auto spec = make_spec(0, 3, 0, 0);  // no rules, no edge features, no globals

@@ -88,6 +88,25 @@ TEST_F(FileTest, FullDiskKeepsTheOlderFileAndLeavesNoRest) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(FileTest, CreatesOnlyNewFiles) {
+  EXPECT_TRUE(atomic_create(folder_ / "x", "first"));
+  EXPECT_FALSE(atomic_create(folder_ / "x", "second"));
+  EXPECT_EQ(read_file(folder_ / "x"), "first");
+  EXPECT_EQ(files(), 1);
+}
+
+// Two writers of one name, as two runs in one folder would be: neither touches the other's temporary.
+TEST_F(FileTest, WritersOfOneNameDoNotMeet) {
+  atomic_write(folder_ / "x", [&](const fs::path& outer) {
+    atomic_write(folder_ / "x", [&](const fs::path& inner) {
+      EXPECT_NE(inner, outer);
+      std::ofstream(inner) << "inner";
+    });
+    std::ofstream(outer) << "outer";
+  });
+  EXPECT_EQ(read_file(folder_ / "x"), "outer");
+}
+
 TEST_F(FileTest, FailingWriterLeavesNothing) {
   const auto writer = [](const fs::path& temporary) {
     std::ofstream(temporary) << "half";
@@ -146,7 +165,12 @@ TEST_F(FileTest, FullDiskIsAnUnwritableFolder) {
 TEST_F(FileTest, StaleTemporariesAreRemoved) {
   std::ofstream(folder_ / "a.tmp-12") << "x";
   std::ofstream(folder_ / "b.h5") << "x";
-  EXPECT_EQ(remove_stale_temporaries(folder_), 1);
+  // 4194305 is above the largest process id that Linux gives.
+  std::ofstream(folder_ / ("a.tmp-" + host_name() + "-4194305-0000abcd")) << "x";
+  std::ofstream(folder_ / ("a.tmp-other-" + std::to_string(getpid()) + "-0000abcd")) << "x";
+  std::ofstream(folder_ / ("a.tmp-" + host_name() + "-" + std::to_string(getpid()) + "-0000abcd")) << "x";
+  EXPECT_EQ(remove_stale_temporaries(folder_), 3);
+  EXPECT_EQ(files(), 2) << "what a living process writes was taken away";
   EXPECT_TRUE(fs::exists(folder_ / "b.h5"));
   EXPECT_EQ(remove_stale_temporaries(folder_ / "none"), 0);
 }
