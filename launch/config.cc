@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/usage.h"
+#include "launch/target.h"
 
 namespace rlgo::launch {
 
@@ -72,19 +74,20 @@ void declare(Options& o, RunConfig& c) {
 }
 
 void check(const RunConfig& c) {
-  if (c.model.graph.empty()) fail("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
+  if (c.model.graph.empty()) fail_usage("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
+  check_target(c.cost.target);
   if (c.is_external() && c.env.reward == env::Reward::measured)
-    fail("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", c.cost.target.runtime);
+    fail_usage("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", c.cost.target.runtime);
   if (c.dream.actors > 0 && !c.has_world_model())
-    fail("--dream.actors {}: only the agents model-based and hybrid dream, not {}", c.dream.actors,
-         name_of(c.agent, kAgents));
+    fail_usage("--dream.actors {}: only the agents model-based and hybrid dream, not {}", c.dream.actors,
+               name_of(c.agent, kAgents));
   if (c.loop.reproducible && c.dream.actors > 0)
-    fail("--train.reproducible: ranks that dream (--dream.actors) send what they have whenever it is ready");
+    fail_usage("--train.reproducible: ranks that dream (--dream.actors) send what they have whenever it is ready");
   if (c.loop.learners > 1 && c.agent == Agent::random)
-    fail("--learners {}: the random agent does not learn", c.loop.learners);
+    fail_usage("--learners {}: the random agent does not learn", c.loop.learners);
   if (c.name.find('/') != std::string::npos || c.name == "." || c.name == "..")
-    fail("--name '{}' must be a plain folder name; use --runs for the place", c.name);
-  learner::check(c.dream);
+    fail_usage("--name '{}' must be a plain folder name; use --runs for the place", c.name);
+  as_usage([&] { learner::check(c.dream); });
 }
 
 learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
@@ -101,13 +104,14 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
 void check_ranks(const RunConfig& config, int ranks) {
   const int learners = config.loop.learners;
   if (learners > 1 && ranks == 1)
-    fail("--learners {}: one process learns alone; start more with mpirun -np N (launch/run.sh --np N)", learners);
+    fail_usage("--learners {}: one process learns alone; start more with mpirun -np N (launch/run.sh --np N)",
+               learners);
   if (learners > 1 && learners >= ranks)
-    fail("--learners {}: of {} ranks at least one must act; use at most {} learners", learners, ranks, ranks - 1);
+    fail_usage("--learners {}: of {} ranks at least one must act; use at most {} learners", learners, ranks, ranks - 1);
   const int actors = std::max(ranks - learners, 1);
   if (config.dream.actors >= actors && config.dream.actors > 0)
-    fail("--dream.actors {}: of {} actor ranks at least one must step the real environment", config.dream.actors,
-         actors);
+    fail_usage("--dream.actors {}: of {} actor ranks at least one must step the real environment", config.dream.actors,
+               actors);
 }
 
 }  // namespace rlgo::launch

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/usage.h"
 #include "core/comm/comm.h"
 #include "core/exec/device.h"
 #include "launch/commands/command.h"
@@ -68,7 +69,8 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   const bool mpi = started_by_mpirun();
   comm = mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
   if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells
-  if (!command.parallel && comm->size() > 1) rlgo::fail("'rlgo {}' runs in one process; start it without mpirun", name);
+  if (!command.parallel && comm->size() > 1)
+    rlgo::fail_usage("'rlgo {}' runs in one process; start it without mpirun", name);
   rlgo::launch::install_signal_handlers();
   context.comm = comm.get();
   return command.run(context);
@@ -97,7 +99,7 @@ int main(int argc, char** argv) {
     } else {
       std::fprintf(stderr, "rlgo: error: %s\n", e.what());
     }
-    status = 1;
+    status = rlgo::launch::exit_status(e);
   }
   std::fflush(nullptr);
   if (comm) comm->close(patience_s(*comm, status), status);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace rlgo::launch {
 namespace po = boost::program_options;
@@ -128,6 +129,10 @@ std::vector<std::string> Options::with_flags_set(std::vector<std::string> argume
 }
 
 std::vector<std::string> Options::parse_command_line(const std::vector<std::string>& arguments) {
+  return as_usage([&] { return parse(arguments); });
+}
+
+std::vector<std::string> Options::parse(const std::vector<std::string>& arguments) {
   const std::string place = "command line";
   po::options_description description;
   for (const Entry& e : entries_) {

@@ -28,9 +28,9 @@ class Options : public OptionSink {
   // Another name for a declared option on the command line.
   void alias(const std::string& name, const std::string& key);
 
-  // Reads "--key value", "--key=value"; returns the other words. Throws Error on an unknown option (names the nearest
-  // of this command), a missing or bad value. Names that options had in earlier versions are read as today's; notice()
-  // tells.
+  // Reads "--key value", "--key=value"; returns the other words. Throws UsageError on an unknown option (names the
+  // nearest of this command), a missing or bad value. Names that options had in earlier versions are read as today's;
+  // notice() tells.
   std::vector<std::string> parse_command_line(const std::vector<std::string>& arguments);
   // "key = value" lines, [group] sections and # comments. Errors name file and line or key.
   void parse_config(const std::string& text, const std::string& file_name, Source source);
@@ -50,6 +50,7 @@ class Options : public OptionSink {
     std::string fallback;  // the default, as text
     bool rest = false;
   };
+  std::vector<std::string> parse(const std::vector<std::string>& arguments);
   const Entry* find(const std::string& key) const;
   // By key, by key without the command's group, by alias, by old name (which is noted, with `place`).
   const Entry* resolve(const std::string& name, const std::string& place);

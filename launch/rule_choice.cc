@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rules/compiled.h"
 #include "launch/session.h"
 
@@ -54,7 +55,7 @@ class Choice {
     }
     std::set<std::string> named;
     for (const auto& word : words) {
-      if (is_file(word) && !named.insert(word).second) fail("--rules: {} is named twice", word);
+      if (is_file(word) && !named.insert(word).second) fail_usage("--rules: {} is named twice", word);
       if (is_file(word)) add(word);
       if (is_part(word)) add(rule_set_file(set_of(word)));
     }
@@ -145,7 +146,8 @@ class Choice {
     const std::vector<std::string> groups(known.begin(), known.end());
     auto names = groups;
     for (int r = 0; r < all_->size(); ++r) names.push_back(all_->name(r));
-    fail("--rules: no file, set, tag or rule '{}'{}; groups: {}", word, did_you_mean(word, names), join(groups, ", "));
+    fail_usage("--rules: no file, set, tag or rule '{}'{}; groups: {}", word, did_you_mean(word, names),
+               join(groups, ", "));
   }
 
   const std::vector<std::string>& words_;

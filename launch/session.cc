@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "core/cost/profile.h"
 #include "core/exec/measured_cost.h"
@@ -45,8 +46,8 @@ std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) {
     try {
       file = shipped_file({"configs/costs/" + named + ".cost", "share/rlgo/configs/costs/" + named + ".cost"});
     } catch (const Error& e) {
-      fail("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named, e.what(),
-           named);
+      fail_usage("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named,
+                 e.what(), named);
     }
   }
   return std::make_unique<cost::AnalyticCost>(cost::parse_profile(read_file(file), file.string()),
@@ -87,12 +88,12 @@ Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runti
   prices.runtime = runtime ? std::move(runtime) : start_runtime(config);
   if (config.cost.kind == CostKind::analytic) {
     if (!config.cost.table.empty())
-      fail("--cost.table is a table of measured costs; it does not go with --cost analytic");
+      fail_usage("--cost.table is a table of measured costs; it does not go with --cost analytic");
     prices.model = analytic_cost(config);
     return prices;
   }
   if (config.cost.profile != CostOptions().profile)
-    fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
+    fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
   const cost::MeasuredCosts measured = prices.runtime->measure();
   prices.table = measured.table;
   prices.model = measured.model;

@@ -1,9 +1,14 @@
 #include "launch/target.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/exec/runtime.h"
 #include "core/measure/runtime.h"
 #include "launch/session.h"
@@ -20,15 +25,32 @@ std::string python(const RunConfig& config) {
   return fs::exists(RLGO_PYTHON, error) ? RLGO_PYTHON : "python3";  // of set-up, or the user's own
 }
 
-// "sh" runs any other command, so that it may have arguments and quotes.
-std::string unknown_hint(const std::string& target) {
-  std::vector<std::string> known = {"libtorch"};
+std::vector<std::string> known_targets() {
+  std::vector<std::string> known = {"auto", "libtorch"};
   known.insert(known.end(), std::begin(kShipped), std::end(kShipped));
-  if (std::find(known.begin(), known.end(), target) != known.end()) return "--target " + target;
-  return fmt::format("--target {}{}", target, did_you_mean(target, known));
+  return known;
+}
+
+// Whether a shell would find a program of this name.
+bool on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  for (const auto& folder : split(path != nullptr ? path : "", ':')) {
+    if (::access((fs::path(folder) / name).c_str(), X_OK) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
+
+void check_target(const TargetOptions& target) {
+  const std::string& name = target.runtime;
+  const auto known = known_targets();
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+  const bool command = !std::ranges::all_of(name, plain) || (!name.empty() && on_path(name));
+  if (command || std::ranges::find(known, name) != known.end()) return;
+  fail_usage("--target '{}': no such runtime{}; known: {}, or the command of a measurer (docs/measurers.md)", name,
+             did_you_mean(name, known), join(known, ", "));
+}
 
 std::vector<std::string> measurer_command(const RunConfig& config) {
   for (const std::string shipped : kShipped) {
@@ -36,13 +58,14 @@ std::vector<std::string> measurer_command(const RunConfig& config) {
     const std::string file = shipped + "_measurer.py";
     return {python(config), shipped_file({"launch/measurers/" + file, "share/rlgo/measurers/" + file}).string()};
   }
+  // A shell, so that it may have arguments and quotes.
   return {"sh", "-c", "exec " + config.cost.target.runtime};
 }
 
 void check_target_of_run(const Options& options, const RunConfig& config, const fs::path& folder) {
   const auto& [runtime, python] = config.cost.target;
-  const bool known = runtime == "auto" || runtime == "libtorch" ||
-                     std::find(std::begin(kShipped), std::end(kShipped), runtime) != std::end(kShipped);
+  const auto names = known_targets();
+  const bool known = std::ranges::find(names, runtime) != names.end();
   const auto refuse = [&](const char* option, const std::string& value) {
     fail(
         "{}: its config.cfg asks to run '{}'; a command of a run folder is not run unless the command line says it "
@@ -56,6 +79,7 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
 
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log,
                                              std::function<bool()> should_stop) {
+  check_target(config.cost.target);
   if (config.cost.target.runtime == "auto") {
     RunConfig one = config;
     try {
@@ -80,7 +104,7 @@ std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log&
     return std::make_shared<measure::ChildRuntime>(
         std::make_shared<measure::Measurer>(measurer_command(config), options, log));
   } catch (const Error& e) {
-    throw e.in(unknown_hint(config.cost.target.runtime));
+    throw e.in("--target " + config.cost.target.runtime);
   }
 }
 

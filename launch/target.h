@@ -13,6 +13,8 @@
 
 namespace rlgo::launch {
 
+// Throws UsageError where it is one word that is neither a known runtime nor a program on PATH; names the known ones.
+void check_target(const TargetOptions& target);
 // The command line of a target's measurer. Throws Error where a shipped one is not found.
 std::vector<std::string> measurer_command(const RunConfig& config);
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/exec/fold.h"
 #include "core/zoo/zoo.h"
 
@@ -24,13 +25,31 @@ std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, 
   return out;
 }
 
-bool is_file_name(const std::string& graph) {
-  return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph);
+// Not a zoo graph's name.
+bool names_file(const ModelOptions& given) {
+  std::error_code error;
+  const std::string& graph = given.graph;
+  return graph.find('/') != std::string::npos || graph.ends_with(".onnx") || std::filesystem::exists(graph, error);
+}
+
+// Whatever the file holds.
+void check(const ModelOptions& given) {
+  parse_dims(given.dims, "dim", 0);
+  parse_dims(given.sizes, "size", 2);
+  const bool shaped = given.zoo.batch != 1 || given.zoo.layers != 0 || given.zoo.sequence != 0 || given.zoo.image != 0;
+  if (names_file(given)) {
+    if (shaped) fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
+    return;
+  }
+  zoo::check_name(given.graph);
+  if (!given.dims.empty() || !given.sizes.empty())
+    fail(
+        "--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence, "
+        "--zoo.image",
+        given.graph);
 }
 
 LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
-  if (given.zoo.batch != 1 || given.zoo.layers != 0 || given.zoo.sequence != 0 || given.zoo.image != 0)
-    fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
   onnx_io::ImportOptions options;
   options.dims = parse_dims(given.dims, "dim", 0);
   options.samples = parse_dims(given.sizes, "size", 2);
@@ -52,11 +71,6 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
 }
 
 LoadedModel load_zoo(const ModelOptions& given) {
-  if (!given.dims.empty() || !given.sizes.empty())
-    fail(
-        "--dim and --size are for ONNX files; the zoo graph '{}' takes --zoo.batch, --zoo.layers, --zoo.sequence, "
-        "--zoo.image",
-        given.graph);
   LoadedModel model;
   model.source = given;
   model.graph = zoo::make(given.graph, given.zoo);
@@ -76,7 +90,9 @@ void declare(OptionSink& o, ModelOptions& model) {
 }
 
 LoadedModel load_model(const ModelOptions& given, bool with_weights) {
-  return is_file_name(given.graph) ? load_onnx(given, with_weights) : load_zoo(given);
+  as_usage([&] { check(given); });
+  if (names_file(given)) return load_onnx(given, with_weights);
+  return as_usage([&] { return load_zoo(given); });
 }
 
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {

@@ -36,7 +36,8 @@ struct LoadedModel {
   std::vector<std::string> changes;                   // one line for each thing of the file that the graph does without
 };
 
-// `with_weights`: false for ranks that rewrite but never compute. Throws Error on an unknown name or a bad file.
+// `with_weights`: false for ranks that rewrite but never compute. Throws Error on a bad file, and
+// UsageError on what is wrong whatever a file holds: an unknown name, options that do not go with the graph.
 LoadedModel load_model(const ModelOptions& options, bool with_weights);
 // Shapes of the inputs that the model leaves open, as the graph has them.
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);

@@ -1,5 +1,6 @@
 #include "core/zoo/zoo.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"
@@ -37,7 +38,14 @@ void declare(OptionSink& o, ZooOptions& options) {
   o.integer("zoo.image", options.image, 0, 4096, "height and width of the input picture; 0: the model's own");
 }
 
+void check_name(const std::string& name) {
+  const auto known = names();
+  if (std::ranges::find(known, name) == known.end())
+    fail("no graph named '{}'{}; the zoo has {}", name, did_you_mean(name, known), join(known, ", "));
+}
+
 graph::Graph make(const std::string& name, const ZooOptions& options) {
+  check_name(name);
   for (const Row& row : kRows) {
     if (name != row.name) continue;
     try {
@@ -46,8 +54,7 @@ graph::Graph make(const std::string& name, const ZooOptions& options) {
       throw e.in(name);
     }
   }
-  const auto known = names();
-  fail("no graph named '{}'{}; the zoo has {}", name, did_you_mean(name, known), join(known, ", "));
+  fail("{}: no zoo graph", name);
 }
 
 std::vector<std::string> names() {

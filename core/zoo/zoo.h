@@ -23,8 +23,10 @@ struct ZooOptions {
 // Options zoo.*.
 void declare(OptionSink& sink, ZooOptions& options);
 
-// The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name (and tells the
-// nearest), and on options that the model cannot take.
+// Throws Error on an unknown name; tells the nearest, and all.
+void check_name(const std::string& name);
+// The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name, and
+// on options that the model cannot take.
 graph::Graph make(const std::string& name, const ZooOptions& options = {});
 // In the order of graph_list.def.
 std::vector<std::string> names();

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "launch/model.h"
@@ -261,7 +262,8 @@ int read_count(const std::string& text) {
   } catch (const std::exception&) {
     used = 0;
   }
-  if (used != text.size() || value < 1 || value > 4096) fail("--ranks: '{}' is no number of actors in [1..4096]", text);
+  if (used != text.size() || value < 1 || value > 4096)
+    fail_usage("--ranks: '{}' is no number of actors in [1..4096]", text);
   return value;
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rules/rules.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -115,7 +116,7 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
 
 void bench_target(const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
   if (config.cost.kind == CostKind::analytic)
-    fail("bench --target compares measured costs; it does not go with --cost analytic");
+    fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
   std::printf("%s on %s, %d thread%s\n", runtime->name().c_str(), runtime->device().c_str(), runtime->threads(),

@@ -1,6 +1,7 @@
 // The subcommands of rlgo. Adding one: a file here, a line in command_list.cc.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,11 @@ class Comm;
 namespace rlgo::launch {
 
 class Options;
+
+// Exit statuses of every command; what else one ends with, its --help tells (docs/cli.md).
+constexpr int kFailedStatus = 1;  // bad input, or the work failed
+constexpr int kUsageStatus = 2;   // the command line is wrong, whatever files there are (UsageError)
+int exit_status(const std::exception& error);
 
 struct Context {
   std::vector<std::string> arguments;  // after the subcommand's name

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/options.h"
 
@@ -23,6 +24,10 @@ constexpr std::array kCommands = {
 
 }  // namespace
 
+int exit_status(const std::exception& error) {
+  return dynamic_cast<const UsageError*>(&error) != nullptr ? kUsageStatus : kFailedStatus;
+}
+
 bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::ranges::any_of(arguments, [](const auto& a) { return a == "--help" || a == "-h" || a == "--help-all"; });
 }
@@ -36,7 +41,7 @@ std::optional<std::vector<std::string>> read_command_line(Options& options, cons
   }
   auto words = options.parse_command_line(arguments);
   if (words.size() > most_words)
-    fail("unexpected '{}'; options begin with --, and --help lists them", words[most_words]);
+    fail_usage("unexpected '{}'; options begin with --, and --help lists them", words[most_words]);
   if (const auto notice = options.notice(); !notice.empty()) std::fprintf(stderr, "rlgo: note: %s\n", notice.c_str());
   return words;
 }
@@ -46,10 +51,10 @@ std::span<const Command> commands() { return kCommands; }
 const Command& find_command(const std::string& name) {
   std::vector<std::string> known;
   for (const Command& c : kCommands) {
-    if (name == c.name) return c;
+    if (name == c.name || (name == "optimize" && std::string(c.name) == "optimise")) return c;
     known.emplace_back(c.name);
   }
-  fail("unknown command '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
+  fail_usage("unknown command '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
 }
 
 }  // namespace rlgo::launch

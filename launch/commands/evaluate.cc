@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -96,7 +97,7 @@ int run_evaluate(Context& context) {
   options.rest();
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
-  if (evaluate.checkpoint.empty()) fail("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
+  if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const RunFolder folder{evaluate.checkpoint};
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   check_target_of_run(options, config, folder.path);

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
@@ -78,7 +79,7 @@ int run_inspect(Context& context) {
   options.flag("compact", compact, "merge the parts of a folder of rollouts into fewer files first");
   const auto words = read_command_line(options, context.arguments, kUsage, 1);
   if (!words) return 0;
-  if (words->empty()) fail("inspect needs a path (rlgo inspect --help)");
+  if (words->empty()) fail_usage("inspect needs a path (rlgo inspect --help)");
   const fs::path path = words->front();
   if (compact) {
     const auto done = replay::compact(path);

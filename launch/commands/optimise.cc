@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
 #include "launch/commands/command.h"
@@ -24,8 +25,9 @@ constexpr const char* kUsage =
     "usage: rlgo optimise MODEL.onnx -o FASTER.onnx [options]\n"
     "Rewrites the model, checks that it computes the same, measures both under the target runtime, and writes the new "
     "one\n"
-    "only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed. Ctrl-C: the "
-    "best so far.\n";
+    "only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed, 2 wrong "
+    "command\n"
+    "line. Ctrl-C: the best so far.\n";
 constexpr int kNothingFoundStatus = 3;
 
 struct Request {
@@ -101,8 +103,9 @@ int run_optimise(Context& context) {
   if (!words) return 0;
   std::string& model = request.options.model.graph;
   if (!words->empty()) model = words->front();
-  if (model.empty()) fail("no model is given: rlgo optimise MODEL.onnx -o FASTER.onnx (rlgo optimise --help)");
-  if (words->size() > 1) fail("optimise takes one model; unexpected '{}'", words->back());
+  if (model.empty()) fail_usage("no model is given: rlgo optimise MODEL.onnx -o FASTER.onnx (rlgo optimise --help)");
+  if (words->size() > 1) fail_usage("optimise takes one model; unexpected '{}'", words->back());
+  check_target(request.config.cost.target);
   std::error_code error;
   if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file", model);
 
@@ -115,7 +118,7 @@ int run_optimise(Context& context) {
   if (config.cost.kind == CostKind::analytic)
     parts.formula = analytic_cost(config);
   else if (config.cost.profile != CostOptions().profile)
-    fail("--cost.profile names the constants of a formula; it goes with --cost analytic");
+    fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result =
       optimise::optimise(engine_options(request), parts, log, line, [] { return stop_signal() != 0; });

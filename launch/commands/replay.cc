@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -42,9 +43,11 @@ int run_replay(Context& context) {
     check_target_of_run(options, config, folder.path);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
-  if (trace_path.empty()) fail("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
+  if (trace_path.empty())
+    fail_usage("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
-  if (price_only && !out_path.empty()) fail("--price-only and --out exclude one another: what is written is checked");
+  if (price_only && !out_path.empty())
+    fail_usage("--price-only and --out exclude one another: what is written is checked");
 
   const auto model = load_model(config.model, true);
   const auto rules = load_rules(config);

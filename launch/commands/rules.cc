@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/options.h"
 #include "launch/rule_choice.h"
@@ -81,7 +82,7 @@ const char* proof_name(rules::Proof proof) {
 }
 
 int run_rules(Context& context) {
-  if (context.arguments.empty()) fail("rules needs a subcommand\n{}", usage());
+  if (context.arguments.empty()) fail_usage("rules needs a subcommand\n{}", usage());
   const std::string& name = context.arguments[0];
   if (name == "--help" || name == "--help-all") {
     std::fputs(usage().c_str(), stdout);
@@ -92,7 +93,7 @@ int run_rules(Context& context) {
     if (name == command.name) return command.run({context.arguments.begin() + 1, context.arguments.end()});
     known.emplace_back(command.name);
   }
-  fail("rules: unknown subcommand '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
+  fail_usage("rules: unknown subcommand '{}'{}; known: {}", name, did_you_mean(name, known), join(known, ", "));
 }
 
 }  // namespace rlgo::launch

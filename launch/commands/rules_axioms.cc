@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rulegen/check/bounded.h"
 #include "core/rulegen/prove/mutants.h"
 #include "core/rules/parser.h"
@@ -145,7 +146,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   if (files.empty())
     files.push_back(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string());
   if (!used_by.empty()) {
-    if (!names->empty()) fail("rules axioms --used-by takes no names of axioms");
+    if (!names->empty()) fail_usage("rules axioms --used-by takes no names of axioms");
     return report_uses(files, used_by);
   }
   std::string text;

@@ -12,6 +12,7 @@
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rulegen/check/soundness.h"
 #include "core/rulegen/generate/generate.h"
 #include "core/rulegen/prove/prove.h"
@@ -200,10 +201,10 @@ int run_rules_bench(std::vector<std::string> arguments) {
   options.integer("threads", flags.threads, 1, 256, "of the generation; everything else runs on one");
   const auto rest = parse_rules_arguments("bench", options, arguments);
   if (!rest) return 0;
-  if (!rest->empty()) fail("rules bench: unexpected '{}'", rest->front());
+  if (!rest->empty()) fail_usage("rules bench: unexpected '{}'", rest->front());
   for (const auto& part : flags.parts) {
     if (part != "generate" && part != "prove" && part != "match" && part != "soundness")
-      fail("rules bench: unknown part '{}'; known: generate, prove, match, soundness", part);
+      fail_usage("rules bench: unknown part '{}'; known: generate, prove, match, soundness", part);
   }
   const auto asked = [&](const char* part) {
     return stop_signal() == 0 && std::ranges::find(flags.parts, part) != flags.parts.end();

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
+#include "core/base/usage.h"
 #include "core/rulegen/taso/cover.h"
 #include "core/rulegen/taso/taso_rules.h"
 #include "core/rules/parser.h"
@@ -162,8 +163,9 @@ int run_rules_import(std::vector<std::string> arguments) {
   options.text("out", out, "rule file to write");
   const auto files = parse_rules_arguments("import", options, arguments);
   if (!files) return 0;
-  if (files->size() != 1) fail("rules import needs one file: TASO's rules, FILE.pb (graph_subst.pb) or a text dump");
-  if (out.empty()) fail("rules import needs --out FILE.rules");
+  if (files->size() != 1)
+    fail_usage("rules import needs one file: TASO's rules, FILE.pb (graph_subst.pb) or a text dump");
+  if (out.empty()) fail_usage("rules import needs --out FILE.rules");
   std::string text = "# Imported from TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
   int count = 0, reversed = 0, left_out = 0;
   for (const auto& rule : read_dump(files->front())) {
@@ -200,7 +202,8 @@ int run_rules_cover(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   const auto files = parse_rules_arguments("cover", options, arguments);
   if (!files) return 0;
-  if (files->size() != 1) fail("rules cover needs one file: TASO's rules (FILE.pb or a text dump), or FILE.rules");
+  if (files->size() != 1)
+    fail_usage("rules cover needs one file: TASO's rules (FILE.pb or a text dump), or FILE.rules");
   if (axioms.empty())
     axioms = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
   auto foreign = read_foreign(files->front());

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/rng.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rules/rules.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/rules.h"
@@ -87,7 +88,7 @@ int run_rules_fires(std::vector<std::string> arguments) {
   options.text("out", out, "file for those rules that matched somewhere (of one file, comments kept)");
   const auto files = parse_rules_arguments("fires", options, arguments);
   if (!files) return 0;
-  if (!out.empty() && files->size() != 1) fail("rules fires --out needs exactly one file of rules");
+  if (!out.empty() && files->size() != 1) fail_usage("rules fires --out needs exactly one file of rules");
   const auto rules = rules_of(*files);
   if (graphs.empty()) {
     for (const auto& name : zoo::names()) graphs.push_back(name);

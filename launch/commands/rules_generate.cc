@@ -10,6 +10,7 @@
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rulegen/generate/generate.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
@@ -73,8 +74,8 @@ int run_rules_generate(std::vector<std::string> arguments) {
   declare_resume(options, folder);
   const auto positional = parse_rules_arguments("generate", options, arguments);
   if (!positional) return 0;
-  if (!positional->empty()) fail("rules generate: unexpected '{}'", positional->front());
-  if (flags.out.empty() && !flags.count_only) fail("rules generate needs --out FILE (or --count)");
+  if (!positional->empty()) fail_usage("rules generate: unexpected '{}'", positional->front());
+  if (flags.out.empty() && !flags.count_only) fail_usage("rules generate needs --out FILE (or --count)");
   how.max_ops = static_cast<int>(flags.max_ops);
   how.lift_ops = static_cast<int>(flags.lift_ops);
   how.activation_ops = static_cast<int>(flags.activation_ops);

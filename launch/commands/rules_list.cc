@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rules/compiled.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
@@ -68,7 +69,7 @@ int run_rules_list(std::vector<std::string> arguments) {
   options.texts("tags", tags, "only rules with one of these tags");
   const auto rest = parse_rules_arguments("list", options, arguments);
   if (!rest) return 0;
-  if (!rest->empty()) fail("rules list: unexpected '{}'", (*rest)[0]);
+  if (!rest->empty()) fail_usage("rules list: unexpected '{}'", (*rest)[0]);
   if (groups) return list_groups();
   const auto rules = rules_of(files);
   std::vector<int64_t> fires(static_cast<size_t>(rules->size()), 0);

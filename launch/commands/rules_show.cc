@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/draw/rule_picture.h"
 #include "core/rules/compiled.h"
 #include "launch/commands/rules.h"
@@ -24,8 +25,8 @@ int run_rules_show(std::vector<std::string> arguments) {
   options.text("out", out, "file to write to; none means the terminal");
   const auto names = parse_rules_arguments("show", options, arguments);
   if (!names) return 0;
-  if (names->size() != 1) fail("rules show needs the name of one rule (rlgo rules list prints them)");
-  if (dot && svg) fail("rules show: --dot or --svg, not both");
+  if (names->size() != 1) fail_usage("rules show needs the name of one rule (rlgo rules list prints them)");
+  if (dot && svg) fail_usage("rules show: --dot or --svg, not both");
   const auto rules = rules_of(files)->subset(*names);
   const auto& rule = rules->rule(0);
   std::string text;

@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
 #include "launch/commands/rules.h"
@@ -231,8 +232,8 @@ int run_rules_verify(std::vector<std::string> arguments) {
                "write the proofs into the files ('proof proved for SCOPE: AXIOM...', 'proof unproved')");
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
-  if (files->empty()) fail("rules verify needs a file of rules");
-  if (write && route != "egraph") fail("rules verify: --write takes the proofs of --route egraph alone");
+  if (files->empty()) fail_usage("rules verify needs a file of rules");
+  if (write && route != "egraph") fail_usage("rules verify: --write takes the proofs of --route egraph alone");
   if (axioms_file.empty())
     axioms_file = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);

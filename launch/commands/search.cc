@@ -9,6 +9,7 @@
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/search/search.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/command.h"
@@ -110,17 +111,19 @@ std::vector<std::string> graphs_of(const std::string& text) {
       graphs.push_back(name);
     }
   }
-  if (graphs.empty()) fail("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
+  if (graphs.empty())
+    fail_usage("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
   return graphs;
 }
 
 std::vector<std::string> methods_of(const SearchConfig& config) {
-  if (!config.method.empty() && !config.methods.empty()) fail("--method and --methods exclude one another");
+  if (!config.method.empty() && !config.methods.empty()) fail_usage("--method and --methods exclude one another");
   std::vector<std::string> methods = config.methods.empty() ? config.method : config.methods;
   if (methods.empty()) methods.push_back("taso");
   for (const auto& method : methods) {
-    if (search::needs_prior(method) && config.agent_run.empty())
-      fail("method '{}' needs a trained agent: name its run folder with --agent-run", method);
+    const bool by_agent = as_usage([&] { return search::needs_prior(method); });
+    if (by_agent && config.agent_run.empty())
+      fail_usage("method '{}' needs a trained agent: name its run folder with --agent-run", method);
   }
   return methods;
 }
@@ -279,7 +282,7 @@ int run_search(Context& context) {
   declare(options, config);
   const auto words = read_command_line(options, context.arguments, kUsage, 1);
   if (!words) return 0;
-  if (!words->empty()) fail("search: unexpected '{}'; graphs are named with --graph", words->front());
+  if (!words->empty()) fail_usage("search: unexpected '{}'; graphs are named with --graph", words->front());
   run_all(std::move(config));
   return 0;
 }

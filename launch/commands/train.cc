@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/target.h"
 #include "launch/train/roles.h"
@@ -15,7 +16,7 @@ namespace {
 void read_options(const comm::Comm& comm, const std::vector<std::string>& arguments, Options& options,
                   RunConfig& config) {
   const auto words = options.parse_command_line(arguments);
-  if (!words.empty()) fail("command line: unexpected '{}'; options begin with --", words[0]);
+  if (!words.empty()) fail_usage("command line: unexpected '{}'; options begin with --", words[0]);
   if (!config.resume.empty()) {
     const RunFolder folder{config.resume};
     options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
@@ -40,8 +41,8 @@ int run_train(Context& context) {
   }
   try {
     read_options(*context.comm, context.arguments, options, config);
-  } catch (const Error&) {
-    if (stopped_too(*context.comm)) return 1;
+  } catch (const Error& e) {
+    if (stopped_too(*context.comm)) return exit_status(e);
     throw;
   }
   const std::string text = options.dump({"resume", "config", "name", "runs"});

@@ -1,4 +1,4 @@
-"""Bad input: status 1, one clear line that names what is wrong and what helps, and nothing is left behind."""
+"""Bad input: status 1 (2 where the command line itself is wrong), one clear line that names what is wrong and what helps, and nothing is left behind."""
 import os
 import shutil
 import socket
@@ -9,10 +9,10 @@ from _rlgo import RANDOM, SOURCE, main, rlgo
 from onnx import TensorProto, helper, numpy_helper
 
 
-def refused(folder, arguments, *words):
-    """One error line with all the words, status 1, no new file anywhere in the folder."""
+def refused(folder, arguments, *words, status=1):
+    """One error line with all the words, this status, no new file anywhere in the folder."""
     before = sorted(folder.rglob("*"))
-    done = rlgo(*arguments, cwd=folder, status=1, timeout=60)
+    done = rlgo(*arguments, cwd=folder, status=status, timeout=60)
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and lines[0].startswith("rlgo: error: "), f"{arguments}:\n{done.stderr}"
     assert not done.stdout, done.stdout
@@ -21,6 +21,11 @@ def refused(folder, arguments, *words):
     left = [path for path in sorted(folder.rglob("*")) if path not in before]
     assert not left, f"{arguments} left {left}"
     print(f"  {lines[0].replace(str(folder), 'FOLDER').replace(str(SOURCE), 'SOURCE')[:180]}")
+
+
+def misused(folder, arguments, *words):
+    """The same for what is wrong whatever files there are: status 2."""
+    refused(folder, arguments, *words, status=2)
 
 
 def valid_model(path, weight=None):
@@ -77,35 +82,41 @@ def models(folder):
 def names(folder):
     """unknown graphs, options, commands; values out of bounds"""
     toy = ["--graph", "toy_conv", *RANDOM]
-    refused(folder, [], "--graph")
-    refused(folder, ["--graph", "resnet5O", *RANDOM], "'resnet5O'", "did you mean 'resnet50'", "squeezenet1_1")
-    refused(folder, ["--graph", "toy_conf", *RANDOM], "did you mean 'toy_conv'")
-    refused(folder, [*toy, "--epoch", 3], "'epoch'", "did you mean 'epochs'", "--help")
-    refused(folder, [*toy, "--ppo.clop=0.1"], "did you mean 'ppo.clip'")
-    refused(folder, [*toy, "--epochs", -1], "epochs", "-1", ">= 0")
-    refused(folder, [*toy, "--epochs", "many"], "epochs", "'many'", "whole number")
-    refused(folder, [*toy, "--epochs", "99999999999999999999"], "epochs", "99999999999999999999")
-    refused(folder, [*toy, "--epochs", 1, "--epochs", 2], "epochs", "2 times")
-    refused(folder, [*toy, "--epochs"], "epochs")
-    refused(folder, [*toy, "--ppo.clip", 0], "ppo.clip", "(0, 1]")
-    refused(folder, [*toy, "--ppo.clip", "nan"], "ppo.clip")
-    refused(folder, [*toy, "--store.rollouts=maybe"], "store.rollouts", "'maybe'")
-    refused(folder, ["--graph", "toy_conv", "--agent", "randon"], "agent", "did you mean 'random'", "model-free")
-    refused(folder, [*toy, "left-over"], "'left-over'")
-    refused(folder, ["reply", "runs/x"], "'reply'", "did you mean 'replay'", "inspect")
-    refused(folder, ["trian"], "'trian'", "did you mean 'train'")
-    refused(folder, [*toy, "--device", "cuda:x"], "device", "cuda")
+    misused(folder, [], "--graph")
+    misused(folder, ["--graph", "resnet5O", *RANDOM], "'resnet5O'", "did you mean 'resnet50'", "squeezenet1_1")
+    misused(folder, ["--graph", "toy_conf", *RANDOM], "did you mean 'toy_conv'")
+    misused(folder, [*toy, "--epoch", 3], "'epoch'", "did you mean 'epochs'", "--help")
+    misused(folder, [*toy, "--ppo.clop=0.1"], "did you mean 'ppo.clip'")
+    misused(folder, [*toy, "--epochs", -1], "epochs", "-1", ">= 0")
+    misused(folder, [*toy, "--epochs", "many"], "epochs", "'many'", "whole number")
+    misused(folder, [*toy, "--epochs", "99999999999999999999"], "epochs", "99999999999999999999")
+    misused(folder, [*toy, "--epochs", 1, "--epochs", 2], "epochs", "2 times")
+    misused(folder, [*toy, "--epochs"], "epochs")
+    misused(folder, [*toy, "--ppo.clip", 0], "ppo.clip", "(0, 1]")
+    misused(folder, [*toy, "--ppo.clip", "nan"], "ppo.clip")
+    misused(folder, [*toy, "--store.rollouts=maybe"], "store.rollouts", "'maybe'")
+    misused(folder, ["--graph", "toy_conv", "--agent", "randon"], "agent", "did you mean 'random'", "model-free")
+    misused(folder, [*toy, "left-over"], "'left-over'")
+    misused(folder, ["reply", "runs/x"], "'reply'", "did you mean 'replay'", "inspect")
+    misused(folder, ["rules", "verfy"], "'verfy'", "did you mean 'verify'")
+    misused(folder, ["rules", "verify"], "file of rules")
+    misused(folder, ["search", "--graph", "toy_conv", "--method", "tasso"], "'tasso'", "did you mean 'taso'")
+    misused(folder, ["optimise"], "no model")
+    for command in (["optimise", "x.onnx"], ["search", "--graph", "toy_conv"], ["--graph", "toy_conv"]):
+        misused(folder, [*command, "--target", "onnxrutime"], "'onnxrutime'", "did you mean 'onnxruntime'", "libtorch", "openvino")
+    misused(folder, ["trian"], "'trian'", "did you mean 'train'")
+    misused(folder, [*toy, "--device", "cuda:x"], "device", "cuda")
     if not shutil.which("nvidia-smi"):
         refused(folder, [*toy, "--device", "cuda"], "cuda", "--device cpu")
-    refused(folder, [*toy, "--name", "a/b"], "--name", "a/b", "--runs")
-    refused(folder, [*toy, "--name", ".."], "--name")
-    refused(folder, [*toy, "--dim", "batch=1"], "--dim", "--zoo.batch")
-    refused(folder, ["--graph", "toy_conv", "--zoo.layers", 2, *RANDOM], "toy_conv", "layers")
+    misused(folder, [*toy, "--name", "a/b"], "--name", "a/b", "--runs")
+    misused(folder, [*toy, "--name", ".."], "--name")
+    misused(folder, [*toy, "--dim", "batch=1"], "--dim", "--zoo.batch")
+    misused(folder, ["--graph", "toy_conv", "--zoo.layers", 2, *RANDOM], "toy_conv", "layers")
     valid_model(folder / "good.onnx")
     for dim in ("batch", "=3", "batch=x", "batch=-1", "batch="):
-        refused(folder, ["--graph", "good.onnx", *RANDOM, "--dim", dim], "--dim", dim, "NAME=VALUE")
+        misused(folder, ["--graph", "good.onnx", *RANDOM, "--dim", dim], "--dim", dim, "NAME=VALUE")
     refused(folder, ["--graph", "good.onnx", *RANDOM, "--dim", "batch=1"], "'batch'", "good.onnx")
-    refused(folder, ["--graph", "good.onnx", *RANDOM, "--zoo.batch", 2], "good.onnx", "--dim")
+    misused(folder, ["--graph", "good.onnx", *RANDOM, "--zoo.batch", 2], "good.onnx", "--dim")
 
 
 def rules(folder):
@@ -123,7 +134,7 @@ def rules(folder):
     refused(folder, ["--graph", "toy_conv", "--rules", "missing.rules", *RANDOM], "missing.rules")
     refused(folder, ["--graph", "toy_conv", "--rules", folder, *RANDOM], "folder")
     twice = SOURCE / "configs/rules/base.rules"
-    refused(folder, ["--graph", "toy_conv", "--rules", twice, "--rules", twice, *RANDOM], "base.rules")
+    misused(folder, ["--graph", "toy_conv", "--rules", twice, "--rules", twice, *RANDOM], "base.rules")
 
 
 def files(folder):
@@ -137,7 +148,7 @@ def files(folder):
     refused(folder, [*toy, "--config", "torn.cfg"], "torn.cfg", "key = value")
     refused(folder, [*toy, "--config", "missing.cfg"], "missing.cfg", "No such file")
     measured = ["--graph", "toy_conv", "--agent", "random", "--epochs", 0, "--check.repeats", 3]
-    refused(folder, [*toy, "--cost.table", "missing.tsv"], "--cost.table", "--cost analytic")
+    misused(folder, [*toy, "--cost.table", "missing.tsv"], "--cost.table", "--cost analytic")
     refused(folder, [*measured, "--cost.table", "missing.tsv"], "missing.tsv")
     (folder / "noise.tsv").write_bytes(np.random.default_rng(0).bytes(500))
     refused(folder, [*measured, "--cost.table", "noise.tsv"], "noise.tsv")
@@ -147,9 +158,10 @@ def files(folder):
     (folder / "noise.trace").write_text("noise\n")
     refused(folder, ["replay", "--graph", "toy_conv", "--trace", "noise.trace"], "noise.trace:1")
     refused(folder, ["replay", "--graph", "toy_conv", "--trace", "missing.trace"], "missing.trace")
-    refused(folder, ["replay", "--graph", "toy_conv"], "trace")
-    refused(folder, ["inspect"], "path")
-    refused(folder, ["inspect", "no-such-thing"], "no-such-thing")
+    misused(folder, ["replay", "--graph", "toy_conv"], "trace")
+    misused(folder, ["inspect"], "path")
+    misused(folder, ["inspect", "no-such-thing"], "no-such-thing")
+    refused(folder, ["inspect", "./no-such-thing"], "no-such-thing")
     refused(folder, ["inspect", "noise.tsv"], "noise.tsv")
     refused(folder, ["inspect", folder], "folder" if "folder" in str(folder) else folder.name)
 

@@ -19,9 +19,9 @@ def one_actor(folder):
 
 def bad_input(folder):
     """no number of actors, an unknown option"""
-    done = rlgo("bench", "scale", "--ranks", "1,none", cwd=folder, status=1)
+    done = rlgo("bench", "scale", "--ranks", "1,none", cwd=folder, status=2)
     assert "--ranks: 'none' is no number of actors" in done.stderr, done.stderr
-    done = rlgo("bench", "scale", "--rank", "1", cwd=folder, status=1)
+    done = rlgo("bench", "scale", "--rank", "1", cwd=folder, status=2)
     assert "unknown option 'rank'" in done.stderr, done.stderr
 
 

@@ -50,7 +50,7 @@ def unknown_options(folder):
                              (["search", "--graph", "toy_conv", "--ppo.lr", 1], "unknown option 'ppo.lr'"),
                              (["bench", "--resume", "r"], "unknown option 'resume'"),
                              (["optimise", "m.onnx", "--reprot", "x"], "'reprot' (did you mean 'report'?)")):
-        failed = rlgo(*arguments, cwd=folder, status=1)
+        failed = rlgo(*arguments, cwd=folder, status=2)
         assert words in failed.stderr and len(failed.stderr.splitlines()) == 1, failed.stderr
 
 

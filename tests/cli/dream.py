@@ -59,7 +59,7 @@ def bad_requests(folder):
     """one clear line each"""
     for options, word in ((["--agent", "hybrid", "--dream.penalty", 1], "--wm.ensemble"), (["--agent", "random", "--dream.actors", 1], "dream"),
                           (["--agent", "hybrid", "--wm.encoder", "ppo"], "--wm.encoder-from")):
-        done = rlgo(*SMALL, *options, "--epochs", 1, cwd=folder, status=1)
+        done = rlgo(*SMALL, *options, "--epochs", 1, cwd=folder, status=2)
         assert word in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
     done = rlgo("evaluate", "--checkpoint", "nowhere", cwd=folder, status=1)
     assert "nowhere" in done.stderr

@@ -75,8 +75,8 @@ def stays_open(folder):
         x = np.random.default_rng(batch).standard_normal((batch, 4)).astype("float32")
         before, now = (onnxruntime.InferenceSession(str(f)).run(None, {"x": x})[0] for f in (folder / "open.onnx", after))
         assert np.abs(before - now).max() < 1e-5
-    for bad in ("batch=1", "bach=4"):
-        refused = rlgo("--graph", "open.onnx", *RANDOM, "--epochs", 0, "--size", bad, "--name", "refused", cwd=folder, status=1)
+    for bad, status in (("batch=1", 2), ("bach=4", 1)):
+        refused = rlgo("--graph", "open.onnx", *RANDOM, "--epochs", 0, "--size", bad, "--name", "refused", cwd=folder, status=status)
         assert bad.split("=")[0] in refused.stderr, refused.stderr
     assert not (folder / "runs/refused").exists()
 

@@ -61,7 +61,7 @@ def bad_input(folder):
     for command in (["cover", "bad.txt"], ["import", "bad.txt", "--out", "o.rules"]):
         failed = rlgo("rules", *command, cwd=folder, status=1).stderr
         assert "bad.txt:1: unknown operator 'softplus'" in failed and len(failed.splitlines()) == 1, failed
-    assert "--out" in rlgo("rules", "import", TASO, cwd=folder, status=1).stderr
+    assert "--out" in rlgo("rules", "import", TASO, cwd=folder, status=2).stderr
     assert not (folder / "o.rules").exists()
 
 

@@ -40,13 +40,13 @@ def parts(folder):
     whole, part = chosen(folder, "generated"), chosen(folder, "generated:4d")
     assert part and set(part) < set(whole), (len(part), len(whole))
     assert set(chosen(folder, "base,generated:4d")) == set(chosen(folder, "base")) | set(part)
-    failed = rlgo("rules", "list", "--rules", "generated:5d", cwd=folder, status=1).stderr
+    failed = rlgo("rules", "list", "--rules", "generated:5d", cwd=folder, status=2).stderr
     assert "'generated:5d'" in failed, failed
 
 
 def bad_input(folder):
     """one line that names the nearest word"""
-    failed = rlgo("rules", "list", "--rules", "motoin", cwd=folder, status=1).stderr
+    failed = rlgo("rules", "list", "--rules", "motoin", cwd=folder, status=2).stderr
     assert "no file, set, tag or rule 'motoin'" in failed and "'motion'" in failed, failed
     failed = rlgo("rules", "list", "--rules", "base,-base", cwd=folder, status=1).stderr
     assert "holds no rule" in failed, failed
