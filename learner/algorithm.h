@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "core/mdp/mdp.h"
 
 namespace rlgo::learner {
+
+struct Checkpoint;
+class LearnerGroup;
 
 // What an update did, for people: named numbers ("policy_loss", 0.12), the same names in the same order each time.
 struct UpdateReport {
@@ -40,11 +44,25 @@ class Algorithm {
   virtual EpochPlan plan(int64_t /*epoch*/, double /*progress*/, int64_t steps) { return {steps, 0}; }
   // The policy's weights as actors::Policy::load takes them.
   virtual std::string weights() = 0;
+  // The weights as at the end of a run: where an evaluation plays them, whatever phase training is in.
+  virtual std::string final_weights() { return weights(); }
   // Whether it looks at observations. Where it does not they are not even decoded: update() gets trajectories without.
   virtual bool sees() const { return true; }
   // Learns from whole trajectories.
   virtual UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) = 0;
+
+  // Its whole state, into a checkpoint and back: a restored algorithm goes on bit for bit as the stored one would have.
+  // restore() throws Error where the checkpoint is of another algorithm or network.
+  virtual void store(Checkpoint& /*checkpoint*/) const {}
+  virtual void restore(const Checkpoint& /*checkpoint*/) {}
+  // Who learns along (learner/distributed/learner_group.h). At first: nobody.
+  virtual void set_group(std::shared_ptr<LearnerGroup> /*group*/) {}
 };
+
+// Tensors of a checkpoint whose names begin so are each learner's own; all others are the same on every learner.
+inline constexpr const char* kOwnPrefix = "starts/";
+// The checksum of all state that the learners of a run have in common.
+uint64_t digest(const Algorithm& algorithm);
 
 // Never learns: the baseline.
 class NoAlgorithm : public Algorithm {

@@ -9,21 +9,25 @@
 #include "learner/algorithm.h"
 #include "learner/distributed/learner_group.h"
 #include "learner/ppo/trainer.h"
+#include "learner/ppo/trainer_checkpoint.h"
 
 namespace rlgo::learner {
 
 // Shuffles its minibatches by (seed, weights version), so that a resumed run goes on as the whole one would have.
 class PpoAlgorithm : public Algorithm {
  public:
-  PpoAlgorithm(PpoTrainer& trainer, uint64_t seed) : trainer_(trainer), seed_(seed) {}
-  // Who learns along; the head hands out the trajectories.
-  void set_group(std::shared_ptr<LearnerGroup> group);
+  // Trains `agent` in place, on its device.
+  PpoAlgorithm(nets::Agent agent, const PpoOptions& options, uint64_t seed)
+      : trainer_(std::move(agent), options), seed_(seed) {}
   std::string weights() override;
   // Reports UpdateStats::named().
   UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
+  void store(Checkpoint& checkpoint) const override { learner::store(trainer_, checkpoint); }
+  void restore(const Checkpoint& checkpoint) override { learner::restore(trainer_, checkpoint); }
+  void set_group(std::shared_ptr<LearnerGroup> group) override;
 
  private:
-  PpoTrainer& trainer_;
+  PpoTrainer trainer_;
   uint64_t seed_;
   std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
 };

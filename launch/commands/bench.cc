@@ -17,7 +17,6 @@
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/dream_agent.h"
-#include "launch/train/network.h"
 
 namespace rlgo::launch {
 namespace {
@@ -93,8 +92,8 @@ struct LearnerSpeed {
 };
 
 LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors::Policy& policy) {
-  Brain brain = make_brain({config, envs.spec(), exec::Device(), {}, {}});
-  policy.load(brain.algorithm->weights(), 0);
+  const auto algorithm = make_algorithm({config, envs.spec(), exec::Device(), {}, {}});
+  policy.load(algorithm->weights(), 0);
   Keep sink;
   actors::CollectorOptions options;
   options.seed = 3;
@@ -105,7 +104,7 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   speed.collected_per_s = static_cast<double>(collector.stats().steps) / collecting.seconds();
   const double steps = static_cast<double>(sink.steps());
   const Stopwatch training;
-  brain.algorithm->update(std::move(sink.kept), {});
+  algorithm->update(std::move(sink.kept), {});
   speed.trained_per_s = steps / training.seconds();
   return speed;
 }
@@ -114,9 +113,7 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
 void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s,
                  double seconds) {
   config.agent = Agent::model_based;
-  const auto agent = make_dream_agent({config, real.spec(), exec::Device(), initial, {}});
-  agent->plan(config.loop.epochs, 1.0, 1);
-  const auto weights = agent->weights();
+  const auto weights = make_algorithm({config, real.spec(), exec::Device(), initial, {}})->final_weights();
   for (const int batch : {1, 16, 256, 1024}) {
     const auto dreamer = make_dreamer(dream_agent_options(config), real.spec(), config.seed, torch::kCPU);
     dreamer->unpack(weights);
@@ -159,7 +156,7 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
               environment_steps_per_s(env, seconds));
   auto player = make_player(config, make_envs(config, model.graph, rules, prices, exec::Device(), 1), false);
   const auto& policy = player.policy;
-  policy->load(make_brain({config, env.spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
+  policy->load(make_algorithm({config, env.spec(), exec::Device(), {}, {}})->weights(), 0);
   for (int batch : {1, 8})
     std::printf("  policy, batch %d    %8.2f ms an observation\n", batch,
                 inference_ms(*policy, observation, batch, seconds / 2));

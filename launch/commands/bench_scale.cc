@@ -92,7 +92,7 @@ Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double sec
   Bare bare = play(envs(), &random);
   if (config.agent == Agent::random) return bare;
   auto player = make_player(config, envs(), false);
-  player.policy->load(make_brain({config, player.envs->spec(), exec::Device(), {}, {}}).algorithm->weights(), 0);
+  player.policy->load(make_algorithm({config, player.envs->spec(), exec::Device(), {}, {}})->weights(), 0);
   const Bare loop = play(std::move(player.envs), player.policy.get());
   return {bare.env_per_s, loop.loop_per_s, loop.loop_per_cpu_s};
 }

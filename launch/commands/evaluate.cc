@@ -13,9 +13,8 @@
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/dream_agent.h"
-#include "launch/train/network.h"
 #include "launch/train/run_folder.h"
+#include "learner/checkpoint.h"
 
 namespace rlgo::launch {
 namespace {
@@ -36,20 +35,6 @@ struct Played {
   std::string mode;
   actors::EvaluationReport report;
 };
-
-// Weights of the agent as it would act at the end of its run; dreams begin at the unmodified graph.
-std::string final_weights(const RunConfig& config, const learner::Checkpoint& c, const BrainInput& input) {
-  if (latent_features(config) == 0) {
-    const auto brain = make_brain(input);
-    brain.restore(c);
-    return brain.algorithm->weights();
-  }
-  const auto agent = make_dream_agent(input);
-  agent->restore(c);
-  agent->plan(config.loop.epochs, 1.0, 1);
-  agent->begin_at_start();
-  return agent->weights();
-}
 
 std::string row(const RunConfig& config, const std::string& run, const Played& p) {
   const auto& r = p.report;
@@ -118,8 +103,9 @@ int run_evaluate(Context& context) {
                         static_cast<int>(std::min<int64_t>(config.envs_per_actor, evaluate.episodes)));
   const auto initial = envs->reset(0, 0);
   const double initial_us = envs->initial_cost_us(0);
-  const BrainInput input{config, envs->spec(), device, initial, folder.rollouts()};
-  const auto weights = final_weights(config, *found.checkpoint, input);
+  const auto algorithm = make_algorithm({config, envs->spec(), device, initial, folder.rollouts()});
+  algorithm->restore(*found.checkpoint);
+  const auto weights = algorithm->final_weights();
 
   actors::EvaluationOptions how;
   how.seed = config.seed + 0xE7A1;

@@ -10,8 +10,6 @@
 #include "core/mdp/mdp.h"
 #include "launch/config.h"
 #include "learner/algorithm.h"
-#include "learner/checkpoint.h"
-#include "learner/distributed/learner_group.h"
 
 namespace rlgo::launch {
 
@@ -30,22 +28,14 @@ bool dreams_on(const RunConfig& config, int rank, int ranks);
 // Latent features that the agent adds to observations: 0 without a world model.
 int32_t latent_features(const RunConfig& config);
 
-// A learning algorithm with the means to put its whole state into a checkpoint and back.
-struct Brain {
-  std::shared_ptr<learner::Algorithm> algorithm;
-  std::function<void(learner::Checkpoint&)> store;
-  std::function<void(const learner::Checkpoint&)> restore;
-  std::function<void(std::shared_ptr<learner::LearnerGroup>)> join;  // who learns along
-};
-struct BrainInput {
+struct AlgorithmInput {
   const RunConfig& config;
   mdp::ObservationSpec spec;
   exec::Device device;
   mdp::Observation initial;        // what an episode begins with
   std::filesystem::path rollouts;  // the run's own store
 };
-Brain make_brain(const BrainInput& input);
-// Of everything that all learners of a run have in common.
-uint64_t digest(const Brain& brain);
+// What learns, by --agent. Its first weights depend on the seed alone.
+std::shared_ptr<learner::Algorithm> make_algorithm(const AlgorithmInput& input);
 
 }  // namespace rlgo::launch

@@ -8,7 +8,7 @@
 #include "actors/network_policy.h"
 #include "core/base/error.h"
 #include "core/nets/weights.h"
-#include "launch/train/network.h"
+#include "learner/ppo/trainer_checkpoint.h"
 #include "learner/torch_tensors.h"
 #include "replay/sampler.h"
 
@@ -38,7 +38,7 @@ void adopt_encoder(const std::string& run, nets::WorldModel& world) {
   const std::filesystem::path folder = std::filesystem::path(run) / "checkpoints";
   const auto found = learner::latest(folder);
   if (!found.checkpoint) fail("--wm.encoder-from {}: no usable checkpoint in {}", run, folder.string());
-  const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
+  const std::string prefix = std::string(learner::kNetworkPrefix) + "encoder.";
   const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
   if (tensors.empty()) fail("--wm.encoder-from {}: {} is not of a model-free agent", run, found.path.string());
   try {
@@ -118,6 +118,12 @@ learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t step
   dreamer_->may_dream = ranks_dream && !evaluate;
   if (evaluate) return plan;
   return {0, ranks_dream ? options_.steps_per_epoch : 0, ranks_dream};
+}
+
+std::string DreamAgent::final_weights() {
+  plan(epochs_, 1.0, 1);
+  begin_at_start();
+  return weights();
 }
 
 void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
@@ -347,18 +353,19 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
 
 void DreamAgent::store(learner::Checkpoint& c) const {
   world_.store(c, "world/");
-  launch::store(ppo_, *dreamer_->agent, c);
+  learner::store(ppo_, c);
   c.counters["dream/first_epoch"] = first_dream_epoch_;
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
   const std::pair<const char*, const torch::Tensor*> starts[] = {
       {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
-  for (const auto& [name, tensor] : starts) c.tensors[std::string(kStartsPrefix) + name] = learner::to_data(*tensor);
+  for (const auto& [name, tensor] : starts)
+    c.tensors[std::string(learner::kOwnPrefix) + name] = learner::to_data(*tensor);
 }
 
 void DreamAgent::restore(const learner::Checkpoint& c) {
   world_.restore(c, "world/");
-  launch::restore(ppo_, *dreamer_->agent, c);
+  learner::restore(ppo_, c);
   const auto first = c.counters.find("dream/first_epoch");
   if (first == c.counters.end()) fail("the checkpoint has no counter 'dream/first_epoch'");
   first_dream_epoch_ = first->second;
@@ -367,7 +374,7 @@ void DreamAgent::restore(const learner::Checkpoint& c) {
   const std::pair<const char*, torch::Tensor*> starts[] = {
       {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) {
-    const auto found = c.tensors.find(std::string(kStartsPrefix) + name);
+    const auto found = c.tensors.find(std::string(learner::kOwnPrefix) + name);
     if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);
     *tensor = learner::to_tensor(found->second).to(dreamer_->world->device());
   }

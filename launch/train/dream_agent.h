@@ -40,9 +40,6 @@ struct DreamAgentInput {
   std::filesystem::path rollouts;  // the run's own store, for WorldData::store
 };
 
-// Names of tensors in checkpoints: where dreams begin. Each learner has its own.
-constexpr const char* kStartsPrefix = "starts/";
-
 class DreamAgent : public learner::Algorithm {
  public:
   // Reads the encoder of a model-free run where EncoderSource::ppo asks for it; throws Error where it does not fit.
@@ -50,15 +47,14 @@ class DreamAgent : public learner::Algorithm {
 
   learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
+  std::string final_weights() override;  // dreams begin at the unmodified graph
   learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories,
                                const learner::UpdateContext& context) override;
-
-  // Who learns along. The head hands out trajectories, measures, and compares dreams with the real thing; each learner
-  // dreams its part of the dreams, from starts of its own.
-  void set_group(std::shared_ptr<learner::LearnerGroup> group);
-  void begin_at_start();  // dreams begin at the unmodified graph
-  void store(learner::Checkpoint& checkpoint) const;
-  void restore(const learner::Checkpoint& checkpoint);
+  void store(learner::Checkpoint& checkpoint) const override;
+  void restore(const learner::Checkpoint& checkpoint) override;
+  // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of
+  // the dreams, from starts of its own.
+  void set_group(std::shared_ptr<learner::LearnerGroup> group) override;
 
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
@@ -74,6 +70,7 @@ class DreamAgent : public learner::Algorithm {
     return all * (group_->place() + 1) / group_->size() - all * group_->place() / group_->size();
   }
   std::vector<mdp::Trajectory> hand_out(std::vector<mdp::Trajectory> trajectories) const;
+  void begin_at_start();  // dreams begin at the unmodified graph
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
   void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,

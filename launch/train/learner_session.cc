@@ -140,10 +140,10 @@ void LearnerSession::prepare() {
   if (config_.loop.learners > 1) devices = meet_learners(config_, mailbox_);
   learner_device_ = devices.devices[0];
   exec::tune(learner_device_);
-  brain_ = make_brain({config_, spec_, learner_device_, initial, folder_.rollouts()});
+  algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume();
   if (config_.loop.learners > 1) {
-    head_ = lead_learners(config_, mailbox_, devices, spec_, initial, brain_);
+    head_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
     log_.info("{}", launch::describe(head_->group(), devices));
   }
   store_costs();
@@ -179,7 +179,7 @@ void LearnerSession::resume() {
   for (int64_t rank = 0; rank < counter("ranks"); ++rank)
     state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
   try {
-    brain_.restore(c);
+    algorithm_->restore(c);
   } catch (const Error& e) {
     throw e.in(
         fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
@@ -202,7 +202,7 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   for (size_t rank = 0; rank < state.next_episode.size(); ++rank)
     c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
   c.numbers["seconds"] = state.seconds;
-  brain_.store(c);
+  algorithm_->store(c);
   learner::CheckpointFolder(folder_.checkpoints(), config_.checkpoint.keep)
       .save(std::move(c), state.epoch, best_->best_us());
   store_costs();
@@ -283,7 +283,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   progress_.start(state_.epoch);
   progress_.costs(best_->initial_us(), best_->best_us());
   progress_.show(true);
-  learner::Loop loop(mailbox_, head_ ? *head_ : *brain_.algorithm, options, hooks(), handlers, state_);
+  learner::Loop loop(mailbox_, head_ ? *head_ : *algorithm_, options, hooks(), handlers, state_);
   return finish(loop.run());
 }
 

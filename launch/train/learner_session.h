@@ -68,7 +68,7 @@ class LearnerSession {
   mdp::ObservationSpec spec_;
   std::unique_ptr<BestGraph> best_;
   std::unique_ptr<CostOracle> oracle_;
-  Brain brain_;
+  std::shared_ptr<learner::Algorithm> algorithm_;
   exec::Device learner_device_;
   std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn
   learner::LoopState state_;

@@ -68,7 +68,7 @@ struct Beginning {
   bool nccl = false;
   mdp::ObservationSpec spec;
   mdp::Observation initial;
-  std::string state;  // of the brain, a checkpoint
+  std::string state;  // of the algorithm, a checkpoint
 };
 
 std::string encode(const Beginning& b) {
@@ -105,10 +105,10 @@ std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailb
   return std::make_shared<learner::LearnerGroup>(host, gpu, mailbox, ranks, config.loop.actor_timeout_s);
 }
 
-learner::Inspect inspector(const Brain& brain, const exec::Device& device) {
-  return [&brain, device] {
+learner::Inspect inspector(std::shared_ptr<const learner::Algorithm> algorithm, const exec::Device& device) {
+  return [algorithm, device] {
     const auto peak = memory_peak(device);
-    return learner::PeerReport{digest(brain), 0, peak.host_bytes, peak.device_bytes};
+    return learner::PeerReport{digest(*algorithm), 0, peak.host_bytes, peak.device_bytes};
   };
 }
 
@@ -128,10 +128,10 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   if (config.dream.encoder == learner::EncoderSource::ppo)
     config.dream.encoder = learner::EncoderSource::random;  // its weights come from the head, like all others
   exec::tune(beginning->device);
-  const auto brain = make_brain({config, beginning->spec, beginning->device, beginning->initial, {}});
-  brain.restore(learner::decode_checkpoint(beginning->state));
-  brain.join(join(config, mailbox, beginning->device, beginning->nccl));
-  learner::follow(mailbox, 0, *brain.algorithm, inspector(brain, beginning->device),
+  const auto algorithm = make_algorithm({config, beginning->spec, beginning->device, beginning->initial, {}});
+  algorithm->restore(learner::decode_checkpoint(beginning->state));
+  algorithm->set_group(join(config, mailbox, beginning->device, beginning->nccl));
+  learner::follow(mailbox, 0, *algorithm, inspector(algorithm, beginning->device),
                   std::max(config.loop.actor_timeout_s, 300.0));
   return 0;
 }
@@ -202,9 +202,10 @@ LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
 
 std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
                                                       const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                                      const mdp::Observation& initial, const Brain& brain) {
+                                                      const mdp::Observation& initial,
+                                                      std::shared_ptr<learner::Algorithm> algorithm) {
   learner::Checkpoint state;
-  brain.store(state);
+  algorithm->store(state);
   const std::string bytes = learner::encode(state);
   const auto ranks = learner_ranks(config);
   for (int rank = 1; rank < config.loop.learners; ++rank)
@@ -212,9 +213,9 @@ std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, c
                  encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
   mailbox.flush(config.loop.actor_timeout_s);
   const auto group = join(config, mailbox, devices.devices[0], devices.nccl);
-  brain.join(group);
-  return std::make_shared<learner::HeadAlgorithm>(brain.algorithm, group, mailbox, ranks,
-                                                  inspector(brain, devices.devices[0]), config.loop.actor_timeout_s);
+  algorithm->set_group(group);
+  return std::make_shared<learner::HeadAlgorithm>(
+      algorithm, group, mailbox, ranks, inspector(algorithm, devices.devices[0]), config.loop.actor_timeout_s);
 }
 
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices) {

@@ -34,11 +34,12 @@ LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
 
 // Rank 0 waits for all other learners; throws Error where one ends before.
 LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox);
-// Rank 0: sends each of them what it needs (spec, first observation, the brain's whole state), joins them. Returns the
-// algorithm for the loop.
+// Rank 0: sends each of them what it needs (spec, first observation, the algorithm's whole state), joins them. Returns
+// the algorithm for the loop.
 std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
                                                       const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                                      const mdp::Observation& initial, const Brain& brain);
+                                                      const mdp::Observation& initial,
+                                                      std::shared_ptr<learner::Algorithm> algorithm);
 // How the learners are joined, for people: "2 learners: ring of 2 ranks on the CPU, through MPI (4 ranks)".
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices);
 

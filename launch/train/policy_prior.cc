@@ -3,10 +3,11 @@
 #include "core/base/error.h"
 #include "core/env/features.h"
 #include "core/env/rewrite_env.h"
+#include "core/nets/actor_critic.h"
 #include "core/nets/batch.h"
-#include "launch/train/network.h"
 #include "launch/train/run_folder.h"
 #include "learner/checkpoint.h"
+#include "learner/ppo/trainer_checkpoint.h"
 #include "learner/torch_tensors.h"
 
 namespace rlgo::launch {
@@ -76,8 +77,8 @@ std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::pa
   }
   config.env.reward = env::Reward::step;  // of no matter here, and measures nothing
   const env::RewriteEnv env(graph, std::move(rules), cost, config.env);
-  auto network = make_network(config, env.spec());
-  learner::restore_module(checkpoint, kNetworkPrefix, *network);
+  nets::ActorCritic network(env.spec(), config.network, config.seed);
+  learner::restore_module(checkpoint, learner::kNetworkPrefix, *network);
   network->eval();
   return std::make_unique<NetworkPrior>(std::move(network), std::move(cost), config.env.max_steps);
 }

@@ -34,6 +34,8 @@ class HeadAlgorithm : public Algorithm {
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return algorithm_->weights(); }
   bool sees() const override { return algorithm_->sees(); }
+  void store(Checkpoint& checkpoint) const override { algorithm_->store(checkpoint); }
+  void restore(const Checkpoint& checkpoint) override { algorithm_->restore(checkpoint); }
   // Throws Error where the learners do not agree afterwards.
   UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
 

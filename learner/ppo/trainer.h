@@ -63,7 +63,7 @@ class PpoTrainer {
   void set_weights_version(int64_t version) { version_ = version; }
 
   const PpoOptions& options() const { return options_; }
-  nets::Agent& agent() { return agent_; }
+  const nets::Agent& agent() const { return agent_; }
   torch::optim::Adam& optimizer() { return adam_; }
 
   // All that the trainer keeps besides the network, for checkpoints: Adam's moments and step counts, running moments of

@@ -44,8 +44,7 @@ struct Training {
   std::vector<std::unique_ptr<comm::Comm>> comms = comm::local_comms(2);
   comm::Mailbox learner_box{*comms[0]}, actor_box{*comms[1]};
   std::unique_ptr<mdp::BatchEnv> envs = paths();
-  PpoTrainer trainer{network(), PpoOptions{}};
-  PpoAlgorithm algorithm{trainer, 1};
+  PpoAlgorithm algorithm{network(), PpoOptions{}, 1};
   actors::NetworkPolicy policy{network(), -1};
   actors::ActorLoop actor{actor_box, *envs, policy, {}};
   std::vector<EpochReport> reports;
@@ -71,6 +70,30 @@ TEST(PpoAlgorithm, IsAFunctionOfTheSeed) {
   a.go(2);
   b.go(2);
   EXPECT_EQ(a.algorithm.weights(), b.algorithm.weights());
+}
+
+TEST(PpoAlgorithm, GoesOnFromItsCheckpoint) {
+  Training a, b;
+  a.go(1);
+  Checkpoint checkpoint;
+  a.algorithm.store(checkpoint);
+  EXPECT_NE(digest(b.algorithm), digest(a.algorithm));
+  b.algorithm.restore(checkpoint);
+  EXPECT_EQ(b.algorithm.weights(), a.algorithm.weights());
+  EXPECT_EQ(digest(b.algorithm), digest(a.algorithm));  // the optimiser's moments too
+  checkpoint.tensors.erase(checkpoint.tensors.begin());
+  EXPECT_THROW(b.algorithm.restore(checkpoint), Error);
+}
+
+TEST(Algorithm, DigestLeavesOutWhatEachLearnerHasOfItsOwn) {
+  struct Own : NoAlgorithm {
+    void store(Checkpoint& c) const override { c.tensors[name] = {"uint8", {1}, std::string(1, 'x')}; }
+    std::string name;
+  } a, b;
+  a.name = "starts/z";
+  EXPECT_EQ(digest(a), digest(NoAlgorithm()));
+  b.name = "network/z";
+  EXPECT_NE(digest(b), digest(NoAlgorithm()));
 }
 
 }  // namespace
