@@ -16,7 +16,7 @@
 #include "launch/session.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/dream_agent.h"
+#include "learner/dream/dream_agent.h"
 
 namespace rlgo::launch {
 namespace {
@@ -115,7 +115,7 @@ void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& 
   config.agent = Agent::model_based;
   const auto weights = make_algorithm({config, real.spec(), exec::Device(), initial, {}})->final_weights();
   for (const int batch : {1, 16, 256, 1024}) {
-    const auto dreamer = make_dreamer(dream_agent_options(config), real.spec(), config.seed, torch::kCPU);
+    const auto dreamer = learner::make_dreamer(dream_agent_options(config), real.spec(), config.seed, torch::kCPU);
     dreamer->unpack(weights);
     auto options = config.dream.dream;
     options.batch = batch;

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/exec/tensors.h"
 #include "core/nets/actor_critic.h"
-#include "launch/train/dream_agent.h"
+#include "learner/dream/dream_agent.h"
 #include "learner/ppo_algorithm.h"
 
 namespace rlgo::launch {
@@ -29,7 +29,7 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
     player.policy =
         std::make_unique<actors::NetworkPolicy>(nets::ActorCritic(real->spec(), config.network, config.seed).ptr());
   } else if (config.has_world_model()) {
-    const auto dreamer = make_dreamer(dream_agent_options(config), real->spec(), config.seed, torch::kCPU);
+    const auto dreamer = learner::make_dreamer(dream_agent_options(config), real->spec(), config.seed, torch::kCPU);
     player.policy = std::make_unique<actors::DreamerPolicy>(dreamer);
     if (dreams) {
       player.envs = std::make_unique<actors::DreamEnv>(dreamer, dream_agent_options(config).dream);
@@ -55,8 +55,8 @@ std::shared_ptr<learner::Algorithm> make_algorithm(const AlgorithmInput& in) {
     return std::make_shared<learner::PpoAlgorithm>(network.ptr(), c.ppo, c.seed);
   }
   if (!c.has_world_model()) fail("no algorithm for agent {}", name_of(c.agent, kAgents));
-  return std::make_shared<DreamAgent>(DreamAgentInput{dream_agent_options(c), c.ppo, in.spec, device, c.seed,
-                                                      c.loop.epochs, c.env.max_steps, in.initial, in.rollouts});
+  return std::make_shared<learner::DreamAgent>(learner::DreamAgentInput{
+      dream_agent_options(c), c.ppo, in.spec, device, c.seed, c.loop.epochs, c.env.max_steps, in.initial, in.rollouts});
 }
 
 }  // namespace rlgo::launch

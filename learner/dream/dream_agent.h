@@ -1,7 +1,6 @@
 // Agents with a world model (RLFlow, Parker et al. 2022): what happens in each epoch.
 //   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its
-//   dream
-//     alone (P5), with evaluations in the real environment in between and at the end (P6).
+//     dream alone (P5), with evaluations in the real environment in between and at the end (P6).
 //   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
 //     enough, dreams that branch from real states train the controller too.
 #pragma once
@@ -22,15 +21,15 @@
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
-std::shared_ptr<actors::Dreamer> make_dreamer(const learner::DreamAgentOptions& options,
-                                              const mdp::ObservationSpec& spec, uint64_t seed, torch::Device device);
+std::shared_ptr<actors::Dreamer> make_dreamer(const DreamAgentOptions& options, const mdp::ObservationSpec& spec,
+                                              uint64_t seed, torch::Device device);
 
 // What the agent is made of.
 struct DreamAgentInput {
-  learner::DreamAgentOptions options;
-  learner::PpoOptions ppo;
+  DreamAgentOptions options;
+  PpoOptions ppo;
   mdp::ObservationSpec spec;
   torch::Device device;
   uint64_t seed = 0;
@@ -40,29 +39,28 @@ struct DreamAgentInput {
   std::filesystem::path rollouts;  // the run's own store, for WorldData::store
 };
 
-class DreamAgent : public learner::Algorithm {
+class DreamAgent : public Algorithm {
  public:
   // Reads the encoder of a model-free run where EncoderSource::ppo asks for it; throws Error where it does not fit.
   explicit DreamAgent(const DreamAgentInput& input);
 
-  learner::EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
+  EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
   std::string final_weights() override;  // dreams begin at the unmodified graph
-  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories,
-                               const learner::UpdateContext& context) override;
-  void store(learner::Checkpoint& checkpoint) const override;
-  void restore(const learner::Checkpoint& checkpoint) override;
+  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
+  void store(Checkpoint& checkpoint) const override;
+  void restore(const Checkpoint& checkpoint) override;
   // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of
   // the dreams, from starts of its own.
-  void set_group(std::shared_ptr<learner::LearnerGroup> group) override;
+  void set_group(std::shared_ptr<LearnerGroup> group) override;
 
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
   bool hybrid() const { return options_.hybrid; }
-  void train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context, double progress,
-                   learner::UpdateReport& report);
-  void train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
-                        uint64_t purpose, learner::UpdateReport& report);
+  void train_world(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, double progress,
+                   UpdateReport& report);
+  void train_controller(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context, uint64_t purpose,
+                        UpdateReport& report);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
   bool is_head() const { return group_->place() == 0; }
   // This learner's part of so many steps.
@@ -73,18 +71,16 @@ class DreamAgent : public learner::Algorithm {
   void begin_at_start();  // dreams begin at the unmodified graph
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
-  void compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
-                       learner::UpdateReport& report);
-  void add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
-                  learner::UpdateReport& report);
+  void compare_returns(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, UpdateReport& report);
+  void add_hybrid(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context, UpdateReport& report);
 
-  learner::DreamAgentOptions options_;
+  DreamAgentOptions options_;
   uint64_t seed_;
   int64_t epochs_;
   std::shared_ptr<actors::Dreamer> dreamer_;
-  learner::WorldTrainer world_;
-  learner::PpoTrainer ppo_;
-  std::shared_ptr<learner::LearnerGroup> group_ = std::make_shared<learner::LearnerGroup>();
+  WorldTrainer world_;
+  PpoTrainer ppo_;
+  std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
   int episode_steps_;
@@ -94,4 +90,4 @@ class DreamAgent : public learner::Algorithm {
   std::set<std::string> broken_parts_;  // of the store, told already
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

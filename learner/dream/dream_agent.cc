@@ -1,4 +1,4 @@
-#include "launch/train/dream_agent.h"
+#include "learner/dream/dream_agent.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "learner/torch_tensors.h"
 #include "replay/sampler.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 using actors::DreamStarts;
 
@@ -36,10 +36,10 @@ class Keep : public actors::Sink {
 // The encoder of a model-free run's newest checkpoint.
 void adopt_encoder(const std::string& run, nets::WorldModel& world) {
   const std::filesystem::path folder = std::filesystem::path(run) / "checkpoints";
-  const auto found = learner::latest(folder);
+  const auto found = latest(folder);
   if (!found.checkpoint) fail("--wm.encoder-from {}: no usable checkpoint in {}", run, folder.string());
-  const std::string prefix = std::string(learner::kNetworkPrefix) + "encoder.";
-  const auto tensors = learner::tensors_with(*found.checkpoint, prefix);
+  const std::string prefix = std::string(kNetworkPrefix) + "encoder.";
+  const auto tensors = tensors_with(*found.checkpoint, prefix);
   if (tensors.empty()) fail("--wm.encoder-from {}: {} is not of a model-free agent", run, found.path.string());
   try {
     nets::load_named(*world->encoder(), tensors);
@@ -75,8 +75,8 @@ std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>&
 
 }  // namespace
 
-std::shared_ptr<actors::Dreamer> make_dreamer(const learner::DreamAgentOptions& options,
-                                              const mdp::ObservationSpec& spec, uint64_t seed, torch::Device device) {
+std::shared_ptr<actors::Dreamer> make_dreamer(const DreamAgentOptions& options, const mdp::ObservationSpec& spec,
+                                              uint64_t seed, torch::Device device) {
   return std::make_shared<actors::Dreamer>(spec, options.world, options.controller, seed, device);
 }
 
@@ -90,13 +90,13 @@ DreamAgent::DreamAgent(const DreamAgentInput& in)
       initial_(in.initial),
       rollouts_(in.rollouts),
       episode_steps_(in.episode_steps) {
-  if (options_.encoder == learner::EncoderSource::ppo) adopt_encoder(options_.encoder_from, dreamer_->world);
+  if (options_.encoder == EncoderSource::ppo) adopt_encoder(options_.encoder_from, dreamer_->world);
   begin_at_start();
 }
 
-learner::EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
+EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
   const bool ranks_dream = options_.actors > 0;
-  learner::EpochPlan plan{steps, 0, false};
+  EpochPlan plan{steps, 0, false};
   if (hybrid()) {
     phase_ = Phase::hybrid;
     dreamer_->act_at_random = progress < options_.warmup;
@@ -126,7 +126,7 @@ std::string DreamAgent::final_weights() {
   return weights();
 }
 
-void DreamAgent::set_group(std::shared_ptr<learner::LearnerGroup> group) {
+void DreamAgent::set_group(std::shared_ptr<LearnerGroup> group) {
   group_ = std::move(group);
   world_.set_group(group_);
   ppo_.set_group(group_);
@@ -144,7 +144,7 @@ void DreamAgent::begin_at_start() {
 }
 
 void DreamAgent::choose_starts(const std::vector<mdp::Trajectory>& real) {
-  if (options_.start == learner::DreamStart::replayed) {
+  if (options_.start == DreamStart::replayed) {
     begin_at_replayed(real);
   } else {
     begin_at_start();
@@ -161,7 +161,7 @@ void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
   if (some.empty()) return begin_at_start();
   torch::NoGradGuard no_grad;
   auto& world = dreamer_->world;
-  const auto s = learner::make_sequences(some, world->spec());
+  const auto s = make_sequences(some, world->spec());
   const auto device = world->device();
   const auto z = world->standardise(world_.encode(s, 0, s.steps, world->encoder(), false));
   auto memory = world->blank(s.episodes);
@@ -205,11 +205,11 @@ std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int
   return std::move(sink.kept);
 }
 
-void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
-                             double progress, learner::UpdateReport& report) {
+void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, double progress,
+                             UpdateReport& report) {
   std::vector<mdp::Trajectory> stored;
   auto chosen = pointers(real);
-  if (options_.data == learner::WorldData::store && is_head()) {
+  if (options_.data == WorldData::store && is_head()) {
     const auto version = static_cast<uint64_t>(context.version);
     const std::filesystem::path place = options_.store.empty() ? rollouts_ : std::filesystem::path(options_.store);
     replay::Sampler sampler(place, Rng({seed_, version, 0x5A3}), true);
@@ -222,7 +222,7 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
       steps += static_cast<int64_t>(stored.back().steps.size());
     }
   }
-  if (options_.data == learner::WorldData::store) {
+  if (options_.data == WorldData::store) {
     stored = hand_out(std::move(stored));
     for (const auto& t : stored) chosen.push_back(&t);
   }
@@ -236,16 +236,16 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const lea
   report.values.emplace_back("wm_gate", reward_correlation_);
 }
 
-void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
-                                  uint64_t purpose, learner::UpdateReport& report) {
+void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context,
+                                  uint64_t purpose, UpdateReport& report) {
   Rng shuffle({seed_, static_cast<uint64_t>(context.version), purpose});
   const auto stats = ppo_.update(trajectories, shuffle, context.between);
   const auto named = stats.named();
   report.values.insert(report.values.end(), named.begin(), named.end());
 }
 
-void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const learner::UpdateContext& context,
-                                 learner::UpdateReport& report) {
+void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const UpdateContext& context,
+                                 UpdateReport& report) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   double real_return = unknown, dream_return = unknown, real_sum = 0;
   int64_t count = 0;
@@ -269,14 +269,13 @@ void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const
 
 // What is held out stays with the head, which measures.
 std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
-  const auto places = learner::balanced(trajectories, group_->size(), [this](const auto& t) {
-    return !t.dream && learner::is_held_out(t, options_.trainer.holdout);
-  });
+  const auto places = balanced(trajectories, group_->size(),
+                               [this](const auto& t) { return !t.dream && is_held_out(t, options_.trainer.holdout); });
   return group_->scatter(std::move(trajectories), places);
 }
 
-void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const learner::UpdateContext& context,
-                            learner::UpdateReport& report) {
+void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context,
+                            UpdateReport& report) {
   const bool compare = context.version % std::max<int64_t>(options_.evaluate_every, 1) == 0;
   compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
   std::vector<mdp::Trajectory> real, dreams;
@@ -310,9 +309,8 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const lea
   choose_starts(real);
 }
 
-learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories,
-                                         const learner::UpdateContext& context) {
-  learner::UpdateReport report;
+UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+  UpdateReport report;
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
     case Phase::collect:
@@ -351,7 +349,7 @@ learner::UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectori
   return report;
 }
 
-void DreamAgent::store(learner::Checkpoint& c) const {
+void DreamAgent::store(Checkpoint& c) const {
   world_.store(c, "world/");
   learner::store(ppo_, c);
   c.counters["dream/first_epoch"] = first_dream_epoch_;
@@ -359,11 +357,10 @@ void DreamAgent::store(learner::Checkpoint& c) const {
   const auto& s = dreamer_->starts;
   const std::pair<const char*, const torch::Tensor*> starts[] = {
       {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
-  for (const auto& [name, tensor] : starts)
-    c.tensors[std::string(learner::kOwnPrefix) + name] = learner::to_data(*tensor);
+  for (const auto& [name, tensor] : starts) c.tensors[std::string(kOwnPrefix) + name] = to_data(*tensor);
 }
 
-void DreamAgent::restore(const learner::Checkpoint& c) {
+void DreamAgent::restore(const Checkpoint& c) {
   world_.restore(c, "world/");
   learner::restore(ppo_, c);
   const auto first = c.counters.find("dream/first_epoch");
@@ -374,10 +371,10 @@ void DreamAgent::restore(const learner::Checkpoint& c) {
   const std::pair<const char*, torch::Tensor*> starts[] = {
       {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) {
-    const auto found = c.tensors.find(std::string(learner::kOwnPrefix) + name);
+    const auto found = c.tensors.find(std::string(kOwnPrefix) + name);
     if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);
-    *tensor = learner::to_tensor(found->second).to(dreamer_->world->device());
+    *tensor = to_tensor(found->second).to(dreamer_->world->device());
   }
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner
