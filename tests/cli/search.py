@@ -174,7 +174,7 @@ def bad_input(folder):
     }
     for arguments, word in cases.items():
         graph = [] if "--graph" in arguments else ["--graph", "toy_conv"]
-        status = 1 if arguments[-1] in ("nowhere", "./none.cost") else 2
+        status = 1 if arguments[-1] in ("nowhere", "none.onnx", "./none.cost") else 2
         done = rlgo("search", *graph, *BASE, *arguments, "--csv", "out.csv", cwd=folder, status=status)
         errors = done.stderr.strip().splitlines()
         assert len(errors) == 1 and word in errors[0], (arguments, done.stderr)
