@@ -233,6 +233,12 @@ std::string Options::help(bool all) const {
   return out;
 }
 
+std::map<std::string, std::string> Options::values() const {
+  std::map<std::string, std::string> values;
+  for (const Entry& e : entries_) values.emplace(e.option.key, e.option.get());
+  return values;
+}
+
 std::string Options::dump(const std::vector<std::string>& without) const {
   std::string out;
   const std::string* heading = nullptr;

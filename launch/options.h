@@ -40,6 +40,8 @@ class Options : public OptionSink {
   Source source(const std::string& key) const;
   // Without `all` those declared before rest(), and a line that tells what is left out.
   std::string help(bool all) const;
+  // The value of each option as text, by key.
+  std::map<std::string, std::string> values() const;
   // All options but the named ones, with their values and help, as a configuration file that parse_config reads back.
   std::string dump(const std::vector<std::string>& without = {}) const;
 

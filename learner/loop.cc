@@ -71,7 +71,9 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
   if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
   if (options_.learners < 1 || options_.learners >= mailbox_.size())
     fail("{} learners among {} ranks: at least one must act", options_.learners, mailbox_.size());
-  state_.next_episode.resize(static_cast<size_t>(mailbox_.size()));
+  // Ranks that took part before and do not now keep their counters: they may come back.
+  const auto ranks = static_cast<size_t>(mailbox_.size());
+  if (state_.next_episode.size() < ranks) state_.next_episode.resize(ranks);
 }
 
 LoopResult Loop::run() {

@@ -13,6 +13,7 @@
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"
+#include "launch/train/resume.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_report.h"
 
@@ -141,7 +142,7 @@ void LearnerSession::prepare() {
   learner_device_ = devices.devices[0];
   exec::tune(learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
-  if (!config_.resume.empty()) resume();
+  if (!config_.resume.empty()) resume(probe);
   if (config_.loop.learners > 1) {
     head_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
     log_.info("{}", launch::describe(head_->group(), devices));
@@ -150,7 +151,7 @@ void LearnerSession::prepare() {
   oracle_->publish();
 }
 
-void LearnerSession::resume() {
+void LearnerSession::resume(env::RewriteEnv& probe) {
   const auto found = learner::latest(folder_.checkpoints());
   for (const auto& refused : found.refused)
     log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
@@ -164,29 +165,35 @@ void LearnerSession::resume() {
   expect("graph_hash", hex(model_.graph.hash()), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
   expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
-  const auto counter = [&](const char* name) {
-    const auto at = c.counters.find(name);
-    if (at == c.counters.end()) fail("{}: counter '{}' is missing", found.path.string(), name);
-    return at->second;
-  };
-  state_.epoch = counter("epoch");
-  state_.version = counter("version");
-  state_.episodes = counter("episodes");
-  state_.steps = counter("steps");
-  state_.lost = counter("lost");
-  state_.dropped = counter("dropped");
-  state_.seconds = c.numbers.at("seconds");
-  for (int64_t rank = 0; rank < counter("ranks"); ++rank)
-    state_.next_episode.push_back(counter(fmt::format("next_episode/{}", rank).c_str()));
+  const std::string place = found.path.string();
+  const auto changed = changed_options(c, config_text_, place);
+  state_ = restored_state(c, place);
   try {
     algorithm_->restore(c);
   } catch (const Error& e) {
     throw e.in(
         fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
   }
-  best_->adopt(parse_trace(c.texts.at("best_trace"), found.path.string(), *rules_));
+  adopt_best(c, place, probe);
   atomic_write(folder_.config(), config_text_);
+  if (!changed.empty()) log_.info("options that changed since the checkpoint: {}", join(changed, ", "));
   log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);
+}
+
+// The best graph so far, at today's prices: the file of a profile may have changed, a table may be gone.
+void LearnerSession::adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe) {
+  TraceFile best = parse_trace(text_of(c, "best_trace", place), place, *rules_);
+  const auto before = c.numbers.find("initial_cost_us");
+  if (before != c.numbers.end() && before->second != best_->initial_us()) {
+    log_.warn(
+        "the unmodified graph costs {:.6g} us now, {:.6g} us when the checkpoint was made: the best graph is priced "
+        "anew",
+        best_->initial_us(), before->second);
+    probe.reset(0);
+    best.cost_us.clear();
+    for (const auto& action : best.actions) best.cost_us.push_back(probe.step(action).info.cost_us);
+  }
+  best_->adopt(best);
 }
 
 void LearnerSession::checkpoint(const learner::LoopState& state) {
@@ -196,12 +203,8 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.texts["spec_hash"] = hex(spec_.hash());
   c.texts["config"] = read_file(folder_.config());
   c.texts["best_trace"] = to_text(best_->trace(), *rules_);
-  c.counters = {{"epoch", state.epoch}, {"version", state.version}, {"episodes", state.episodes},
-                {"steps", state.steps}, {"lost", state.lost},       {"dropped", state.dropped}};
-  c.counters["ranks"] = static_cast<int64_t>(state.next_episode.size());
-  for (size_t rank = 0; rank < state.next_episode.size(); ++rank)
-    c.counters[fmt::format("next_episode/{}", rank)] = state.next_episode[rank];
-  c.numbers["seconds"] = state.seconds;
+  c.numbers["initial_cost_us"] = best_->initial_us();
+  store_state(state, c);
   algorithm_->store(c);
   learner::CheckpointFolder(folder_.checkpoints(), config_.checkpoint.keep)
       .save(std::move(c), state.epoch, best_->best_us());

@@ -45,7 +45,8 @@ class LearnerSession {
 
  private:
   void open_folder(const std::string& config_text);
-  void resume();
+  void resume(env::RewriteEnv& probe);
+  void adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe);
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);

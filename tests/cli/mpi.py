@@ -48,6 +48,19 @@ def four_that_ask_for_costs(folder):
     print(f"  {len(table)} operators were timed")
 
 
+def shrinks_and_grows(folder):
+    """a run that goes on with fewer ranks, then with all again, plays no episode of any of them twice"""
+    rlgo("--graph", "toy_conv", *RANDOM, "--epochs", 2, "--train.steps-per-epoch", 300, "--train.reproducible", "true", "--name", "r", cwd=folder, ranks=4)
+    for epochs, ranks in ((4, 2), (6, 4)):
+        rlgo("--resume", "runs/r", "--epochs", epochs, cwd=folder, ranks=ranks)
+    episodes = stored(folder / "runs/r")
+    assert set(episodes["rank"]) == {1, 2, 3}
+    assert not episodes.duplicated(["rank", "episode"]).any(), episodes[episodes.duplicated(["rank", "episode"])]
+    for rank in (1, 2, 3):
+        numbers = sorted(episodes[episodes["rank"] == rank]["episode"])
+        assert numbers[0] == 0 and len(numbers) > 4, numbers
+
+
 def eight(folder):
     """eight ranks on few cores: each of the seven actors' episodes come to the store while the job runs"""
     run, everyone = folder / "runs/r", set(range(1, 8))
@@ -66,4 +79,4 @@ def eight(folder):
 
 
 if __name__ == "__main__":
-    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, eight)
+    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, shrinks_and_grows, eight)

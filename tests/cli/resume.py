@@ -1,4 +1,5 @@
 """--resume goes on as if the run had never stopped (one process: everything depends on the seed alone)."""
+import re
 import shutil
 import socket
 
@@ -60,7 +61,7 @@ def nothing_more_to_do(folder):
 
 
 def other_rules_refused(folder):
-    """other rules, another graph or another network than the run's are refused, and nothing is harmed"""
+    """another graph, network, reward, cost model, agent, seed, or other rules than the run's are refused, and nothing is harmed"""
     rlgo("--graph", "toy_conv", *QUICK, *SMALL_NET, *SIZE, "--epochs", 1, "--name", "r", cwd=folder)
     run = folder / "runs/r"
     rules = folder / "other.rules"
@@ -68,7 +69,10 @@ def other_rules_refused(folder):
     paragraphs = text.split("\nrule ")
     rules.write_text("\nrule ".join(paragraphs[:-1]) + "\n")
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name not in ("log.txt", "run.lock")}
-    for options, word in ((["--rules", rules], "rule"), (["--graph", "toy_mlp"], "graph"), (["--gnn.width", "16"], "gnn")):
+    for options, word in ((["--rules", rules], "rule"), (["--graph", "toy_mlp"], "graph"), (["--gnn.width", "16"], "gnn"),
+                          (["--seed", 7], "another seed (seed = 0, not 7)"), (["--env.reward", "R2"], "another reward"),
+                          (["--env.weight-flops", 3], "another reward"), (["--cost.profile", "gpu"], "another cost model"),
+                          (["--cost", "measured"], "another cost model"), (["--agent", "random"], "another agent")):
         refused = rlgo("--resume", run, "--epochs", 2, *options, cwd=folder, status=1)
         (line,) = [line for line in refused.stderr.splitlines() if "error:" in line]
         assert word in line, line
@@ -76,8 +80,25 @@ def other_rules_refused(folder):
         after = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name not in ("log.txt", "run.lock")}
         changed = [path.name for path in after if before.get(path) != after[path]]
         assert not changed, f"{options} changed {changed}"
-    rlgo("--resume", run, "--epochs", 2, cwd=folder)
+    done = rlgo("--resume", run, "--epochs", 2, "--ppo.clip", 0.3, cwd=folder)
+    assert re.search(r"options that changed since the checkpoint: .*ppo.clip = 0.3 \(was 0.2\)", done.stderr), done.stderr
     assert len(metrics(run)) == 2
+
+
+def prices_that_changed(folder):
+    """the file of the cost profile changes between two starts: the best graph is priced anew, and that is said"""
+    profile = (SOURCE / "configs/costs/cpu.cost").read_text()
+    (folder / "mine.cost").write_text(profile)
+    rlgo("--graph", "toy_conv", *RANDOM, *SIZE, "--cost.profile", "./mine.cost", "--epochs", 2, "--name", "r", cwd=folder)
+    run = folder / "runs/r"
+    before = float(metrics(run)[-1]["best_cost_us"])
+    changed = re.sub(r"^launch_us = .*$", "launch_us = 1000", profile, flags=re.M)
+    assert changed != profile
+    (folder / "mine.cost").write_text(changed)
+    done = rlgo("--resume", "runs/r", "--epochs", 3, cwd=folder)
+    assert "the best graph is priced anew" in done.stderr, done.stderr
+    after = float(metrics(run)[-1]["best_cost_us"])
+    assert after > 10 * before, (before, after)
 
 
 def damaged_checkpoint(folder):
@@ -125,4 +146,4 @@ def two_begin_at_once(folder):
 
 
 if __name__ == "__main__":
-    main(random_agent, model_free_agent, nothing_more_to_do, other_rules_refused, damaged_checkpoint, two_at_once, two_begin_at_once)
+    main(random_agent, model_free_agent, nothing_more_to_do, other_rules_refused, prices_that_changed, damaged_checkpoint, two_at_once, two_begin_at_once)

@@ -144,6 +144,19 @@ TEST(Loop, AnActorThatLeavesCounts) {
   EXPECT_THAT(run.diary.lines, testing::Contains("actor 1 left"));
 }
 
+TEST(Loop, RanksThatAreNotThereKeepTheirEpisodeNumbers) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[0]);
+  Counter algorithm;
+  LoopState start;
+  start.next_episode = {0, 5, 7, 9};
+  LoopOptions options;
+  options.epochs = 0;
+  options.drain_s = 0;
+  Loop loop(box, algorithm, options, {}, {}, start);
+  EXPECT_THAT(loop.run().state.next_episode, testing::ElementsAre(0, 5, 7, 9));
+}
+
 TEST(Loop, IsForRankZero) {
   auto comms = comm::local_comms(2);
   comm::Mailbox box(*comms[1]);
