@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/rules/compiled.h"
-#include "launch/session.h"
+#include "launch/shipped.h"
 
 namespace rlgo::launch {
 namespace {

@@ -2,66 +2,16 @@
 
 #include "actors/policy.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/cost/analytic.h"
-#include "core/cost/profile.h"
 #include "core/exec/measured_cost.h"
 #include "launch/rule_choice.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {
-namespace fs = std::filesystem;
-
-fs::path shipped_file(const std::vector<std::string>& places) {
-  std::error_code error;
-  const fs::path program = program_path();
-  for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    for (const auto& place : places) {
-      if (fs::exists(folder / place, error)) return folder / place;
-    }
-    if (folder == folder.parent_path()) break;
-  }
-  fail("{} was not found in any folder above {}", join(places, " or "), program.string());
-}
-
-std::vector<fs::path> shipped_rules() {
-  std::vector<fs::path> files;
-  try {
-    for (const std::string name : rules::kShippedFiles)
-      files.push_back(shipped_file({"configs/rules/" + name, "share/rlgo/configs/rules/" + name}));
-  } catch (const Error& e) {
-    fail("{}; name the rules with --rules FILE", e.what());
-  }
-  return files;
-}
 
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) { return choose_rules(config.rules); }
 
-std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) {
-  const std::string& named = config.cost.profile;
-  fs::path file = named;
-  if (named.find_first_of("./") == std::string::npos) {
-    try {
-      file = shipped_file({"configs/costs/" + named + ".cost", "share/rlgo/configs/costs/" + named + ".cost"});
-    } catch (const Error& e) {
-      fail_usage("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named,
-                 e.what(), named);
-    }
-  }
-  return std::make_unique<cost::AnalyticCost>(cost::parse_profile(read_file(file), file.string()),
-                                              file.stem().string());
-}
-
-exec::MeasureOptions measure_options(const RunConfig& config) {
-  exec::MeasureOptions options;
-  options.warmup = config.cost.timing.warmup;
-  options.repeats = config.cost.timing.repeats;
-  options.min_sample_us = config.cost.timing.min_sample_us;
-  options.threads = config.cost.timing.threads;
-  return options;
-}
+std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) { return analytic_cost(config.cost.profile); }
 
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
   if (config.env.reward != env::Reward::measured) return {};

@@ -13,25 +13,18 @@
 #include "core/cost/table.h"
 #include "core/env/rewrite_env.h"
 #include "core/exec/device.h"
-#include "core/exec/measure.h"
 #include "core/mdp/mdp.h"
 #include "core/measure/group_cost.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
+#include "launch/shipped.h"
 
 namespace rlgo::launch {
 
-// The first of `places` that exists in a folder above the program (build tree or installation). Throws Error that lists
-// them.
-std::filesystem::path shipped_file(const std::vector<std::string>& places);
-// The files of the default set (rules::kShippedFiles) in the folder configs/rules beside the program (build tree or
-// installation). Throws Error that tells where it looked.
-std::vector<std::filesystem::path> shipped_rules();
 std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config);
 
 // The formula under --cost.profile. Throws Error where there is no such profile, or its file is wrong.
 std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config);
-exec::MeasureOptions measure_options(const RunConfig& config);
 // Whole-graph time for reward R4; empty for the other rewards.
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
 

@@ -11,7 +11,7 @@
 #include "core/base/usage.h"
 #include "core/exec/runtime.h"
 #include "core/measure/runtime.h"
-#include "launch/session.h"
+#include "launch/shipped.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -75,6 +75,15 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
   };
   if (!known && options.source("target") == Source::resumed) refuse("target", runtime);
   if (!python.empty() && options.source("target.python") == Source::resumed) refuse("target.python", python);
+}
+
+exec::MeasureOptions measure_options(const RunConfig& config) {
+  exec::MeasureOptions options;
+  options.warmup = config.cost.timing.warmup;
+  options.repeats = config.cost.timing.repeats;
+  options.min_sample_us = config.cost.timing.min_sample_us;
+  options.threads = config.cost.timing.threads;
+  return options;
 }
 
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log,

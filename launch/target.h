@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/cost/runtime.h"
+#include "core/exec/measure.h"
 #include "launch/config.h"
 
 namespace rlgo::launch {
@@ -20,6 +21,8 @@ std::vector<std::string> measurer_command(const RunConfig& config);
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
 // Throws Error that names the folder and what to say on the command line to run it all the same.
 void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder);
+// How LibTorch times, by the options cost.*.
+exec::MeasureOptions measure_options(const RunConfig& config);
 // LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else
 // LibTorch. Throws Error where it cannot serve (a missing package is named).
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log = {},

@@ -1,5 +1,6 @@
 #include "core/base/file.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -176,6 +177,16 @@ std::string host_name() {
 fs::path program_path() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error);
+}
+
+fs::path code_path() {
+  Dl_info info = {};
+  std::error_code error;
+  // Of a program the loader tells the name under which it was started, which may be relative to another folder.
+  if (::dladdr(reinterpret_cast<const void*>(&code_path), &info) == 0 || info.dli_fname == nullptr)
+    return program_path();
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error || file.filename().string().find(".so") == std::string::npos ? program_path() : file;
 }
 
 }  // namespace rlgo

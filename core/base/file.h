@@ -33,5 +33,8 @@ bool is_temporary_in_use(const std::filesystem::path& temporary);
 std::string host_name();
 // The running program's own file; empty where the system does not tell.
 std::filesystem::path program_path();
+// The file that this code was loaded from: the program, or the shared library that rlgo is linked into (an extension
+// module of Python). Empty where the system does not tell.
+std::filesystem::path code_path();
 
 }  // namespace rlgo

@@ -1,8 +1,11 @@
 #include "core/base/log.h"
 
 #include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+
+#include <mutex>
 
 #include "core/base/error.h"
 
@@ -23,6 +26,22 @@ spdlog::level::level_enum level_of(LogLevel level) {
   return spdlog::level::off;
 }
 
+class FunctionSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FunctionSink(std::function<void(LogLevel, std::string_view)> function) : function_(std::move(function)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    const LogLevel level = line.level >= spdlog::level::err    ? LogLevel::error
+                           : line.level >= spdlog::level::warn ? LogLevel::warning
+                                                               : LogLevel::info;
+    function_(level, std::string_view(line.payload.data(), line.payload.size()));
+  }
+  void flush_() override {}
+
+  const std::function<void(LogLevel, std::string_view)> function_;
+};
+
 }  // namespace
 
 Log::Log(const LogOptions& options) {
@@ -40,6 +59,10 @@ Log::Log(const LogOptions& options) {
   logger_->set_pattern(fmt::format("%T.%e [{}] %l: %v", options.rank));
   logger_->set_level(spdlog::level::info);
   logger_->flush_on(spdlog::level::info);  // lines are few, and a killed run must leave them
+}
+
+Log::Log(std::function<void(LogLevel level, std::string_view text)> sink) {
+  logger_ = std::make_shared<spdlog::logger>("rlgo", std::make_shared<FunctionSink>(std::move(sink)));
 }
 
 void Log::write(LogLevel level, std::string_view text) const {

@@ -4,6 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ class Log {
   // Throws Error where the file cannot be opened. A file that cannot be written later (disk full) is reported on
   // standard error, and the run goes on.
   explicit Log(const LogOptions& options);
+  // Hands each line, as it was written, to `sink`: one at a time, from any thread.
+  explicit Log(std::function<void(LogLevel level, std::string_view text)> sink);
 
   template <typename... Args>
   void info(fmt::format_string<Args...> format, Args&&... args) const {

@@ -1,18 +1,28 @@
 #include "core/base/status_line.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace rlgo {
 
 StatusLine::StatusLine(bool enabled, bool terminal, double plain_seconds)
     : enabled_(enabled), terminal_(terminal), plain_seconds_(plain_seconds) {}
-StatusLine::~StatusLine() { clear(); }
+StatusLine::StatusLine(std::function<void(const std::string& text)> sink)
+    : enabled_(true), terminal_(true), plain_seconds_(0), sink_(std::move(sink)) {}
+StatusLine::~StatusLine() {
+  if (!sink_) clear();  // a sink may throw
+}
 
 void StatusLine::show(const std::string& text, bool force) {
   if (!enabled_) return;
   if (shown_ && !force && since_.seconds() < (terminal_ ? 0.2 : plain_seconds_)) return;
   since_.restart();
   shown_ = true;
+  if (sink_) {
+    dirty_ = true;
+    sink_(text);
+    return;
+  }
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     dirty_ = true;
@@ -24,9 +34,13 @@ void StatusLine::show(const std::string& text, bool force) {
 
 void StatusLine::clear() {
   if (!dirty_) return;
+  dirty_ = false;
+  if (sink_) {
+    sink_("");
+    return;
+  }
   std::fprintf(stderr, "\r\033[K");
   std::fflush(stderr);
-  dirty_ = false;
 }
 
 }  // namespace rlgo

@@ -1,6 +1,7 @@
 // One line that tells how a run goes: rewritten in place on a terminal, a plain line now and then elsewhere.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/base/stopwatch.h"
@@ -11,6 +12,8 @@ class StatusLine {
  public:
   // `terminal`: rewrite in place, at most 5 times a second; else print at most every `plain_seconds`.
   StatusLine(bool enabled, bool terminal, double plain_seconds = 10.0);
+  // Hands each text to `sink` instead, at most 5 times a second; `clear` hands on an empty one where one was shown.
+  explicit StatusLine(std::function<void(const std::string& text)> sink);
   ~StatusLine();
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
@@ -23,6 +26,7 @@ class StatusLine {
   bool enabled_, terminal_, dirty_ = false, shown_ = false;
   double plain_seconds_;
   Stopwatch since_;
+  std::function<void(const std::string&)> sink_;
 };
 
 }  // namespace rlgo

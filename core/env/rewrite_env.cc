@@ -150,7 +150,12 @@ RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet>
                        std::function<double(const graph::Graph&)> measure_us)
     : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options,
                                    std::move(measure_us))) {}
+RewriteEnv::RewriteEnv(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RewriteEnv::~RewriteEnv() = default;
+
+std::unique_ptr<RewriteEnv> RewriteEnv::fork() const {
+  return std::unique_ptr<RewriteEnv>(new RewriteEnv(std::make_unique<Impl>(*impl_)));
+}
 
 const mdp::ObservationSpec& RewriteEnv::spec() const { return impl_->spec; }
 double RewriteEnv::initial_cost_us() const { return impl_->initial_cost.runtime_us; }

@@ -43,6 +43,9 @@ class RewriteEnv : public mdp::Env {
   RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
              EnvOptions options, std::function<double(const graph::Graph&)> measure_us = {});
   ~RewriteEnv() override;
+  // An environment of its own in the same state, which goes on from here: O(size of the graph), matches are shared
+  // until they change. Both ask the same cost model.
+  std::unique_ptr<RewriteEnv> fork() const;
 
   const mdp::ObservationSpec& spec() const override;
   mdp::Observation reset(uint64_t key) override;
@@ -57,6 +60,7 @@ class RewriteEnv : public mdp::Env {
 
  private:
   struct Impl;
+  explicit RewriteEnv(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -11,6 +11,7 @@
 #include "core/report/evidence.h"
 #include "launch/revision.h"
 #include "launch/session.h"
+#include "launch/target.h"
 #include "launch/trace.h"
 
 namespace rlgo::launch {

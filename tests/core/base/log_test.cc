@@ -59,5 +59,15 @@ TEST(Log, UnwritableFileIsAnError) {
   EXPECT_THROW(Log({.console = LogLevel::silent, .file = "/proc/none/log.txt"}), Error);
 }
 
+TEST(Log, HandsLinesToAFunction) {
+  std::vector<std::string> lines;
+  const Log log([&](LogLevel level, std::string_view text) {
+    lines.push_back((level == LogLevel::warning ? "warning " : "other ") + std::string(text));
+  });
+  log.warn("{} %", 5);
+  log.info("plain");
+  EXPECT_EQ(lines, (std::vector<std::string>{"warning 5 %", "other plain"}));
+}
+
 }  // namespace
 }  // namespace rlgo

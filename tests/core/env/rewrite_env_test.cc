@@ -183,5 +183,19 @@ TEST(RewriteEnv, CostsAreThoseOfTheGraphFromScratch) {
   }
 }
 
+TEST(RewriteEnv, ForkGoesOnByItself) {
+  auto env = make_env();
+  env->reset(0);
+  env->step({1, 0});
+  auto copy = env->fork();
+  EXPECT_EQ(copy->trace(), env->trace());
+  const auto told = env->step({1, 0});
+  EXPECT_EQ(copy->trace().size(), 1u);  // not what was done to the other
+  const auto again = copy->step({1, 0});
+  EXPECT_EQ(again.observation, told.observation);
+  EXPECT_EQ(copy->graph().hash(), env->graph().hash());
+  EXPECT_EQ(copy->reset(0), env->reset(0));
+}
+
 }  // namespace
 }  // namespace rlgo::env

@@ -1,0 +1,28 @@
+// Apart from reading models, which needs no LibTorch.
+#include "core/base/text.h"
+#include "core/exec/fold.h"
+#include "core/optimise/model.h"
+
+namespace rlgo::optimise {
+
+std::string normalisation_text(const onnx_io::ExportReport& report) {
+  std::vector<std::string> parts;
+  if (report.folded_operators > 0)
+    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators,
+                                report.folded_weights));
+  if (report.denormals > 0)
+    parts.push_back(
+        fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
+  return join(parts, ", ");
+}
+
+onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
+                                   const std::filesystem::path& path) {
+  const auto folded = exec::fold(graph);
+  onnx_io::ExportOptions options;
+  options.limits = model.source.limits;
+  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path, options)
+                        : onnx_io::export_graph(graph, folded, path);
+}
+
+}  // namespace rlgo::optimise
