@@ -1,4 +1,4 @@
-// The numeric oracle: do two graphs compute the same?
+// The numeric check: do two graphs compute the same?
 #pragma once
 
 #include <cstdint>

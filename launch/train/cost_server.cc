@@ -1,8 +1,12 @@
 #include "launch/train/cost_server.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/comm/protocol.h"
 #include "core/graph/editor.h"
 #include "core/graph/text.h"
 
@@ -13,7 +17,7 @@ using graph::Graph;
 using graph::NodeId;
 
 // One operator as a graph of its own, in text form: its inputs become graph inputs.
-std::string question(const Graph& graph, NodeId id) {
+std::string operator_graph(const Graph& graph, NodeId id) {
   graph::Editor editor("operator");
   const graph::Node& node = graph.node(id);
   std::vector<graph::Value> inputs;
@@ -25,77 +29,146 @@ std::string question(const Graph& graph, NodeId id) {
   return graph::to_text(*editor.finish());
 }
 
-void put(comm::Mailbox& mailbox, int to, const std::string& signature, const cost::Measured& m,
-         const std::string& error) {
-  ByteWriter out;
-  out.put_string(error);
-  out.put_string(signature);
-  out.put(m);
-  mailbox.send(to, comm::Tag::cost_answer, out.take());
-}
+using Question = CostClient::Question;
 
-// A question about a group: this, the group's signature, a line break, its graph.
-constexpr std::string_view kGroup = "group ";
-
-struct Answer {
-  std::string error, signature;
-  cost::Measured measured;
+// A request: its number (1, 2, ... of its sender), whether groups are asked for, the questions. An answer: the number,
+// then one for each question, in their order.
+struct Request {
+  uint64_t number = 0;
+  bool groups = false;
+  std::vector<Question> questions;
 };
 
-// Sleeps until rank 0 has answered. Throws Error where it is silent, or the run ends.
-Answer ask(comm::Mailbox& mailbox, const std::string& text, double timeout_s,
-           const std::function<bool()>& should_stop) {
-  mailbox.send(0, comm::Tag::cost_request, text);
-  const Stopwatch waited;
-  for (;;) {
-    if (const auto message = mailbox.take(comm::Tag::cost_answer, 0)) {
-      ByteReader in(message->payload);
-      Answer answer;
-      answer.error = in.get_string();
-      if (!answer.error.empty()) return answer;
-      answer.signature = in.get_string();
-      answer.measured = in.get<cost::Measured>();
-      return answer;
-    }
-    if (should_stop()) fail("stopped while waiting for the cost oracle");
-    if (waited.seconds() > timeout_s) fail("rank 0 (the cost oracle) is silent for {:.0f} s", timeout_s);
-    mailbox.wait(50);
+std::string encode(const Request& request) {
+  ByteWriter out;
+  out.put(request.number);
+  out.put<uint8_t>(request.groups);
+  out.put<uint64_t>(request.questions.size());
+  for (const auto& question : request.questions) {
+    out.put_string(question.signature);
+    out.put_string(question.graph);
   }
+  return out.take();
+}
+
+Request decode_request(const std::string& bytes) {
+  ByteReader in(bytes);
+  Request request;
+  request.number = in.get<uint64_t>();
+  request.groups = in.get<uint8_t>() != 0;
+  const auto count = in.get<uint64_t>();
+  for (uint64_t i = 0; i < count; ++i) {
+    Question question;
+    question.signature = in.get_string();
+    question.graph = in.get_string();
+    request.questions.push_back(std::move(question));
+  }
+  if (!in.done()) fail("cost request: bytes are left over");
+  return request;
+}
+
+std::string encode(uint64_t number, std::span<const CostAnswer> answers) {
+  ByteWriter out;
+  out.put(number);
+  out.put<uint64_t>(answers.size());
+  for (const auto& answer : answers) {
+    out.put_string(answer.signature);
+    out.put_string(answer.error);
+    out.put(answer.measured);
+  }
+  return out.take();
+}
+
+// Nothing where the bytes answer another request.
+std::optional<std::vector<CostAnswer>> decode_answers(const std::string& bytes, uint64_t number) {
+  ByteReader in(bytes);
+  if (in.get<uint64_t>() != number) return {};
+  std::vector<CostAnswer> answers;
+  const auto count = in.get<uint64_t>();
+  for (uint64_t i = 0; i < count; ++i) {
+    CostAnswer answer;
+    answer.signature = in.get_string();
+    answer.error = in.get_string();
+    answer.measured = in.get<cost::Measured>();
+    answers.push_back(std::move(answer));
+  }
+  return answers;
 }
 
 }  // namespace
 
-CostOracle::CostOracle(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors,
-                       std::shared_ptr<measure::GroupCost> groups)
-    : table_(std::move(table)), groups_(std::move(groups)), mailbox_(mailbox), actors_(std::move(actors)) {}
-
-void CostOracle::answer_group(int source, const std::string& payload) {
-  const size_t end = payload.find('\n');
-  if (end == std::string::npos) fail("cost request for a group without a graph");
-  const measure::Group group{payload.substr(kGroup.size(), end - kGroup.size()),
-                             graph::from_text(std::string_view(payload).substr(end + 1))};
-  put(mailbox_, source, group.signature, groups_->price(group), "");
+std::vector<cost::Measured> CostClient::ask(std::span<const Question> questions, bool groups) {
+  mailbox_.send(0, comm::Tag::cost_request, encode(Request{++number_, groups, {questions.begin(), questions.end()}}));
+  const auto answers = wait_for_answers();
+  if (answers.size() != questions.size())
+    fail("the cost server gave {} answers to {} questions", answers.size(), questions.size());
+  std::vector<cost::Measured> prices;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    RLGO_CHECK_EQ(answers[i].signature, questions[i].signature);
+    if (!answers[i].error.empty()) fail("the cost server cannot price {}: {}", answers[i].signature, answers[i].error);
+    prices.push_back(answers[i].measured);
+  }
+  return prices;
 }
 
-void CostOracle::answer(const comm::Incoming& request) {
-  try {
-    if (!table_) fail("costs are not measured in this run");
-    if (request.payload.starts_with(kGroup) != (groups_ != nullptr))
-      fail("the ranks do not agree on what is priced: operators, or groups of them (--target)");
-    if (groups_) return answer_group(request.source, request.payload);
-    const Graph graph = graph::from_text(request.payload);
-    const NodeId id = graph.outputs().empty() ? graph::kNoNode : graph.outputs()[0].value.node;
-    if (id == graph::kNoNode) fail("cost request without an operator");
-    table_->op_us(graph, id);
-    const std::string signature = cost::signature(graph, id);
-    const cost::Measured* measured = table_->find(signature);
-    put(mailbox_, request.source, signature, measured != nullptr ? *measured : cost::Measured(), "");
-  } catch (const Error& e) {
-    put(mailbox_, request.source, "", {}, e.what());
+std::vector<CostAnswer> CostClient::wait_for_answers() {
+  const Stopwatch waited;
+  Stopwatch since_beat;
+  for (;;) {
+    while (const auto message = mailbox_.take(comm::Tag::cost_answer, 0)) {
+      if (auto answers = decode_answers(message->payload, number_)) return std::move(*answers);
+    }
+    if (options_.should_stop()) fail("stopped while waiting for the cost server");
+    if (waited.seconds() > options_.timeout_s)
+      fail("rank 0 (the cost server) is silent for {:.3g} s", options_.timeout_s);
+    if (since_beat.seconds() >= options_.heartbeat_s) {
+      since_beat.restart();
+      mailbox_.send(0, comm::Tag::heartbeat, comm::encode(comm::Heartbeat()));  // in the middle of an episode
+    }
+    mailbox_.wait(std::min(50.0, 1e3 * options_.heartbeat_s));
   }
 }
 
-void CostOracle::publish() {
+CostServer::CostServer(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors,
+                       std::shared_ptr<measure::GroupCost> groups)
+    : table_(std::move(table)), groups_(std::move(groups)), mailbox_(mailbox), actors_(std::move(actors)) {}
+
+cost::Measured CostServer::price(const std::string& signature, const std::string& text) {
+  const Graph graph = graph::from_text(text);
+  if (groups_) return groups_->price({signature, graph});
+  const NodeId id = graph.outputs().empty() ? graph::kNoNode : graph.outputs()[0].value.node;
+  if (id == graph::kNoNode) fail("cost request without an operator");
+  if (cost::signature(graph, id) != signature)
+    fail("it is {} here: do all ranks run the same build?", cost::signature(graph, id));
+  table_->op_us(graph, id);
+  const cost::Measured* measured = table_->find(signature);
+  return measured != nullptr ? *measured : cost::Measured();
+}
+
+void CostServer::answer(const comm::Incoming& message) {
+  Request request;
+  try {
+    request = decode_request(message.payload);
+  } catch (const Error&) {
+    return;  // not from this build; whoever waits for it says so
+  }
+  std::vector<CostAnswer> answers;
+  for (const auto& question : request.questions) {
+    CostAnswer answer{question.signature, "", {}};
+    try {
+      if (!table_) fail("costs are not measured in this run");
+      if (request.groups != (groups_ != nullptr))
+        fail("the ranks do not agree on what is priced: operators, or groups of them (--target)");
+      answer.measured = price(question.signature, question.graph);
+    } catch (const Error& e) {
+      answer.error = e.what();
+    }
+    answers.push_back(std::move(answer));
+  }
+  mailbox_.send(message.source, comm::Tag::cost_answer, encode(request.number, answers));
+}
+
+void CostServer::publish() {
   const auto rows = table_ ? table_->entries().subspan(published_) : std::span<const cost::TableCost::Entry>();
   if (rows.empty() && started_) return;
   started_ = true;
@@ -109,29 +182,20 @@ void CostOracle::publish() {
   for (int rank : actors_) mailbox_.send(rank, comm::Tag::costs, out.bytes());
 }
 
-std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, comm::Mailbox& mailbox, double timeout_s,
-                                              std::function<bool()> should_stop) {
-  const auto on_miss = [&mailbox, timeout_s, should_stop = std::move(should_stop)](const Graph& graph, NodeId id) {
-    const auto answer = ask(mailbox, question(graph, id), timeout_s, should_stop);
-    if (!answer.error.empty()) fail("the cost oracle cannot price {}: {}", cost::signature(graph, id), answer.error);
-    RLGO_CHECK_EQ(answer.signature, cost::signature(graph, id));
-    return answer.measured;
-  };
-  return std::make_shared<cost::TableCost>(std::move(origin), on_miss);
+std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, std::shared_ptr<CostClient> client) {
+  return std::make_shared<cost::TableCost>(std::move(origin), [client](const Graph& graph, NodeId id) {
+    const Question one[] = {{cost::signature(graph, id), operator_graph(graph, id)}};
+    return client->ask(one, false)[0];
+  });
 }
 
-std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox,
-                                                  double timeout_s, std::function<bool()> should_stop) {
-  const auto measure = [&mailbox, timeout_s,
-                        should_stop = std::move(should_stop)](std::span<const measure::Group> groups) {
+std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table,
+                                                  std::shared_ptr<CostClient> client) {
+  const auto measure = [client](std::span<const measure::Group> groups) {
+    std::vector<Question> questions;
+    for (const auto& group : groups) questions.push_back({group.signature, graph::to_text(group.graph)});
     std::vector<measure::GroupResult> out;
-    for (const auto& group : groups) {
-      const auto answer = ask(mailbox, fmt::format("{}{}\n{}", kGroup, group.signature, graph::to_text(group.graph)),
-                              timeout_s, should_stop);
-      if (!answer.error.empty()) fail("the cost oracle cannot price {}: {}", group.signature, answer.error);
-      RLGO_CHECK_EQ(answer.signature, group.signature);
-      out.push_back({answer.measured, ""});
-    }
+    for (const auto& measured : client->ask(questions, true)) out.push_back({measured, ""});
     return out;
   };
   return std::make_shared<measure::GroupCost>(std::move(table), measure);

@@ -87,7 +87,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
-  oracle_ = std::make_unique<CostOracle>(prices_.table, mailbox_, actors, prices_.groups);
+  cost_server_ = std::make_unique<CostServer>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
 // The script that started this job (launch/scripts/job.sh) goes on with exactly this run after a crash.
@@ -148,7 +148,7 @@ void LearnerSession::prepare() {
     log_.info("{}", launch::describe(head_->group(), devices));
   }
   store_costs();
-  oracle_->publish();
+  cost_server_->publish();
 }
 
 void LearnerSession::resume(env::RewriteEnv& probe) {
@@ -252,7 +252,7 @@ learner::LoopHooks LearnerSession::hooks() {
   };
   hooks.service = [this] {
     if (store_) store_->tick(watch_.seconds());
-    oracle_->publish();
+    cost_server_->publish();
     if (head_) head_->tend();
     progress_.show();
   };
@@ -278,7 +278,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.turn = std::move(turn);
   options.should_stop = should_stop;
   comm::Handlers handlers = {
-      {comm::Tag::cost_request, [this](const comm::Incoming& message) { oracle_->answer(message); }},
+      {comm::Tag::cost_request, [this](const comm::Incoming& message) { cost_server_->answer(message); }},
       {comm::Tag::stats,
        [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
 

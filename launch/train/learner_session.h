@@ -68,7 +68,7 @@ class LearnerSession {
   Progress progress_;
   mdp::ObservationSpec spec_;
   std::unique_ptr<BestGraph> best_;
-  std::unique_ptr<CostOracle> oracle_;
+  std::unique_ptr<CostServer> cost_server_;
   std::shared_ptr<learner::Algorithm> algorithm_;
   exec::Device learner_device_;
   std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn

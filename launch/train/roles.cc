@@ -85,11 +85,13 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto rules = load_rules(config);
   Prices prices;
   if (config.cost.kind == CostKind::measured) {
-    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, mailbox,
-                                config.loop.actor_timeout_s, should_stop);
+    AskOptions ask;
+    ask.timeout_s = config.loop.actor_timeout_s;
+    ask.should_stop = should_stop;
+    const auto client = std::make_shared<CostClient>(mailbox, ask);
+    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
     receive_costs(first_costs, *prices.table);
-    if (config.is_external())
-      prices.groups = remote_groups(prices.table, mailbox, config.loop.actor_timeout_s, should_stop);
+    if (config.is_external()) prices.groups = remote_groups(prices.table, client);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {
     prices.model = analytic_cost(config);

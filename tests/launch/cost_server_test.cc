@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -22,26 +23,26 @@ cost::Measured price(const graph::Graph& graph, graph::NodeId id) {
 }
 
 // Rank 0 answers in a thread of its own until the test's end.
-class Oracle {
+class Server {
  public:
-  explicit Oracle(std::shared_ptr<cost::TableCost> table, int ranks = 2) : comms_(comm::local_comms(ranks)) {
+  explicit Server(std::shared_ptr<cost::TableCost> table, int ranks = 2) : comms_(comm::local_comms(ranks)) {
     thread_ = std::thread([this, table, ranks] {
       comm::Mailbox box(*comms_[0]);
       std::vector<int> actors;
       for (int rank = 1; rank < ranks; ++rank) actors.push_back(rank);
-      CostOracle oracle(table, box, actors);
-      oracle.publish();
+      CostServer server(table, box, actors);
+      server.publish();
       while (!stop_) {
         for (int rank = 1; rank < ranks; ++rank) {
-          if (const auto request = box.take(comm::Tag::cost_request, rank)) oracle.answer(*request);
+          if (const auto request = box.take(comm::Tag::cost_request, rank)) server.answer(*request);
         }
-        if (publish_) oracle.publish();
+        if (publish_) server.publish();
         box.wait(1);
       }
       box.flush(1);
     });
   }
-  ~Oracle() {
+  ~Server() {
     stop_ = true;
     thread_.join();
   }
@@ -62,12 +63,12 @@ comm::Incoming next_costs(comm::Mailbox& box) {
 }
 
 // All operators of a graph, asked for one by one: the question keeps the signature, weights and shapes included.
-TEST(CostOracle, AnswersForEveryOperatorOfTheZoo) {
+TEST(CostServer, AnswersForEveryOperatorOfTheZoo) {
   for (const char* name : {"squeezenet1_1", "toy_residual", "toy_attention"}) {
     const auto table = std::make_shared<cost::TableCost>(kOrigin, price);
-    Oracle oracle(table);
-    comm::Mailbox box(oracle.actor());
-    const auto copy = remote_table(kOrigin, box, 30, [] { return false; });
+    Server server(table);
+    comm::Mailbox box(server.actor());
+    const auto copy = remote_table(kOrigin, std::make_shared<CostClient>(box, AskOptions{.timeout_s = 30}));
     const graph::Graph graph = zoo::make(name);
     cost::TableCost here(kOrigin, price);
     for (const auto id : graph.order())
@@ -77,12 +78,12 @@ TEST(CostOracle, AnswersForEveryOperatorOfTheZoo) {
   }
 }
 
-TEST(CostOracle, WhatCannotBePricedIsAnErrorWithTheReason) {
+TEST(CostServer, WhatCannotBePricedIsAnErrorWithTheReason) {
   const auto table = std::make_shared<cost::TableCost>(
       kOrigin, [](const graph::Graph&, graph::NodeId) -> cost::Measured { fail("the device is on fire"); });
-  Oracle oracle(table);
-  comm::Mailbox box(oracle.actor());
-  const auto copy = remote_table(kOrigin, box, 30, [] { return false; });
+  Server server(table);
+  comm::Mailbox box(server.actor());
+  const auto copy = remote_table(kOrigin, std::make_shared<CostClient>(box, AskOptions{.timeout_s = 30}));
   const graph::Graph graph = zoo::make("toy_mlp");
   int errors = 0;
   for (const auto id : graph.order()) {
@@ -97,33 +98,84 @@ TEST(CostOracle, WhatCannotBePricedIsAnErrorWithTheReason) {
   EXPECT_EQ(copy->size(), 0u);
 }
 
-TEST(CostOracle, WithoutATableItRefuses) {
-  Oracle oracle(nullptr);
-  comm::Mailbox box(oracle.actor());
-  const auto copy = remote_table(kOrigin, box, 30, [] { return false; });
+TEST(CostServer, WithoutATableItRefuses) {
+  Server server(nullptr);
+  comm::Mailbox box(server.actor());
+  const auto copy = remote_table(kOrigin, std::make_shared<CostClient>(box, AskOptions{.timeout_s = 30}));
   const graph::Graph graph = zoo::make("toy_mlp");
   EXPECT_THROW(for (const auto id : graph.order()) copy->op_us(graph, id), Error);
 }
 
-TEST(CostOracle, PublishesAllAtFirstAndThenWhatIsNew) {
+TEST(CostServer, PublishesAllAtFirstAndThenWhatIsNew) {
   const auto table = std::make_shared<cost::TableCost>(kOrigin, price);
   table->insert("old", {1, 0, 1});
-  Oracle oracle(table, 3);
-  comm::Mailbox first(oracle.actor(1)), second(oracle.actor(2));
+  Server server(table, 3);
+  comm::Mailbox first(server.actor(1)), second(server.actor(2));
   cost::TableCost told(kOrigin);
   receive_costs(next_costs(second), told);
   ASSERT_NE(told.find("old"), nullptr);
   EXPECT_EQ(told.size(), 1u);
 
-  const auto copy = remote_table(kOrigin, first, 30, [] { return false; });
+  const auto copy = remote_table(kOrigin, std::make_shared<CostClient>(first, AskOptions{.timeout_s = 30}));
   const graph::Graph graph = zoo::make("toy_mlp");
   for (const auto id : graph.order()) copy->op_us(graph, id);
-  oracle.publish();
+  server.publish();
   while (told.size() < 1 + copy->size()) receive_costs(next_costs(second), told);
   for (const auto& row : copy->entries()) EXPECT_EQ(told.find(row.signature)->us, row.measured.us);
 }
 
-TEST(CostOracle, ASilentRank0AndAStopAreErrors) {
+// The first question is answered after its timeout, beside the second one: neither answer serves the other question.
+TEST(CostServer, ALateAnswerServesNoOtherQuestion) {
+  const auto table =
+      std::make_shared<cost::TableCost>(kOrigin, [](const graph::Graph& graph, graph::NodeId id) -> cost::Measured {
+        return {static_cast<double>(cost::signature(graph, id).size()), 0, 1};
+      });
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox rank0(*comms[0]), box(*comms[1]);
+  CostServer server(table, rank0, {1});
+  bool answering = false;
+  const auto client =
+      std::make_shared<CostClient>(box, AskOptions{.timeout_s = 30, .should_stop = [&] {
+                                                     if (!answering) return true;
+                                                     while (const auto request = rank0.take(comm::Tag::cost_request))
+                                                       server.answer(*request);
+                                                     return false;
+                                                   }});
+  const auto copy = remote_table(kOrigin, client);
+  const graph::Graph graph = zoo::make("toy_conv");
+  std::vector<std::string> signatures;
+  for (const auto id : graph.order()) {
+    const std::string signature = cost::signature(graph, id);
+    if (graph.node(id).inputs.empty() || std::ranges::count(signatures, signature) > 0) continue;
+    if (signatures.empty()) {
+      EXPECT_THROW(copy->op_us(graph, id), Error);
+      answering = true;
+    } else {
+      EXPECT_EQ(copy->op_us(graph, id), static_cast<double>(signature.size()));
+    }
+    signatures.push_back(signature);
+  }
+  EXPECT_GT(signatures.size(), 2u);
+  EXPECT_EQ(copy->find(signatures[0]), nullptr);
+}
+
+TEST(CostServer, WhoWaitsGivesSignsOfLife) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox rank0(*comms[0]), box(*comms[1]);
+  const graph::Graph graph = zoo::make("toy_mlp");
+  int beats = 0;
+  const auto count = [&] {
+    while (rank0.take(comm::Tag::heartbeat)) ++beats;
+    return beats >= 3;
+  };
+  const auto copy = remote_table(
+      kOrigin,
+      std::make_shared<CostClient>(box, AskOptions{.timeout_s = 30, .heartbeat_s = 0.001, .should_stop = count}));
+  EXPECT_THROW(for (const auto id : graph.order()) copy->op_us(graph, id), Error);
+  EXPECT_EQ(beats, 3);
+}
+
+TEST(CostServer, ASilentRank0AndAStopAreErrors) {
   const auto comms = comm::local_comms(2);
   comm::Mailbox box(*comms[1]);
   const graph::Graph graph = zoo::make("toy_mlp");
@@ -135,8 +187,11 @@ TEST(CostOracle, ASilentRank0AndAStopAreErrors) {
     }
     return "none";
   };
-  EXPECT_THAT(ask(remote_table(kOrigin, box, 0.01, [] { return false; })), HasSubstr("silent"));
-  EXPECT_THAT(ask(remote_table(kOrigin, box, 30, [] { return true; })), HasSubstr("stopped"));
+  EXPECT_THAT(ask(remote_table(kOrigin, std::make_shared<CostClient>(box, AskOptions{.timeout_s = 0.01}))),
+              HasSubstr("silent"));
+  EXPECT_THAT(ask(remote_table(kOrigin, std::make_shared<CostClient>(
+                                            box, AskOptions{.timeout_s = 30, .should_stop = [] { return true; }}))),
+              HasSubstr("stopped"));
 }
 
 }  // namespace
