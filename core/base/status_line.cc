@@ -15,7 +15,9 @@ StatusLine::~StatusLine() {
 
 void StatusLine::show(const std::string& text, bool force) {
   if (!enabled_) return;
-  if (shown_ && !force && since_.seconds() < (terminal_ ? 0.2 : plain_seconds_)) return;
+  // Elsewhere the first line comes late too: short jobs leave none.
+  const double pause_s = !terminal_ ? plain_seconds_ : force ? 0.0 : 0.2;
+  if ((shown_ || !terminal_) && since_.seconds() < pause_s) return;
   since_.restart();
   shown_ = true;
   if (sink_) {

@@ -17,7 +17,7 @@ class StatusLine {
   ~StatusLine();
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
-  // `force`: also when the last one is too recent.
+  // `force`: on a terminal also when the last one is too recent.
   void show(const std::string& text, bool force = false);
   // Makes room for ordinary output (ends the line in place).
   void clear();

@@ -1,7 +1,4 @@
 // rlgo optimise: one model faster, in about a minute.
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
 
 #include "core/base/error.h"
@@ -12,6 +9,7 @@
 #include "core/optimise/report.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/revision.h"
 #include "launch/rule_choice.h"
 #include "launch/session.h"
@@ -33,6 +31,7 @@ constexpr int kNothingFoundStatus = 3;
 struct Request {
   optimise::OptimiseOptions options;
   RunConfig config;  // model, rules, target, costs, checks
+  OutputOptions output;
 };
 
 std::string default_prices() {
@@ -56,6 +55,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.choice("method", r.options.method, methods, "search that goes on where greedy rewriting has ended");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   o.flag("force", r.options.force, "write the best model found even where it is not faster");
+  declare(o, r.output);
   optimise::declare(o, r.options.model);
   o.texts("input", r.options.inputs,
           "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
@@ -109,8 +109,9 @@ int run_optimise(Context& context) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file", model);
 
-  const Log log{LogOptions{}};
-  StatusLine line(true, ::isatty(STDERR_FILENO) == 1);
+  const Output output(request.output);
+  const Log log{output.log(LogLevel::warning)};
+  StatusLine line = output.status_line();
   const RunConfig& config = request.config;
   optimise::OptimiseParts parts;
   parts.rules = choose_rules(with_set_in_default(config.rules, "winograd"));
@@ -123,11 +124,12 @@ int run_optimise(Context& context) {
   const optimise::Result result =
       optimise::optimise(engine_options(request), parts, log, line, [] { return stop_signal() != 0; });
   line.clear();
-  std::printf("%s", optimise::to_text(result).c_str());
-  if (!report_path.empty()) {
-    atomic_write(report_path, optimise::to_html(result));
-    std::printf("report          %s\n", report_path.c_str());
-  }
+  if (!report_path.empty()) atomic_write(report_path, optimise::to_html(result));
+  if (output.verbose())
+    output.say(optimise::to_text(result) +
+               (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));
+  else
+    output.say(optimise::to_summary(result, output.quiet(), report_path));
   return result.improved ? 0 : kNothingFoundStatus;
 }
 

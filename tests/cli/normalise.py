@@ -51,7 +51,7 @@ def told_by_a_run(folder):
          "--rules", SOURCE / "configs/rules/base.rules", "--name", "r", cwd=folder)
     summary = (folder / "runs/r/summary.txt").read_text()
     assert "operators on weights alone worked out into" in summary, summary
-    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--target", "libtorch", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy", "--report", "report.html",
+    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--verbose", "--target", "libtorch", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy", "--report", "report.html",
                 cwd=folder, status=None)
     assert done.returncode in (0, 3) and "2 merged with equal ones (MatMul 1, initialiser 1)" in done.stdout, done.stdout + done.stderr
     assert "2 merged with equal ones (MatMul 1, initialiser 1)" in (folder / "report.html").read_text()

@@ -1,5 +1,6 @@
 """rlgo optimise: faster models are written, others are not; exit status 0, 3, 1; one line for bad input."""
 import os
+import re
 import sys
 import zlib
 
@@ -9,7 +10,8 @@ from _rlgo import SOURCE, assert_same_model, environment, interrupt, main, rlgo,
 
 HELPER = onnx.helper
 # Little is measured and nothing kept between tests.
-QUICK = ["--cost.folder", "", "--check.repeats", "9", "--seconds", "20", "--method", "greedy"]
+BRIEF = ["--cost.folder", "", "--check.repeats", "9", "--seconds", "20", "--method", "greedy"]
+QUICK = [*BRIEF, "--verbose"]
 LIBTORCH = ["--target", "libtorch", *QUICK]
 
 
@@ -118,7 +120,7 @@ def late_races_are_left_out(folder):
     """comparisons take half of all time each: the model alone, the final one, and none between; where the time went is told"""
     two_convs(folder / "toy.onnx")
     target = fake("outputs", "pause=2", f"log={folder}/log.txt")
-    done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--cost.folder", "", "--seconds", "3", cwd=folder, status=None)
+    done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--cost.folder", "", "--seconds", "3", "--verbose", cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
     requests = [line.split()[:2] for line in (folder / "log.txt").read_text().splitlines()]
     assert [int(count) for what, count in requests if what == "compare"] == [2, 2, 2, 2, 2], requests
@@ -167,6 +169,19 @@ def bad_input(folder):
     assert sorted(os.listdir(folder)) == ["relu.onnx", "text.onnx"]
 
 
+def verdict_first(folder):
+    """five lines at most, the verdict first; --quiet leaves that alone, and nothing on standard error; --verbose tells all"""
+    two_convs(folder / "toy.onnx")
+    brief = ["optimise", "toy.onnx", "-o", "f.onnx", "--report", "r.html", "--target", "libtorch", *BRIEF]
+    lines = rlgo(*brief, cwd=folder).stdout.splitlines()
+    assert 2 <= len(lines) <= 5 and re.match(r"\d+\.\d\dx faster \(\d+\.\d\d to [\d.?]+\), same outputs \(2 checks; ", lines[0]), lines
+    assert any("sum-of-convs-shared-input" in line for line in lines) and any("r.html" in line for line in lines), lines
+    quiet = rlgo(*brief, "--quiet", cwd=folder)
+    assert len(quiet.stdout.splitlines()) == 1 and "x faster" in quiet.stdout and not quiet.stderr, quiet
+    assert len(rlgo(*brief, "--verbose", cwd=folder).stdout.splitlines()) > 10
+    assert "exclude" in rlgo(*brief, "--quiet", "--verbose", cwd=folder, status=2).stderr
+
+
 def interrupted(folder):
     """Ctrl-C ends the search, and the best so far is checked and written"""
     # Large enough that the search itself is not over before the signal.
@@ -191,14 +206,14 @@ def prices_are_kept(folder):
     """a second call knows what the first one measured"""
     two_convs(folder / "toy.onnx", channels=8)
     options = ["--target", "libtorch", "--cost.folder", "prices", "--check.repeats", "5", "--method", "greedy", "--seconds", "20"]
-    first = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
-    again = rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None)
+    first = rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None)
+    again = rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None)
     measured = int(first.stdout.split(" measured now")[0].split()[-1])
     assert measured > 0 and " 0 known" in first.stdout and f" {measured} known" in again.stdout, first.stdout + again.stdout
     (table,) = (folder / "prices").iterdir()
     table.write_text("no table")
-    assert "starts anew" in rlgo("optimise", "toy.onnx", *options, cwd=folder, status=None).stderr
+    assert "starts anew" in rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None).stderr
 
 
 if __name__ == "__main__":
-    main(obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, prices_are_kept)
+    main(verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, prices_are_kept)

@@ -4,7 +4,7 @@ import onnx
 from _rlgo import main, rlgo
 
 NODE, INFO, ARRAY = onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.numpy_helper.from_array
-QUICK = ["--cost.folder", "", "--check.repeats", "5", "--seconds", "20", "--method", "greedy", "--target", "libtorch"]
+QUICK = ["--cost.folder", "", "--check.repeats", "5", "--seconds", "20", "--method", "greedy", "--target", "libtorch", "--verbose"]
 
 
 def save(path, nodes, weights, output=("y", 1, [1, 8, 16, 16])):
@@ -80,7 +80,7 @@ def no_time(folder):
     """a second is over when the runtime has started: the search by formula is done all the same"""
     nodes, weights = convolutions("y")
     save(folder / "toy.onnx", nodes, weights)
-    target = ["--target", "onnxruntime", "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "1", "--method", "sweep"]
+    target = ["--target", "onnxruntime", "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "1", "--method", "sweep", "--verbose"]
     done = rlgo("optimise", "toy.onnx", *target, cwd=folder, status=None)
     assert done.returncode in (0, 3) and "sum-of-convs" in done.stdout, done.stdout + done.stderr
 

@@ -1,0 +1,85 @@
+#include <cmath>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/optimise/inputs.h"
+#include "core/optimise/result.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr size_t kRulesNamed = 3;
+
+// "1.42", of a ratio after / before; "?" where it is not known.
+std::string times(double ratio) {
+  return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}", 1 / ratio) : std::string("?");
+}
+
+// "same outputs (4 checks; largest error 1.01e-06 of 0.01 allowed)".
+std::string checks_text(const Result& result) {
+  size_t made = 0;
+  size_t limited = 0;            // those that do not see everything
+  const Check* worst = nullptr;  // the closest to what it may be
+  for (const Check& check : result.checks) {
+    limited += check.done() && !check.limits.empty();
+    if (!check.done()) continue;
+    ++made;
+    if (worst == nullptr || check.error * worst->allowed > worst->error * check.allowed) worst = &check;
+  }
+  if (!result.checked || worst == nullptr) return "outputs not compared";
+  std::string text = fmt::format("same outputs ({} check{}; largest error {:.2g} of {:.2g} allowed", made,
+                                 made == 1 ? "" : "s", worst->error, worst->allowed);
+  if (made < result.checks.size()) text += fmt::format("; {} not possible", result.checks.size() - made);
+  if (limited > 0) text += fmt::format("; {} with limits", limited);
+  return text + ")";
+}
+
+std::string verdict_text(const Result& result) {
+  const Latency& timed = result.end_to_end;
+  std::string text = result.verdict;
+  if (result.improved) {
+    text = fmt::format("{}x faster ({} to {})", times(timed.ratio), times(timed.upper), times(timed.lower));
+  }
+  if (result.improved || result.forced) text += ", " + checks_text(result);
+  return text + (result.interrupted ? " (interrupted)" : "");
+}
+
+std::string latency_text(const Result& result) {
+  const Latency& timed = result.end_to_end;
+  std::string text = !result.touched ? "latency unchanged"
+                     : timed.ok()
+                         ? fmt::format("{} -> {}", milliseconds(timed.before_us), milliseconds(timed.after_us()))
+                         : "latency not measured";
+  text += fmt::format(" under {}, {}, {} thread{}", result.target, result.device, result.threads,
+                      result.threads == 1 ? "" : "s");
+  if (!result.assumed.empty()) text += "; assumed input " + to_text(result.assumed);
+  return text;
+}
+
+std::string rewrites_text(const Result& result) {
+  const auto names = split(rules_used(result), ',');
+  std::string text = fmt::format("{} rewrites", result.best().trace.size());
+  if (result.best().trace.empty()) return text;
+  for (size_t k = 0; k < std::min(names.size(), kRulesNamed); ++k) text += (k == 0 ? ": " : ",") + names[k];
+  if (names.size() > kRulesNamed) text += fmt::format(" and {} more rules", names.size() - kRulesNamed);
+  return text;
+}
+
+}  // namespace
+
+std::string to_summary(const Result& result, bool brief, const std::string& report) {
+  std::string out = verdict_text(result) + "\n";
+  if (brief) return out;
+  out += "  " + latency_text(result) + "\n";
+  out += "  " + rewrites_text(result) + "\n";
+  out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
+                     result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
+                     : result.out.empty() ? "nothing written (no -o)"
+                                          : "nothing written (--force writes it all the same)",
+                     report.empty() ? "" : ", report: " + report, human_seconds(result.took_s),
+                     human_seconds(result.seconds));
+  return out;
+}
+
+}  // namespace rlgo::optimise
