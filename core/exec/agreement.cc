@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/exec/equivalence.h"
 #include "core/exec/interpreter.h"
+#include "core/exec/reference_runs.h"
 
 namespace rlgo::exec {
 namespace {
@@ -18,50 +19,10 @@ using graph::Graph;
 using graph::NodeId;
 using graph::Value;
 
-constexpr int64_t kMostKept = 16384;  // elements of an inner value that are compared, drawn by its place
-constexpr double kNoise = 1e-13;      // relative, after every operator
-// That of a constant's rounding in a file: 0.70710677 stands for the root of 1/2, and rules read it so.
-constexpr double kConstantNoise = 6e-8;
-constexpr int kNoisyRuns = 2;
 constexpr double kNoiseFactor = 30;  // an element may differ by so many times what noise moves it
 constexpr double kLeastScale = 1e-30;
 
-// An element's own scale: its magnitude, or the median of its channel (axis 1 of what has three axes or more).
-at::Tensor scale_of(const at::Tensor& reference) {
-  const at::Tensor size = reference.abs().nan_to_num(0, 0, 0).clamp_min(kLeastScale);
-  if (size.dim() < 3 || size.numel() == 0) return size;
-  std::vector<int64_t> shape(static_cast<size_t>(size.dim()), 1);
-  shape[1] = size.size(1);
-  const at::Tensor median = std::get<0>(size.transpose(0, 1).reshape({size.size(1), -1}).median(1));
-  return at::maximum(size, median.view(shape));
-}
-
-// One value of the original, of which so much is kept as is compared.
-struct Kept {
-  at::Tensor places;  // flat indices; undefined: all
-  std::vector<int64_t> sizes;
-  at::ScalarType type = at::kDouble;
-  at::Tensor values;  // f64, flat
-  at::Tensor scale;   // f64, flat; undefined for integers and booleans
-  at::Tensor noise;   // largest |noisy - values| so far; undefined before noisy runs
-};
-
 bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
-
-at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places) {
-  const at::Tensor flat = tensor.reshape({-1});
-  return (places.defined() ? flat.index_select(0, places) : flat).to(at::kDouble);
-}
-
-Kept keep(const at::Tensor& tensor, bool all, uint64_t seed) {
-  Kept kept;
-  kept.sizes = tensor.sizes().vec();
-  kept.type = tensor.scalar_type();
-  if (!all && tensor.numel() > kMostKept) kept.places = seeded_integers({kMostKept}, tensor.numel(), seed);
-  kept.values = picked(tensor, kept.places).clone();
-  if (is_number(tensor)) kept.scale = picked(scale_of(tensor.to(at::kDouble)), kept.places);
-  return kept;
-}
 
 std::string name_of(const Graph& graph, Value value) {
   const auto& node = graph.node(value.node);
@@ -90,17 +51,27 @@ std::vector<ValuePair> shared_values(const Graph& before, const Graph& after, st
 }
 
 struct AgreementCheck::Impl {
-  Graph before, after;
+  std::shared_ptr<ReferenceRuns> runs;
+  Graph after;
   AgreementOptions options;
   std::vector<ValuePair> replaced;
-  std::map<std::pair<NodeId, int32_t>, std::vector<Value>> readers;  // value of `after` -> values of `before`
-  std::map<std::pair<NodeId, int32_t>, Kept> kept;                   // values of `before`
-  std::optional<Interpreter> first, second;
+  std::map<std::pair<NodeId, int32_t>, std::vector<Value>> readers;  // value of `after` -> values of the original
+  std::optional<Interpreter> second;
+  struct Got {
+    std::vector<int64_t> sizes;
+    at::ScalarType type = at::kDouble;
+    at::Tensor values;  // f64, flat, at the places that are kept; undefined where sizes differ
+  };
+  struct InnerGot {
+    Value old, now;
+    Got got;
+  };
+  std::vector<InnerGot> inner_got;  // of the last set
+  std::map<std::string, Got> outputs_got;
   Agreement found;
-  TensorMap reference;
   std::vector<std::pair<double, double>> ranges;  // of each output, over all sets
-  uint64_t sets = 0;
 
+  const Graph& before() const { return runs->graph(); }
   static std::pair<NodeId, int32_t> key(Value value) { return {value.node, value.port}; }
 
   void note(const std::string& where, double error) {
@@ -117,24 +88,31 @@ struct AgreementCheck::Impl {
     return finite.logical_and(error.le(kept_value.scale * options.tolerance).logical_not());
   }
 
+  // What of a value of `after` is held against `old`.
+  static Got got_of(const Kept& old, const at::Tensor& tensor) {
+    Got got{tensor.sizes().vec(), tensor.scalar_type(), {}};
+    if (got.sizes == old.sizes) got.values = picked(tensor, old.places).clone();
+    return got;
+  }
+
   // Judges one value; true where noisy runs are needed for it.
-  bool judge(const std::string& where, const Kept& old, const at::Tensor& got_tensor, bool& compared) {
-    if (old.sizes != got_tensor.sizes().vec() || at::isFloatingType(old.type) != is_number(got_tensor)) {
+  bool judge(const std::string& where, const Kept& old, const Got& given, const at::Tensor& noise, bool& compared) {
+    if (old.sizes != given.sizes || at::isFloatingType(old.type) != at::isFloatingType(given.type)) {
       found.wrong = true;
       found.error = std::numeric_limits<double>::infinity();
       found.worst = where + " has another shape or type";
       return false;
     }
-    const at::Tensor got = picked(got_tensor, old.places);
+    const at::Tensor& got = given.values;
     const at::Tensor suspect = suspects(old, got);
-    if (suspect.any().item<bool>() && !old.noise.defined()) return true;
+    if (suspect.any().item<bool>() && !noise.defined()) return true;
     const at::Tensor finite = old.values.isfinite();
     at::Tensor unstable = at::zeros_like(suspect);
-    if (old.noise.defined()) {
+    if (noise.defined()) {
       const at::Tensor error = (got - old.values).abs();
-      const at::Tensor typical = old.noise.numel() > 0 ? old.noise.nan_to_num(0, 0, 0).median() : old.noise;
-      unstable = suspect.logical_and(
-          old.noise.isfinite().logical_not().logical_or(error.le(kNoiseFactor * (old.noise + typical))));
+      const at::Tensor typical = noise.numel() > 0 ? noise.nan_to_num(0, 0, 0).median() : noise;
+      unstable =
+          suspect.logical_and(noise.isfinite().logical_not().logical_or(error.le(kNoiseFactor * (noise + typical))));
     }
     const at::Tensor judged = finite.logical_and(unstable.logical_not());
     found.compared += judged.sum().item<int64_t>();
@@ -153,128 +131,117 @@ struct AgreementCheck::Impl {
     return false;
   }
 
-  TensorMap run_first(const TensorMap& inputs) {
-    kept.clear();
-    std::map<std::pair<NodeId, int32_t>, bool> wanted;
-    for (const auto& [value, olds] : readers) {
-      for (const Value old : olds) wanted[key(old)] = true;
-    }
-    return first->run(inputs, [&](Value value, at::Tensor& tensor) {
-      if (!wanted.contains(key(value))) return;
-      const uint64_t seed = hash_combine(static_cast<uint64_t>(value.node), static_cast<uint64_t>(value.port));
-      kept[key(value)] = keep(tensor, false, seed);
-    });
-  }
-
-  // Moves every number by noise, and notes how far the kept ones went.
-  void run_noisy(const TensorMap& inputs, std::map<std::string, Kept>& outputs, double noise) {
-    for (int k = 0; k < kNoisyRuns; ++k) {
-      const auto seen = [](Kept& old, const at::Tensor& tensor) {
-        const at::Tensor moved = (picked(tensor, old.places) - old.values).abs();
-        // A number that became NaN or infinite, or the reverse, moved without bounds.
-        const at::Tensor both = old.values.isfinite().logical_not().logical_and(moved.isnan());
-        const at::Tensor far = moved.masked_fill(both, 0).nan_to_num(std::numeric_limits<double>::infinity());
-        old.noise = old.noise.defined() ? at::maximum(old.noise, far) : far;
-      };
-      uint64_t seed = hash_combine(sets, static_cast<uint64_t>(k) + 1);
-      const auto out = first->run(inputs, [&](Value value, at::Tensor& tensor) {
-        seed = hash_combine(seed, static_cast<uint64_t>(value.node));
-        if (is_number(tensor)) tensor = tensor * (1 + noise * seeded_normal(tensor.sizes(), seed));
-        if (const auto at = kept.find(key(value)); at != kept.end()) seen(at->second, tensor);
-      });
-      for (auto& [name, old] : outputs) seen(old, out.at(name));
-    }
-  }
-
-  // False: noisy runs are needed before anything can be said.
-  bool compare(const TensorMap& inputs, std::map<std::string, Kept>& outputs) {
-    bool suspicious = false;
-    std::vector<bool> replaced_compared(replaced.size(), false);
-    const Agreement saved = found;
-    const auto now = second->run(inputs, [&](Value value, at::Tensor& tensor) {
+  // Runs the other graph and picks what is compared.
+  void run_second(int set) {
+    inner_got.clear();
+    outputs_got.clear();
+    const auto& kept = runs->inner(set);
+    const auto now = second->run(runs->inputs(set), [&](Value value, at::Tensor& tensor) {
       const auto at = readers.find(key(value));
       if (at == readers.end()) return;
       for (const Value old : at->second) {
         const auto known = kept.find(key(old));
-        if (known == kept.end()) continue;
-        bool compared = false;
-        suspicious |= judge(name_of(before, old), known->second, tensor, compared);
-        for (size_t k = 0; compared && k < replaced.size(); ++k) {
-          if (replaced[k].first == old && replaced[k].second == value) found.replaced_compared[k] = true;
-        }
+        if (known != kept.end()) inner_got.push_back({old, value, got_of(known->second, tensor)});
       }
     });
-    for (size_t k = 0; k < before.outputs().size(); ++k) {
-      const auto& name = before.outputs()[k].name;
-      const auto old = outputs.find(name);
-      if (old == outputs.end()) continue;
+    for (const auto& [name, old] : runs->kept_outputs(set)) outputs_got[name] = got_of(old, now.at(name));
+  }
+
+  // By the noise of that level, if any. False: noisy runs are needed before anything can be said.
+  bool compare(int set, std::optional<Noise> level) {
+    bool suspicious = false;
+    const Agreement saved = found;
+    const auto noise_of = [&](const Kept& kept) {
+      return level ? kept.noise[static_cast<size_t>(*level)] : at::Tensor();
+    };
+    const auto& kept = runs->inner(set);
+    for (const auto& [old, value, got] : inner_got) {
+      const Kept& known = kept.at(key(old));
       bool compared = false;
-      suspicious |= judge(fmt::format("output '{}'", name), old->second, now.at(name), compared);
+      suspicious |= judge(name_of(before(), old), known, got, noise_of(known), compared);
+      for (size_t k = 0; compared && k < replaced.size(); ++k) {
+        if (replaced[k].first == old && replaced[k].second == value) found.replaced_compared[k] = true;
+      }
+    }
+    for (size_t k = 0; k < before().outputs().size(); ++k) {
+      if (!known_type(k)) continue;
+      const auto& name = before().outputs()[k].name;
+      const Kept& old = runs->kept_outputs(set).at(name);
+      bool compared = false;
+      suspicious |= judge(fmt::format("output '{}'", name), old, outputs_got.at(name), noise_of(old), compared);
       if (compared) found.output_compared[k] = true;
     }
     if (suspicious) found = saved;
     return !suspicious;
   }
+
+  // False: of an opaque operator.
+  bool known_type(size_t output) const {
+    return before().type(before().outputs()[output].value) == after.type(after.outputs()[output].value);
+  }
+
+  void note_range(size_t output, const Kept& kept) {
+    const at::Tensor finite = kept.values.masked_select(kept.values.isfinite());
+    if (finite.numel() == 0) return;
+    auto& [low, high] = ranges[output];
+    low = std::min(low, finite.min().item<double>());
+    high = std::max(high, finite.max().item<double>());
+    if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) found.output_moves[output] = true;
+  }
 };
 
 AgreementCheck::AgreementCheck(const Graph& before, const Graph& after, std::vector<ValuePair> replaced,
                                const AgreementOptions& options)
+    : AgreementCheck(std::make_shared<ReferenceRuns>(before, options.threads), after, std::move(replaced), options) {}
+
+AgreementCheck::AgreementCheck(std::shared_ptr<ReferenceRuns> original, const Graph& after,
+                               std::vector<ValuePair> replaced, const AgreementOptions& options)
     : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
-  s.before = before;
+  s.runs = std::move(original);
   s.after = after;
   s.options = options;
   std::erase_if(replaced, [&](const ValuePair& pair) {
-    return !is_computed(before, pair.first) || !is_computed(after, pair.second);
+    return !is_computed(s.before(), pair.first) || !is_computed(after, pair.second);
   });
   s.replaced = std::move(replaced);
-  for (const auto& [old, now] : shared_values(before, after, s.replaced)) s.readers[Impl::key(now)].push_back(old);
-  s.found.interface = interface_difference(before, after);
-  s.found.output_compared.assign(before.outputs().size(), false);
-  s.found.output_moves.assign(before.outputs().size(), false);
+  for (const auto& [old, now] : shared_values(s.before(), after, s.replaced)) s.readers[Impl::key(now)].push_back(old);
+  s.found.interface = interface_difference(s.before(), after);
+  const size_t outputs = s.before().outputs().size();
+  s.found.output_compared.assign(outputs, false);
+  s.found.output_moves.assign(outputs, false);
   s.found.replaced_compared.assign(s.replaced.size(), false);
-  s.ranges.assign(before.outputs().size(),
-                  {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
+  s.ranges.assign(outputs, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   if (!s.found.interface.empty()) return;
-  const auto weights = std::make_shared<WeightStore>();
-  s.first.emplace(before, InterpreterOptions{{}, Precision::f64, weights});
-  s.second.emplace(after, InterpreterOptions{{}, Precision::f64, weights});
+  s.second.emplace(after, InterpreterOptions{{}, Precision::f64, s.runs->weights()});
 }
 
 AgreementCheck::~AgreementCheck() = default;
 
-void AgreementCheck::run(const TensorMap& inputs) {
+void AgreementCheck::run(const TensorMap& inputs) { run(impl_->runs->add(inputs)); }
+
+void AgreementCheck::run(int set) {
   Impl& s = *impl_;
   if (!s.found.interface.empty()) return;
   const c10::InferenceMode inference;
   const ThreadScope threads(s.options.threads);
-  ++s.sets;
-  s.reference = s.run_first(inputs);
-  std::map<std::string, Kept> outputs;
-  for (size_t k = 0; k < s.before.outputs().size(); ++k) {
-    const auto& output = s.before.outputs()[k];
-    if (s.before.type(output.value) != s.after.type(s.after.outputs()[k].value)) continue;  // of opaque operators
-    const at::Tensor& tensor = s.reference.at(output.name);
-    outputs[output.name] = keep(tensor, true, 0);
-    const at::Tensor finite = outputs[output.name].values.masked_select(outputs[output.name].values.isfinite());
-    if (finite.numel() == 0) continue;
-    auto& [low, high] = s.ranges[k];
-    low = std::min(low, finite.min().item<double>());
-    high = std::max(high, finite.max().item<double>());
-    if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) s.found.output_moves[k] = true;
+  s.runs->inner(set);
+  const auto& outputs = s.runs->kept_outputs(set);
+  for (size_t k = 0; k < s.before().outputs().size(); ++k) {
+    if (s.known_type(k)) s.note_range(k, outputs.at(s.before().outputs()[k].name));
   }
-  if (s.compare(inputs, outputs)) return;
+  s.run_second(set);
+  if (s.compare(set, std::nullopt)) return;
   const Agreement saved = s.found;
-  s.run_noisy(inputs, outputs, kNoise);
-  s.compare(inputs, outputs);
+  s.runs->add_noise(set, Noise::operators);
+  s.compare(set, Noise::operators);
   if (saved.wrong || !s.found.wrong) return;
   s.found = saved;
-  s.run_noisy(inputs, outputs, kConstantNoise);
-  s.compare(inputs, outputs);
+  s.runs->add_noise(set, Noise::constants);
+  s.compare(set, Noise::constants);
 }
 
 const Agreement& AgreementCheck::found() const { return impl_->found; }
-const TensorMap& AgreementCheck::reference() const { return impl_->reference; }
 
 TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
   constexpr double kMagnitudes[kInputKinds] = {1, 1, 16, 1.0 / 16};

@@ -50,18 +50,23 @@ struct Agreement {
   std::vector<bool> replaced_compared;  // by pair of `replaced`
 };
 
+class ReferenceRuns;
+
 // Compares pairs of values and all outputs of two graphs. Weights are loaded once.
 class AgreementCheck {
  public:
   // Refers to nothing of the caller's. Throws Error where contents of weights are absent.
   AgreementCheck(const graph::Graph& before, const graph::Graph& after, std::vector<ValuePair> replaced,
                  const AgreementOptions& options = {});
+  // The original's runs are kept there, for all graphs that are compared with it.
+  AgreementCheck(std::shared_ptr<ReferenceRuns> original, const graph::Graph& after, std::vector<ValuePair> replaced,
+                 const AgreementOptions& options = {});
   ~AgreementCheck();
   // Runs both on `inputs` and adds to found(). Throws Error where a graph cannot be run.
   void run(const TensorMap& inputs);
+  // The same for a set of the original's runs.
+  void run(int set);
   const Agreement& found() const;
-  // Outputs of the original at the last inputs, in double precision.
-  const TensorMap& reference() const;
 
  private:
   struct Impl;

@@ -13,15 +13,7 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kTries = 40;            // checks of parts of one trace
-constexpr double kRepairShare = 1.2;  // of the time of the whole command: then candidates are no longer repaired
-constexpr double kCheckShare = 0.3;   // of the time of the whole command, for one candidate's checks
-constexpr double kLeastCheckSeconds = 10;
-
-CheckOptions in_time(const OptimiseOptions& options) {
-  CheckOptions check = options.check;
-  check.seconds = std::max(kLeastCheckSeconds, kCheckShare * options.seconds);
-  return check;
-}
+constexpr double kRepairShare = 1.2;  // of the time of the whole command: then no other candidate is tried
 
 std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
   std::map<std::string, int> counts;
@@ -33,9 +25,13 @@ std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
 
 }  // namespace
 
+bool is_touched(const Candidate& candidate, const LoadedModel& model) {
+  return !candidate.trace.empty() || candidate.normalised.denormals > 0 || model.folded > 0;
+}
+
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
                        cost::CostModel& cost, std::filesystem::path folder, OptimiseClock& clock, const Log& log,
-                       Result& result)
+                       Result& result, double last_s)
     : options_(options),
       model_(model),
       runtime_(runtime),
@@ -44,12 +40,18 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
       clock_(clock),
       log_(log),
       result_(result),
-      verifier_(model, options.model.graph, runtime, in_time(options)) {}
+      verifier_(model, options.model.graph, runtime, options.check,
+                [&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }) {}
 
 void Acceptance::choose() {
   for (;;) {
     clock_.phase("checks", "checking outputs");
     const size_t tried = result_.chosen;
+    result_.touched = is_touched(result_.best(), model_);
+    if (!result_.touched && !options_.force) {  // nothing is written: there is nothing to check
+      result_.checks.clear();
+      return;
+    }
     if (accepts(result_.best()) || result_.best().trace.empty()) return;
     if (options_.force && !refusal(result_.checks))
       return;  // nothing could be compared, and that is what was asked for
@@ -58,8 +60,9 @@ void Acceptance::choose() {
                                             : "it cannot be checked that it computes the same";
     log_.warn("'{}' is given up: {}", result_.best().name, told);
     result_.candidates[tried].error = "given up: " + told;
-    const bool in_time = !clock_.interrupted() && clock_.passed() < kRepairShare * options_.seconds;
-    if (in_time && why != nullptr && add_repaired(tried))
+    if (clock_.over(kRepairShare * options_.seconds))
+      result_.chosen = 0;
+    else if (!clock_.over(options_.seconds) && why != nullptr && add_repaired(tried))
       result_.chosen = result_.candidates.size() - 1;
     else
       result_.chosen = next_best();
@@ -109,7 +112,7 @@ bool Acceptance::add_repaired(size_t candidate) {
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
   const Replay replay(model_.graph, result_.rules, old.trace);
-  const auto stop = [&] { return clock_.interrupted() || clock_.passed() > kRepairShare * options_.seconds; };
+  const auto stop = [&] { return clock_.over(options_.seconds); };
   auto repaired = without_refused(
       replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
   if (!repaired) return false;

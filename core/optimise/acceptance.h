@@ -14,14 +14,19 @@
 
 namespace rlgo::optimise {
 
+// False: the candidate is the model as it was read, and as fast.
+bool is_touched(const Candidate& candidate, const LoadedModel& model);
+
 class Acceptance {
  public:
-  // Refers to the caller's objects. Model files go to `folder`.
+  // Refers to the caller's objects. Model files go to `folder`. `last_s`: what is to be left of the time, in s, for
+  // what comes after the checks.
   Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
-             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result);
+             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, double last_s);
   // Checks the chosen candidate. One that is refused is told about and gives way to the same rewrites without those
-  // that spoil it, then to the next best candidate, at last to the model without rewrites. Sets result.chosen, checks,
-  // checked. Throws Error where a rewrite is proved wrong: what shows it is then left in a folder, which is named.
+  // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long
+  // over). Sets result.chosen, touched, checks, checked. Throws Error where a rewrite is proved wrong: what shows it is
+  // then left in a folder, which is named.
   void choose();
 
  private:

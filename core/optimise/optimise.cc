@@ -77,9 +77,12 @@ void check_destination(const OptimiseOptions& options) {
 void conclude(const OptimiseOptions& options, Result& result) {
   const Candidate& best = result.best();
   const Latency& timed = result.end_to_end;
+  const auto given_up = [](const Candidate& c) { return c.error.starts_with("given up"); };
   if (!result.checked && !options.force) {
+    result.verdict = result.touched || std::ranges::any_of(result.candidates, given_up)
+                         ? "nothing found: no rewritten model passed the checks"
+                         : "nothing found: no rewrite makes it faster";
     result.touched = false;
-    result.verdict = "nothing found: no rewritten model passed the checks";
     return;
   }
   const std::string change = fmt::format("{:+.2f} %", 100 * (timed.ratio - 1));
@@ -143,7 +146,7 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
                         const OptimiseClock& clock, Result& result) {
   const Candidate& best = result.best();
   // A model that nothing was done to is no faster, whatever a comparison of the two files says.
-  result.touched = !best.trace.empty() || best.normalised.denormals > 0 || model.folded > 0;
+  result.touched = is_touched(best, model);
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
   result.end_to_end = benchmark.measure(best.runnable(), std::max(options.check.repeats, Benchmark::kLeastRounds),
                                         result.interrupted ? 0 : std::max(0.0, clock.left()));
@@ -242,9 +245,9 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   time_the_model(options, model, benchmark, *runtime, clock, log, result);
 
   const Pace& pace = benchmark.pace();
-  const double last_s =
-      kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads) + pace.compare_s(kCheckedRuns, 1);
-  const Plan plan = make_plan(options.seconds, clock.passed(), last_s, pace.compare_s(4, kLeastCompareRounds));
+  const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
+  const Plan plan = make_plan(options.seconds, clock.passed(), last_s + pace.compare_s(kCheckedRuns, 1),
+                              pace.compare_s(4, kLeastCompareRounds));
   const Candidates* timing_for = nullptr;
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
@@ -261,7 +264,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
-  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result).choose();
+  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, last_s).choose();
   tell_costs(*costs.model, result);
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/exec/agreement.h"
 #include "core/measure/outputs.h"
 #include "core/optimise/check_coverage.h"
+#include "core/optimise/original.h"
 
 namespace rlgo::optimise {
 namespace fs = std::filesystem;
@@ -23,8 +22,9 @@ constexpr double kWrongError = 1e-2;
 constexpr double kFoldedError = 1e-6;  // weights that the export worked out are rounded to single precision
 constexpr int kSizes = 3;              // sets of sizes at which a model with open dimensions is checked
 constexpr int kRoundingSets = 2;
-// Elements of the inputs at other sizes: at most so many times those at the sample sizes, or so few.
-constexpr int64_t kMoreElements = 4, kFewElements = int64_t{1} << 16, kMostElements = int64_t{1} << 26;
+constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the checks, that are over then
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
@@ -34,50 +34,6 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
   options.graph = file.string();
   options.sizes = model.source.sizes;
   return load_model(options, with_weights);
-}
-
-// `file` with its open dimensions fixed; nothing where it cannot have these sizes.
-std::optional<graph::Graph> at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
-                                     std::string& why) {
-  ModelOptions options;
-  options.graph = file;
-  options.dims = dims;
-  for (const auto& [name, size] : sizes) options.dims.push_back(fmt::format("{}={}", name, size));
-  try {
-    return load_model(options, true).graph;
-  } catch (const Error& e) {
-    why = e.what();
-    return std::nullopt;
-  }
-}
-
-int64_t input_elements(const graph::Graph& graph) {
-  int64_t sum = 0;
-  for (const graph::NodeId id : graph.inputs()) {
-    const auto& type = graph.type({id, 0});
-    if (type.is_static()) sum += std::min(type.elements(), kMostElements);
-  }
-  return sum;
-}
-
-// How often each kind of operator is unknown: kept as it is, with a made-up function in its place.
-std::map<std::string, int64_t> unknown_operators(const graph::Graph& graph) {
-  std::map<std::string, int64_t> counts;
-  for (const graph::NodeId id : graph.order()) {
-    if (const auto& opaque = graph.node(id).info->opaque) ++counts[opaque->op_type];
-  }
-  return counts;
-}
-
-// Whether the original can have these sizes, as far as shapes tell, at about the work that the sample sizes take. Where
-// its shapes contradict each other (a picture whose height must be a multiple of 32, say), the import leaves the
-// operators behind as they are, unknown.
-bool admits(const graph::Graph& at_sizes, const graph::Graph& at_samples) {
-  return input_elements(at_sizes) <= std::max(kMoreElements * input_elements(at_samples), kFewElements) &&
-         std::ranges::all_of(unknown_operators(at_sizes), [known = unknown_operators(at_samples)](const auto& kind) {
-           const auto found = known.find(kind.first);
-           return found != known.end() && kind.second <= found->second;
-         });
 }
 
 // Every value that a rewrite replaced was compared with what stands in its place: whatever is behind them is then
@@ -134,24 +90,32 @@ Check verdict_of(const exec::Agreement& found, const graph::Graph& before, doubl
 
 }  // namespace
 
-Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& runtime, CheckOptions options)
-    : model_(model), before_(std::move(before)), runtime_(runtime), options_(options) {
+Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& runtime, CheckOptions options,
+                   std::function<double()> left_s)
+    : model_(model),
+      before_(std::move(before)),
+      runtime_(runtime),
+      options_(options),
+      left_s_(std::move(left_s)),
+      original_(std::make_unique<Original>(model, options.threads, options.seed)) {
   if (options_.seeds < 1) fail("a check needs at least one set of inputs, not {}", options_.seeds);
 }
 
-Check Verifier::exact(const Replayed& rewritten) const {
+Verifier::~Verifier() = default;
+
+Check Verifier::exact(const Replayed& rewritten) { return exact(rewritten, {left_s_ ? left_s_() : kNoLimit}); }
+
+Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
   exec::AgreementOptions options;
   options.threads = options_.threads;
-  const Stopwatch watch;
   Check check;
   int sets = 0;
   bool replaced_seen = false;
   try {
-    exec::AgreementCheck both(model_.graph, rewritten.graph, rewritten.replaced, options);
-    while (sets < options_.seeds && (sets == 0 || options_.seconds <= 0 || watch.seconds() < options_.seconds / 2)) {
-      both.run(exec::check_inputs(model_.graph, options_.seed + 1 + static_cast<uint64_t>(sets / exec::kInputKinds),
-                                  sets % exec::kInputKinds));
-      ++sets;
+    exec::AgreementCheck both(original_->runs(1), rewritten.graph, rewritten.replaced, options);
+    while (sets < options_.seeds && (sets == 0 || !budget.over(kExactShare))) {
+      original_->runs(sets + 1);
+      both.run(sets++);
       if (both.found().wrong || !both.found().interface.empty()) break;
     }
     check.by = "LibTorch in double precision, " + plural(sets, "input");
@@ -183,39 +147,50 @@ void declare(OptionSink& o, CheckOptions& check) {
   o.integer("check.repeats", check.repeats, 3, 10000, "paired end-to-end runs of the model before and after, at most");
 }
 
-// `after` in single precision against `before` in double, beside the rounding of `before` itself. Where `after` was
-// read from a file, its values in double precision tell whether more than rounding separates them.
-Check Verifier::rounding(const graph::Graph& before, const graph::Graph& after, int sets, std::string by) const {
-  Check check;
-  check.by = std::move(by);
-  check.finding = Finding::same;
-  for (int set = 0; set < sets; ++set) {
-    const auto inputs = exec::check_inputs(before, options_.seed + 1, set % exec::kInputKinds);
-    const auto reference = exec::exact_outputs(before, inputs, options_.threads);
-    const auto own = exec::output_error(reference, exec::native_outputs(before, inputs, options_.threads));
-    const auto exact = exec::output_error(reference, exec::exact_outputs(after, inputs, options_.threads));
-    const auto rounded = exec::output_error(reference, exec::native_outputs(after, inputs, options_.threads));
-    const auto worst = std::max({exact, rounded}, [](const auto& a, const auto& b) { return a.error < b.error; });
-    const double allowed = std::max(options_.tolerance, kOwnErrors * own.error);
-    if (worst.error >= check.error) {
-      check.error = worst.error;
-      check.allowed = allowed;
-      check.detail =
-          worst.worst.empty() ? "" : fmt::format("output '{}'; the original's own {:.2g}", worst.worst, own.error);
+// `after`, read from a file, in single precision against what is expected, beside the rounding of the original itself.
+// Its values in double precision tell whether more than rounding separates them.
+void Verifier::add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const {
+  if (check.finding == Finding::not_compared) check.finding = Finding::same;
+  const exec::TensorMap& reference = expected.outputs;
+  const auto exact = exec::output_error(reference, exec::exact_outputs(after, expected.inputs, options_.threads));
+  const auto rounded = exec::output_error(reference, exec::native_outputs(after, expected.inputs, options_.threads));
+  const auto worst = std::max({exact, rounded}, [](const auto& a, const auto& b) { return a.error < b.error; });
+  const double allowed = std::max(options_.tolerance, kOwnErrors * expected.own_error);
+  if (worst.error >= check.error) {
+    check.error = worst.error;
+    check.allowed = allowed;
+    check.detail = worst.worst.empty()
+                       ? ""
+                       : fmt::format("output '{}'; the original's own {:.2g}", worst.worst, expected.own_error);
+  }
+  if (exact.error > std::max({kWrongError, kWrongErrors * kFoldedError, kWrongErrors * expected.own_error}))
+    check.finding = Finding::wrong;
+  else if (worst.error > allowed && check.finding == Finding::same)
+    check.finding = Finding::rounding;
+}
+
+Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
+  Check check{"the file, read again, in LibTorch", Finding::not_compared, 0, 0, ""};
+  try {
+    const LoadedModel read = read_again(model_, file);
+    for (int set = 0; set < std::min(options_.seeds, kRoundingSets); ++set) {
+      if (set > 0 && (budget.over(kFileShare) || check.finding != Finding::same)) break;
+      add_rounding(original_->expected(set), read.graph, check);
     }
-    if (exact.error > std::max({kWrongError, kWrongErrors * kFoldedError, kWrongErrors * own.error}))
-      check.finding = Finding::wrong;
-    else if (worst.error > allowed && check.finding == Finding::same)
-      check.finding = Finding::rounding;
-    if (check.finding != Finding::same) break;
+    if (!exact.done() && check.finding == Finding::same) {  // it sees no more
+      check.finding = Finding::not_compared;
+      check.detail = exact.detail;
+    }
+  } catch (const Error& e) {
+    check.finding = Finding::not_compared;
+    check.detail = e.what();
   }
   return check;
 }
 
-Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, double allowed,
+Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, double allowed, int sets,
                            const std::string& where) const {
   Check check;
-  const int sets = where.empty() ? std::min(options_.seeds, kRoundingSets) : 1;
   check.by = fmt::format("{}, {}{}", runtime_.name(), plural(sets, "input"), where);
   if (!runtime_.answers_outputs()) {
     check.detail = "this measurer answers no outputs";
@@ -235,38 +210,34 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, doub
   return check;
 }
 
-void Verifier::at_other_sizes(const fs::path& file, std::vector<Check>& checks) const {
-  const Stopwatch watch;
+Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
+  Check check{fmt::format("LibTorch at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
+  try {
+    add_rounding(original.expected, load_at_sizes(file.string(), {}, original.sizes, true).graph, check);
+  } catch (const Error& e) {
+    check.finding = Finding::wrong;
+    check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());
+  }
+  // Behind a made-up function a difference is a reason to refuse, and no proof.
+  if (check.finding == Finding::wrong && original.made_up) check.finding = Finding::differs;
+  return check;
+}
+
+// The smallest sizes in any case; as many as there is time for.
+void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::vector<Check>& checks) {
   int done = 0;
-  for (const Sizes& sizes : check_sizes(model_.samples)) {
-    if (done == kSizes || (done > 0 && options_.seconds > 0 && watch.seconds() > options_.seconds / 2)) break;
-    std::string why;
-    const auto before = at_sizes(model_.source.graph, model_.source.dims, sizes, why);
-    if (!before || !admits(*before, model_.graph)) continue;
-    Check check;
-    const std::string by = fmt::format("LibTorch at {}", to_text(sizes));
-    try {
-      exec::native_outputs(*before, exec::check_inputs(*before, options_.seed + 1, 0), options_.threads);
-    } catch (const Error&) {
-      continue;  // the model does not admit them
-    }
-    if (const auto after = at_sizes(file.string(), {}, sizes, why)) {
-      try {
-        check = rounding(*before, *after, 1, by);
-      } catch (const Error& e) {
-        why = e.what();
-      }
-    }
-    if (check.by.empty()) check = {by, Finding::wrong, 0, 0, "the original runs, the rewritten model does not: " + why};
+  while (done < kSizes && (done == 0 || !budget.over(1))) {
+    const AtSizes* original = original_->other(static_cast<size_t>(done), budget.over(1));
+    if (original == nullptr) break;
     ++done;
-    // Behind a made-up function a difference is a reason to refuse, and no proof.
-    if (check.finding == Finding::wrong && !unknown_operators(*before).empty()) check.finding = Finding::differs;
+    const Check check = at_sizes(*original, file);
     checks.push_back(check);
-    if (check.finding == Finding::wrong || !runtime_.reads_files()) continue;
-    runtime_.set_input_shapes(input_shapes(*before));
+    if (check.finding == Finding::wrong || !runtime_.reads_files() || budget.over(1)) continue;
+    runtime_.set_input_shapes(original->shapes);
     // LibTorch has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, say) only what
     // is gross counts.
-    const Check other = by_runtime(*before, file, std::max(check.allowed, kWrongError), " at " + to_text(sizes));
+    const Check other =
+        by_runtime(model_.graph, file, std::max(check.allowed, kWrongError), 1, " at " + to_text(original->sizes));
     runtime_.set_input_shapes(input_shapes(model_.graph));
     if (other.done()) checks.push_back(other);  // a runtime need not admit them
   }
@@ -275,22 +246,14 @@ void Verifier::at_other_sizes(const fs::path& file, std::vector<Check>& checks) 
                       "the original runs at none of the sizes that were tried"});
 }
 
-std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) const {
-  std::vector<Check> checks = {exact(rewritten)};
+std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) {
+  const Budget budget{left_s_ ? left_s_() : kNoLimit};
+  std::vector<Check> checks = {exact(rewritten, budget)};
   if (checks[0].finding == Finding::wrong) return checks;
-  try {
-    const LoadedModel read = read_again(model_, file);
-    checks.push_back(rounding(model_.graph, read.graph, std::min(options_.seeds, kRoundingSets),
-                              "the file, read again, in LibTorch"));
-    if (!checks[0].done() && checks[1].finding == Finding::same) {  // it sees no more
-      checks[1].finding = Finding::not_compared;
-      checks[1].detail = checks[0].detail;
-    }
-  } catch (const Error& e) {
-    checks.push_back({"the file, read again, in LibTorch", Finding::not_compared, 0, 0, e.what()});
-  }
-  if (runtime_.reads_files()) checks.push_back(by_runtime(rewritten.graph, file, checks.back().allowed));
-  if (!model_.samples.empty()) at_other_sizes(file, checks);
+  checks.push_back(file_again(file, checks[0], budget));
+  const int sets = budget.over(kFileShare) ? 1 : std::min(options_.seeds, kRoundingSets);
+  if (runtime_.reads_files()) checks.push_back(by_runtime(rewritten.graph, file, checks.back().allowed, sets));
+  if (!model_.samples.empty()) at_other_sizes(file, budget, checks);
   return checks;
 }
 

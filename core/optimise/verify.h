@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/base/stopwatch.h"
 #include "core/cost/runtime.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
@@ -22,36 +24,54 @@ struct CheckOptions {
   int repeats = 96;         // paired end-to-end runs of the model before and after, at most, >= 3
   uint64_t seed = 0;
   int threads = 1;
-  double seconds = 0;  // no further set of inputs or sizes once so much has passed; 0: no limit
 };
 // Options check.*.
 void declare(OptionSink& sink, CheckOptions& options);
 
-// Holds the model's file and runtime, not their contents; what it is given must live on.
+struct AtSizes;
+struct Expected;
+class Original;
+
+// Holds the model's file and runtime, not their contents; what it is given must live on. The original's side of all
+// comparisons is worked out once and kept for further candidates.
 class Verifier {
  public:
-  // `before`: the file of the model, for runtimes that read files.
-  Verifier(const LoadedModel& model, std::filesystem::path before, cost::Runtime& runtime, CheckOptions options);
+  // `before`: the file of the model, for runtimes that read files. `left_s`: seconds that checks may still take; once
+  // they are over only the least is done (one set of inputs, one set of other sizes). Null: no limit.
+  Verifier(const LoadedModel& model, std::filesystem::path before, cost::Runtime& runtime, CheckOptions options,
+           std::function<double()> left_s = {});
+  ~Verifier();
 
   // Original and rewritten graph in double precision (core/exec/agreement.h): outputs, the values that both share, and
   // the values that rewrites replaced.
-  Check exact(const Replayed& rewritten) const;
+  Check exact(const Replayed& rewritten);
   // That; what was written to `file`, read again, in single precision beside the original's own rounding; both files at
   // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
   // another one than LibTorch. Ends at the first check that finds a wrong rewrite.
-  std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file) const;
-  // The runtime's own outputs of the graph, written to `file`, alone; `allowed`: largest relative error.
-  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, double allowed,
-                   const std::string& where = "") const;
+  std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
 
  private:
-  Check rounding(const graph::Graph& before, const graph::Graph& after, int sets, std::string by) const;
-  void at_other_sizes(const std::filesystem::path& file, std::vector<Check>& checks) const;
+  // What one candidate's checks may take.
+  struct Budget {
+    double seconds;
+    Stopwatch watch = {};
+    bool over(double share) const { return watch.seconds() >= share * seconds; }
+  };
+  Check exact(const Replayed& rewritten, const Budget& budget);
+  void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
+  Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
+  // The runtime's own outputs of the graph, written to `file`; `allowed`: largest relative error.
+  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, double allowed, int sets,
+                   const std::string& where = "") const;
+  Check at_sizes(const AtSizes& original, const std::filesystem::path& file) const;
+  void at_other_sizes(const std::filesystem::path& file, const Budget& budget, std::vector<Check>& checks);
 
   const LoadedModel& model_;
   std::filesystem::path before_;
   cost::Runtime& runtime_;
   CheckOptions options_;
+  std::function<double()> left_s_;
+  std::unique_ptr<Original> original_;
 };
 
 // The first check that refuses; null where none does.

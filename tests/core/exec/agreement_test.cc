@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/exec/equivalence.h"
+#include "core/exec/reference_runs.h"
 #include "tests/core/exec/graphs.h"
 
 namespace rlgo::exec {
@@ -52,6 +53,34 @@ TEST(Agreement, SameGraphAgreesExactly) {
   EXPECT_FALSE(same.wrong);
   EXPECT_EQ(same.error, 0);
   EXPECT_TRUE(same.output_compared[0] && same.output_moves[0]);
+}
+
+TEST(Agreement, OriginalRunsOnceForAllCandidates) {
+  const Graph graph = linear_graph({1, 2, 3, 4}, {5, 6});
+  const auto runs = std::make_shared<ReferenceRuns>(graph, 1);
+  const int set = runs->add(check_inputs(graph, 1, 0));
+  for (int candidate = 0; candidate < 3; ++candidate) {
+    AgreementCheck check(runs, graph, {});
+    check.run(set);
+    EXPECT_EQ(check.found().error, 0);
+  }
+  EXPECT_EQ(runs->runs(), 1);
+}
+
+// Noise is a matter of the original alone, and no excuse for a candidate that differs more.
+TEST(Agreement, NoiseOfOneCandidateServesAllOthers) {
+  const Pair wrong = wrong_in_front_of([](Editor& e, Value v) { return e.op(Op::tanh, {v}); });
+  const auto runs = std::make_shared<ReferenceRuns>(wrong.before, 1);
+  const int set = runs->add(check_inputs(wrong.before, 1, 0));
+  for (int candidate = 0; candidate < 2; ++candidate) {
+    AgreementCheck check(runs, wrong.after, wrong.replaced);
+    check.run(set);
+    EXPECT_TRUE(check.found().wrong);
+  }
+  EXPECT_EQ(runs->runs(), 5);  // once, and twice with noise of each kind
+  AgreementCheck same(runs, wrong.before, {});
+  same.run(set);
+  EXPECT_EQ(same.found().error, 0);
 }
 
 TEST(Agreement, WrongBehindNothingButNaN) {

@@ -1,0 +1,88 @@
+// What a graph computes in double precision, kept: the side of a comparison that all candidates share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/exec/interpreter.h"
+#include "core/exec/values.h"
+#include "core/graph/graph.h"
+
+namespace rlgo::exec {
+
+// One value of a run, of which so much is kept as is compared.
+struct Kept {
+  at::Tensor places;  // flat indices; undefined: all
+  std::vector<int64_t> sizes;
+  at::ScalarType type = at::kDouble;
+  at::Tensor values;  // f64, flat
+  at::Tensor scale;   // f64, flat: the larger of an element's magnitude and its channel's median; undefined: no floats
+  at::Tensor noise[2];  // largest |noisy - values|, by Noise; undefined before ReferenceRuns::add_noise()
+};
+
+// What moves every number of a noisy run, in relative terms.
+enum class Noise : uint8_t {
+  operators,  // 1e-13, the rounding of double precision
+  constants,  // 6e-8: what a file's single precision leaves of a constant (0.70710677 stands for the root of 1/2)
+};
+
+// Elements of `tensor` at `places` (all where undefined), flat, in double precision.
+at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places);
+
+// A graph in double precision on sets of inputs. Every set is run once, whatever is compared with it; of inner values
+// a sample is kept, for as many sets as fit into kMostKeptBytes: those of further sets are computed anew.
+class ReferenceRuns {
+ public:
+  static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
+  using Key = std::pair<graph::NodeId, int32_t>;  // a value: node, port
+
+  // Throws Error where contents of weights are absent.
+  ReferenceRuns(graph::Graph graph, int threads);
+  const graph::Graph& graph() const { return graph_; }
+  int threads() const { return threads_; }
+  // Contents of weights, to be shared with graphs made from this one.
+  const std::shared_ptr<WeightStore>& weights() const { return weights_; }
+  // How often the graph has run, noisy runs and runs in single precision included.
+  int64_t runs() const { return runs_; }
+
+  // A new set of inputs; returns its number, counted from 0.
+  int add(TensorMap inputs);
+  int sets() const { return static_cast<int>(sets_.size()); }
+  const TensorMap& inputs(int set) const { return sets_[static_cast<size_t>(set)].inputs; }
+  // Outputs in double precision. Throws Error where the graph cannot be run on them.
+  const TensorMap& outputs(int set);
+  // All values that are computed, by node and port, and the outputs by name.
+  std::map<Key, Kept>& inner(int set);
+  std::map<std::string, Kept>& kept_outputs(int set);
+  // Runs again with noise after every operator; inner() and kept_outputs() then tell how far it moves them. That of
+  // constants comes on top of that of operators.
+  void add_noise(int set, Noise noise);
+  // Error of the graph's own outputs in single precision (output_error).
+  double own_error(int set);
+
+ private:
+  struct Set {
+    TensorMap inputs;
+    std::optional<TensorMap> outputs;
+    std::map<std::string, Kept> kept_outputs;
+    std::optional<std::map<Key, Kept>> inner;
+    int64_t bytes = 0;  // of `inner`, about
+    std::optional<double> own_error;
+  };
+  Set& run(int set, bool with_inner);
+  void make_room(int64_t bytes);
+
+  graph::Graph graph_;
+  int threads_;
+  std::shared_ptr<WeightStore> weights_;
+  Interpreter interpreter_;
+  std::vector<Set> sets_;
+  int64_t runs_ = 0;
+};
+
+}  // namespace rlgo::exec

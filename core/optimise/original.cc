@@ -1,0 +1,103 @@
+#include "core/optimise/original.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/exec/agreement.h"
+
+namespace rlgo::optimise {
+namespace {
+
+// Elements of the inputs at other sizes: at most so many times those at the sample sizes, or so few.
+constexpr int64_t kMoreElements = 4, kFewElements = int64_t{1} << 16, kMostElements = int64_t{1} << 26;
+
+int64_t input_elements(const graph::Graph& graph) {
+  int64_t sum = 0;
+  for (const graph::NodeId id : graph.inputs()) {
+    const auto& type = graph.type({id, 0});
+    if (type.is_static()) sum += std::min(type.elements(), kMostElements);
+  }
+  return sum;
+}
+
+// How often each kind of operator is unknown: kept as it is, with a made-up function in its place.
+std::map<std::string, int64_t> unknown_operators(const graph::Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const graph::NodeId id : graph.order()) {
+    if (const auto& opaque = graph.node(id).info->opaque) ++counts[opaque->op_type];
+  }
+  return counts;
+}
+
+// Whether the original can have these sizes, as far as shapes tell, at about the work that the sample sizes take. Where
+// its shapes contradict each other (a picture whose height must be a multiple of 32, say), the import leaves the
+// operators behind as they are, unknown.
+bool admits(const graph::Graph& at_sizes, const graph::Graph& at_samples) {
+  return input_elements(at_sizes) <= std::max(kMoreElements * input_elements(at_samples), kFewElements) &&
+         std::ranges::all_of(unknown_operators(at_sizes), [known = unknown_operators(at_samples)](const auto& kind) {
+           const auto found = known.find(kind.first);
+           return found != known.end() && kind.second <= found->second;
+         });
+}
+
+// Grows with the work that they make.
+double extent_of(const Sizes& sizes) {
+  double product = 1;
+  for (const auto& [name, size] : sizes) product *= static_cast<double>(size);
+  return product;
+}
+
+exec::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
+  return exec::check_inputs(graph, seed + 1 + static_cast<uint64_t>(set / exec::kInputKinds), set % exec::kInputKinds);
+}
+
+}  // namespace
+
+LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
+                          bool with_weights) {
+  ModelOptions options;
+  options.graph = file;
+  options.dims = dims;
+  for (const auto& [name, size] : sizes) options.dims.push_back(fmt::format("{}={}", name, size));
+  return load_model(options, with_weights);
+}
+
+std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
+  if (!runs_) runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_);
+  while (runs_->sets() < sets) runs_->add(inputs_of(model_.graph, seed_, runs_->sets()));
+  return runs_;
+}
+
+Expected Original::expected(int set) {
+  const auto runs = this->runs(set + 1);
+  return {runs->inputs(set), runs->outputs(set), runs->own_error(set)};
+}
+
+bool Original::try_sizes(const Sizes& sizes) {
+  try {
+    const auto loaded = load_at_sizes(model_.source.graph, model_.source.dims, sizes, true);
+    if (!admits(loaded.graph, model_.graph)) return false;
+    exec::ReferenceRuns runs(loaded.graph, threads_);
+    runs.add(inputs_of(loaded.graph, seed_, 0));
+    others_.push_back(std::make_unique<AtSizes>(AtSizes{sizes,
+                                                        input_shapes(loaded.graph),
+                                                        !unknown_operators(loaded.graph).empty(),
+                                                        {runs.inputs(0), runs.outputs(0), runs.own_error(0)}}));
+    return true;
+  } catch (const Error&) {
+    return false;  // the model does not admit them
+  }
+}
+
+const AtSizes* Original::other(size_t k, bool soon) {
+  if (soon && k >= others_.size()) std::ranges::stable_sort(left_to_try_, {}, extent_of);
+  while (k >= others_.size() && !left_to_try_.empty()) {
+    const Sizes sizes = left_to_try_.front();
+    left_to_try_.erase(left_to_try_.begin());
+    try_sizes(sizes);
+  }
+  return k < others_.size() ? others_[k].get() : nullptr;
+}
+
+}  // namespace rlgo::optimise

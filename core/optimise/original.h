@@ -1,0 +1,60 @@
+// The model that candidates are compared with, at its sample sizes and at others: loaded and run once for all of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/cost/runtime.h"
+#include "core/exec/reference_runs.h"
+#include "core/optimise/inputs.h"
+#include "core/optimise/model.h"
+
+namespace rlgo::optimise {
+
+// What a result is held against: inputs, the original's outputs in double precision, and by how much its own outputs in
+// single precision miss these (exec::output_error).
+struct Expected {
+  exec::TensorMap inputs, outputs;
+  double own_error = 0;
+};
+
+// The original at other sizes of its open dimensions. The graph itself is not kept: weights may be large.
+struct AtSizes {
+  Sizes sizes;
+  cost::InputShapes shapes;  // of all inputs
+  bool made_up = false;      // an operator is unknown here, and a made-up function stands for it
+  Expected expected;
+};
+
+class Original {
+ public:
+  // Refers to `model`. `seed`: of the inputs. Throws Error where contents of weights are absent.
+  Original(const LoadedModel& model, int threads, uint64_t seed)
+      : model_(model), threads_(threads), seed_(seed), left_to_try_(check_sizes(model.samples)) {}
+
+  // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns.
+  std::shared_ptr<exec::ReferenceRuns> runs(int sets);
+  Expected expected(int set);
+  // The k-th of the sizes at which the original runs; null where there are no more. Sizes at which it does not are
+  // passed over, once. `soon`: of those that were not tried yet, the smallest come first.
+  const AtSizes* other(size_t k, bool soon);
+
+ private:
+  bool try_sizes(const Sizes& sizes);
+
+  const LoadedModel& model_;
+  int threads_;
+  uint64_t seed_;
+  std::shared_ptr<exec::ReferenceRuns> runs_;
+  std::vector<Sizes> left_to_try_;
+  std::vector<std::unique_ptr<AtSizes>> others_;
+};
+
+// `file` with its open dimensions fixed to `sizes`, beside those that `dims` ("NAME=VALUE") fixes. Throws Error where
+// it cannot have them.
+LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
+                          bool with_weights);
+
+}  // namespace rlgo::optimise
