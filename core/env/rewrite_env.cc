@@ -101,7 +101,7 @@ struct RewriteEnv::Impl {
     graph = std::move(*edited);
     index.update(graph, delta);
     features.update(graph, delta);
-    trace.push_back(action);
+    trace.push_back({action.rule, action.location});
   }
 
   double step_reward(const cost::Cost& before, double measured_before, bool ended) const {
@@ -142,7 +142,7 @@ struct RewriteEnv::Impl {
   double measured = 0;
   int steps = 0;
   bool running = false;
-  Trace trace;
+  rules::Trace trace;
 };
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
@@ -162,7 +162,7 @@ double RewriteEnv::initial_cost_us() const { return impl_->initial_cost.runtime_
 double RewriteEnv::current_cost_us() const { return impl_->cost.runtime_us; }
 const graph::Graph& RewriteEnv::graph() const { return impl_->graph; }
 const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
-const Trace& RewriteEnv::trace() const { return impl_->trace; }
+const rules::Trace& RewriteEnv::trace() const { return impl_->trace; }
 const rules::MatchIndex& RewriteEnv::matches() const { return impl_->index; }
 
 // The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for
@@ -203,23 +203,6 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   result.info.measured_us = s.options.reward == Reward::measured ? s.measured : 0.0;
   result.info.step_us = watch.us();
   return result;
-}
-
-graph::Graph replay(const graph::Graph& start, const rules::RuleSet& rules, const Trace& trace, int max_locations) {
-  graph::Graph current = start;
-  for (size_t i = 0; i < trace.size(); ++i) {
-    const mdp::Action a = trace[i];
-    if (a.rule < 0 || a.rule >= rules.size())
-      fail("trace step {}: rule {} is not one of the {} rules", i, a.rule, rules.size());
-    const auto matches = rules::find_matches(rules, a.rule, current);
-    const int offered = std::min<int>(static_cast<int>(matches.size()), max_locations);
-    if (a.location < 0 || a.location >= offered)
-      fail("trace step {}: rule {} has {} locations here, not {}", i, rules.name(a.rule), offered, a.location + 1);
-    auto rewrite = rules::apply(rules, matches[a.location], current);
-    if (!rewrite) fail("trace step {}: rule {} does not apply at location {}", i, rules.name(a.rule), a.location);
-    current = std::move(rewrite->graph);
-  }
-  return current;
 }
 
 }  // namespace rlgo::env

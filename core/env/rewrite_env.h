@@ -11,6 +11,7 @@
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
+#include "core/rules/trace.h"
 
 namespace rlgo::env {
 
@@ -34,9 +35,6 @@ struct EnvOptions {
 // Options env.*.
 void declare(OptionSink& sink, EnvOptions& options);
 
-// Rules and places of an episode: what `best.trace` holds, and what replays it.
-using Trace = std::vector<mdp::Action>;
-
 class RewriteEnv : public mdp::Env {
  public:
   // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).
@@ -55,7 +53,7 @@ class RewriteEnv : public mdp::Env {
 
   const graph::Graph& graph() const;  // current
   const graph::Graph& initial_graph() const;
-  const Trace& trace() const;                // actions since reset, NO-OP left out
+  const rules::Trace& trace() const;         // actions since reset, NO-OP left out
   const rules::MatchIndex& matches() const;  // of the current graph
 
  private:
@@ -63,10 +61,5 @@ class RewriteEnv : public mdp::Env {
   explicit RewriteEnv(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// Applies a trace to a graph; throws Error naming the step that does not apply. The rule set must be the one it was
-// made with.
-graph::Graph replay(const graph::Graph& graph, const rules::RuleSet& rules, const Trace& trace,
-                    int max_locations = 200);
 
 }  // namespace rlgo::env

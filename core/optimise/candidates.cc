@@ -22,7 +22,7 @@ constexpr double kWithoutShare = 0.25;                    // of the time that is
 constexpr double kPromising = 0.998;                      // to the best so far: a rule that may be better left out
 
 // Rules of a trace, the most used first.
-std::vector<int32_t> rules_of(const search::Trace& trace) {
+std::vector<int32_t> rules_of(const rules::Trace& trace) {
   std::map<int32_t, int> counts;
   for (const auto& step : trace) ++counts[step.rule];
   std::vector<std::pair<int, int32_t>> order;
@@ -43,7 +43,7 @@ std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const ru
   return names.empty() || static_cast<int>(names.size()) == rules->size() ? rules : rules->subset(names);
 }
 
-search::Trace joined(search::Trace first, const search::Trace& second) {
+rules::Trace joined(rules::Trace first, const rules::Trace& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -112,9 +112,9 @@ bool Candidates::add(Candidate candidate) {
   return true;
 }
 
-search::Trace Candidates::in_result_rules(const search::Trace& trace, const rules::RuleSet& rules) const {
+rules::Trace Candidates::in_result_rules(const rules::Trace& trace, const rules::RuleSet& rules) const {
   const auto names = result_.rules->names();
-  search::Trace out;
+  rules::Trace out;
   for (const auto& step : trace) {
     const auto at = std::find(names.begin(), names.end(), rules.name(step.rule));
     out.push_back({static_cast<int32_t>(at - names.begin()), step.location});

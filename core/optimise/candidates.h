@@ -56,7 +56,7 @@ class Candidates {
   void go_on(const std::string& method, size_t from, double until_s);
   // False where another candidate is the same graph.
   bool add(Candidate candidate);
-  search::Trace in_result_rules(const search::Trace& trace, const rules::RuleSet& rules) const;
+  rules::Trace in_result_rules(const rules::Trace& trace, const rules::RuleSet& rules) const;
   // The best one's sweep again, with other rules left out.
   bool add_without(const std::set<std::string>& without);
   // Seconds until comparisons are to end.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -131,12 +132,10 @@ void tell_costs(cost::CostModel& model, Result& result) {
   result.before_us = cost::graph_cost(model, result.before).runtime_us;
   for (Candidate& candidate : result.candidates)
     candidate.cost_us = cost::graph_cost(model, candidate.graph).runtime_us;
-  graph::Graph graph = result.before;
-  for (const auto& step : result.best().trace) {
-    const search::Step one[] = {step};
-    graph = search::replay(graph, result.rules, one);
+  const auto note = [&](const graph::Graph& graph) {
     result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
-  }
+  };
+  rules::replay(result.before, result.rules, result.best().trace, std::numeric_limits<int>::max(), note);
   result.before_op_us = report::prices_of(model, result.before);
   result.after_op_us = report::prices_of(model, result.best().graph);
   if (gathers) model.settle();

@@ -15,7 +15,7 @@ namespace rlgo::optimise {
 // What a replay made.
 struct Replayed {
   graph::Graph graph;
-  search::Trace trace;        // the steps that were made, as search::replay() takes them (by Replay's rules)
+  rules::Trace trace;         // the steps that were made, as rules::replay() takes them (by Replay's rules)
   std::vector<size_t> steps;  // which steps of the whole trace these are
   // Values of the unmodified graph, and what stands in their place now.
   std::vector<std::pair<graph::Value, graph::Value>> replaced;
@@ -27,7 +27,7 @@ struct Replayed {
 class Replay {
  public:
   // Throws Error where a step of the trace does not apply.
-  Replay(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, const search::Trace& trace);
+  Replay(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace);
   size_t size() const { return steps_.size(); }
   const std::string& rule_name(size_t step) const { return rules_->name(steps_[step].rule); }
   int32_t rule(size_t step) const { return steps_[step].rule; }

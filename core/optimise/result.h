@@ -41,7 +41,7 @@ struct Stage {
 struct Candidate {
   std::string name;  // "sweep", "sweep, then taso", "sweep without fuse-x", "no rewrites"
   graph::Graph graph;
-  search::Trace trace = {};            // by Result::rules, from the model's graph
+  rules::Trace trace = {};             // by Result::rules, from the model's graph
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators

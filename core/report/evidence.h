@@ -22,7 +22,7 @@ struct Evidence {
   std::vector<std::pair<std::string, std::vector<Row>>> tables;  // heading; first row: names of the columns
   graph::Graph before, after;
   std::shared_ptr<const rules::RuleSet> rules;
-  search::Trace trace;          // makes `after` from `before`
+  rules::Trace trace;           // makes `after` from `before`
   double before_us = 0;         // sum over operators
   std::vector<double> step_us;  // after each rewrite; may be empty
   std::string cost_name;

@@ -204,15 +204,15 @@ std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Gr
 
 namespace {
 
-std::optional<Rewrite> finish(graph::Editor& editor) {
-  Rewrite rewrite;
+std::optional<Rewritten> finish(graph::Editor& editor) {
+  Rewritten rewrite;
   auto graph = editor.finish(&rewrite.delta);
   if (!graph) return std::nullopt;
   rewrite.graph = std::move(*graph);
   return rewrite;
 }
 
-std::optional<Rewrite> build(const graph::Graph& graph, const Plan& plan) {
+std::optional<Rewritten> build(const graph::Graph& graph, const Plan& plan) {
   graph::Editor editor(graph);
   draw(*make_recipe(plan, graph), editor);
   return finish(editor);
@@ -220,8 +220,8 @@ std::optional<Rewrite> build(const graph::Graph& graph, const Plan& plan) {
 
 }  // namespace
 
-std::optional<Rewrite> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph) {
-  std::optional<Rewrite> rewrite;
+std::optional<Rewritten> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph) {
+  std::optional<Rewritten> rewrite;
   bool tried = false;
   Binding scratch;
   Matcher matcher(rules.rule(match.rule), match.rule, graph, scratch);

@@ -100,12 +100,13 @@ class RuleSet {
 // ones, no outside reader of an inner node is cut off, no cycle arises, and the rewrite changes the graph.
 std::vector<Match> find_matches(const RuleSet& rules, int rule, const graph::Graph& graph);
 
-struct Rewrite {
+// A graph that a rewrite made, and how it differs from the one before.
+struct Rewritten {
   graph::Graph graph;
   graph::Delta delta;
 };
 // Nothing where the match does not (any longer) apply to this graph.
-std::optional<Rewrite> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph);
+std::optional<Rewritten> apply(const RuleSet& rules, const Match& match, const graph::Graph& graph);
 
 // All matches of all rules for one graph at a time, kept up to date across edits at a cost that depends on the size of
 // the edit, not of the graph (ordering apart).

@@ -13,23 +13,23 @@ bool Backtracking::later(const Entry& a, const Entry& b) {
 }
 
 // Which rewrites of a state are tried: all of them, or the prior's likeliest.
-std::vector<Step> Backtracking::choose(const State& state) const {
-  std::vector<Step> steps = state.steps(context_.options().max_locations);
+std::vector<rules::Rewrite> Backtracking::choose(const State& state) const {
+  std::vector<rules::Rewrite> steps = state.steps(context_.options().max_locations);
   if (inside_) {
-    std::erase_if(steps, [&](const Step& step) {
+    std::erase_if(steps, [&](const rules::Rewrite& step) {
       return !inside_(state.index.matches(step.rule)[static_cast<size_t>(step.location)]);
     });
   }
   return prior_ == nullptr || steps.empty() ? steps : likeliest(state, std::move(steps));
 }
 
-std::vector<Step> Backtracking::likeliest(const State& state, std::vector<Step> steps) const {
+std::vector<rules::Rewrite> Backtracking::likeliest(const State& state, std::vector<rules::Rewrite> steps) const {
   const Options& options = context_.options();
   const auto scores = prior_->rank(state.graph, state.index, options.max_locations, context_.position(state));
   std::vector<size_t> order(steps.size());
   for (size_t k = 0; k < order.size(); ++k) order[k] = k;
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return scores.moves.at(k); });
-  std::vector<Step> chosen;
+  std::vector<rules::Rewrite> chosen;
   for (const size_t k : order) {
     if (chosen.size() == static_cast<size_t>(options.children) || std::isinf(scores.moves[k])) break;
     chosen.push_back(steps[k]);
@@ -45,7 +45,7 @@ bool Backtracking::run(StatePtr start, int64_t expansions) {
     if (!context_.may_continue()) return false;
     const std::vector<StatePtr> states = take();
     if (states.empty()) continue;
-    std::vector<std::vector<Step>> tried;
+    std::vector<std::vector<rules::Rewrite>> tried;
     for (const StatePtr& state : states) tried.push_back(choose(*state));
     const auto children = context_.evaluate(states, tried);
     // As in TASO's code the bound is that of the best before these: with alpha 1 what improves on it is gone on with.

@@ -31,12 +31,12 @@ class Backtracking {
     double cost_us = 0;
     int64_t number = 0;  // of equal costs the earlier one is taken first
     StatePtr from;       // null: the first graph
-    Step step;
+    rules::Rewrite step;
     StatePtr built;  // where it had to be built already: it was the best so far
   };
   static bool later(const Entry& a, const Entry& b);
-  std::vector<Step> choose(const State& state) const;
-  std::vector<Step> likeliest(const State& state, std::vector<Step> steps) const;
+  std::vector<rules::Rewrite> choose(const State& state) const;
+  std::vector<rules::Rewrite> likeliest(const State& state, std::vector<rules::Rewrite> steps) const;
   void push(Entry entry);
   std::vector<StatePtr> take();
   void consider(const StatePtr& from, const Child& child, double bound_us);

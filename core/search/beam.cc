@@ -36,7 +36,7 @@ Result beam(const Problem& problem, const Options& options) {
   std::unordered_set<uint64_t> visited;
   visited.insert(beam[0]->hash.value());
   while (!beam.empty() && context.may_continue()) {
-    std::vector<std::vector<Step>> tried;
+    std::vector<std::vector<rules::Rewrite>> tried;
     for (const StatePtr& state : beam) tried.push_back(state->steps(options.max_locations));
     const auto children = context.evaluate(beam, tried);
     std::vector<StatePtr> next;

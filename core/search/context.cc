@@ -33,9 +33,10 @@ bool Context::may_continue() {
 
 // States are claimed one by one by whichever thread is free; what is done for one depends on the state alone.
 struct Context::Job {
-  Job(std::span<const StatePtr> from, std::span<const std::vector<Step>> steps) : states(from), tried(steps) {}
+  Job(std::span<const StatePtr> from, std::span<const std::vector<rules::Rewrite>> steps)
+      : states(from), tried(steps) {}
   std::span<const StatePtr> states;
-  std::span<const std::vector<Step>> tried;
+  std::span<const std::vector<rules::Rewrite>> tried;
   std::vector<size_t> allowed;  // of tried[k]: what the budget pays for
   std::vector<std::vector<Child>> children;
   std::atomic<size_t> next = 0;
@@ -94,7 +95,7 @@ void Context::evaluate_all(Job& job) {
 }
 
 std::vector<std::vector<Child>> Context::evaluate(std::span<const StatePtr> states,
-                                                  std::span<const std::vector<Step>> tried) {
+                                                  std::span<const std::vector<rules::Rewrite>> tried) {
   Job job(states, tried);
   int64_t left = budget_left();
   bool short_of_budget = false;
@@ -113,11 +114,11 @@ std::vector<std::vector<Child>> Context::evaluate(std::span<const StatePtr> stat
 }
 
 std::vector<Child> Context::evaluate(const StatePtr& state) {
-  const std::vector<Step> steps = state->steps(options_.max_locations);
+  const std::vector<rules::Rewrite> steps = state->steps(options_.max_locations);
   return std::move(evaluate({&state, 1}, {&steps, 1})[0]);
 }
 
-std::optional<Child> Context::evaluate_known(const StatePtr& state, const Step& step) {
+std::optional<Child> Context::evaluate_known(const StatePtr& state, const rules::Rewrite& step) {
   ++result_.counters.candidates;
   const size_t before = problem_.cost.postponed();
   const Child child = Evaluator(*state, costs_[0])(step);
@@ -125,7 +126,7 @@ std::optional<Child> Context::evaluate_known(const StatePtr& state, const Step& 
   return child;
 }
 
-StatePtr Context::build(const State& from, const Step& step) {
+StatePtr Context::build(const State& from, const rules::Rewrite& step) {
   auto state = follow(from, step, costs_[0]);
   return state ? std::make_shared<const State>(std::move(*state)) : nullptr;
 }

@@ -21,13 +21,14 @@ class Context {
   // Rewrites of each of several states, in the order of `tried`, with their costs, by options.threads threads; those
   // that do not apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is
   // dealt out does not depend on the threads.
-  std::vector<std::vector<Child>> evaluate(std::span<const StatePtr> states, std::span<const std::vector<Step>> tried);
+  std::vector<std::vector<Child>> evaluate(std::span<const StatePtr> states,
+                                           std::span<const std::vector<rules::Rewrite>> tried);
   // The same, all rewrites of one state.
   std::vector<Child> evaluate(const StatePtr& state);
   // One rewrite. Nothing where prices are not known yet (while the cost model postpones).
-  std::optional<Child> evaluate_known(const StatePtr& state, const Step& step);
+  std::optional<Child> evaluate_known(const StatePtr& state, const rules::Rewrite& step);
   // Builds a child. Null where it does not apply after all. Not charged to the budget.
-  StatePtr build(const State& from, const Step& step);
+  StatePtr build(const State& from, const rules::Rewrite& step);
   // What one of options.threads threads may ask.
   ThreadCost& thread_cost(size_t thread) { return costs_[thread]; }
   // Matches that may still be tried.

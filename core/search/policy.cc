@@ -28,7 +28,7 @@ std::optional<size_t> choose(const PolicyPrior::Scores& scores, Rng* rng) {
 bool walk(Context& context, StatePtr state, Rng* rng) {
   for (int k = 0; k < context.options().walk_length; ++k) {
     const int max_locations = context.options().max_locations;
-    const std::vector<Step> steps = state->steps(max_locations);
+    const std::vector<rules::Rewrite> steps = state->steps(max_locations);
     if (steps.empty()) return true;
     if (!context.may_continue()) return false;
     const auto scores =

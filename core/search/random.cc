@@ -15,7 +15,7 @@ std::vector<int32_t> applicable_rules(const rules::MatchIndex& index) {
   return rules;
 }
 
-Step draw(const rules::MatchIndex& index, std::span<const int32_t> rules, int max_locations, Rng& rng) {
+rules::Rewrite draw(const rules::MatchIndex& index, std::span<const int32_t> rules, int max_locations, Rng& rng) {
   const int32_t rule = rules[rng.below(rules.size())];
   const uint64_t locations = std::min<uint64_t>(index.matches(rule).size(), static_cast<uint64_t>(max_locations));
   return {rule, static_cast<int32_t>(rng.below(locations))};

@@ -68,7 +68,7 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   Result result = found.run(problem, options);
   if (!options.minimal || result.trace.empty()) return result;
   // Sweeps follow matches that moved beyond the limit: what the trace itself holds is always within reach.
-  const int last = std::ranges::max(result.trace, {}, &Step::location).location;
+  const int last = std::ranges::max(result.trace, {}, &rules::Rewrite::location).location;
   result.trace = minimal_trace(problem, result.trace, std::max(options.max_locations, last + 1), nullptr);
   result.graph = replay(problem.graph, problem.rules, result.trace);
   const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
@@ -77,26 +77,6 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   }
   result.after_us = after_us;
   return result;
-}
-
-graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
-                    std::span<const Step> trace) {
-  rules::MatchIndex index(rules, graph);
-  graph::Graph current = graph;
-  for (size_t k = 0; k < trace.size(); ++k) {
-    const auto [rule, location] = trace[k];
-    if (rule < 0 || rule >= rules->size()) fail("trace, step {}: no rule has the number {}", k + 1, rule);
-    const auto matches = index.matches(rule);
-    if (location < 0 || static_cast<size_t>(location) >= matches.size()) {
-      fail("trace, step {}: rule '{}' has {} locations here, and not number {}", k + 1, rules->name(rule),
-           matches.size(), location);
-    }
-    auto rewrite = rules::apply(*rules, matches[static_cast<size_t>(location)], current);
-    if (!rewrite) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, rules->name(rule), location);
-    current = std::move(rewrite->graph);
-    index.update(current, rewrite->delta);
-  }
-  return current;
 }
 
 }  // namespace rlgo::search

@@ -14,6 +14,7 @@
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/rules/rules.h"
+#include "core/rules/trace.h"
 
 namespace rlgo::search {
 
@@ -45,14 +46,6 @@ class PolicyPrior {
   virtual Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
                       const Position& position) = 0;
 };
-
-// Rewrite by the location-th match of a rule, in the order of rules::find_matches.
-struct Step {
-  int32_t rule = 0;  // index in the rule set
-  int32_t location = 0;
-  bool operator==(const Step&) const = default;
-};
-using Trace = std::vector<Step>;
 
 struct Counters {
   int64_t candidates = 0;  // graphs generated and priced
@@ -109,7 +102,7 @@ struct Result {
   graph::Graph graph;  // the best
   double before_us = 0;
   double after_us = 0;  // <= before_us
-  Trace trace;          // from the original to the best graph: see replay()
+  rules::Trace trace;   // from the original to the best graph: see rules::replay()
   // egraph: extraction puts a graph together out of many rewrites, and no sequence of rewrites is known that leads to
   // it. Then `trace` is empty, and what is known of the graph is that each rule is proved: check it by running it.
   bool traced = true;
@@ -132,9 +125,5 @@ bool gives_trace(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on
 // problem and options alone (and on when stop() says so), for any fixed number of threads.
 Result run(const std::string& method, const Problem& problem, const Options& options = {});
-
-// The graph at the end of a trace. Throws Error naming the step that does not apply.
-graph::Graph replay(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
-                    std::span<const Step> trace);
 
 }  // namespace rlgo::search

@@ -4,15 +4,15 @@
 
 namespace rlgo::search {
 
-Trace to_trace(const Trail* trail) {
-  Trace trace;
+rules::Trace to_trace(const Trail* trail) {
+  rules::Trace trace;
   for (; trail != nullptr; trail = trail->before.get()) trace.push_back(trail->step);
   std::ranges::reverse(trace);
   return trace;
 }
 
-std::vector<Step> State::steps(int max_locations) const {
-  std::vector<Step> steps;
+std::vector<rules::Rewrite> State::steps(int max_locations) const {
+  std::vector<rules::Rewrite> steps;
   for (int32_t rule = 0; rule < index.rules().size(); ++rule) {
     const auto count = static_cast<int32_t>(std::min(index.matches(rule).size(), static_cast<size_t>(max_locations)));
     for (int32_t location = 0; location < count; ++location) steps.push_back({rule, location});
@@ -40,7 +40,7 @@ double ThreadCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   return at->second;
 }
 
-std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost) {
+std::optional<State> follow(const State& from, const rules::Rewrite& step, cost::CostModel& cost) {
   graph::Editor editor(from.graph);
   graph::NameHash::Replaced replaced;
   from.index.edit(step.rule, step.location, editor, &replaced);
@@ -56,7 +56,7 @@ std::optional<State> follow(const State& from, const Step& step, cost::CostModel
                from.cost_us + delta_us, from.depth + 1,   std::make_shared<const Trail>(Trail{from.trail, step})};
 }
 
-Child Evaluator::operator()(const Step& step) {
+Child Evaluator::operator()(const rules::Rewrite& step) {
   replaced_.clear();
   from_.index.edit(step.rule, step.location, trial_.editor(), &replaced_);
   const graph::Delta& delta = trial_.settle();

@@ -15,9 +15,9 @@ namespace rlgo::search {
 // The rewrites that led to a graph, last one first; shared by all that came from it.
 struct Trail {
   std::shared_ptr<const Trail> before;  // null: `step` is the first one
-  Step step;
+  rules::Rewrite step;
 };
-Trace to_trace(const Trail* trail);
+rules::Trace to_trace(const Trail* trail);
 
 // A built graph. Immutable once made.
 struct State {
@@ -29,7 +29,7 @@ struct State {
   std::shared_ptr<const Trail> trail;
 
   // Rewrites that may be tried: the first max_locations of each rule.
-  std::vector<Step> steps(int max_locations) const;
+  std::vector<rules::Rewrite> steps(int max_locations) const;
   // About what it holds in memory, without what it shares with others.
   int64_t bytes() const;
 };
@@ -37,7 +37,7 @@ using StatePtr = std::shared_ptr<const State>;
 
 // A graph that is one rewrite away from a state: priced, not built.
 struct Child {
-  Step step;
+  rules::Rewrite step;
   double cost_us = 0;
   uint64_t hash = 0;  // two children with equal hashes lead to equal graphs
 };
@@ -66,14 +66,14 @@ class ThreadCost : public cost::CostModel {
 };
 
 // The graph behind one rewrite, built. Nothing where it does not apply.
-std::optional<State> follow(const State& from, const Step& step, cost::CostModel& cost);
+std::optional<State> follow(const State& from, const rules::Rewrite& step, cost::CostModel& cost);
 
 // Prices the rewrites of one state without building their graphs. Refers to both.
 class Evaluator {
  public:
   Evaluator(const State& from, cost::CostModel& cost)
       : from_(from), cost_(cost), trial_(from.graph), hash_(from.hash) {}
-  Child operator()(const Step& step);
+  Child operator()(const rules::Rewrite& step);
 
  private:
   const State& from_;

@@ -6,13 +6,13 @@ namespace rlgo::search {
 namespace {
 
 // Where a match of another graph is found in this state; matches move when others come and go.
-std::optional<Step> find(const State& state, const rules::Match& wanted) {
-  std::optional<Step> found;
+std::optional<rules::Rewrite> find(const State& state, const rules::Match& wanted) {
+  std::optional<rules::Rewrite> found;
   const auto matches = state.index.matches(wanted.rule);
   for (size_t k = 0; k < matches.size(); ++k) {
     if (matches[k].nodes != wanted.nodes) continue;
     const bool same = matches[k].variables == wanted.variables;
-    if (same || !found) found = Step{wanted.rule, static_cast<int32_t>(k)};
+    if (same || !found) found = rules::Rewrite{wanted.rule, static_cast<int32_t>(k)};
     if (same) break;
   }
   return found;

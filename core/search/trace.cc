@@ -17,7 +17,7 @@ using graph::NodeId;
 constexpr int64_t kMostMoves = 200'000;  // seconds; then what is left stays
 
 // All rewrites of a trace, made.
-std::vector<Taken> play_trace(Walk& walk, const Trace& trace) {
+std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {
   std::vector<Taken> taken;
   for (size_t k = 0; k < trace.size(); ++k) {
     const auto places = walk.places();
@@ -56,7 +56,8 @@ std::vector<std::vector<size_t>> parts_of(std::span<const Taken> taken) {
 
 }  // namespace
 
-Trace minimal_trace(const Problem& problem, const Trace& trace, int max_locations, const std::function<bool()>& stop) {
+rules::Trace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
+                           const std::function<bool()>& stop) {
   const double before_us = cost::graph_cost(problem.cost, problem.graph).runtime_us;
   const State start{
       problem.graph, rules::MatchIndex(problem.rules, problem.graph), graph::NameHash(problem.graph), before_us, 0,

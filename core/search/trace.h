@@ -12,6 +12,7 @@ namespace rlgo::search {
 // rewrite before them is left out. Where prices depend on their surroundings, rewrites are left out only if the same
 // graph comes of the others: so nothing needs to be measured. `stop`: ends early, with what is left by then; may be
 // empty. Throws Error where the trace does not apply.
-Trace minimal_trace(const Problem& problem, const Trace& trace, int max_locations, const std::function<bool()>& stop);
+rules::Trace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
+                           const std::function<bool()>& stop);
 
 }  // namespace rlgo::search

@@ -63,7 +63,7 @@ void Walk::add_surroundings(const graph::Delta& delta, std::vector<NodeId>& ids)
 }
 
 // Makes the edit of a match, to be undone or kept, and notes in `move` what it changes.
-const graph::Delta& Walk::edit(const Step& step, Move& move) {
+const graph::Delta& Walk::edit(const rules::Rewrite& step, Move& move) {
   replaced_.clear();
   index_.edit(step.rule, step.location, trial_.editor(), &replaced_);
   const graph::Delta& delta = trial_.settle();
@@ -84,7 +84,7 @@ const graph::Delta& Walk::edit(const Step& step, Move& move) {
   return delta;
 }
 
-std::shared_ptr<const Move> Walk::evaluate(const Step& step) {
+std::shared_ptr<const Move> Walk::evaluate(const rules::Rewrite& step) {
   auto move = std::make_shared<Move>();
   edit(step, *move);
   trial_.undo();
@@ -190,7 +190,7 @@ void Walk::note_changes(const graph::Delta& delta) {
 }
 
 bool Walk::take(size_t k) {
-  const Step step = places_[k].step;
+  const rules::Rewrite step = places_[k].step;
   const auto move = std::make_shared<Move>();
   const graph::Delta& delta = edit(step, *move);
   rewired_.assign(trial_.rewired().begin(), trial_.rewired().end());

@@ -24,7 +24,7 @@ struct Move {
 };
 // Where the match stands now, as a trace names it.
 struct Place {
-  Step step;
+  rules::Rewrite step;
   std::shared_ptr<const Move> move;
 };
 
@@ -75,8 +75,8 @@ class Walk {
  private:
   double node_us(graph::NodeId id);
   double delta_us(const graph::Delta& delta);
-  const graph::Delta& edit(const Step& step, Move& move);
-  std::shared_ptr<const Move> evaluate(const Step& step);
+  const graph::Delta& edit(const rules::Rewrite& step, Move& move);
+  std::shared_ptr<const Move> evaluate(const rules::Rewrite& step);
   void evaluate(std::span<const size_t> stale);
   void note_changes(const graph::Delta& delta);
   void add_changed(std::span<const graph::NodeId> ids);

@@ -51,12 +51,12 @@ int run_replay(Context& context) {
 
   const auto model = load_model(config.model, true);
   const auto rules = load_rules(config);
-  const TraceFile trace = parse_trace(read_file(trace_path), trace_path, *rules);
+  const rules::TraceFile trace = rules::parse_trace(read_file(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
     fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);
-  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.actions.size(),
-              count_rules(trace.actions, *rules).c_str());
-  const auto graph = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
+  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.rewrites.size(),
+              rules::count_rules(trace.rewrites, *rules).c_str());
+  const auto graph = rules::replay(model.graph, rules, trace.rewrites, config.env.max_locations);
   std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
   if (price_only) {
     const auto prices = make_prices(config);
@@ -67,7 +67,7 @@ int run_replay(Context& context) {
   }
   std::printf(
       "%s",
-      to_text(judge(config, model, replayed(model, rules, trace.actions), *start_runtime(config)), config).c_str());
+      to_text(judge(config, model, replayed(model, rules, trace.rewrites), *start_runtime(config)), config).c_str());
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
     std::printf("model           %s\n", out_path.c_str());

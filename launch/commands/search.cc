@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -10,6 +11,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/trace.h"
 #include "core/search/search.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/command.h"
@@ -17,7 +19,6 @@
 #include "launch/search_table.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/trace.h"
 #include "launch/train/outcome.h"
 #include "launch/train/policy_prior.h"
 
@@ -194,7 +195,7 @@ class GraphSearch {
     make_writable_folder(folder);
     // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
     const auto after =
-        best_.traced ? replayed(model_, rules_, trace().actions) : optimise::Replayed{best_.graph, {}, {}, {}};
+        best_.traced ? replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
     const Verdict verdict = judge(config_.run, model_, after, *cost_->prices().runtime);
     std::error_code none;
     fs::remove(folder / "best.trace", none);  // of an earlier search
@@ -222,18 +223,12 @@ class GraphSearch {
     return search::run(method, {model_.graph, rules_, *cost_}, options);
   }
 
-  TraceFile trace() {
-    TraceFile file{config_.run.model.graph, model_.graph.hash(), rules_->hash(), {}, {}};
-    rules::MatchIndex index(rules_, model_.graph);
-    graph::Graph graph = model_.graph;
-    for (const auto& step : best_.trace) {
-      auto rewrite = rules::apply(*rules_, index.matches(step.rule)[static_cast<size_t>(step.location)], graph);
-      RLGO_CHECK(rewrite.has_value());
-      graph = std::move(rewrite->graph);
-      index.update(graph, rewrite->delta);
-      file.actions.push_back({step.rule, step.location});
+  rules::TraceFile trace() {
+    rules::TraceFile file{config_.run.model.graph, model_.graph.hash(), rules_->hash(), best_.trace, {}};
+    const auto note = [&](const graph::Graph& graph) {
       file.cost_us.push_back(cost::graph_cost(*cost_, graph).runtime_us);
-    }
+    };
+    rules::replay(model_.graph, rules_, best_.trace, std::numeric_limits<int>::max(), note);
     return file;
   }
 

@@ -13,29 +13,30 @@ bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
     length = i + 1;
   }
   if (length == 0) return false;
-  env::Trace actions;
+  rules::Trace rewrites;
   std::vector<double> costs;
   for (size_t i = 0; i < length; ++i) {
-    actions.push_back(trajectory.steps[i].action);
+    const mdp::Action& action = trajectory.steps[i].action;
+    rewrites.push_back({action.rule, action.location});
     costs.push_back(trajectory.steps[i].info.cost_us);
   }
-  replace(std::move(actions), std::move(costs));
+  replace(std::move(rewrites), std::move(costs));
   return true;
 }
 
-void BestGraph::replace(env::Trace actions, std::vector<double> cost_us) {
-  RLGO_CHECK_EQ(actions.size(), cost_us.size());
+void BestGraph::replace(rules::Trace rewrites, std::vector<double> cost_us) {
+  RLGO_CHECK_EQ(rewrites.size(), cost_us.size());
   best_us_ = cost_us.empty() ? initial_us_ : cost_us.back();
-  trace_.actions = std::move(actions);
+  trace_.rewrites = std::move(rewrites);
   trace_.cost_us = std::move(cost_us);
 }
 
-void BestGraph::adopt(const TraceFile& stored) {
+void BestGraph::adopt(const rules::TraceFile& stored) {
   if (stored.graph_hash != trace_.graph_hash)
     fail("best.trace belongs to another graph ({}) than this run's ({})", stored.graph, trace_.graph);
   if (stored.rules_hash != trace_.rules_hash)
     fail("best.trace was made with other rules than this run's; use the rule files of that run");
-  replace(stored.actions, stored.cost_us);
+  replace(stored.rewrites, stored.cost_us);
 }
 
 }  // namespace rlgo::launch

@@ -7,27 +7,27 @@
 
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
-#include "launch/trace.h"
+#include "core/rules/trace.h"
 
 namespace rlgo::launch {
 
 class BestGraph {
  public:
   // `identity`: graph name and hashes that best.trace carries.
-  BestGraph(TraceFile identity, double initial_us)
+  BestGraph(rules::TraceFile identity, double initial_us)
       : trace_(std::move(identity)), initial_us_(initial_us), best_us_(initial_us) {}
   // Keeps the episode's cheapest graph where it is cheaper than all before; true then.
   bool offer(const mdp::Trajectory& trajectory, int no_op);
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.
-  void adopt(const TraceFile& trace);
-  void replace(env::Trace actions, std::vector<double> cost_us);
+  void adopt(const rules::TraceFile& trace);
+  void replace(rules::Trace rewrites, std::vector<double> cost_us);
 
   double initial_us() const { return initial_us_; }
   double best_us() const { return best_us_; }
-  const TraceFile& trace() const { return trace_; }
+  const rules::TraceFile& trace() const { return trace_; }
 
  private:
-  TraceFile trace_;
+  rules::TraceFile trace_;
   double initial_us_;
   double best_us_;
 };

@@ -129,7 +129,7 @@ void LearnerSession::prepare() {
   }
   env::RewriteEnv probe(model_.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
   spec_ = probe.spec();
-  TraceFile identity;
+  rules::TraceFile identity;
   identity.graph = config_.model.graph;
   identity.graph_hash = model_.graph.hash();
   identity.rules_hash = rules_->hash();
@@ -182,7 +182,7 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
 
 // The best graph so far, at today's prices: the file of a profile may have changed, a table may be gone.
 void LearnerSession::adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe) {
-  TraceFile best = parse_trace(text_of(c, "best_trace", place), place, *rules_);
+  rules::TraceFile best = rules::parse_trace(text_of(c, "best_trace", place), place, *rules_);
   const auto before = c.numbers.find("initial_cost_us");
   if (before != c.numbers.end() && before->second != best_->initial_us()) {
     log_.warn(
@@ -191,7 +191,7 @@ void LearnerSession::adopt_best(const learner::Checkpoint& c, const std::string&
         best_->initial_us(), before->second);
     probe.reset(0);
     best.cost_us.clear();
-    for (const auto& action : best.actions) best.cost_us.push_back(probe.step(action).info.cost_us);
+    for (const auto& r : best.rewrites) best.cost_us.push_back(probe.step({r.rule, r.location}).info.cost_us);
   }
   best_->adopt(best);
 }

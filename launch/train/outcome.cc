@@ -21,7 +21,7 @@ constexpr double kBenchmarkSeconds = 60;  // then no further load, once there ar
 // A graph and the rewrites that make it from the unmodified one, with the cost after each.
 struct Candidate {
   graph::Graph graph;
-  env::Trace actions;
+  rules::Trace trace;
   std::vector<double> costs;
   double us(double initial_us) const { return costs.empty() ? initial_us : costs.back(); }
 };
@@ -33,11 +33,11 @@ Candidate polish(const OutcomeInput& in, Candidate start) {
   options.max_locations = in.config.env.max_locations;
   options.stop = in.should_stop;
   const auto found = search::run("greedy", {start.graph, in.rules, in.cost}, options);
-  for (const auto& step : found.trace) {
-    start.graph = env::replay(start.graph, *in.rules, {{step.rule, step.location}}, options.max_locations);
-    start.actions.push_back({step.rule, step.location});
-    start.costs.push_back(cost::graph_cost(in.cost, start.graph).runtime_us);
-  }
+  const auto note = [&](const graph::Graph& graph) {
+    start.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+  };
+  start.graph = rules::replay(start.graph, in.rules, found.trace, options.max_locations, note);
+  start.trace.insert(start.trace.end(), found.trace.begin(), found.trace.end());
   return start;
 }
 
@@ -52,22 +52,9 @@ std::string interactions_text(const Interactions& done) {
 
 }  // namespace
 
-std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules) {
-  std::map<int32_t, int> counts;
-  for (const auto& action : trace) ++counts[action.rule];
-  std::vector<std::pair<int, int32_t>> order;
-  for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
-  std::sort(order.begin(), order.end());
-  std::vector<std::string> parts;
-  for (const auto& [count, rule] : order) parts.push_back(fmt::format("{} x {}", -count, rules.name(rule)));
-  return parts.empty() ? "none" : join(parts, ", ");
-}
-
 optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
-                            const env::Trace& trace) {
-  search::Trace steps;
-  for (const auto& action : trace) steps.push_back({action.rule, action.location});
-  const optimise::Replay replay(model.graph, std::move(rules), steps);
+                            const rules::Trace& trace) {
+  const optimise::Replay replay(model.graph, std::move(rules), trace);
   return replay.prefix(replay.size());
 }
 
@@ -120,8 +107,8 @@ std::string to_text(const Verdict& verdict, const RunConfig& config) {
 std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const double initial_us = best.initial_us();
   const double agent_us = best.best_us();
-  Candidate result{env::replay(in.model.graph, *in.rules, best.trace().actions, in.config.env.max_locations),
-                   best.trace().actions, best.trace().cost_us};
+  Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.config.env.max_locations),
+                   best.trace().rewrites, best.trace().cost_us};
   std::string origin;
   if (in.config.polish) {
     result = polish(in, std::move(result));
@@ -134,18 +121,18 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
                     optimise::percent_change(initial_us, agent_us), optimise::percent_change(initial_us, polished_us),
                     optimise::percent_change(initial_us, greedy_us), agent_wins ? "the agent's" : "greedy's");
     if (!agent_wins) result = std::move(greedy);
-    best.replace(result.actions, result.costs);
+    best.replace(result.trace, result.costs);
   }
   const graph::Graph& graph = result.graph;
-  log.info("checking and measuring the best graph ({} rewrites)", best.trace().actions.size());
-  const Verdict verdict = judge(in.config, in.model, replayed(in.model, in.rules, result.actions), in.runtime);
+  log.info("checking and measuring the best graph ({} rewrites)", best.trace().rewrites.size());
+  const Verdict verdict = judge(in.config, in.model, replayed(in.model, in.rules, result.trace), in.runtime);
   // What was shown to be slower is not called best: the unmodified graph is better.
   const bool slower = verdict.latency.slower;
   const auto model_file = slower ? in.folder.path / "slower.onnx" : in.folder.best_onnx();
   const auto trace_file = slower ? in.folder.path / "slower.trace" : in.folder.best_trace();
   std::error_code ignored;
   if (slower) std::filesystem::remove(in.folder.best_trace(), ignored);
-  atomic_write(trace_file, to_text(best.trace(), *in.rules));
+  atomic_write(trace_file, rules::to_text(best.trace(), *in.rules));
   const auto written = export_model(in.model, graph, model_file);
 
   std::string out =
@@ -155,8 +142,8 @@ std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
                      in.cost.name());
   out += origin;
   out += to_text(verdict, in.config);
-  out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().actions.size(),
-                     count_rules(best.trace().actions, *in.rules));
+  out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().rewrites.size(),
+                     rules::count_rules(best.trace().rewrites, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
   out += fmt::format("model           {}{}\n", model_file.string(),
                      slower ? " (slower than the unmodified graph: no best.onnx is written)" : "");

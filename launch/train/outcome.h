@@ -47,14 +47,12 @@ struct Verdict {
 
 // The trace's rewrites of the model.
 optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
-                            const env::Trace& trace);
+                            const rules::Trace& trace);
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
 Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise::Replayed& after,
               cost::Runtime& runtime);
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);
-// "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.
-std::string count_rules(const env::Trace& trace, const rules::RuleSet& rules);
 
 // Writes best.trace, best.onnx and summary.txt; returns the summary. Throws Error where the result does not compute the
 // same (nothing is written then) or cannot be written.

@@ -9,10 +9,10 @@
 #include "core/cost/table.h"
 #include "core/exec/measured_cost.h"
 #include "core/report/evidence.h"
+#include "core/rules/trace.h"
 #include "launch/revision.h"
 #include "launch/session.h"
 #include "launch/target.h"
-#include "launch/trace.h"
 
 namespace rlgo::launch {
 namespace {
@@ -87,14 +87,14 @@ std::string run_html(const RunFolder& folder, const RunConfig& config, const Loa
   std::error_code error;
   const auto slower = folder.path / "slower.trace";  // where the run found nothing better than the unmodified graph
   const auto path = std::filesystem::exists(folder.best_trace(), error) ? folder.best_trace() : slower;
-  const TraceFile trace = parse_trace(read_file(path), path.string(), *rules);
+  const rules::TraceFile trace = rules::parse_trace(read_file(path), path.string(), *rules);
   report::Evidence evidence;
   evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), config.model.graph);
   evidence.verdict = line_of(summary, "end to end");
   evidence.before = model.graph;
-  evidence.after = env::replay(model.graph, *rules, trace.actions, config.env.max_locations);
+  evidence.after = rules::replay(model.graph, rules, trace.rewrites, config.env.max_locations);
   evidence.rules = rules;
-  for (const auto& action : trace.actions) evidence.trace.push_back({action.rule, action.location});
+  evidence.trace = trace.rewrites;
   evidence.step_us = trace.cost_us;
   evidence.cost_name = cost != nullptr ? cost->name() : name_of(config.cost.kind, kCostKinds);
   if (cost != nullptr) {

@@ -55,8 +55,8 @@ search::State state_of(const graph::Graph& graph) {
 }
 
 // The step in the middle of the graph: about as much lies before it as behind it.
-search::Step middle_step(const search::State& state) {
-  search::Step step;
+rules::Rewrite middle_step(const search::State& state) {
+  rules::Rewrite step;
   for (int32_t rule = 0; rule < state.index.rules().size(); ++rule) {
     const auto count = static_cast<int32_t>(state.index.matches(rule).size());
     if (count > static_cast<int32_t>(state.index.matches(step.rule).size())) step.rule = rule;

@@ -11,9 +11,9 @@
 #include "core/graph/text.h"
 #include "core/rulegen/taso/taso_rules.h"
 #include "core/rules/rules.h"
+#include "core/rules/trace.h"
 #include "core/zoo/zoo.h"
 #include "launch/config.h"
-#include "launch/trace.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
 
@@ -180,13 +180,13 @@ Target trace_target() {
   static const Words words{"rlgo-trace 1", "graph", "graph_hash", "rules_hash", "\t", "-", "0", "4294967296"};
   return {"trace",
           [] {
-            launch::TraceFile trace{"tiny-cnn", 0x1234, 0x5678, {{0, 1}, {2, 0}, {1, 7}}, {3.5, 2.5}};
-            return Corpus{launch::to_text(trace, *base_rules())};
+            rules::TraceFile trace{"tiny-cnn", 0x1234, 0x5678, {{0, 1}, {2, 0}, {1, 7}}, {3.5, 2.5}};
+            return Corpus{rules::to_text(trace, *base_rules())};
           },
           [](const Corpus& corpus, Rng& rng) { return mutate_text(corpus, words, rng); },
           [](const std::string& input, const fs::path&) {
-            const auto trace = launch::parse_trace(input, "m.trace", *base_rules());
-            launch::to_text(trace, *base_rules());
+            const auto trace = rules::parse_trace(input, "m.trace", *base_rules());
+            rules::to_text(trace, *base_rules());
           },
           10000};
 }

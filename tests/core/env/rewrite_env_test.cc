@@ -160,10 +160,10 @@ TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {
     }
     static uint64_t first_hash = env->graph().hash();
     EXPECT_EQ(env->graph().hash(), first_hash);
-    EXPECT_EQ(replay(env->initial_graph(), *test_rules(), env->trace()).hash(), env->graph().hash());
+    EXPECT_EQ(rules::replay(env->initial_graph(), test_rules(), env->trace()).hash(), env->graph().hash());
   }
-  Trace wrong{{1, 10000}};
-  EXPECT_THROW(replay(env->initial_graph(), *test_rules(), wrong), Error);
+  rules::Trace wrong{{1, 10000}};
+  EXPECT_THROW(rules::replay(env->initial_graph(), test_rules(), wrong), Error);
 }
 
 TEST(RewriteEnv, CostsAreThoseOfTheGraphFromScratch) {

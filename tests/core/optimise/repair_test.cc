@@ -29,14 +29,14 @@ std::shared_ptr<const rules::RuleSet> rules() {
       "test.rules");
 }
 
-const search::Trace kTrace{{0, 0}, {1, 0}, {0, 0}};
+const rules::Trace kTrace{{0, 0}, {1, 0}, {0, 0}};
 
 size_t nodes(const graph::Graph& graph) { return graph.size(); }
 
 TEST(Replay, WholeTraceIsWhatSearchReplays) {
   const Replay replay(chains(), rules(), kTrace);
   const Replayed all = replay.prefix(3);
-  EXPECT_EQ(all.graph.hash(), search::replay(chains(), rules(), kTrace).hash());
+  EXPECT_EQ(all.graph.hash(), rules::replay(chains(), rules(), kTrace).hash());
   EXPECT_EQ(nodes(all.graph), 3u);  // x, relu, add
   EXPECT_FALSE(all.replaced.empty());
 }
@@ -46,7 +46,7 @@ TEST(Replay, WithoutAStepTheOthersAreMade) {
   const Replayed some = replay.run({true, false, true});
   EXPECT_EQ(nodes(some.graph), 5u);
   EXPECT_EQ(some.steps, (std::vector<size_t>{0, 2}));
-  EXPECT_EQ(search::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
+  EXPECT_EQ(rules::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
 }
 
 TEST(Repair, LeavesOutWhatIsRefused) {

@@ -161,8 +161,8 @@ TEST_F(SearchTest, GreedyTakesTheBestOfSeveralRewrites) {
   const graph::Graph graph = *e.finish();
   const Result result = run_on("greedy", graph);
   ASSERT_EQ(result.trace.size(), 2u);
-  EXPECT_EQ(result.trace[0], (Step{1, 1}));
-  EXPECT_EQ(result.trace[1], (Step{1, 0}));
+  EXPECT_EQ(result.trace[0], (rules::Rewrite{1, 1}));
+  EXPECT_EQ(result.trace[1], (rules::Rewrite{1, 0}));
 }
 
 // One look at all four fusions, three of them priced again as they are followed; then a look at what they left.
@@ -270,7 +270,7 @@ TEST_F(SearchTest, SeedsGiveOtherWalks) {
 // Only the first location of each rule is offered.
 TEST_F(SearchTest, LocationLimitHolds) {
   const Result result = run_on("random", chain(6), {.budget = 200, .max_locations = 1});
-  for (const Step& step : result.trace) EXPECT_EQ(step.location, 0);
+  for (const rules::Rewrite& step : result.trace) EXPECT_EQ(step.location, 0);
   EXPECT_FALSE(result.trace.empty());
 }
 
@@ -292,7 +292,7 @@ rule cheaper
   const graph::Graph graph = *e.finish();
   EXPECT_EQ(run("greedy", {graph, rules, cost_}).trace.size(), 0u);
   EXPECT_EQ(run("taso", {graph, rules, cost_}, {.alpha = 1.0}).trace.size(), 0u);
-  EXPECT_EQ(run("taso", {graph, rules, cost_}, {.alpha = 3.0}).trace, (Trace{{0, 0}, {1, 0}}));
+  EXPECT_EQ(run("taso", {graph, rules, cost_}, {.alpha = 3.0}).trace, (rules::Trace{{0, 0}, {1, 0}}));
 }
 
 TEST_F(SearchTest, TasoExhaustsSmallSpaces) {
@@ -420,7 +420,7 @@ TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
 
 TEST_F(SearchTest, TracesThatDoNotApplyAreErrors) {
   const graph::Graph graph = chain(2);
-  const Trace unknown{{7, 0}}, far{{1, 0}, {1, 1}}, negative{{1, -1}};
+  const rules::Trace unknown{{7, 0}}, far{{1, 0}, {1, 1}}, negative{{1, -1}};
   EXPECT_EQ(error_of([&] { replay(graph, rule_set(), unknown); }), "trace, step 1: no rule has the number 7");
   EXPECT_EQ(error_of([&] { replay(graph, rule_set(), far); }),
             "trace, step 2: rule 'fuse-matmul-relu' has 1 locations here, and not number 1");

@@ -20,13 +20,15 @@ std::shared_ptr<const rules::RuleSet> shipped() {
 
 class TraceTest : public testing::TestWithParam<std::string> {
  protected:
-  double cost(const Trace& trace) { return cost::graph_cost(cost_, replay(graph_, rules_, trace)).runtime_us; }
-  Trace minimal(const Trace& trace) { return minimal_trace({graph_, rules_, cost_}, trace, 1 << 30, nullptr); }
-  Trace random_trace(int length, uint64_t seed) {
+  double cost(const rules::Trace& trace) { return cost::graph_cost(cost_, replay(graph_, rules_, trace)).runtime_us; }
+  rules::Trace minimal(const rules::Trace& trace) {
+    return minimal_trace({graph_, rules_, cost_}, trace, 1 << 30, nullptr);
+  }
+  rules::Trace random_trace(int length, uint64_t seed) {
     Rng rng({seed});
     rules::MatchIndex index(rules_, graph_);
     graph::Graph at = graph_;
-    Trace trace;
+    rules::Trace trace;
     while (static_cast<int>(trace.size()) < length) {
       const auto rule = static_cast<int32_t>(rng.below(static_cast<uint64_t>(rules_->size())));
       if (index.matches(rule).empty()) continue;
@@ -45,8 +47,8 @@ class TraceTest : public testing::TestWithParam<std::string> {
 
 // Random rewrites, many of which undo one another (relu to clip, clip to relu).
 TEST_P(TraceTest, NothingCanBeLeftOut) {
-  const Trace long_one = random_trace(60, 1);
-  const Trace trace = minimal(long_one);
+  const rules::Trace long_one = random_trace(60, 1);
+  const rules::Trace trace = minimal(long_one);
   EXPECT_LT(trace.size(), long_one.size());
   EXPECT_LE(cost(trace), cost(long_one) * (1 + 1e-9));
   EXPECT_EQ(minimal(trace), trace);
@@ -54,7 +56,7 @@ TEST_P(TraceTest, NothingCanBeLeftOut) {
 
 TEST_P(TraceTest, WhatASearchFindsStaysAsCheap) {
   const Result found = run("anneal", {graph_, rules_, cost_}, {.budget = 20'000, .seed = 2});
-  const Trace trace = minimal(found.trace);
+  const rules::Trace trace = minimal(found.trace);
   EXPECT_LE(trace.size(), found.trace.size());
   EXPECT_LE(cost(trace), found.after_us * (1 + 1e-9));
 }
@@ -64,7 +66,7 @@ TEST_P(TraceTest, PairsThatUndoOneAnotherGo) {
   const auto rule = [&](const char* name) {
     return static_cast<int32_t>(std::ranges::find(names, name) - names.begin());
   };
-  const Trace pair{{rule("relu-to-clip"), 0}, {rule("clip-to-relu"), 0}};
+  const rules::Trace pair{{rule("relu-to-clip"), 0}, {rule("clip-to-relu"), 0}};
   EXPECT_NO_THROW(replay(graph_, rules_, pair));
   EXPECT_TRUE(minimal(pair).empty());
 }
