@@ -90,6 +90,7 @@ void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
 }  // namespace
 
 std::span<const std::string_view> node_feature_names() { return kNodeNames; }
+std::vector<int32_t> nonlocal_node_features() { return {kCostShare, kPosition}; }
 std::span<const std::string_view> edge_feature_names() { return kEdgeNames; }
 std::span<const std::string_view> global_feature_names() { return kGlobalNames; }
 

@@ -19,6 +19,8 @@ constexpr int kGlobalFeatures = 7;
 
 // Names of the features, in order; for people who analyse stored rollouts.
 std::span<const std::string_view> node_feature_names();
+// Columns that tell about the whole graph: cost_share (of the graph's cost), position (in its order).
+std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();
 

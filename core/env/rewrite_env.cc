@@ -25,6 +25,7 @@ mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
   spec.rules = rules.size();
   spec.max_locations = max_locations;
   spec.rule_names = rules.names();
+  spec.nonlocal_node_features = nonlocal_node_features();
   return spec;
 }
 

@@ -44,7 +44,9 @@ struct ObservationSpec {
   int32_t rules = 0;  // rules; actions are rules + 1 (NO-OP last)
   int32_t max_locations = 200;
   std::vector<std::string> rule_names;  // [rules]
-  int32_t latent_features = 0;          // of the agent, not of the environment: not in the hash, never stored
+  // Columns of node_feat that depend on more than a node's surroundings. A fact about names, so not in the hash either.
+  std::vector<int32_t> nonlocal_node_features = {};
+  int32_t latent_features = 0;  // of the agent, not of the environment: not in the hash, never stored
   uint64_t hash() const;
   bool operator==(const ObservationSpec&) const = default;
 };

@@ -18,6 +18,9 @@ class ActorCriticImpl : public AgentImpl {
   ActorCriticImpl(const mdp::ObservationSpec& spec, const AgentOptions& options, uint64_t seed);
 
   const AgentOptions& options() const { return options_; }
+  std::optional<EncoderOptions> local_encoder() const override {
+    return options_.block == Block::local ? std::optional(options_.encoder()) : std::nullopt;
+  }
   // The encoder can be used alone.
   Encoding encode(const GraphBatch& batch) override { return encoder_(batch); }
   Encoder& encoder() { return encoder_; }

@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ class AgentImpl : public torch::nn::Module {
   const mdp::ObservationSpec& spec() const { return spec_; }
   torch::Device device() const { return value_scale_.device(); }
 
+  // The encoder's options where it is local: then batches may come with distinct rows (batch.h).
+  virtual std::optional<EncoderOptions> local_encoder() const { return {}; }
   // The latent of each graph: `global` [B, width] is what heads and values read.
   virtual Encoding encode(const GraphBatch& batch) = 0;
 

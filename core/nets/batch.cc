@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/nets/distinct.h"
 
 namespace rlgo::nets {
 namespace {
@@ -58,7 +59,7 @@ class Filler {
 };
 
 void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
-               const mdp::ObservationSpec& spec) {
+               const mdp::ObservationSpec& spec, bool checked) {
   batch.graphs = static_cast<int64_t>(observations.size());
   batch.rules = spec.rules;
   batch.max_locations = spec.max_locations;
@@ -66,7 +67,7 @@ void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> obser
   batch.edge_offset = {0};
   batch.loc_offset = {0};
   for (const auto* o : observations) {
-    mdp::check(*o, spec);
+    if (!checked) mdp::check(*o, spec);
     batch.node_offset.push_back(batch.nodes += count_of(o->node_op));
     batch.edge_offset.push_back(batch.edges += count_of(o->edge_src));
     for (const int32_t count : o->counts) {
@@ -80,25 +81,27 @@ bool any_dreamed(std::span<const mdp::Observation* const> observations) {
   return std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
 }
 
-void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, Arena& ints, Arena& floats) {
+void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, Arena& ints, Arena& floats) {
   for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
+  floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
+  floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
+}
+
+void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, Arena& ints, Arena& floats) {
   ints.add(&batch.counts, {batch.graphs, batch.rules});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
   for (auto* part : {&batch.loc_graph, &batch.loc_rule, &batch.loc_index, &batch.loc_pair})
     ints.add(part, {batch.locations});
   for (auto* part : {&batch.pair_graph, &batch.pair_rule}) ints.add(part, {batch.pairs});
-  floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
-  floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
   floats.add(&batch.latent, {batch.graphs, spec.latent_features});
 }
 
-void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
-                 const mdp::ObservationSpec& spec) {
+void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
   Filler<int64_t> node_op(batch.node_op), node_graph(batch.node_graph), src(batch.edge_src), dst(batch.edge_dst),
       edge_graph(batch.edge_graph);
-  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat), globals(batch.globals), latent(batch.latent);
+  Filler<float> node_feat(batch.node_feat), edge_feat(batch.edge_feat);
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
@@ -109,28 +112,42 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
     dst.copy(o.edge_dst, first_node);
     edge_feat.copy(o.edge_feat);
     edge_graph.repeat(count_of(o.edge_src), g);
-    if (o.globals.empty()) {
+  }
+}
+
+void fill_globals(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
+                  const mdp::ObservationSpec& spec) {
+  Filler<float> globals(batch.globals), latent(batch.latent);
+  for (const auto* o : observations) {
+    if (o->globals.empty()) {
       globals.repeat(spec.global_features, 0);
     } else {
-      globals.copy(o.globals);
+      globals.copy(o->globals);
     }
-    if (o.latent.empty()) {
+    if (o->latent.empty()) {
       latent.repeat(spec.latent_features, 0);
     } else {
-      latent.copy(o.latent);
+      latent.copy(o->latent);
     }
   }
 }
 
-void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
+// node_row: of each node of each graph, in Encoding.nodes; empty: nodes one after the other.
+void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
+                  const std::vector<int64_t>& node_row) {
   const bool dreamed = any_dreamed(observations);
   Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), rule(batch.loc_rule),
       index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_rule(batch.pair_rule);
   int64_t pairs = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
+    const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
     counts.copy(o.counts);
-    if (!dreamed) node.copy(o.loc_node, batch.node_offset[static_cast<size_t>(g)]);
+    if (!dreamed && node_row.empty()) {
+      node.copy(o.loc_node, first_node);
+    } else if (!dreamed) {
+      for (const int32_t n : o.loc_node) node.put(node_row[static_cast<size_t>(first_node + n)]);
+    }
     for (int64_t x = 0; x < batch.rules; ++x) {
       const int64_t count = o.counts[static_cast<size_t>(x)];
       if (count == 0) continue;
@@ -147,22 +164,52 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 }  // namespace
 
 void GraphBatch::convert(torch::ScalarType type) {
-  for (auto* part : {&node_feat, &edge_feat, &globals, &latent}) *part = part->to(type);
+  for (auto* part : {&node_feat, &edge_feat, &globals, &latent}) {
+    if (part->defined()) *part = part->to(type);
+  }
+  if (!distinct) return;
+  distinct = std::make_shared<DistinctRows>(*distinct);
+  for (auto* part :
+       {&distinct->node_feat, &distinct->edge_feat, &distinct->nodes_per_graph, &distinct->edges_per_graph})
+    *part = part->to(type);
 }
 
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    torch::Device device) {
   if (observations.empty()) fail("collate: no observations");
   GraphBatch batch;
-  set_sizes(batch, observations, spec);
+  set_sizes(batch, observations, spec, false);
   Arena ints(torch::kInt64), floats(torch::kFloat32);
+  lay_out_graphs(batch, spec, ints, floats);
   lay_out(batch, spec, any_dreamed(observations), ints, floats);
   for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
-  fill_graphs(batch, observations, spec);
-  fill_actions(batch, observations);
+  fill_graphs(batch, observations);
+  fill_globals(batch, observations, spec);
+  fill_actions(batch, observations, {});
   if (!device.is_cpu()) {
     for (auto* arena : {&ints, &floats}) arena->move(device);
   }
+  return batch;
+}
+
+GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
+                   const RowTable& table, std::span<const RowIds* const> rows, torch::Device device) {
+  if (observations.empty()) fail("collate: no observations");
+  RLGO_CHECK_EQ(observations.size(), rows.size());
+  auto distinct = find_distinct(table, rows, device);
+  GraphBatch batch;
+  set_sizes(batch, observations, spec, true);
+  Arena ints(torch::kInt64), floats(torch::kFloat32);
+  lay_out(batch, spec, false, ints, floats);
+  for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
+  fill_globals(batch, observations, spec);
+  fill_actions(batch, observations, distinct.node_row);
+  if (!device.is_cpu()) {
+    for (auto* arena : {&ints, &floats}) arena->move(device);
+  }
+  batch.nodes = distinct.rows.rounds.back().nodes;
+  batch.edges = distinct.rows.rounds.back().edges;
+  batch.distinct = std::make_shared<DistinctRows>(std::move(distinct.rows));
   return batch;
 }
 

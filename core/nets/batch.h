@@ -3,18 +3,43 @@
 
 #include <torch/types.h>
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/mdp/mdp.h"
+#include "core/nets/graph_ops.h"
+#include "core/nets/local_rows.h"
 
 namespace rlgo::nets {
+
+// What the distinct rows of a round are made of: rows of the round before, and of this one. All int64.
+struct RoundRows {
+  int64_t nodes = 0, edges = 0;                   // U, V distinct rows of this round
+  torch::Tensor edge_before, edge_src, edge_dst;  // [V] rows of the round before: the edge's, its two nodes'
+  torch::Tensor node_before;                      // [U] row of the round before
+  torch::Tensor in_edge, in_node;                 // [*] an edge row of this round, and a node row that gets it
+  torch::Tensor out_edge, out_node;               // [*] likewise for edges that a node sends
+  torch::Tensor last_node, last_edge;  // [rows of the last round] their rows of this round; undefined: themselves
+};
+
+// The graphs of a batch with each distinct row once (local_rows.h).
+struct DistinctRows {
+  torch::Tensor node_op, node_feat, edge_feat;  // of the rows before the first round, local columns only
+  std::vector<RoundRows> rounds;
+  SparseCounts node_counts, edge_counts;           // rows of the last round in each graph
+  torch::Tensor nodes_per_graph, edges_per_graph;  // [B, 1] float32
+};
 
 // B graphs with N nodes, E edges, L legal locations in all. A "pair" is a (graph, rule) with at least one location; P
 // pairs, ordered by graph, then rule; locations are grouped by pair. Integers are int64, numbers float32.
 struct GraphBatch {
   int64_t graphs = 0, nodes = 0, edges = 0, locations = 0, pairs = 0;
   int64_t rules = 0, max_locations = 0;
+
+  // Where it is there, nodes and edges come as its rows alone: N and E count the rows of the last round, loc_node names
+  // them, and node_op ... edge_graph are undefined.
+  std::shared_ptr<DistinctRows> distinct;
 
   torch::Tensor node_op;     // [N]
   torch::Tensor node_feat;   // [N, node_features]
@@ -50,6 +75,10 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
                    torch::Device device = torch::kCPU);
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec,
                    torch::Device device = torch::kCPU);
+// The same with distinct rows: rows[i] is what `table` made of observations[i], which was checked then and is not
+// again.
+GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
+                   const RowTable& table, std::span<const RowIds* const> rows, torch::Device device = torch::kCPU);
 
 // The state as RLFlow names it: the four-tuple (graph_tuple, rule_tuples, location_masks, rule_mask).
 struct GraphTuple {

@@ -34,8 +34,8 @@ GnBlockImpl::GnBlockImpl(const EncoderOptions& options, Rng& rng) : options_(opt
   global_out_ = register_module("global_out", Dense(w, w, rng));
   node_parts_ =
       register_module("node_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
-  global_parts_ =
-      register_module("global_parts", Dense(w, 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
+  global_parts_ = register_module(
+      "global_parts", Dense(w, local() ? w : 3 * w, rng, DenseOptions{.gain = gain, .bias = false, .fan_in = 4 * w}));
   edge_norm_ = register_module("edge_norm", layer_norm(w));
   node_norm_ = register_module("node_norm", layer_norm(w));
   global_norm_ = register_module("global_norm", layer_norm(w));
@@ -53,23 +53,58 @@ Tensor GnBlockImpl::received(const GraphBatch& batch, const Tensor& edges) const
   return torch::cat({in, pool(edges, batch.edge_src, batch.nodes, mean)}, 1);
 }
 
+Tensor GnBlockImpl::received(const RoundRows& round, const Tensor& edges) const {
+  const auto gather = [&](const Tensor& edge, const Tensor& node) {
+    auto sums = link_sum(edges, edge, node, round.nodes);
+    if (options_.aggregation == Aggregation::sum) return sums;
+    const auto one = torch::ones({node.size(0), 1}, edges.options().requires_grad(false));
+    return sums / scatter_sum(one, node, round.nodes).clamp_min(1);
+  };
+  auto in = gather(round.in_edge, round.in_node);
+  return options_.both_directions ? torch::cat({in, gather(round.out_edge, round.out_node)}, 1) : in;
+}
+
 Encoding GnBlockImpl::forward(const GraphBatch& batch, const Encoding& input) {
-  const auto node_parts = node_parts_(input.nodes).split(options_.width, 1);       // as sender, as receiver, own
-  const auto global_parts = global_parts_(input.global).split(options_.width, 1);  // for edges, nodes, global
+  const int64_t w = options_.width;
+  const auto node_parts = node_parts_(input.nodes).split(w, 1);       // as sender, as receiver, own
+  const auto global_parts = global_parts_(input.global).split(w, 1);  // for edges, nodes, global; local: for global
 
   // 1. e'_k = phi^e(e_k, v_{r_k}, v_{s_k}, u)
-  const auto edge_hidden = add_rows(edge_in_(input.edges), {node_parts[0], batch.edge_src},
-                                    {node_parts[1], batch.edge_dst}, {global_parts[0], batch.edge_graph});
+  const auto edge_hidden =
+      add_rows(edge_in_(input.edges), {node_parts[0], batch.edge_src}, {node_parts[1], batch.edge_dst},
+               local() ? Rows{} : Rows{global_parts[0], batch.edge_graph});
   auto edges = update(input.edges, edge_hidden, edge_out_, edge_norm_);
   // 2. v'_i = phi^v(rho(E'_i), v_i, u)
-  const auto node_hidden =
-      add_rows(node_in_(received(batch, edges)) + node_parts[2], {global_parts[1], batch.node_graph});
+  auto node_hidden = node_in_(received(batch, edges)) + node_parts[2];
+  if (!local()) node_hidden = add_rows(node_hidden, {global_parts[1], batch.node_graph});
   auto nodes = update(input.nodes, node_hidden, node_out_, node_norm_);
   // 3. u' = phi^u(rho(E'), rho(V'), u)
   const bool mean = options_.pooling == Aggregation::mean;
   const auto pooled = torch::cat(
       {pool(nodes, batch.node_graph, batch.graphs, mean), pool(edges, batch.edge_graph, batch.graphs, mean)}, 1);
-  auto global = update(input.global, global_in_(pooled) + global_parts[2], global_out_, global_norm_);
+  auto global = update(input.global, global_in_(pooled) + global_parts.back(), global_out_, global_norm_);
+  return {nodes, edges, global};
+}
+
+Encoding GnBlockImpl::forward_distinct(const DistinctRows& rows, size_t number, const Encoding& input) {
+  RLGO_CHECK(local());
+  const RoundRows& round = rows.rounds[number];
+  const auto node_parts = node_parts_(input.nodes).split(options_.width, 1);  // as sender, as receiver, own
+  const auto edge_hidden = add_rows({}, {edge_in_(input.edges), round.edge_before}, {node_parts[0], round.edge_src},
+                                    {node_parts[1], round.edge_dst});
+  auto edges = update(add_rows({}, {input.edges, round.edge_before}), edge_hidden, edge_out_, edge_norm_);
+  const auto node_hidden = add_rows(node_in_(received(round, edges)), {node_parts[2], round.node_before});
+  auto nodes = update(add_rows({}, {input.nodes, round.node_before}), node_hidden, node_out_, node_norm_);
+
+  const auto in_last = [](const Tensor& x, const Tensor& last) { return last.defined() ? add_rows({}, {x, last}) : x; };
+  auto node_sums = counted_sum(in_last(nodes, round.last_node), rows.node_counts);
+  auto edge_sums = counted_sum(in_last(edges, round.last_edge), rows.edge_counts);
+  if (options_.pooling == Aggregation::mean) {
+    node_sums = node_sums / rows.nodes_per_graph.clamp_min(1);
+    edge_sums = edge_sums / rows.edges_per_graph.clamp_min(1);
+  }
+  auto global = update(input.global, global_in_(torch::cat({node_sums, edge_sums}, 1)) + global_parts_(input.global),
+                       global_out_, global_norm_);
   return {nodes, edges, global};
 }
 
@@ -80,7 +115,12 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
   op_table_ = register_parameter("op_table", normal_init({spec.ops, w}, 0.5, rng));
   // Random biases: with none, the layer norms that follow would hide the magnitude of a lone feature.
   const DenseOptions options_in{.bias_deviation = 0.5};
-  node_feat_ = register_module("node_feat", Dense(spec.node_features, w, rng, options_in));
+  int64_t node_features = spec.node_features;
+  if (options.block == Block::local) {
+    columns_ = torch::tensor(local_columns(spec), torch::kInt64);
+    node_features = columns_.size(0);
+  }
+  node_feat_ = register_module("node_feat", Dense(node_features, w, rng, options_in));
   edge_feat_ = register_module("edge_feat", Dense(spec.edge_features, w, rng, options_in));
   global_feat_ = register_module("global_feat", Dense(spec.global_features, w, rng, options_in));
   for (int round = 0; round < (options.shared ? 1 : options.rounds); ++round) {
@@ -90,11 +130,20 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
 
 Encoding EncoderImpl::forward(const GraphBatch& batch) {
   Encoding x;
-  x.nodes = add_rows(node_feat_(batch.node_feat), {op_table_, batch.node_op});
-  x.edges = edge_feat_(batch.edge_feat);
+  const auto block = [&](int round) -> GnBlock& { return blocks_[options_.shared ? 0 : static_cast<size_t>(round)]; };
   x.global = global_feat_(batch.globals);
-  for (int round = 0; round < options_.rounds; ++round)
-    x = blocks_[options_.shared ? 0 : static_cast<size_t>(round)]->forward(batch, x);
+  if (batch.distinct) {
+    const auto& rows = *batch.distinct;
+    x.nodes = add_rows(node_feat_(rows.node_feat), {op_table_, rows.node_op});
+    x.edges = edge_feat_(rows.edge_feat);
+    for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward_distinct(rows, static_cast<size_t>(r), x);
+    return x;
+  }
+  const auto read =
+      columns_.defined() ? batch.node_feat.index_select(1, columns_.to(batch.node_feat.device())) : batch.node_feat;
+  x.nodes = add_rows(node_feat_(read), {op_table_, batch.node_op});
+  x.edges = edge_feat_(batch.edge_feat);
+  for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward(batch, x);
   return x;
 }
 

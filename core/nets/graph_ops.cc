@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/base/error.h"
 #include "core/nets/kernels.h"
 
 namespace rlgo::nets {
@@ -71,6 +72,58 @@ struct ScatterSum : Function<ScatterSum> {
   }
 };
 
+Tensor link_raw(const Tensor& x, const Tensor& from, const Tensor& to, int64_t rows) {
+  auto out = torch::zeros({rows, x.size(1)}, x.options());
+  const auto dense = with_dense_rows(x);
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "link_sum", [&] {
+    kernels::link_rows<scalar_t>(out.data_ptr<scalar_t>(), dense.const_data_ptr<scalar_t>(), dense.stride(0),
+                                 from.const_data_ptr<int64_t>(), to.const_data_ptr<int64_t>(), from.size(0),
+                                 out.size(1));
+  });
+  return out;
+}
+
+struct LinkSum : Function<LinkSum> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& from, const Tensor& to, int64_t rows) {
+    ctx->save_for_backward({from, to});
+    ctx->saved_data["rows"] = x.size(0);
+    return link_raw(x, from, to, rows);
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    return {link_raw(grads[0], saved[1], saved[0], ctx->saved_data["rows"].toInt()), Tensor(), Tensor(), Tensor()};
+  }
+};
+
+struct CountedSum : Function<CountedSum> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& begin, const Tensor& row,
+                        const Tensor& count, const Tensor& chained) {
+    auto out = torch::empty({chained.size(0), x.size(1)}, x.options());
+    const auto from = with_dense_rows(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "counted_sum", [&] {
+      kernels::counted_sum<scalar_t>(out.data_ptr<scalar_t>(), from.const_data_ptr<scalar_t>(), from.stride(0),
+                                     begin.const_data_ptr<int64_t>(), row.const_data_ptr<int64_t>(),
+                                     count.const_data_ptr<int64_t>(), chained.const_data_ptr<int64_t>(), out.size(0),
+                                     out.size(1));
+    });
+    ctx->save_for_backward({begin, row, count, chained});
+    ctx->saved_data["rows"] = x.size(0);
+    return out;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    auto scratch = grads[0].clone(at::MemoryFormat::Contiguous);
+    auto grad = torch::zeros({ctx->saved_data["rows"].toInt(), scratch.size(1)}, scratch.options());
+    AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "counted_sum_backward", [&] {
+      kernels::counted_sum_backward<scalar_t>(grad.data_ptr<scalar_t>(), scratch.data_ptr<scalar_t>(),
+                                              saved[0].const_data_ptr<int64_t>(), saved[1].const_data_ptr<int64_t>(),
+                                              saved[2].const_data_ptr<int64_t>(), saved[3].const_data_ptr<int64_t>(),
+                                              scratch.size(0), scratch.size(1));
+    });
+    return {grad, Tensor(), Tensor(), Tensor(), Tensor()};
+  }
+};
+
 struct SegmentMax : Function<SegmentMax> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& segment, int64_t segments) {
     auto out = torch::empty({segments, x.size(1)}, x.options());
@@ -132,6 +185,15 @@ Tensor scatter_sum(const Tensor& x, const Tensor& index, int64_t rows) {
   return x.is_cpu() ? ScatterSum::apply(x, index, rows) : native::scatter_sum(x, index, rows);
 }
 
+Tensor link_sum(const Tensor& x, const Tensor& from, const Tensor& to, int64_t rows) {
+  return x.is_cpu() ? LinkSum::apply(x, from, to, rows) : native::link_sum(x, from, to, rows);
+}
+
+Tensor counted_sum(const Tensor& x, const SparseCounts& counts) {
+  return x.is_cpu() ? CountedSum::apply(x, counts.begin, counts.row, counts.count, counts.chained)
+                    : native::counted_sum(x, counts);
+}
+
 Tensor segment_max(const Tensor& x, const Tensor& segment, int64_t segments) {
   return x.is_cpu() ? SegmentMax::apply(x, segment, segments) : native::segment_max(x, segment, segments);
 }
@@ -152,6 +214,16 @@ Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b, const Rows& c)
 
 Tensor scatter_sum(const Tensor& x, const Tensor& index, int64_t rows) {
   return torch::zeros({rows, x.size(1)}, x.options()).index_add(0, index, x);
+}
+
+Tensor link_sum(const Tensor& x, const Tensor& from, const Tensor& to, int64_t rows) {
+  return scatter_sum(x.index_select(0, from), to, rows);
+}
+
+Tensor counted_sum(const Tensor& x, const SparseCounts& counts) {
+  RLGO_CHECK(!counts.chains);
+  const auto weighted = x.index_select(0, counts.row) * counts.count.to(x.scalar_type()).unsqueeze(1);
+  return scatter_sum(weighted, counts.sum, counts.chained.size(0));
 }
 
 Tensor segment_max(const Tensor& x, const Tensor& segment, int64_t segments) {

@@ -34,6 +34,50 @@ void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, in
 }
 
 template <typename T>
+void link_rows(T* out, const T* x, int64_t x_stride, const int64_t* from, const int64_t* to, int64_t links,
+               int64_t width) {
+  for (int64_t i = 0; i < links; ++i) {
+    T* __restrict target = out + to[i] * width;
+    const T* __restrict source = x + from[i] * x_stride;
+    for (int64_t c = 0; c < width; ++c) target[c] += source[c];
+  }
+}
+
+template <typename T>
+void counted_sum(T* out, const T* x, int64_t x_stride, const int64_t* begin, const int64_t* row, const int64_t* count,
+                 const int64_t* chained, int64_t sums, int64_t width) {
+  for (int64_t s = 0; s < sums; ++s) {
+    T* __restrict to = out + s * width;
+    if (chained[s] != 0) {
+      std::copy_n(to - width, width, to);
+    } else {
+      std::fill_n(to, width, T(0));
+    }
+    for (int64_t k = begin[s]; k < begin[s + 1]; ++k) {
+      const T* __restrict from = x + row[k] * x_stride;
+      const T times = static_cast<T>(count[k]);
+      for (int64_t c = 0; c < width; ++c) to[c] += times * from[c];
+    }
+  }
+}
+
+template <typename T>
+void counted_sum_backward(T* grad_x, T* grad, const int64_t* begin, const int64_t* row, const int64_t* count,
+                          const int64_t* chained, int64_t sums, int64_t width) {
+  for (int64_t s = sums; s-- > 0;) {
+    const T* __restrict from = grad + s * width;
+    for (int64_t k = begin[s]; k < begin[s + 1]; ++k) {
+      T* __restrict to = grad_x + row[k] * width;
+      const T times = static_cast<T>(count[k]);
+      for (int64_t c = 0; c < width; ++c) to[c] += times * from[c];
+    }
+    if (chained[s] == 0) continue;
+    T* __restrict before = grad + (s - 1) * width;
+    for (int64_t c = 0; c < width; ++c) before[c] += from[c];
+  }
+}
+
+template <typename T>
 void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows,
                  int64_t width) {
   for (int64_t begin = 0; begin < rows;) {
@@ -78,11 +122,16 @@ void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const 
   }
 }
 
-#define RLGO_INSTANTIATE(T)                                                                        \
-  template void add_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);              \
-  template void scatter_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);          \
-  template void segment_max<T>(T*, int64_t*, const T*, int64_t, const int64_t*, int64_t, int64_t); \
-  template void segment_log_softmax<T>(T*, const T*, const int64_t*, int64_t);                     \
+#define RLGO_INSTANTIATE(T)                                                                                           \
+  template void add_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                                 \
+  template void scatter_rows<T>(T*, const T*, int64_t, const int64_t*, int64_t, int64_t);                             \
+  template void link_rows<T>(T*, const T*, int64_t, const int64_t*, const int64_t*, int64_t, int64_t);                \
+  template void counted_sum<T>(T*, const T*, int64_t, const int64_t*, const int64_t*, const int64_t*, const int64_t*, \
+                               int64_t, int64_t);                                                                     \
+  template void counted_sum_backward<T>(T*, T*, const int64_t*, const int64_t*, const int64_t*, const int64_t*,       \
+                                        int64_t, int64_t);                                                            \
+  template void segment_max<T>(T*, int64_t*, const T*, int64_t, const int64_t*, int64_t, int64_t);                    \
+  template void segment_log_softmax<T>(T*, const T*, const int64_t*, int64_t);                                        \
   template void segment_log_softmax_backward<T>(T*, const T*, const T*, const int64_t*, int64_t);
 RLGO_INSTANTIATE(float)
 RLGO_INSTANTIATE(double)

@@ -15,6 +15,20 @@ void add_rows(T* out, const T* table, int64_t table_stride, const int64_t* index
 template <typename T>
 void scatter_rows(T* out, const T* x, int64_t x_stride, const int64_t* index, int64_t rows, int64_t width);
 
+// out[to[i]][:] += x[from[i]][:] for i < links. out has stride width.
+template <typename T>
+void link_rows(T* out, const T* x, int64_t x_stride, const int64_t* from, const int64_t* to, int64_t links,
+               int64_t width);
+
+// Weighted sums of rows, see SparseCounts in graph_ops.h. out [sums, width] is overwritten.
+template <typename T>
+void counted_sum(T* out, const T* x, int64_t x_stride, const int64_t* begin, const int64_t* row, const int64_t* count,
+                 const int64_t* chained, int64_t sums, int64_t width);
+// Adds the transposed of that to grad_x [rows, width]; `grad` [sums, width] is used as scratch.
+template <typename T>
+void counted_sum_backward(T* grad_x, T* grad, const int64_t* begin, const int64_t* row, const int64_t* count,
+                          const int64_t* chained, int64_t sums, int64_t width);
+
 // Column-wise maxima of runs of equal `segment` (sorted); argmax gets the row of each maximum, the first on ties.
 template <typename T>
 void segment_max(T* out, int64_t* argmax, const T* x, int64_t x_stride, const int64_t* segment, int64_t rows,

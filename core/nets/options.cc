@@ -13,6 +13,8 @@ void declare_encoder(OptionSink& o, int& rounds, int& width) {
 void declare(OptionSink& o, AgentOptions& agent) {
   o.heading("Agent");
   declare_encoder(o, agent.rounds, agent.width);
+  o.choice("gnn.block", agent.block, kBlocks,
+           "rows read the whole graph's latent too, or their neighbours alone, which computes equal rows once");
   o.choice("policy.location-head", agent.location_head, kLocationHeads, "scores matched nodes, or location numbers");
   o.number("policy.noop-bias", agent.noop_bias, -20, 20,
            "logit of NO-OP at the start; below 0 makes the first episodes longer");

@@ -10,6 +10,12 @@ namespace rlgo::nets {
 // How several vectors become one.
 enum class Aggregation : uint8_t { sum, mean };
 
+// What an edge's and a node's update reads. full: neighbours and the global latent (Battaglia et al. 2018). local:
+// neighbours alone, so that a row depends on its surroundings and equal surroundings are computed once (local_rows.h);
+// only the heads read the global latent.
+enum class Block : uint8_t { full, local };
+inline constexpr Named<Block> kBlocks[] = {{"full", Block::full}, {"local", Block::local}};
+
 struct EncoderOptions {
   int rounds = 3;                              // of message passing, 1..16
   int width = 64;                              // of node, edge and global latents, 4..1024
@@ -17,6 +23,7 @@ struct EncoderOptions {
   Aggregation pooling = Aggregation::mean;     // nodes, edges -> global
   bool both_directions = true;  // a node also gets the edges that it sends: it sees its consumers, not only its inputs
   bool shared = false;          // one set of weights for all rounds
+  Block block = Block::full;
 };
 
 // What the location head scores: the nodes that a location's match is at, or location numbers.
@@ -36,7 +43,8 @@ struct AgentOptions {
   bool both_directions = true;
   bool shared = false;
   double noop_bias = kNoopBias;  // -20..20
-  EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared}; }
+  Block block = Block::full;
+  EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared, block}; }
 };
 // Options gnn.*, policy.*.
 void declare(OptionSink& sink, AgentOptions& options);

@@ -109,6 +109,33 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   return speed;
 }
 
+// Prints what an actor and the learner do in a second with the options given, then the learner by block. Returns the
+// actor's steps.
+double bench_learner(const RunConfig& given, const std::function<std::unique_ptr<mdp::BatchEnv>()>& make_real) {
+  const auto measure = [&](nets::Block block, bool distinct) {
+    RunConfig config = given;
+    config.network.block = block;
+    config.ppo.distinct_rows = distinct;
+    config.ppo.target_kl = 0;  // all passes
+    const auto player = make_player(config, make_real(), false);
+    return learner_speed(config, *player.envs, *player.policy);
+  };
+  const auto own = measure(given.network.block, given.ppo.distinct_rows);
+  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n",
+              own.collected_per_s, static_cast<long long>(given.envs_per_actor));
+  std::printf("learner              %8.0f transitions/s (PPO update of %lld passes, gnn.block %s)\n", own.trained_per_s,
+              static_cast<long long>(given.ppo.epochs),
+              std::string(name_of(given.network.block, nets::kBlocks)).c_str());
+  const double full = measure(nets::Block::full, false).trained_per_s;
+  const double plain = measure(nets::Block::local, false).trained_per_s;
+  const double distinct = measure(nets::Block::local, true).trained_per_s;
+  std::printf(
+      "learner, by block    full %.0f, local %.0f (%.1f times), local with equal rows computed once %.0f (%.1f "
+      "times)\n",
+      full, plain, plain / full, distinct, distinct / full);
+  return own.collected_per_s;
+}
+
 // Dreamed steps, world model and controller together, and what one costs beside a real one.
 void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s,
                  double seconds) {
@@ -161,12 +188,9 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
     std::printf("  policy, batch %d    %8.2f ms an observation\n", batch,
                 inference_ms(*policy, observation, batch, seconds / 2));
   const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
-  const auto speed = learner_speed(config, *envs, *policy);
-  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n",
-              speed.collected_per_s, static_cast<long long>(config.envs_per_actor));
-  std::printf("  learner            %8.0f transitions/s (PPO update of %lld passes)\n", speed.trained_per_s,
-              static_cast<long long>(config.ppo.epochs));
-  bench_dream(config, *envs, observation, speed.collected_per_s, seconds);
+  const double collected_per_s = bench_learner(
+      config, [&] { return make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor); });
+  bench_dream(config, *envs, observation, collected_per_s, seconds);
   std::fflush(stdout);
 }
 

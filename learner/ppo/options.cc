@@ -10,6 +10,10 @@ void declare(OptionSink& o, PpoOptions& ppo) {
   o.number("ppo.lr", ppo.learning_rate, 0, 1, "learning rate of Adam", true);
   o.integer("ppo.epochs", ppo.epochs, 1, 1000, "passes over the collected data per update");
   o.integer("ppo.minibatch", ppo.minibatch, 1, 1000000, "transitions in a minibatch");
+  o.integer("ppo.segment", ppo.segment, 1, 1000000,
+            "successive transitions that are shuffled as one: they share most of their rows");
+  o.flag("ppo.distinct-rows", ppo.distinct_rows,
+         "with --gnn.block local: rows that are equal in a minibatch are computed once");
   o.number("ppo.entropy", ppo.entropy, 0, 100, "weight of the entropy bonus");
   o.number("ppo.value-weight", ppo.value_weight, 0, 100, "weight of the value loss");
   o.number("ppo.value-clip", ppo.value_clip, 0, 1e6, "clip range of the value's change; 0: off");

@@ -13,6 +13,8 @@ struct PpoOptions {
   double adam_epsilon = 1e-5;
   int epochs = 4;              // passes over the data, >= 1
   int minibatch = 64;          // transitions, >= 1
+  int segment = 16;            // with distinct rows: successive transitions that are shuffled as one, >= 1
+  bool distinct_rows = true;   // equal rows of a local encoder are computed once per minibatch
   double entropy = 0.01;       // weight of the entropy bonus, >= 0
   double value_weight = 0.5;   // >= 0; shared by both value heads
   double value_clip = 0;       // in units of the value scale; 0 = off

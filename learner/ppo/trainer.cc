@@ -31,11 +31,24 @@ void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t
   }
 }
 
+// [0, count) in segments of `length` that stand in a random order.
+std::vector<int64_t> shuffled(int64_t count, int64_t length, Rng& shuffle) {
+  std::vector<int64_t> segments, order;
+  for (int64_t first = 0; first < count; first += length) segments.push_back(first);
+  for (size_t i = segments.size(); i > 1; --i) std::swap(segments[i - 1], segments[shuffle.below(i)]);
+  for (const int64_t first : segments) {
+    for (int64_t i = first; i < std::min(first + length, count); ++i) order.push_back(i);
+  }
+  return order;
+}
+
 }  // namespace
 
 // All transitions of an update, one after the other.
 struct PpoTrainer::Data {
   std::vector<const mdp::Observation*> observations;
+  std::optional<nets::RowTable> table;  // of a local encoder's rows, and what each observation has of them
+  std::vector<nets::RowIds> rows;
   std::vector<mdp::Action> actions;
   std::vector<int64_t> versions;
   std::vector<float> old_log_prob, old_value_rule, old_value_location, advantage, returns;
@@ -97,6 +110,8 @@ void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
 PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& trajectories) const {
   Data data;
   const auto spec_hash = agent_->spec().hash();
+  if (const auto encoder = agent_->local_encoder(); encoder && options_.distinct_rows)
+    data.table.emplace(agent_->spec(), *encoder);
   for (const auto& trajectory : trajectories) {
     if (trajectory.spec_hash != spec_hash) {
       fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})",
@@ -109,6 +124,10 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
       const auto& step = trajectory.steps[t];
       check_step(step, trajectory, t);
       data.observations.push_back(&step.observation);
+      if (data.table) {
+        mdp::check(step.observation, agent_->spec());
+        data.rows.push_back(data.table->add(step.observation));
+      }
       data.actions.push_back(step.action);
       data.versions.push_back(trajectory.weights_version);
       data.old_log_prob.push_back(step.log_prob_rule + step.log_prob_location);
@@ -186,21 +205,28 @@ void PpoTrainer::step(Sums& sums) {
   ++sums.steps;
 }
 
+nets::GraphBatch PpoTrainer::collate(const Data& data, std::span<const int64_t> chosen) const {
+  std::vector<const mdp::Observation*> observations;
+  std::vector<const nets::RowIds*> rows;
+  for (const int64_t i : chosen) {
+    observations.push_back(data.observations[static_cast<size_t>(i)]);
+    if (data.table) rows.push_back(&data.rows[static_cast<size_t>(i)]);
+  }
+  return data.table ? nets::collate(observations, agent_->spec(), *data.table, rows, agent_->device())
+                    : nets::collate(observations, agent_->spec(), agent_->device());
+}
+
 PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size,
                                            bool first) {
   Minibatch result;
   if (chosen.empty()) return result;
-  std::vector<const mdp::Observation*> observations;
   std::vector<mdp::Action> actions;
-  for (const int64_t i : chosen) {
-    observations.push_back(data.observations[static_cast<size_t>(i)]);
-    actions.push_back(data.actions[static_cast<size_t>(i)]);
-  }
+  for (const int64_t i : chosen) actions.push_back(data.actions[static_cast<size_t>(i)]);
   const auto device = agent_->device();
   const auto type = agent_->parameters()[0].scalar_type();
   const auto index = torch::tensor(std::vector<int64_t>(chosen.begin(), chosen.end()), torch::kInt64);
   const auto pick = [&](const Tensor& all) { return all.index_select(0, index).to(device, type); };
-  auto batch = nets::collate(observations, agent_->spec(), device);
+  auto batch = collate(data, chosen);
   if (type != torch::kFloat32) batch.convert(type);
   const auto e = agent_->evaluate(batch, actions);
 
@@ -259,11 +285,9 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
 
   Sums sums;
   auto& stats = sums.stats;
-  std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
   const int64_t parts = (count + options_.minibatch - 1) / options_.minibatch;  // of nearly equal size
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
+    const auto order = shuffled(count, data.table ? options_.segment : 1, shuffle);
     for (int64_t part = 0; part < parts && !stats.early_stop; ++part) {
       const int64_t begin = part * count / parts, end = (part + 1) * count / parts;
       std::vector<int64_t> own;

@@ -81,6 +81,7 @@ class PpoTrainer {
   // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then
   // no step was taken.
   bool train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums);
+  nets::GraphBatch collate(const Data& data, std::span<const int64_t> chosen) const;
   struct Minibatch;
   Minibatch evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first);
   void step(Sums& sums);

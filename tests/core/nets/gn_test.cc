@@ -94,6 +94,20 @@ TEST(Encoder, MessagesFollowEdges) {
   EXPECT_EQ(changed_nodes(true, 2), (std::vector<bool>{false, true, true}));
 }
 
+// With a local block the global latent carries nothing back into nodes, however many rounds.
+TEST(Encoder, LocalRowsSeeTheirNeighboursAlone) {
+  Rng rng({5});
+  const auto a = random_observation(random_spec(), 6, rng);
+  auto b = a;
+  b.globals = {9, 9, 9, 9};
+  for (const auto block : {Block::local, Block::full}) {
+    auto encoder = make({.rounds = 3, .width = 8, .block = block});
+    const auto x = encoder(collate(a, random_spec())), y = encoder(collate(b, random_spec()));
+    EXPECT_EQ(torch::equal(x.nodes, y.nodes), block == Block::local);
+    EXPECT_FALSE(torch::allclose(x.global, y.global));
+  }
+}
+
 TEST(Encoder, SeesTheMagnitudeOfALoneFeature) {
   mdp::ObservationSpec spec{.ops = 1,
                             .node_features = 0,
