@@ -74,6 +74,7 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
   // Ranks that took part before and do not now keep their counters: they may come back.
   const auto ranks = static_cast<size_t>(mailbox_.size());
   if (state_.next_episode.size() < ranks) state_.next_episode.resize(ranks);
+  malformed_.resize(ranks);
 }
 
 LoopResult Loop::run() {

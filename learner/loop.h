@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/codec/coded.h"
 #include "core/comm/mailbox.h"
@@ -68,6 +69,12 @@ struct LoopResult {
   bool any_lost = false;          // an actor that was lost has not come back
 };
 
+// A message that is not what its tag says.
+class Malformed : public Error {
+ public:
+  using Error::Error;
+};
+
 // Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair
 // (peers.h). Everything is sent point to point, nothing blocks, so a dead actor costs its share only. How far actors
 // may run ahead: each published version permits each actor its share of (1 + max_lag) times steps_per_epoch; all that
@@ -78,13 +85,16 @@ class Loop {
   Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, LoopHooks hooks, comm::Handlers handlers = {},
        LoopState start = {});
 
-  // To the end, the actors' goodbyes included. Throws Error where an actor's environment does not fit.
+  // To the end, the actors' goodbyes included. A broken message is dropped, told, and counted as a lost episode where
+  // it was one. Throws Error where an actor's environment does not fit, or it sends broken messages only.
   LoopResult run();
 
  private:
   // Reads messages, tends the actors, calls the service hook. Whether any message came.
   bool service();
   void read(const comm::Incoming& message);
+  void read_from_actor(const comm::Incoming& message);
+  void drop_malformed(const comm::Incoming& message, const std::string& why);
   void read_trajectory(const comm::Incoming& message);
   void read_error(const comm::Incoming& message);
   void tend_actors();
@@ -120,6 +130,7 @@ class Loop {
   std::vector<mdp::Trajectory> buffer_;        // not stale
   int64_t buffered_steps_ = 0;                 // of real environments
   int64_t buffered_dream_steps_ = 0;
+  std::vector<int> malformed_;  // [ranks] messages in a row that could not be read
   EpochReport report_;
   int64_t received_steps_ = 0;  // in this epoch
   double started_at_s_ = 0;

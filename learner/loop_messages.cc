@@ -1,6 +1,7 @@
 // The learner's side of the messages, and of the actors' lives.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "learner/loop.h"
@@ -42,8 +43,55 @@ void Loop::read(const comm::Incoming& message) {
     if (message.tag == Tag::stop) fail("learner rank {} ended: {}", rank, message.payload);
     return;
   }
+  try {
+    read_from_actor(message);
+    malformed_.at(static_cast<size_t>(rank)) = 0;
+  } catch (const Malformed& e) {
+    drop_malformed(message, e.what());
+  }
+}
+
+// One broken message, of an actor with a fault of its own, costs that message; an actor that sends nothing else has
+// another build, or no sound environment.
+void Loop::drop_malformed(const comm::Incoming& message, const std::string& why) {
+  const bool episode = message.tag == Tag::trajectory;
+  say(fmt::format("actor {} sent a {} that is none; it is dropped: {}", message.source, comm::name(message.tag), why));
+  state_.lost += episode ? 1 : 0;
+  report_.lost += episode ? 1 : 0;
+  constexpr int kMostInARow = 20;
+  if (++malformed_.at(static_cast<size_t>(message.source)) >= kMostInARow)
+    fail("actor {} sent {} broken messages in a row, the last one: {}", message.source, kMostInARow, why);
+}
+
+namespace {
+
+// What `decode` makes of a message's payload; its errors as Malformed.
+template <typename Decode>
+auto decoded(const comm::Incoming& message, Decode decode) {
+  try {
+    return decode(message.payload);
+  } catch (const Error& e) {
+    throw Malformed(e.what());
+  }
+}
+
+// What the store, the best graph and the algorithm rely on.
+void check_facts(const mdp::Trajectory& facts) {
+  for (size_t i = 0; i < facts.steps.size(); ++i) {
+    const auto& step = facts.steps[i];
+    if (step.action.rule < 0 || step.action.location < 0 || !std::isfinite(step.reward) ||
+        !std::isfinite(step.info.cost_us))
+      throw Malformed(fmt::format("episode {}, step {}: rule {}, location {}, reward {}, cost {} us", facts.episode, i,
+                                  step.action.rule, step.action.location, step.reward, step.info.cost_us));
+  }
+}
+
+}  // namespace
+
+void Loop::read_from_actor(const comm::Incoming& message) {
+  const int rank = message.source;
   if (message.tag == Tag::hello) {
-    const auto hello = comm::decode_hello(message.payload);
+    const auto hello = decoded(message, comm::decode_hello);
     if (options_.spec_hash != 0 && hello.spec_hash != options_.spec_hash)
       fail(
           "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
@@ -66,7 +114,7 @@ void Loop::read(const comm::Incoming& message) {
   } else if (message.tag == Tag::error_report) {
     read_error(message);
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
-    roster_.beat(rank, comm::decode_heartbeat(message.payload));
+    roster_.beat(rank, decoded(message, comm::decode_heartbeat));
     if (message.tag == Tag::heartbeat) return;
     roster_.said_goodbye(rank);
     if (!stopping_) say(fmt::format("actor {} left", rank));
@@ -76,10 +124,11 @@ void Loop::read(const comm::Incoming& message) {
 }
 
 void Loop::read_trajectory(const comm::Incoming& message) {
-  auto coded = mdp::decode_coded(message.payload);
+  auto coded = decoded(message, mdp::decode_coded);
   const auto& facts = coded.facts;
   if (options_.spec_hash != 0 && facts.spec_hash != options_.spec_hash)
-    fail("a trajectory of actor {} has other observations than the learner expects", message.source);
+    throw Malformed(fmt::format("episode {} has other observations than the learner expects", facts.episode));
+  check_facts(facts);
   const auto steps = static_cast<int64_t>(facts.steps.size());
   report_.trajectory_bytes += sizeof(comm::FrameHeader) + message.payload.size();
   report_.trajectory_steps += steps;
@@ -102,7 +151,7 @@ void Loop::read_trajectory(const comm::Incoming& message) {
 }
 
 void Loop::read_error(const comm::Incoming& message) {
-  const auto report = comm::decode_error_report(message.payload);
+  const auto report = decoded(message, comm::decode_error_report);
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, report.episode + 1);
   state_.lost += 1;

@@ -108,8 +108,11 @@ int64_t device_peak_bytes(const Device& device) {
   return stats.reserved_bytes[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
 }
 
-void tune(const Device& device) {
-  if (device.kind == Device::Kind::cuda) at::globalContext().setBenchmarkCuDNN(true);
+void tune(const Device& device, bool deterministic) {
+  if (device.kind != Device::Kind::cuda) return;
+  at::globalContext().setBenchmarkCuDNN(!deterministic);
+  at::globalContext().setDeterministicCuDNN(deterministic);
+  at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
 }
 
 void set_threads(int threads) { at::set_num_threads(threads); }

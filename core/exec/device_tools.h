@@ -11,7 +11,9 @@ namespace rlgo::exec {
 int gpu_count();
 // Most memory that LibTorch has held on the device so far, bytes; 0 for the CPU.
 int64_t device_peak_bytes(const Device& device);
-// On a GPU: cuDNN tries its algorithms on the first batch of each shape and keeps the fastest. Once per process.
-void tune(const Device& device);
+// On a GPU, once per process: cuDNN tries its algorithms on the first batch of each shape and keeps the fastest; or,
+// where `deterministic`, only algorithms are used that come to the same bits each time (index_add without atomics, one
+// cuDNN algorithm). cuBLAS needs CUBLAS_WORKSPACE_CONFIG=:4096:8 in the environment for it, set before its first call.
+void tune(const Device& device, bool deterministic = false);
 
 }  // namespace rlgo::exec

@@ -10,6 +10,7 @@
 #   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
 #   after a USR1, which batch systems send as a warning. job_stopped tells which it was. Where a TERM or USR1
 #   ends the learner itself (it was not ready yet, or did not make it in time), the status is 75 too: start me again.
+# - Ranks on other hosts get OMP_NUM_THREADS too (mpirun itself takes its own variables there, no others).
 # - RLGO_MPIRUN_OPTIONS: more options for mpirun (hosts, network), separated by spaces.
 
 job_mpirun=
@@ -59,7 +60,7 @@ run_job() {
   trap 'job_stop USR1' USR1
   # A session of its own: the terminal's Ctrl-C must not reach mpirun, which would kill the ranks after a second.
   # shellcheck disable=SC2086  # several words
-  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery ${RLGO_MPIRUN_OPTIONS:-} \
+  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery -x OMP_NUM_THREADS ${RLGO_MPIRUN_OPTIONS:-} \
     "$RLGO_ROOT/launch/scripts/rank.sh" "$@" </dev/null &
   job_mpirun=$!
   (

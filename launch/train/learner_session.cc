@@ -112,13 +112,25 @@ void LearnerSession::open_folder(const std::string& config_text) {
     prices_.table->load(folder_.costs());
 }
 
+// To the ranks that wait for the start.
+void LearnerSession::give_sign() {
+  if (since_sign_.seconds() < config_.loop.heartbeat_s) return;
+  since_sign_.restart();
+  const std::string beat = comm::encode(comm::Heartbeat());
+  for (int rank = 1; rank < mailbox_.size(); ++rank) mailbox_.send(rank, comm::Tag::heartbeat, beat);
+}
+
 void LearnerSession::prepare() {
+  give_sign();
   if (prices_.table) {
     progress_.phase("timing operators");
     const bool known = !config_.resume.empty() || !config_.cost.table.empty();
     size_t timed = 0;
     if (!known) {
-      timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) { progress_.show(); });
+      timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) {
+        progress_.show();
+        give_sign();
+      });
     }
     line_.clear();
     if (prices_.groups) {
@@ -134,13 +146,14 @@ void LearnerSession::prepare() {
   identity.graph_hash = model_.graph.hash();
   identity.rules_hash = rules_->hash();
   best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
+  give_sign();
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
             probe.matches().total(), rules_->size());
   const auto initial = probe.reset(0);
   LearnerDevices devices{{device_}, false, {}};
   if (config_.loop.learners > 1) devices = meet_learners(config_, mailbox_);
   learner_device_ = devices.devices[0];
-  exec::tune(learner_device_);
+  tune_learner(config_, learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume(probe);
   if (config_.loop.learners > 1) {

@@ -45,6 +45,7 @@ class LearnerSession {
 
  private:
   void open_folder(const std::string& config_text);
+  void give_sign();
   void resume(env::RewriteEnv& probe);
   void adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe);
   learner::LoopHooks hooks();
@@ -61,6 +62,7 @@ class LearnerSession {
   std::shared_ptr<const rules::RuleSet> rules_;
   Prices prices_;
   RunFolder folder_;
+  Stopwatch since_sign_;
   FileLock lock_;            // on it
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;

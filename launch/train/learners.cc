@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "core/base/bytes.h"
@@ -112,22 +112,14 @@ learner::Inspect inspector(std::shared_ptr<const learner::Algorithm> algorithm, 
   };
 }
 
-// The head's message; nothing where it says stop.
-std::optional<Beginning> wait_for_beginning(comm::Mailbox& mailbox) {
-  for (;;) {
-    if (auto message = mailbox.take(Tag::learner, 0)) return decode_beginning(message->payload);
-    if (mailbox.take(Tag::stop, 0)) return std::nullopt;
-    mailbox.wait(100);
-  }
-}
-
 int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   mailbox.send(0, Tag::learner, encode(learner_place(config)));
-  const auto beginning = wait_for_beginning(mailbox);
-  if (!beginning) return 0;
+  const auto message = wait_for_start(mailbox, Tag::learner, kStartSilence_s, [] { return false; });
+  if (!message) return 0;
+  const auto beginning = std::make_unique<Beginning>(decode_beginning(message->payload));
   if (config.dream.encoder == learner::EncoderSource::ppo)
     config.dream.encoder = learner::EncoderSource::random;  // its weights come from the head, like all others
-  exec::tune(beginning->device);
+  tune_learner(config, beginning->device);
   const auto algorithm = make_algorithm({config, beginning->spec, beginning->device, beginning->initial, {}});
   algorithm->restore(learner::decode_checkpoint(beginning->state));
   algorithm->set_group(join(config, mailbox, beginning->device, beginning->nccl));
@@ -137,6 +129,11 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
 }
 
 }  // namespace
+
+void tune_learner(const RunConfig& config, const exec::Device& device) {
+  if (config.loop.reproducible) ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  exec::tune(device, config.loop.reproducible);
+}
 
 LearnerPlace learner_place(const RunConfig& config) {
   LearnerPlace place;

@@ -32,6 +32,9 @@ struct LearnerDevices {
 };
 LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
 
+// See exec::tune; deterministic where the run is to be reproducible.
+void tune_learner(const RunConfig& config, const exec::Device& device);
+
 // Rank 0 waits for all other learners; throws Error where one ends before.
 LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox);
 // Rank 0: sends each of them what it needs (spec, first observation, the algorithm's whole state), joins them. Returns

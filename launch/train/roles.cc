@@ -5,6 +5,8 @@
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/comm/device_group.h"
 #include "core/comm/protocol.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -26,19 +28,6 @@ actors::ActorOptions actor_options(const RunConfig& config, const Player& player
   return options;
 }
 
-// Sleeps until rank 0 has read everything without an error. False where it says stop instead.
-bool wait_for_start(comm::Mailbox& mailbox, comm::Incoming& costs) {
-  while (!should_stop()) {
-    if (auto message = mailbox.take(comm::Tag::costs, 0)) {
-      costs = std::move(*message);
-      return true;
-    }
-    if (mailbox.take(comm::Tag::stop, 0)) return false;
-    mailbox.wait(100);
-  }
-  return false;
-}
-
 void stop_actors(comm::Mailbox& mailbox) {
   for (int rank = 1; rank < mailbox.size(); ++rank)
     mailbox.send(rank, comm::Tag::stop, std::string(comm::kRankZeroFailed));
@@ -47,14 +36,32 @@ void stop_actors(comm::Mailbox& mailbox) {
 
 }  // namespace
 
+std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
+                                             const std::function<bool()>& should_stop) {
+  Stopwatch since_heard;
+  while (!should_stop()) {
+    if (auto message = mailbox.take(tag, 0)) return message;
+    if (mailbox.take(comm::Tag::stop, 0)) return {};
+    while (mailbox.take(comm::Tag::heartbeat, 0)) since_heard.restart();
+    if (since_heard.seconds() > silence_s)
+      throw comm::NoAnswer(
+          fmt::format("nothing was heard from rank 0 for {:.3g} s, and the run has not begun", silence_s));
+    mailbox.wait(100);
+  }
+  return {};
+}
+
 bool stopped_too(comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
   if (comm.rank() == 0) {
     stop_actors(mailbox);
     return false;
   }
-  comm::Incoming ignored;
-  return !wait_for_start(mailbox, ignored);
+  try {
+    return !wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
+  } catch (const comm::NoAnswer&) {
+    return false;
+  }
 }
 
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
@@ -78,8 +85,8 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
 
 int run_actor(const RunConfig& config, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
-  comm::Incoming first_costs;
-  if (!wait_for_start(mailbox, first_costs)) return 0;
+  const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
+  if (!first_costs) return 0;
   const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
   const auto model = load_model(config.model, config.env.reward == env::Reward::measured);
   const auto rules = load_rules(config);
@@ -90,7 +97,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     ask.should_stop = should_stop;
     const auto client = std::make_shared<CostClient>(mailbox, ask);
     prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
-    receive_costs(first_costs, *prices.table);
+    receive_costs(*first_costs, *prices.table);
     if (config.is_external()) prices.groups = remote_groups(prices.table, client);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {

@@ -1,10 +1,13 @@
 // What each rank of a training run does.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/comm/comm.h"
+#include "core/comm/mailbox.h"
 #include "launch/config.h"
 #include "launch/train/learners.h"
 
@@ -13,6 +16,14 @@ namespace rlgo::launch {
 // Exit status of a run that stored its state and wants to be started again with --resume: too few actors were left, a
 // learner died, or a batch system asked for the machine (sysexits' EX_TEMPFAIL).
 constexpr int kRestartStatus = 75;
+
+// Rank 0 reads, times operators and resumes before the others may begin; meanwhile it gives signs of life (a heartbeat
+// a second, but for single long steps). Where they stop for this long it is thought dead.
+constexpr double kStartSilence_s = 600;
+// Sleeps until rank 0's first message of this kind. Nothing where rank 0 says stop, or should_stop says so. Throws
+// comm::NoAnswer where nothing is heard from it for `silence_s`.
+std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
+                                             const std::function<bool()>& should_stop);
 
 // A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed
 // too, as it does where all read the same bad options; it alone tells then.

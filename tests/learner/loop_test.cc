@@ -106,7 +106,30 @@ TEST(Loop, OtherObservationsAreAnError) {
   EXPECT_THROW(run.run(), Error);
 }
 
-TEST(Loop, MalformedTrajectoryIsAnError) {
+TEST(Loop, BrokenMessagesAreDroppedAndCounted) {
+  int turn = 0;
+  Scripted run([&](comm::Mailbox& box) {
+    auto bad = trajectory(1, 0, 4), foreign = trajectory(2, 0, 4), sound = trajectory(3, 0, 4);
+    bad.steps[3].info.cost_us = std::nan("");
+    bad.spec_hash = sound.spec_hash = 5;
+    foreign.spec_hash = 77;
+    const std::string good = mdp::encode(sound);
+    for (const std::string& payload :
+         {std::string("none"), good.substr(0, good.size() / 2), mdp::encode(bad), mdp::encode(foreign)}) {
+      if (turn == 0) box.send(0, Tag::trajectory, payload);
+    }
+    if (turn == 0) box.send(0, Tag::heartbeat, "x");
+    if (turn++ == 1) box.send(0, Tag::trajectory, good);
+    return false;
+  });
+  run.options.spec_hash = 5;
+  const auto result = run.run();
+  EXPECT_EQ(result.state.epoch, 1);
+  EXPECT_EQ(run.algorithm.steps, 4);
+  EXPECT_EQ(result.state.lost, 4);
+}
+
+TEST(Loop, AnActorThatSendsBrokenMessagesOnlyIsAnError) {
   Scripted run([&](comm::Mailbox& box) {
     box.send(0, Tag::trajectory, "no trajectory");
     return false;

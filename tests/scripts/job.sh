@@ -109,3 +109,12 @@ expect "no checkpoint of its own" "" "$(started_run)"
 touch -d '1 hour ago' "$work/runs/mine/checkpoints/1.h5"
 expect "the run to go on with" "$work/runs/mine" "$(started_run)"
 rm -rf "$work"
+
+# What ranks on other hosts are to know is handed to mpirun, which takes nothing there by itself.
+work=$(mktemp -d)
+printf '#!/bin/sh\necho "$*" >%s/words\n' "$work" >"$work/mpirun"
+chmod +x "$work/mpirun"
+PATH=$work:$PATH OMP_NUM_THREADS=3 run_job 2 true
+grep -q -- '-x OMP_NUM_THREADS' "$work/words" || die "mpirun was started with: $(cat "$work/words")"
+echo "ok: OMP_NUM_THREADS goes to other hosts"
+rm -rf "$job_folder" "$work"
