@@ -128,7 +128,8 @@ def two_at_once(folder):
     assert interrupt(first) == 0
     complete(run)
     episodes = stored(run)
-    assert len(episodes) == len(set(episodes["episode"])) == max(episodes["episode"]) + 1, "episodes are missing, or stored twice"
+    assert len(episodes) == len(set(episodes["episode"])), "episodes are stored twice"
+    assert max(episodes["episode"]) + 1 - len(episodes) < 4, "more are missing than the four environments had begun"
     done = len(metrics(run))
     rlgo("--resume", "runs/r", "--epochs", done + 1, cwd=folder)
     assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, done + 2))
