@@ -13,6 +13,7 @@
 #include "core/comm/comm.h"
 #include "core/exec/device.h"
 #include "launch/commands/command.h"
+#include "launch/output.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/roles.h"
@@ -100,6 +101,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "rlgo: error: %s\n", e.what());
     }
     status = rlgo::launch::exit_status(e);
+    if (rank == 0) rlgo::launch::document_error({argv + 1, argv + argc}, status, e.what());
   }
   std::fflush(nullptr);
   if (comm) comm->close(patience_s(*comm, status), status);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/base/error.h"
@@ -237,6 +238,29 @@ std::map<std::string, std::string> Options::values() const {
   std::map<std::string, std::string> values;
   for (const Entry& e : entries_) values.emplace(e.option.key, e.option.get());
   return values;
+}
+
+nlohmann::ordered_json Options::to_json() const {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const Entry& e : entries_) {
+    const std::string text = e.option.get();
+    auto& value = out[e.option.key];
+    const bool bounded = !e.option.bounds.empty() && e.option.bounds.find_first_of("0123456789") != std::string::npos &&
+                         e.option.bounds.find('|') == std::string::npos;
+    const auto whole = bounded ? parse_int(text) : std::nullopt;
+    const auto number = bounded ? parse_double(text) : std::nullopt;
+    if (e.option.flag)
+      value = text == "true";
+    else if (e.option.repeatable)
+      value = text.empty() ? std::vector<std::string>() : split(text, ',');
+    else if (whole)
+      value = *whole;
+    else if (number)
+      value = *number;
+    else
+      value = text;
+  }
+  return out;
 }
 
 std::string Options::dump(const std::vector<std::string>& without) const {

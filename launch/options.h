@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ class Options : public OptionSink {
   std::string help(bool all) const;
   // The value of each option as text, by key.
   std::map<std::string, std::string> values() const;
+  // {"key": value} of all, in their order: true or false, numbers, lists of texts, texts.
+  nlohmann::ordered_json to_json() const;
   // All options but the named ones, with their values and help, as a configuration file that parse_config reads back.
   std::string dump(const std::vector<std::string>& without = {}) const;
 

@@ -3,12 +3,50 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <thread>
 
+#include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/usage.h"
+#include "launch/commands/command.h"
+#include "launch/options.h"
+#include "launch/revision.h"
 
 namespace rlgo::launch {
 
+namespace {
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Json envelope(const std::string& kind, int exit_status) {
+  return {{"schema", fmt::format("rlgo.{}/1", kind)},
+          {"rlgo", {{"version", kVersion}, {"revision", kRevision}}},
+          {"ended_utc", now_utc()},
+          {"machine", {{"host", host_name()}, {"cores", std::thread::hardware_concurrency()}}},
+          {"exit_status", exit_status}};
+}
+
+void write(const std::string& place, const Json& json) {
+  if (place != "-") return atomic_write(place, report::to_text(json));
+  std::fputs(report::to_text(json).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
 void declare(OptionSink& o, OutputOptions& options) {
+  o.text("json", options.json,
+         "file for the result as JSON, - for standard output (what people read then goes to standard error); "
+         "docs/json.md");
   o.flag("quiet", options.quiet, "no progress and no notes: the result and errors alone");
   o.flag("verbose", options.verbose, "also how the result came about");
 }
@@ -26,8 +64,34 @@ LogOptions Output::log(LogLevel usual) const {
 StatusLine Output::status_line() const { return {!quiet(), ::isatty(STDERR_FILENO) == 1}; }
 
 void Output::say(const std::string& text) const {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  std::FILE* out = options_.json == "-" ? stderr : stdout;
+  std::fputs(text.c_str(), out);
+  std::fflush(out);
+}
+
+void Output::document(const std::string& kind, int exit_status, const Options& options, Json body) const {
+  if (!wants_document()) return;
+  Json whole = envelope(kind, exit_status);
+  whole["options"] = options.to_json();
+  for (auto& [name, value] : body.items()) whole[name] = std::move(value);
+  write(options_.json, whole);
+}
+
+void document_error(const std::vector<std::string>& arguments, int exit_status, const std::string& message) {
+  std::string place;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] == "--json" && k + 1 < arguments.size()) place = arguments[k + 1];
+    if (arguments[k].starts_with("--json=")) place = arguments[k].substr(7);
+  }
+  if (place.empty()) return;
+  Json whole = envelope("error", exit_status);
+  whole["kind"] = exit_status == kUsageStatus ? "usage" : "failed";
+  whole["message"] = message;
+  try {
+    write(place, whole);
+  } catch (const Error&) {
+    // The message has been printed.
+  }
 }
 
 void Output::note(const std::string& text) const {

@@ -2,21 +2,27 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/log.h"
 #include "core/base/options.h"
 #include "core/base/status_line.h"
+#include "core/report/json.h"
 
 namespace rlgo::launch {
 
+class Options;
+using report::Json;
+
 struct OutputOptions {
+  std::string json;      // file for the result as JSON; "-": standard output; "": none
   bool quiet = false;    // results and errors alone
   bool verbose = false;  // also how they came about
 };
-// Options quiet, verbose.
+// Options json, quiet, verbose.
 void declare(OptionSink& sink, OutputOptions& options);
 
-// Results go to standard output; progress, notes and errors to standard error.
+// Results go to standard output (standard error where that is JSON's); progress, notes and errors to standard error.
 class Output {
  public:
   // Throws UsageError where the options exclude one another.
@@ -30,11 +36,19 @@ class Output {
   StatusLine status_line() const;
   // Prints a result as it is.
   void say(const std::string& text) const;
+  // Writes the document of a command where --json asks for it: `body` behind the members that all documents have
+  // (docs/json.md). `kind`: "optimise". Throws Error where the file cannot be written.
+  void document(const std::string& kind, int exit_status, const Options& options, Json body) const;
+  bool wants_document() const { return !options_.json.empty(); }
   // A note on standard error, a line; not where quiet.
   void note(const std::string& text) const;
 
  private:
   OutputOptions options_;
 };
+
+// What --json gets where the command fails: {"schema": "rlgo.error/1", ...}, by the words of the command line. Nothing
+// where it has no --json, or that cannot be written.
+void document_error(const std::vector<std::string>& arguments, int exit_status, const std::string& message);
 
 }  // namespace rlgo::launch

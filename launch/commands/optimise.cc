@@ -1,10 +1,12 @@
 // rlgo optimise: one model faster, in about a minute.
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/optimise/json.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
 #include "launch/commands/command.h"
@@ -130,7 +132,13 @@ int run_optimise(Context& context) {
                (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));
   else
     output.say(optimise::to_summary(result, output.quiet(), report_path));
-  return result.improved ? 0 : kNothingFoundStatus;
+  const int status = result.improved ? 0 : kNothingFoundStatus;
+  if (output.wants_document()) {
+    Json body = optimise::to_json(result);
+    body["report"] = report::file_json(report_path);
+    output.document("optimise", status, options, std::move(body));
+  }
+  return status;
 }
 
 }  // namespace rlgo::launch

@@ -70,17 +70,6 @@ std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& w
   return choose_rules(files);
 }
 
-const char* proof_name(rules::Proof proof) {
-  switch (proof) {
-    case rules::Proof::proved:
-      return "proved";
-    case rules::Proof::tested:
-      return "tested";
-    default:
-      return "unproved";
-  }
-}
-
 int run_rules(Context& context) {
   if (context.arguments.empty()) fail_usage("rules needs a subcommand\n{}", usage());
   const std::string& name = context.arguments[0];

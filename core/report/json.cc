@@ -1,0 +1,47 @@
+#include "core/report/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+
+namespace rlgo::report {
+namespace fs = std::filesystem;
+
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
+}
+
+Json file_json(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return nullptr;
+  return {{"file", path.string()}, {"bytes", fs::file_size(path, error)}, {"sha256", sha256_of(path)}};
+}
+
+Json rules_json(const rules::RuleSet& rules) {
+  return {{"count", rules.size()}, {"hash", fmt::format("{:016x}", rules.hash())}};
+}
+
+Json trace_json(const rules::RuleSet& rules, std::span<const search::Step> trace, std::span<const double> cost_us) {
+  Json out = Json::array();
+  for (size_t k = 0; k < trace.size(); ++k) {
+    out.push_back({{"rule", rules.name(trace[k].rule)},
+                   {"location", trace[k].location},
+                   {"proof", proof_name(rules.proof(trace[k].rule))},
+                   {"cost_us", k < cost_us.size() ? Json(cost_us[k]) : Json()}});
+  }
+  return out;
+}
+
+const char* proof_name(rules::Proof proof) {
+  switch (proof) {
+    case rules::Proof::proved:
+      return "proved";
+    case rules::Proof::tested:
+      return "tested";
+    default:
+      return "unproved";
+  }
+}
+
+}  // namespace rlgo::report

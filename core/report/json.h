@@ -1,0 +1,28 @@
+// Results as JSON: the parts that documents of several commands share (docs/json.md).
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "core/rules/rules.h"
+#include "core/search/search.h"
+
+namespace rlgo::report {
+
+// Members keep the order in which they are written. What is not a number (NaN, infinity) is written as null.
+using Json = nlohmann::ordered_json;
+
+// Indented by two, with a final newline. Bytes that are not UTF-8 become U+FFFD.
+std::string to_text(const Json& json);
+// {"file", "bytes", "sha256"}; null for "" and for what is no file.
+Json file_json(const std::filesystem::path& path);
+// {"count", "hash"} of the rules that might be applied.
+Json rules_json(const rules::RuleSet& rules);
+// [{"rule", "location", "proof", "cost_us"}]: rewrites in order. `cost_us`: after each; null where there is none.
+Json trace_json(const rules::RuleSet& rules, std::span<const search::Step> trace, std::span<const double> cost_us);
+// "proved", "tested", "unproved".
+const char* proof_name(rules::Proof proof);
+
+}  // namespace rlgo::report
