@@ -226,6 +226,7 @@ fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::opti
   if (score) checkpoint.numbers["score"] = *score;
   const fs::path path = path_of(folder_, number);
   learner::save(checkpoint, path);
+  scores_[number] = score && !std::isnan(*score) ? score : std::nullopt;
   const auto keep = best();
   const auto numbers = numbers_in(folder_);
   for (size_t i = static_cast<size_t>(keep_last_); i < numbers.size(); ++i) {
@@ -236,14 +237,19 @@ fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::opti
   return path;
 }
 
+std::optional<double> CheckpointFolder::score_of(int64_t number) const {
+  const auto known = scores_.find(number);
+  if (known != scores_.end()) return known->second;
+  return scores_[number] = learner::score_of(path_of(folder_, number));
+}
+
 std::optional<fs::path> CheckpointFolder::best() const {
   std::optional<fs::path> found;
   double lowest = 0;
   for (int64_t number : numbers_in(folder_)) {
-    const fs::path path = path_of(folder_, number);
-    const auto score = score_of(path);
+    const auto score = score_of(number);
     if (!score || (found && *score >= lowest)) continue;
-    found = path;
+    found = path_of(folder_, number);
     lowest = *score;
   }
   return found;

@@ -69,7 +69,8 @@ struct CheckpointOptions {
 // Options checkpoint.*.
 void declare(OptionSink& sink, CheckpointOptions& options);
 
-// The checkpoints of one run: keeps the newest `keep_last` and the one with the lowest score.
+// The checkpoints of one run: keeps the newest `keep_last` and the one with the lowest score. One object for a run:
+// what it knows of a file it does not read again.
 class CheckpointFolder {
  public:
   // Creates the folder, removes temporaries of a killed run. Throws Error where it cannot be written.
@@ -82,8 +83,12 @@ class CheckpointFolder {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  std::optional<double> score_of(int64_t number) const;
+
   std::filesystem::path folder_;
   int keep_last_;
+  // Of files that this object has written or read once: a file's hash is over all of it, and files never change.
+  mutable std::map<int64_t, std::optional<double>> scores_;
 };
 
 }  // namespace rlgo::learner

@@ -34,6 +34,10 @@ class Comm {
   virtual std::optional<Packet> try_receive() = 0;
   // Bytes on their way to one rank, or (-1) to all.
   virtual size_t pending_bytes(int to = -1) const = 0;
+  // A rank that is thought dead: what is half arrived from it counts no longer against what this rank can receive at
+  // once (it may never end, and 64 such would make this rank deaf). What arrives from it all the same is received.
+  virtual void forget(int /*rank*/) {}
+  virtual void remember(int /*rank*/) {}
   // Whether a packet is arriving in pieces: worth asking again soon, since pieces move only while both sides ask.
   virtual bool receiving() const { return false; }
   // Ends the communication, waiting at most `max_s` for the other ranks. Returns whether all took part; where not (a

@@ -254,6 +254,7 @@ bool Mailbox::flush(double max_s) {
 void Mailbox::forget(int peer) {
   Peer& entry = peers_.at(static_cast<size_t>(peer));
   entry.forgotten = true;
+  comm_.forget(peer);
   // A message that has left in part must end before another one begins, should the rank come back.
   if (entry.started) {
     entry.outgoing.resize(1);
@@ -262,7 +263,10 @@ void Mailbox::forget(int peer) {
   }
 }
 
-void Mailbox::remember(int peer) { peers_.at(static_cast<size_t>(peer)).forgotten = false; }
+void Mailbox::remember(int peer) {
+  peers_.at(static_cast<size_t>(peer)).forgotten = false;
+  comm_.remember(peer);
+}
 
 size_t Mailbox::waiting_bytes() const {
   size_t bytes = 0;

@@ -76,6 +76,7 @@ class MpiComm : public Comm {
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     pending_to_.resize(static_cast<size_t>(size_));
     sends_.resize(static_cast<size_t>(size_));
+    forgotten_.resize(static_cast<size_t>(size_));
   }
   ~MpiComm() override {
     if (!closed_) MpiComm::close(10, 1);
@@ -116,6 +117,9 @@ class MpiComm : public Comm {
 
   bool receiving() const override { return receiving_bytes_ > kShortBytes; }
 
+  void forget(int rank) override { set_forgotten(rank, true); }
+  void remember(int rank) override { set_forgotten(rank, false); }
+
   bool close(double max_s, int status) override {
     if (closed_) return true;
     closed_ = true;
@@ -143,7 +147,7 @@ class MpiComm : public Comm {
   }
 
   void start_receives() {
-    while (receives_.size() < kMaxReceives && receiving_bytes_ < kMaxReceiveBytes) {
+    while (receiving_ < kMaxReceives && receiving_bytes_ < kMaxReceiveBytes) {
       int found = 0;
       MPI_Message message;
       MPI_Status status;
@@ -153,11 +157,30 @@ class MpiComm : public Comm {
       Receiving& receiving = receives_.emplace_back();
       receiving.packet.source = status.MPI_SOURCE;
       receiving.packet.bytes.resize(static_cast<size_t>(count));
-      receiving_bytes_ += static_cast<size_t>(count);
+      count_receive(receiving, 1);
       if (MPI_Imrecv(receiving.packet.bytes.data(), count, MPI_BYTE, &message, &receiving.request) != MPI_SUCCESS) {
         receiving.done = receiving.broken = true;
       }
     }
+  }
+
+  // Those of forgotten ranks do not count.
+  void count_receive(const Receiving& receiving, int sign) {
+    if (forgotten_[static_cast<size_t>(receiving.packet.source)]) return;
+    receiving_ += static_cast<size_t>(sign);
+    receiving_bytes_ += static_cast<size_t>(sign) * receiving.packet.bytes.size();
+  }
+
+  void set_forgotten(int rank, bool forgotten) {
+    if (forgotten_.at(static_cast<size_t>(rank)) == forgotten) return;
+    const auto count = [&](int sign) {
+      for (const auto& receiving : receives_) {
+        if (receiving.packet.source == rank) count_receive(receiving, sign);
+      }
+    };
+    if (forgotten) count(-1);
+    forgotten_[static_cast<size_t>(rank)] = forgotten;
+    if (!forgotten) count(1);
   }
 
   // The first whole packet that no earlier packet of the same sender stands before.
@@ -175,9 +198,9 @@ class MpiComm : public Comm {
         ++it;
         continue;
       }
+      count_receive(*it, -1);
       Packet packet = std::move(it->packet);
       const bool broken = it->broken;
-      receiving_bytes_ -= packet.bytes.size();
       it = receives_.erase(it);
       if (!broken) return packet;
     }
@@ -204,7 +227,8 @@ class MpiComm : public Comm {
   std::list<Receiving> receives_;
   std::vector<size_t> pending_to_;
   size_t pending_ = 0;
-  size_t receiving_bytes_ = 0;
+  std::vector<bool> forgotten_;                 // [size_]
+  size_t receiving_ = 0, receiving_bytes_ = 0;  // under way, from ranks that are not forgotten
 };
 
 }  // namespace

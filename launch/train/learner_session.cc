@@ -219,8 +219,8 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.numbers["initial_cost_us"] = best_->initial_us();
   store_state(state, c);
   algorithm_->store(c);
-  learner::CheckpointFolder(folder_.checkpoints(), config_.checkpoint.keep)
-      .save(std::move(c), state.epoch, best_->best_us());
+  if (!checkpoints_) checkpoints_.emplace(folder_.checkpoints(), config_.checkpoint.keep);
+  checkpoints_->save(std::move(c), state.epoch, best_->best_us());
   store_costs();
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ class LearnerSession {
   Prices prices_;
   RunFolder folder_;
   Stopwatch since_sign_;
+  std::optional<learner::CheckpointFolder> checkpoints_;
   FileLock lock_;            // on it
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;

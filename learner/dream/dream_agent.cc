@@ -10,7 +10,6 @@
 #include "core/nets/weights.h"
 #include "learner/ppo/trainer_checkpoint.h"
 #include "learner/torch_tensors.h"
-#include "replay/sampler.h"
 
 namespace rlgo::learner {
 
@@ -212,7 +211,13 @@ void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const Upd
   if (options_.data == WorldData::store && is_head()) {
     const auto version = static_cast<uint64_t>(context.version);
     const std::filesystem::path place = options_.store.empty() ? rollouts_ : std::filesystem::path(options_.store);
-    replay::Sampler sampler(place, Rng({seed_, version, 0x5A3}), true);
+    const Rng draws({seed_, version, 0x5A3});
+    if (sampler_) {
+      sampler_->refresh(draws);
+    } else {
+      sampler_.emplace(place, draws, true);
+    }
+    auto& sampler = *sampler_;
     for (const auto& part : sampler.broken()) {
       if (broken_parts_.insert(part.path.string()).second)
         report.notes.push_back(fmt::format("left out: {}", part.reason));

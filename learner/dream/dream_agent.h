@@ -20,6 +20,7 @@
 #include "learner/dream/options.h"
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
+#include "replay/sampler.h"
 
 namespace rlgo::learner {
 
@@ -85,9 +86,10 @@ class DreamAgent : public Algorithm {
   std::filesystem::path rollouts_;
   int episode_steps_;
   Phase phase_ = Phase::collect;
-  int64_t first_dream_epoch_ = -1;      // model-based: from which on the model is frozen; -1: not yet
-  double reward_correlation_ = 0;       // running, on held-out episodes; hybrid's gate
-  std::set<std::string> broken_parts_;  // of the store, told already
+  int64_t first_dream_epoch_ = -1;          // model-based: from which on the model is frozen; -1: not yet
+  double reward_correlation_ = 0;           // running, on held-out episodes; hybrid's gate
+  std::optional<replay::Sampler> sampler_;  // of the store, once it was needed
+  std::set<std::string> broken_parts_;      // of the store, told already
 };
 
 }  // namespace rlgo::learner

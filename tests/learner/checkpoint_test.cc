@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 
 #include "core/base/file.h"
@@ -135,6 +136,18 @@ TEST(CheckpointFolder, KeepsTheLastAndTheBest) {
   checkpoints.save(make_checkpoint(), 5, 3);  // as good, and newer
   EXPECT_THAT(file_names(folder), ElementsAre("checkpoint-00000004.h5", "checkpoint-00000005.h5"));
   EXPECT_EQ(load(*checkpoints.best()).numbers.at("score"), 3);
+}
+
+// Hashing all kept files at each checkpoint would read gigabytes: what was written is known.
+TEST(CheckpointFolder, DoesNotReadAgainWhatItKnows) {
+  const TempFolder folder;
+  const CheckpointFolder checkpoints(folder, 2);
+  const auto first = checkpoints.save(make_checkpoint(), 1, 3.0);
+  std::ofstream(first) << "damaged";
+  checkpoints.save(make_checkpoint(), 2, 4.0);
+  checkpoints.save(make_checkpoint(), 3, 5.0);
+  EXPECT_EQ(checkpoints.best(), first);
+  EXPECT_NE(CheckpointFolder(folder, 2).best(), first) << "a new object looks at the files";
 }
 
 TEST(CheckpointFolder, WithoutScoresOnlyTheLast) {

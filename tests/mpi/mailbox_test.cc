@@ -1,4 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "core/base/hash.h"
 #include "core/comm/device_group.h"
@@ -74,6 +79,66 @@ TEST_F(Mpi, PublishedWeightsArriveAtAll) {
   while (world().wait_for(Tag::weights, 0).payload != newest) {
   }
   EXPECT_TRUE(box().flush(60));
+}
+
+// Flags between the ranks of one machine, for ranks that move no messages.
+class Flags {
+ public:
+  Flags() : folder_(std::filesystem::temp_directory_path() / ("rlgo-mpi-test-" + std::to_string(::getppid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  void raise(const std::string& name) const { std::ofstream(folder_ / name) << "x"; }
+  void wait_for(const std::string& name) const {
+    while (!std::filesystem::exists(folder_ / name)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  void remove() const { std::filesystem::remove_all(folder_); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Rank 0: packets of `size` bytes from one rank; how many came before max_s were over or `count` were there.
+size_t receive_from(comm::Comm& comm, int source, size_t size, size_t count, double max_s) {
+  const Stopwatch watch;
+  size_t received = 0;
+  while (received < count && watch.seconds() < max_s) {
+    if (const auto packet = comm.try_receive()) received += packet->source == source && packet->bytes.size() == size;
+  }
+  return received;
+}
+
+// Rank 1 begins more packets than rank 0 takes at once and moves nothing after that, as if it had died.
+TEST_F(Mpi, RanksThatAreForgottenDoNotMakeDeaf) {
+  if (world().size() < 3) GTEST_SKIP() << "three ranks are needed";
+  constexpr size_t kCount = 80, kBytes = 2000000;
+  comm::Comm& comm = world().comm;
+  const Flags flags;
+  const auto send = [&](const std::string& bytes) {
+    comm.send(0, std::make_shared<const std::string>(bytes), 0, bytes.size());
+  };
+  if (world().rank() == 0) {
+    flags.wait_for("begun");
+    receive_from(comm, 1, kBytes, 1, 0.2);  // all that it takes is under way
+    flags.raise("send");
+    comm.forget(1);
+    EXPECT_EQ(receive_from(comm, 2, 7, 1, 60), 1u) << "deaf";
+    flags.raise("wake");
+    comm.remember(1);
+    EXPECT_EQ(receive_from(comm, 1, kBytes, kCount, 60), kCount) << "who was thought dead and is not loses nothing";
+    flags.raise("over");
+  } else if (world().rank() == 1) {
+    for (size_t i = 0; i < kCount; ++i) send(pattern(kBytes, i));
+    flags.raise("begun");
+    flags.wait_for("wake");
+    while (comm.pending_bytes() > 0) EXPECT_FALSE(comm.try_receive());
+  } else {
+    flags.wait_for("send");
+    if (world().rank() == 2) send("hear me");
+    while (comm.pending_bytes() > 0) EXPECT_FALSE(comm.try_receive());
+  }
+  flags.wait_for("over");
+  world().meet();
+  if (world().rank() == 0) flags.remove();
 }
 
 TEST_F(Mpi, CountersOfSenderAndReceiverAgree) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/base/file.h"
 #include "replay/parts.h"
 #include "replay/ring.h"
@@ -191,6 +193,36 @@ TEST(Sampler, SequencesAreUniformOverTheirStarts) {
   EXPECT_EQ(sampler.sequence(5).episode, 2);
   EXPECT_THAT([&] { sampler.sequence(6); }, ThrowsMessage<Error>(HasSubstr("no episode of 6 steps")));
   EXPECT_THAT([&] { sampler.sequence(0); }, ThrowsMessage<Error>(HasSubstr("sequence of 0 steps")));
+}
+
+// A store that grows: what is known is not read again, what came is found, what went is left out.
+TEST(Sampler, RefreshesByWhatIsNew) {
+  const TempFolder folder;
+  const auto write = [&](int64_t episode) {
+    RolloutWriter writer(folder, make_header());
+    writer.append(make_trajectory(make_spec(), episode, 3));
+  };
+  write(0);
+  Sampler sampler(folder, Rng({1}), true);
+  write(1);
+  std::ofstream(folder / "part-000-000000.h5", std::ios::in | std::ios::out) << "altered";  // in its first bytes
+  sampler.refresh(Rng({2}));
+  EXPECT_EQ(sampler.episodes(), 2) << "the first part was hashed again";
+  std::filesystem::remove(folder / "part-000-000000.h5");
+  sampler.refresh(Rng({3}));
+  EXPECT_EQ(sampler.episodes(), 1);
+  EXPECT_EQ(sampler.episode().episode, 1);
+}
+
+TEST(Sampler, LeavesOutAPartThatBreaksWhileItIsUsed) {
+  const TempFolder folder;
+  RolloutWriter writer(folder, make_header(), {.episodes_per_part = 1});
+  for (int64_t e = 0; e < 4; ++e) writer.append(make_trajectory(make_spec(), e, 3));
+  Sampler sampler(folder, Rng({1}), true);
+  std::filesystem::resize_file(folder / "part-000-000002.h5", 1000);
+  for (int i = 0; i < 30; ++i) EXPECT_NE(sampler.episode().episode, 2);
+  EXPECT_EQ(sampler.episodes(), 3);
+  ASSERT_EQ(sampler.broken().size(), 1u);
 }
 
 TEST(Sampler, EmptyStoreAndForeignSpecs) {
