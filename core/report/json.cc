@@ -22,7 +22,7 @@ Json rules_json(const rules::RuleSet& rules) {
   return {{"count", rules.size()}, {"hash", fmt::format("{:016x}", rules.hash())}};
 }
 
-Json trace_json(const rules::RuleSet& rules, std::span<const search::Step> trace, std::span<const double> cost_us) {
+Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us) {
   Json out = Json::array();
   for (size_t k = 0; k < trace.size(); ++k) {
     out.push_back({{"rule", rules.name(trace[k].rule)},

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/rules/rules.h"
-#include "core/search/search.h"
+#include "core/rules/trace.h"
 
 namespace rlgo::report {
 
@@ -21,7 +21,7 @@ Json file_json(const std::filesystem::path& path);
 // {"count", "hash"} of the rules that might be applied.
 Json rules_json(const rules::RuleSet& rules);
 // [{"rule", "location", "proof", "cost_us"}]: rewrites in order. `cost_us`: after each; null where there is none.
-Json trace_json(const rules::RuleSet& rules, std::span<const search::Step> trace, std::span<const double> cost_us);
+Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us);
 // "proved", "tested", "unproved".
 const char* proof_name(rules::Proof proof);
 
