@@ -60,6 +60,7 @@ size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::sh
   if (prices.groups) prices.groups->postpone();  // one request for all of them
   env::EnvOptions quiet = config.env;
   quiet.reward = env::Reward::step;  // whole graphs need not be timed here
+  quiet.prices_locations = false;    // nor each rewrite that is possible
   env::RewriteEnv env(graph, std::move(rules), prices.model, quiet);
   actors::RandomPolicy policy;
   Rng rng({config.seed, 0xC057});

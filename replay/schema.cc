@@ -58,6 +58,7 @@ void write_header(h5::Writer& file, const StoreHeader& header) {
   file.attribute("global_features", int64_t{spec.global_features});
   file.attribute("xfers", int64_t{spec.rules});
   file.attribute("max_locations", int64_t{spec.max_locations});
+  file.attribute("location_features", int64_t{spec.location_features});
   file.put_strings("xfer_names", spec.rule_names);
 }
 
@@ -65,9 +66,10 @@ StoreHeader read_header(const h5::Reader& file) {
   const std::string path = file.path().string();
   if (const auto format = file.attribute_text("format"); format != kFormat)
     fail("{}: format '{}', not '{}'", path, format, kFormat);
-  if (const auto version = file.attribute_int("version"); version != kVersion) {
-    fail("{}: version {} of the rollout format; this program reads version {}{}", path, version, kVersion,
-         version == 1 ? "; results/rlgo_results reads both" : "");
+  const auto version = file.attribute_int("version");
+  if (version < kOldest || version > kVersion) {
+    fail("{}: version {} of the rollout format; this program reads versions {} to {}{}", path, version, kOldest,
+         kVersion, version == 1 ? "; results/rlgo_results reads all" : "");
   }
   if (const auto coding = file.attribute_text("coding"); coding != kCoding) {
     fail("{}: observations are coded as '{}'; this program reads '{}'", path, coding, kCoding);
@@ -85,6 +87,7 @@ StoreHeader read_header(const h5::Reader& file) {
   spec.global_features = static_cast<int32_t>(file.attribute_int("global_features"));
   spec.rules = static_cast<int32_t>(file.attribute_int("xfers"));
   spec.max_locations = static_cast<int32_t>(file.attribute_int("max_locations"));
+  if (version >= 3) spec.location_features = static_cast<int32_t>(file.attribute_int("location_features"));
   spec.rule_names = file.strings("xfer_names");
   if (file.attribute_uint("spec_hash") != spec.hash()) fail("{}: the observation spec does not match its hash", path);
   return header;

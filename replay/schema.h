@@ -14,7 +14,9 @@
 namespace rlgo::replay {
 
 constexpr std::string_view kFormat = "rlgo-rollouts";
-constexpr int64_t kVersion = 2;  // raised by any change of a dataset's meaning; readers refuse other versions
+// Raised by any change of a dataset's meaning. This program writes kVersion, reads kOldest to kVersion and refuses
+// others.
+constexpr int64_t kVersion = 3, kOldest = 2;
 constexpr std::string_view kCoding = "difference";  // how observations are stored: core/codec/observation_code.h
 
 // What all episodes of a part share; attributes of its root group.

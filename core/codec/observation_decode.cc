@@ -7,7 +7,7 @@
 namespace rlgo::mdp {
 namespace {
 
-Observation get_whole(ByteReader& in) {
+Observation get_whole(ByteReader& in, bool detailed) {
   Observation o;
   o.node_op = in.get_vector<int32_t>();
   o.node_feat = in.get_vector<float>();
@@ -17,28 +17,14 @@ Observation get_whole(ByteReader& in) {
   o.globals = in.get_vector<float>();
   o.counts = in.get_vector<int32_t>();
   o.loc_node = in.get_vector<int32_t>();
+  if (!detailed) return o;
+  o.loc_feat = in.get_vector<float>();
+  o.loc_rest_end = in.get_vector<int32_t>();
+  o.loc_rest = in.get_vector<int32_t>();
   return o;
 }
 
-size_t get_at_most(ByteReader& in, std::string_view what, size_t limit) {
-  const uint64_t value = in.get_varint();
-  if (value > limit) fail("observation code: {} is {}, above {}", what, value, limit);
-  return static_cast<size_t>(value);
-}
-
-// A number in [0, limit).
-size_t get_index(ByteReader& in, std::string_view what, size_t limit) {
-  const uint64_t value = in.get_varint();
-  if (value >= limit) fail("observation code: {} is {} of {}", what, value, limit);
-  return static_cast<size_t>(value);
-}
-
-size_t checked(int64_t value, std::string_view what, size_t limit) {
-  if (value < 0 || static_cast<uint64_t>(value) >= limit) fail("observation code: {} is {} of {}", what, value, limit);
-  return static_cast<size_t>(value);
-}
-
-Sizes get_sizes(ByteReader& in) {
+Sizes get_sizes(ByteReader& in, bool detailed) {
   Sizes sizes;
   sizes.nodes = get_at_most(in, "number of nodes", kMaxNodes);
   sizes.node_width = get_at_most(in, "width of nodes", kMaxWidth);
@@ -46,18 +32,24 @@ Sizes get_sizes(ByteReader& in) {
   sizes.edge_width = get_at_most(in, "width of edges", kMaxWidth);
   sizes.globals = get_at_most(in, "number of global features", kMaxWidth);
   sizes.rules = get_at_most(in, "number of rules", kMaxNodes);
+  if (!detailed) return sizes;
+  const size_t details = get_at_most(in, "width of locations", 2 * kMaxWidth + 1);
+  sizes.location_width = details >> 1;
+  sizes.rest = (details & 1) != 0;
   return sizes;
 }
 
 class Decoder {
  public:
-  Decoder(const Observation* base, ByteReader& in) : in_(in), sizes_(get_sizes(in)), width_(sizes_.node_width) {
+  Decoder(const Observation* base, bool detailed, ByteReader& in)
+      : in_(in), sizes_(get_sizes(in, detailed)), width_(sizes_.node_width) {
     Sizes base_sizes;
     if (base == nullptr || !in_order(*base, &base_sizes) || !base_sizes.same_widths(sizes_) ||
         (base_sizes.nodes > 0) != (sizes_.nodes > 0))
       return;
     base_ = base;
     base_nodes_ = base_sizes.nodes;
+    locations_of_base_ = base_sizes.location_width == sizes_.location_width && base_sizes.rest == sizes_.rest;
   }
 
   Observation run() {
@@ -69,7 +61,7 @@ class Decoder {
       if (from_[i] >= 0) to_[static_cast<size_t>(from_[i])] = static_cast<int32_t>(i);
     }
     get_edges();
-    get_locations();
+    get_locations(locations_of_base_ ? base_ : nullptr, to_, sizes_, in_, now_);
     get_globals();
     return std::move(now_);
   }
@@ -288,60 +280,6 @@ class Decoder {
     append_edge(source, i, features);
   }
 
-  void get_locations() {
-    size_t others = get_at_most(in_, "number of rules with new locations", sizes_.rules);
-    size_t next = others > 0 ? get_index(in_, "rule with new locations", sizes_.rules) : sizes_.rules;
-    size_t base_at = 0, total = 0;
-    std::vector<int32_t> before;
-    now_.counts.reserve(sizes_.rules);
-    for (size_t x = 0; x < sizes_.rules; ++x) {
-      const auto base_count = base_ == nullptr ? 0 : static_cast<size_t>(base_->counts[x]);
-      size_t count = base_count;
-      if (x == next)
-        count = checked(in_.get_signed_varint() + static_cast<int64_t>(base_count), "number of locations",
-                        (sizes_.nodes > 0 ? kMaxLocations - total : INT32_MAX) + 1);
-      now_.counts.push_back(static_cast<int32_t>(count));
-      if (sizes_.nodes > 0) {
-        before.clear();
-        for (size_t k = 0; k < base_count; ++k) {
-          const int32_t node = to_[static_cast<size_t>(base_->loc_node[base_at + k])];
-          if (node >= 0) {
-            before.push_back(node);
-          } else if (x != next) {
-            fail("observation code: a location of rule {} is at a node that is gone", x);
-          }
-        }
-        if (x != next)
-          now_.loc_node.insert(now_.loc_node.end(), before.begin(), before.end());
-        else
-          get_list(before, count);
-        total += count;
-        base_at += base_count;
-      }
-      if (x == next && --others > 0) next = x + 1 + get_index(in_, "rule with new locations", sizes_.rules - x - 1);
-    }
-  }
-
-  void get_list(const std::vector<int32_t>& before, size_t count) {
-    size_t left = count, b = 0;
-    const auto take = [&](std::string_view what, size_t limit) { return get_at_most(in_, what, limit); };
-    const size_t start = now_.loc_node.size();
-    while (left > 0) {
-      const size_t copies = take("number of copied locations", std::min(left, before.size() - b));
-      now_.loc_node.insert(now_.loc_node.end(), before.begin() + static_cast<std::ptrdiff_t>(b),
-                           before.begin() + static_cast<std::ptrdiff_t>(b + copies));
-      b += copies;
-      left -= copies;
-      if (left == 0) return;
-      b += take("number of skipped locations", before.size() - b);
-      for (size_t inserted = take("number of new locations", left); inserted > 0; --inserted, --left) {
-        const int64_t previous = now_.loc_node.size() == start ? 0 : now_.loc_node.back();
-        now_.loc_node.push_back(
-            static_cast<int32_t>(checked(previous + in_.get_signed_varint(), "node of a location", sizes_.nodes)));
-      }
-    }
-  }
-
   void get_globals() {
     now_.globals.assign(sizes_.globals, 0.0f);
     if (base_ != nullptr) now_.globals = base_->globals;
@@ -353,7 +291,8 @@ class Decoder {
   const size_t width_;
   const Observation* base_ = nullptr;
   size_t base_nodes_ = 0;
-  size_t cursor_ = 0;  // row of the base
+  bool locations_of_base_ = false;  // whether there are some that say as much as these
+  size_t cursor_ = 0;               // row of the base
   Observation now_;
   std::vector<DerivedColumn> derived_;
   std::vector<int32_t> from_, to_, base_first_;
@@ -365,11 +304,13 @@ class Decoder {
 Observation decode_observation(const Observation* base, ByteReader& in) {
   switch (const auto kind = in.get<CodeKind>(); kind) {
     case CodeKind::whole:
-      return get_whole(in);
+    case CodeKind::whole_detailed:
+      return get_whole(in, kind == CodeKind::whole_detailed);
     case CodeKind::difference:
-      return Decoder(base, in).run();
+    case CodeKind::difference_detailed:
+      return Decoder(base, kind == CodeKind::difference_detailed, in).run();
     default:
-      fail("observation code: kind {}, known are 0 and 1", static_cast<int>(kind));
+      fail("observation code: kind {}, known are 0 to 3", static_cast<int>(kind));
   }
 }
 

@@ -7,10 +7,9 @@
 namespace rlgo::mdp {
 namespace {
 
-constexpr size_t kLookBack = 64;   // rows or edges that are tried as references
-constexpr size_t kLookAhead = 48;  // locations that may be skipped at once
+constexpr size_t kLookBack = 64;  // rows or edges that are tried as references
 
-void put_whole(const Observation& o, ByteWriter& out) {
+void put_whole(const Observation& o, bool detailed, ByteWriter& out) {
   out.put_vector(o.node_op);
   out.put_vector(o.node_feat);
   out.put_vector(o.edge_src);
@@ -19,6 +18,10 @@ void put_whole(const Observation& o, ByteWriter& out) {
   out.put_vector(o.globals);
   out.put_vector(o.counts);
   out.put_vector(o.loc_node);
+  if (!detailed) return;
+  out.put_vector(o.loc_feat);
+  out.put_vector(o.loc_rest_end);
+  out.put_vector(o.loc_rest);
 }
 
 class Encoder {
@@ -34,12 +37,15 @@ class Encoder {
         now_first_(facts.first_edge),
         told_(told),
         out_(out),
-        width_(facts.sizes.node_width) {}
+        width_(facts.sizes.node_width),
+        locations_of_base_(!base.counts.empty() && base_facts.sizes.location_width == facts.sizes.location_width &&
+                           base_facts.sizes.rest == facts.sizes.rest) {}
 
   void run(Relations& relations) {
     for (const size_t size :
          {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.rules})
       out_.put_varint(size);
+    if (sizes_.detailed()) out_.put_varint(sizes_.location_width << 1 | (sizes_.rest ? 1 : 0));
     alignment_ = align(base_, base_nodes_, now_, sizes_, told_, relations);
     put_derived();
     put_rows();
@@ -51,7 +57,7 @@ class Encoder {
       if (alignment_.from[i] >= 0) to_[static_cast<size_t>(alignment_.from[i])] = static_cast<int32_t>(i);
     }
     put_edges();
-    put_locations();
+    put_locations(base_, locations_of_base_, to_, now_, sizes_, out_);
     put_globals();
   }
 
@@ -246,75 +252,6 @@ class Encoder {
     put_columns(edge(now_, e), changed);
   }
 
-  void put_locations() {
-    struct Other {
-      size_t rule, base_at, at;
-    };
-    std::vector<Other> others;
-    size_t base_at = 0, at = 0;
-    const bool compare = base_nodes_ > 0 || !base_.counts.empty();
-    const int32_t *to = to_.data(), *nodes = now_.loc_node.data(), *base_nodes = base_.loc_node.data();
-    const int32_t *counts = now_.counts.data(), *base_counts = base_.counts.data();
-    for (size_t x = 0; x < sizes_.rules; ++x) {
-      const auto before = compare ? static_cast<size_t>(base_counts[x]) : 0, count = static_cast<size_t>(counts[x]);
-      if (before == 0 && count == 0) continue;
-      int32_t different = before == count ? 0 : 1;
-      for (size_t k = 0; different == 0 && k < count && sizes_.nodes > 0; ++k)
-        different = to[base_nodes[base_at + k]] ^ nodes[at + k];
-      if (different != 0) others.push_back({x, base_at, at});
-      base_at += before;
-      at += count;
-    }
-    out_.put_varint(others.size());
-    size_t previous = 0;
-    std::vector<int32_t> before;
-    for (const auto& other : others) {
-      out_.put_varint(other.rule - previous);
-      previous = other.rule + 1;
-      const int64_t count = now_.counts[other.rule], base_count = compare ? base_.counts[other.rule] : 0;
-      out_.put_signed_varint(count - base_count);
-      if (sizes_.nodes == 0) continue;
-      before.clear();
-      for (int64_t k = 0; k < base_count; ++k) {
-        if (const int32_t node = to_[base_.loc_node[other.base_at + k]]; node >= 0) before.push_back(node);
-      }
-      put_list(before, {now_.loc_node.data() + other.at, static_cast<size_t>(count)});
-    }
-  }
-
-  // A list as copies from another one: copy c of it, skip s of it, insert n new ones, and so on until it is full.
-  void put_list(const std::vector<int32_t>& before, std::span<const int32_t> list) {
-    size_t at = 0, b = 0;
-    const auto ahead = [&](int32_t node) {  // how many to skip to get to it; kLookAhead: too many
-      const size_t limit = std::min(kLookAhead, before.size() - b);
-      for (size_t k = 0; k < limit; ++k) {
-        if (before[b + k] == node) return k;
-      }
-      return kLookAhead;
-    };
-    while (at < list.size()) {
-      size_t copies = 0;
-      while (at + copies < list.size() && b + copies < before.size() && before[b + copies] == list[at + copies])
-        ++copies;
-      out_.put_varint(copies);
-      at += copies;
-      b += copies;
-      if (at == list.size()) return;
-      size_t inserted = 0, skipped = kLookAhead;
-      while (at + inserted < list.size() && (skipped = ahead(list[at + inserted])) == kLookAhead) ++inserted;
-      if (skipped == kLookAhead) skipped = 0;
-      out_.put_varint(skipped);
-      out_.put_varint(inserted);
-      int32_t previous = at == 0 ? 0 : list[at - 1];
-      for (size_t k = 0; k < inserted; ++k) {
-        out_.put_signed_varint(int64_t{list[at + k]} - previous);
-        previous = list[at + k];
-      }
-      at += inserted;
-      b += skipped;
-    }
-  }
-
   void put_globals() {
     static constexpr float kZeros[kMaxWidth] = {};
     const float* before = base_.globals.empty() ? kZeros : base_.globals.data();
@@ -358,6 +295,7 @@ class Encoder {
   const Changes* told_;
   ByteWriter& out_;
   const size_t width_;
+  const bool locations_of_base_;  // whether they are coded as those of the base do
   Alignment alignment_;
   std::vector<int32_t> to_;      // [base nodes] row that a row of the base has become, or -1
   std::vector<size_t> spelled_;  // rows spelled out so far
@@ -368,15 +306,16 @@ class Encoder {
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
                const Changes* told, Relations& relations, ByteWriter& out) {
   if (!facts.in_order) {
-    out.put(CodeKind::whole);
-    put_whole(now, out);
+    const bool detailed = !now.loc_feat.empty() || !now.loc_rest_end.empty() || !now.loc_rest.empty();
+    out.put(detailed ? CodeKind::whole_detailed : CodeKind::whole);
+    put_whole(now, detailed, out);
     return;
   }
   static const Observation kNothing;
   static const Facts kNoFacts{true, {}, {0}};
   const bool usable = base != nullptr && base_facts.in_order && base_facts.sizes.same_widths(facts.sizes) &&
                       (base_facts.sizes.nodes > 0) == (facts.sizes.nodes > 0);
-  out.put(CodeKind::difference);
+  out.put(facts.sizes.detailed() ? CodeKind::difference_detailed : CodeKind::difference);
   Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, usable ? told : nullptr, out)
       .run(relations);
 }

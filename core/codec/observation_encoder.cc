@@ -21,7 +21,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 bool same_graph(const Observation& a, const Observation& b) {
   return a.node_op == b.node_op && a.edge_src == b.edge_src && a.edge_dst == b.edge_dst && a.counts == b.counts &&
          a.loc_node == b.loc_node && same_bits(a.node_feat, b.node_feat) && same_bits(a.edge_feat, b.edge_feat) &&
-         same_bits(a.globals, b.globals);
+         same_bits(a.globals, b.globals) && same_bits(a.loc_feat, b.loc_feat) && a.loc_rest_end == b.loc_rest_end &&
+         a.loc_rest == b.loc_rest;
 }
 
 }  // namespace

@@ -25,6 +25,23 @@ bool width_of(size_t values, size_t rows, size_t* width) {
   return *width * rows == values && *width <= kMaxWidth;
 }
 
+// Whether the other nodes of the locations are where loc_rest_end says, all inside.
+bool rest_in_order(const Observation& o, size_t nodes) {
+  int32_t before = 0, falling = 0;  // below zero: some end is before the one before
+  for (const int32_t end : o.loc_rest_end) {
+    falling |= end - before;
+    before = end;
+  }
+  return falling >= 0 && static_cast<size_t>(before) == o.loc_rest.size() && inside(o.loc_rest, nodes);
+}
+
+bool details_fit(const Observation& o, Sizes* sizes) {
+  sizes->rest = !o.loc_rest_end.empty();
+  const bool rest_fits = o.loc_rest_end.size() == (sizes->rest ? o.loc_node.size() : 0) &&
+                         (sizes->rest || o.loc_rest.empty()) && o.loc_rest.size() <= kMaxLocations;
+  return width_of(o.loc_feat.size(), o.loc_node.size(), &sizes->location_width) && rest_fits;
+}
+
 }  // namespace
 
 bool in_order(const Observation& o, Sizes* sizes, bool known) {
@@ -36,10 +53,11 @@ bool in_order(const Observation& o, Sizes* sizes, bool known) {
       sizes->rules > kMaxNodes || sizes->globals > kMaxWidth || o.edge_dst.size() != sizes->edges)
     return false;
   if (!width_of(o.node_feat.size(), sizes->nodes, &sizes->node_width) ||
-      !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width))
+      !width_of(o.edge_feat.size(), sizes->edges, &sizes->edge_width) || !details_fit(o, sizes))
     return false;
   if (known) return true;
-  if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes))
+  if (!inside(o.edge_src, sizes->nodes) || !inside(o.edge_dst, sizes->nodes) || !inside(o.loc_node, sizes->nodes) ||
+      !rest_in_order(o, sizes->nodes))
     return false;
   int32_t falling = 0;  // below zero: some edge's reading node is before that of the edge before
   for (size_t e = 1; e < o.edge_dst.size(); ++e) falling |= o.edge_dst[e] - o.edge_dst[e - 1];

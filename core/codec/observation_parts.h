@@ -6,13 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
+#include "core/base/error.h"
 #include "core/mdp/mdp.h"
 
 namespace rlgo::mdp {
 
-enum class CodeKind : uint8_t { whole = 0, difference = 1 };
+// The first two: of an observation without features and other nodes of its locations.
+enum class CodeKind : uint8_t { whole = 0, difference = 1, whole_detailed = 2, difference_detailed = 3 };
 
 // Rows of nodes in a code. A varint of length * 4 + kind; for `changed` in place of the length a Reference.
 enum class Run : uint8_t {
@@ -55,6 +59,9 @@ inline constexpr size_t kMaxWidth = 60;  // of node, edge and global features: m
 
 struct Sizes {
   size_t nodes = 0, node_width = 0, edges = 0, edge_width = 0, globals = 0, rules = 0;
+  size_t location_width = 0;  // features of a location
+  bool rest = false;          // whether its other nodes are known
+  bool detailed() const { return location_width > 0 || rest; }
   bool same_widths(const Sizes& other) const {
     return node_width == other.node_width && edge_width == other.edge_width && globals == other.globals &&
            rules == other.rules;
@@ -65,6 +72,13 @@ struct Sizes {
 // range, as many locations as the counts say, nothing larger than the limits above. What rewrite environments and
 // dreams make is. `known`: its maker says so, but for the limits.
 bool in_order(const Observation& observation, Sizes* sizes, bool known = false);
+
+// The other nodes of a location of an observation that is in order; empty where they are not known.
+inline std::span<const int32_t> rest_of(const Observation& o, size_t location) {
+  if (o.loc_rest_end.empty()) return {};
+  const int32_t begin = location == 0 ? 0 : o.loc_rest_end[location - 1];
+  return {o.loc_rest.data() + begin, static_cast<size_t>(o.loc_rest_end[location] - begin)};
+}
 
 inline uint32_t bits(float value) { return std::bit_cast<uint32_t>(value); }
 
@@ -96,5 +110,31 @@ class Values {
   std::vector<std::pair<uint32_t, uint32_t>> slots_;  // bits, number + 1
   uint32_t count_ = 0;
 };
+
+// Numbers of a code; Error where they lie outside their limits.
+inline size_t get_at_most(ByteReader& in, std::string_view what, size_t limit) {
+  const uint64_t value = in.get_varint();
+  if (value > limit) fail("observation code: {} is {}, above {}", what, value, limit);
+  return static_cast<size_t>(value);
+}
+
+// A number in [0, limit).
+inline size_t get_index(ByteReader& in, std::string_view what, size_t limit) {
+  const uint64_t value = in.get_varint();
+  if (value >= limit) fail("observation code: {} is {} of {}", what, value, limit);
+  return static_cast<size_t>(value);
+}
+
+inline size_t checked(int64_t value, std::string_view what, size_t limit) {
+  if (value < 0 || static_cast<uint64_t>(value) >= limit) fail("observation code: {} is {} of {}", what, value, limit);
+  return static_cast<size_t>(value);
+}
+
+// Codes the locations of an observation against those of its base (unless `use_base` is false), and reads them again
+// (`base` is then null). `to`: [nodes of the base] row that each has become, or -1.
+void put_locations(const Observation& base, bool use_base, const std::vector<int32_t>& to, const Observation& now,
+                   const Sizes& sizes, ByteWriter& out);
+void get_locations(const Observation* base, const std::vector<int32_t>& to, const Sizes& sizes, ByteReader& in,
+                   Observation& now);
 
 }  // namespace rlgo::mdp

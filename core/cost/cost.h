@@ -46,6 +46,8 @@ class CostModel {
   virtual size_t postponed() const { return 0; }
   // Measures what was estimated. False where it had to stop before all of it was.
   virtual bool settle() { return true; }
+  // Ends postponing without measuring: what was estimated stays unknown.
+  virtual void forget_postponed() {}
 };
 
 // True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never

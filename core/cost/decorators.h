@@ -20,6 +20,7 @@ class ForwardingCost : public CostModel {
   bool postpone() override { return inner_->postpone(); }
   size_t postponed() const override { return inner_->postponed(); }
   bool settle() override { return inner_->settle(); }
+  void forget_postponed() override { inner_->forget_postponed(); }
 
  protected:
   explicit ForwardingCost(std::unique_ptr<CostModel> inner) : inner_(std::move(inner)) {}

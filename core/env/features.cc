@@ -65,7 +65,11 @@ constexpr std::array<std::string_view, kNodeFeatures> kNodeNames = {"log_element
 constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_elements", "input",      "port",
                                                                     "rank",         "log_dim_-1", "log_dim_1"};
 constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {
-    "cost_ratio", "best_cost_ratio", "log_initial_us", "step_fraction", "log_nodes", "log_edges", "log_matches"};
+    "cost_ratio", "best_cost_ratio", "log_initial_us", "log_nodes", "log_edges", "log_matches"};
+constexpr std::array<std::string_view, kLocationFeatures> kLocationNames = {"cost_change_percent", "is_estimate"};
+
+// Changes of cost below this share of the whole are rounding, as they are to searches.
+constexpr double kNoChange = 1e-9;
 
 float log_elements(const ops::TensorType& type) {
   return type.is_static() ? std::log1p(static_cast<float>(type.elements())) / 20.0f : 0.0f;
@@ -93,6 +97,7 @@ std::span<const std::string_view> node_feature_names() { return kNodeNames; }
 std::vector<int32_t> nonlocal_node_features() { return {kCostShare, kPosition}; }
 std::span<const std::string_view> edge_feature_names() { return kEdgeNames; }
 std::span<const std::string_view> global_feature_names() { return kGlobalNames; }
+std::span<const std::string_view> location_feature_names() { return kLocationNames; }
 
 void FeatureBuilder::learn(const Graph& graph, NodeId id) {
   if (rows_.size() <= static_cast<size_t>(id)) {
@@ -171,12 +176,12 @@ size_t FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vecto
   return count;
 }
 
-void FeatureBuilder::update(const Graph& graph, const graph::Delta& delta) {
-  for (NodeId id : delta.added) learn(graph, id);
-  for (NodeId id : delta.touched) learn(graph, id);
+void FeatureBuilder::update(const Graph& graph, std::span<const NodeId> added, std::span<const NodeId> touched) {
+  for (NodeId id : added) learn(graph, id);
+  for (NodeId id : touched) learn(graph, id);
   if (model_->is_local()) return;
-  std::vector<NodeId> changed = delta.added;
-  changed.insert(changed.end(), delta.touched.begin(), delta.touched.end());
+  std::vector<NodeId> changed(added.begin(), added.end());
+  changed.insert(changed.end(), touched.begin(), touched.end());
   for (NodeId id : model_->dependents(graph, changed)) learn(graph, id);
 }
 
@@ -197,7 +202,29 @@ void FeatureBuilder::tell(const Graph& graph, const std::vector<NodeId>& nodes, 
   changes.loose = uint64_t{moved} << kPosition | uint64_t{current_us != last_current_us_} << kCostShare;
 }
 
-mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchIndex& matches, int max_locations,
+void FeatureBuilder::add_locations(std::span<const search::Place> places, const std::vector<int32_t>& index,
+                                   double initial_us, mdp::Observation& out) const {
+  out.loc_node.reserve(places.size());
+  out.loc_feat.reserve(places.size() * kLocationFeatures);
+  out.loc_rest_end.reserve(places.size());
+  for (const search::Place& place : places) {
+    const search::Move& move = *place.move;
+    const auto& nodes = move.match->nodes;
+    ++out.counts[static_cast<size_t>(place.step.rule)];
+    RLGO_CHECK(index[nodes[0]] >= 0);
+    out.loc_node.push_back(index[nodes[0]]);
+    for (size_t k = 1; k < nodes.size(); ++k) {
+      if (index[nodes[k]] >= 0) out.loc_rest.push_back(index[nodes[k]]);
+    }
+    out.loc_rest_end.push_back(static_cast<int32_t>(out.loc_rest.size()));
+    const bool known = std::isfinite(move.delta_us);
+    const double change = known && std::abs(move.delta_us) > kNoChange * initial_us ? move.delta_us / initial_us : 0;
+    out.loc_feat.push_back(static_cast<float>(100 * change));
+    out.loc_feat.push_back(known && !move.is_estimate ? 0.0f : 1.0f);
+  }
+}
+
+mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const search::Place> places, int rules,
                                          const Progress& progress, mdp::Changes* changes) {
   mdp::Observation out;
   std::vector<int32_t> index(graph.id_bound(), -1);
@@ -238,26 +265,14 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, const rules::MatchI
   out.edge_src.resize(edges);
   out.edge_dst.resize(edges);
   out.edge_feat.resize(edges * kEdgeFeatures);
-  const int rules = matches.rules().size();
-  out.counts.resize(rules);
-  int64_t legal = 0;
-  for (int x = 0; x < rules; ++x) {
-    const auto found = matches.matches(x);
-    const auto offered = std::min<size_t>(found.size(), static_cast<size_t>(max_locations));
-    out.counts[x] = static_cast<int32_t>(offered);
-    legal += out.counts[x];
-    for (size_t k = 0; k < offered; ++k) {
-      RLGO_CHECK(index[found[k].nodes[0]] >= 0);
-      out.loc_node.push_back(index[found[k].nodes[0]]);
-    }
-  }
+  out.counts.resize(static_cast<size_t>(rules));
+  add_locations(places, index, std::max(progress.initial_us, 1e-9), out);
   out.globals = {current / initial,
                  static_cast<float>(progress.best_us) / initial,
                  std::log10(1.0f + initial) / 6.0f,
-                 static_cast<float>(progress.step) / static_cast<float>(std::max(1, progress.max_steps)),
                  std::log1p(static_cast<float>(nodes.size())) / 8.0f,
                  std::log1p(static_cast<float>(out.edge_src.size())) / 8.0f,
-                 std::log1p(static_cast<float>(legal)) / 8.0f};
+                 std::log1p(static_cast<float>(places.size())) / 8.0f};
   if (changes != nullptr) tell(graph, nodes, current, *changes);
   last_ = std::move(index);
   last_nodes_ = nodes.size();

@@ -9,13 +9,14 @@
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
-#include "core/rules/rules.h"
+#include "core/search/walk.h"
 
 namespace rlgo::env {
 
 constexpr int kNodeFeatures = 22;
 constexpr int kEdgeFeatures = 6;
-constexpr int kGlobalFeatures = 7;
+constexpr int kGlobalFeatures = 6;
+constexpr int kLocationFeatures = 2;
 
 // Names of the features, in order; for people who analyse stored rollouts.
 std::span<const std::string_view> node_feature_names();
@@ -23,14 +24,13 @@ std::span<const std::string_view> node_feature_names();
 std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();
+std::span<const std::string_view> location_feature_names();
 
 // What an observation holds besides the graph and its matches.
 struct Progress {
   double initial_us = 0;
   double current_us = 0;
   double best_us = 0;
-  int step = 0;
-  int max_steps = 1;
 };
 
 // Features of nodes that depend on the node alone are kept by node id and computed once; the rest is made at each call.
@@ -38,13 +38,14 @@ struct Progress {
 class FeatureBuilder {
  public:
   explicit FeatureBuilder(std::shared_ptr<cost::CostModel> model) : model_(std::move(model)) {}
-  // Forgets what changed (deltas of edits), and learns the new nodes. Call once with everything "added" at the start.
-  void update(const graph::Graph& graph, const graph::Delta& delta);
+  // Learns the nodes that an edit made or touched anew.
+  void update(const graph::Graph& graph, std::span<const graph::NodeId> added, std::span<const graph::NodeId> touched);
   void reset(const graph::Graph& graph);
   // Sum over the nodes, in topological order (so that it depends on the graph alone, not on the way there).
   cost::Cost cost(const graph::Graph& graph) const;
-  // `changes`, if any: what has changed since the observation that was made last.
-  mdp::Observation observe(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
+  // `places`: the legal locations, by rule, of which there are `rules`, with the changes of cost as far as they are
+  // known (search/walk.h). `changes`, if any: what has changed since the observation that was made last.
+  mdp::Observation observe(const graph::Graph& graph, std::span<const search::Place> places, int rules,
                            const Progress& progress, mdp::Changes* changes = nullptr);
 
  private:
@@ -61,6 +62,8 @@ class FeatureBuilder {
   // Edges into a node, behind edge `count`; returns how many there are then. index: of nodes in the observation, by id.
   size_t add_edges(const graph::Graph& graph, graph::NodeId id, const std::vector<int32_t>& index, size_t count,
                    mdp::Observation& out) const;
+  void add_locations(std::span<const search::Place> places, const std::vector<int32_t>& index, double initial_us,
+                     mdp::Observation& out) const;
   void tell(const graph::Graph& graph, const std::vector<graph::NodeId>& nodes, float current_us,
             mdp::Changes& changes) const;
   std::shared_ptr<cost::CostModel> model_;

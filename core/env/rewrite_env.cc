@@ -26,7 +26,24 @@ mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
   spec.max_locations = max_locations;
   spec.rule_names = rules.names();
   spec.nonlocal_node_features = nonlocal_node_features();
+  spec.location_features = kLocationFeatures;
   return spec;
+}
+
+search::State start_state(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, double cost_us) {
+  return {graph, rules::MatchIndex(std::move(rules), graph), graph::NameHash(graph), cost_us, 0, nullptr};
+}
+
+// The place of an action among those of a walk, which are ordered by rule, then location. Throws Error where it has
+// none.
+size_t find_place(std::span<const search::Place> places, mdp::Action action, const rules::RuleSet& rules) {
+  const auto of_rule =
+      std::ranges::equal_range(places, action.rule, {}, [](const search::Place& place) { return place.step.rule; });
+  if (action.location < 0 || action.location >= std::ssize(of_rule)) {
+    fail("illegal action: location {} of rule {} ({}), which has {} locations", action.location, action.rule,
+         rules.name(action.rule), of_rule.size());
+  }
+  return static_cast<size_t>(of_rule.begin() - places.begin() + action.location);
 }
 
 }  // namespace
@@ -53,11 +70,12 @@ struct RewriteEnv::Impl {
         options(o),
         measure_us(std::move(measure)),
         spec(make_spec(*rules, o.max_locations)),
-        initial_index(rules, initial),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
-        graph(initial),
-        index(initial_index),
+        walk(start_state(initial, rules, initial_cost.runtime_us), walk_cost, *model, options.max_locations,
+             options.prices_locations ? [] { return true; } : search::Walk::Allowance(),
+             search::Walk::Unknown::estimated),
+        start(walk.mark()),
         features(model) {
     if (options.reward == Reward::measured && !measure_us)
       fail("reward R4 (measured) needs a way to measure whole graphs on this device; none was given");
@@ -69,8 +87,7 @@ struct RewriteEnv::Impl {
   }
 
   void restart() {
-    graph = initial;
-    index = initial_index;
+    walk.restore(start);
     features = initial_features;
     cost = initial_cost;
     best_us = initial_cost.runtime_us;
@@ -81,27 +98,15 @@ struct RewriteEnv::Impl {
   }
 
   mdp::Observation observe(mdp::Changes* changes = nullptr) {
-    return features.observe(graph, index, options.max_locations,
-                            {initial_cost.runtime_us, cost.runtime_us, best_us, steps, options.max_steps}, changes);
+    return features.observe(walk.graph(), walk.places(), rules->size(),
+                            {initial_cost.runtime_us, cost.runtime_us, best_us}, changes);
   }
 
   void apply(mdp::Action action) {
-    const auto matches = index.matches(action.rule);
-    const int offered = std::min<int>(static_cast<int>(matches.size()), options.max_locations);
-    if (action.location < 0 || action.location >= offered) {
-      fail("illegal action: location {} of rule {} ({}), which has {} locations", action.location, action.rule,
-           rules->name(action.rule), offered);
-    }
-    graph::Editor editor(std::move(graph));
-    index.edit(action.rule, action.location, editor);
-    graph::Delta delta;
-    auto edited = editor.finish(&delta);
-    if (!edited)
+    if (!walk.take(find_place(walk.places(), action, *rules)))
       fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.rule),
            action.location);
-    graph = std::move(*edited);
-    index.update(graph, delta);
-    features.update(graph, delta);
+    features.update(walk.graph(), walk.added(), walk.touched());
     trace.push_back({action.rule, action.location});
   }
 
@@ -130,13 +135,14 @@ struct RewriteEnv::Impl {
   const EnvOptions options;
   const std::function<double(const graph::Graph&)> measure_us;
   const mdp::ObservationSpec spec;
-  const rules::MatchIndex initial_index;
   FeatureBuilder initial_features;
   const cost::Cost initial_cost;
   double initial_measured = 0;
 
-  graph::Graph graph;
-  rules::MatchIndex index;
+  search::SharedCost shared_cost{*model, {}};
+  search::ThreadCost walk_cost{shared_cost};
+  search::Walk walk;
+  const search::Walk::Mark start;
   FeatureBuilder features;
   cost::Cost cost;
   double best_us = 0;
@@ -161,10 +167,10 @@ std::unique_ptr<RewriteEnv> RewriteEnv::fork() const {
 const mdp::ObservationSpec& RewriteEnv::spec() const { return impl_->spec; }
 double RewriteEnv::initial_cost_us() const { return impl_->initial_cost.runtime_us; }
 double RewriteEnv::current_cost_us() const { return impl_->cost.runtime_us; }
-const graph::Graph& RewriteEnv::graph() const { return impl_->graph; }
+const graph::Graph& RewriteEnv::graph() const { return impl_->walk.graph(); }
 const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
 const rules::Trace& RewriteEnv::trace() const { return impl_->trace; }
-const rules::MatchIndex& RewriteEnv::matches() const { return impl_->index; }
+const rules::MatchIndex& RewriteEnv::matches() const { return impl_->walk.matches(); }
 
 // The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for
 // environments that draw their start.
@@ -185,13 +191,13 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   mdp::StepResult result;
   if (!noop) {
     s.apply(action);
-    s.cost = s.features.cost(s.graph);
-    if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.graph);
+    s.cost = s.features.cost(s.walk.graph());
+    if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.walk.graph());
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
     result.info.rule = s.rules->name(action.rule);
   }
   ++s.steps;
-  result.terminal = noop || s.index.total() == 0;
+  result.terminal = noop || s.walk.places().empty();
   result.truncated = !result.terminal && s.steps >= s.options.max_steps;
   s.running = !result.terminal && !result.truncated;
   result.reward = static_cast<float>(s.step_reward(before, measured_before, !s.running));

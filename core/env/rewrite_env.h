@@ -31,6 +31,8 @@ struct EnvOptions {
   int max_steps = 200;      // after which an episode is truncated, >= 1
   // R3: weights of the relative decreases, >= 0.
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
+  // Whether observations tell what each location would change. Not an option: for who only steps along.
+  bool prices_locations = true;
 };
 // Options env.*.
 void declare(OptionSink& sink, EnvOptions& options);

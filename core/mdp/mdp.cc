@@ -43,8 +43,25 @@ uint64_t ObservationSpec::hash() const {
   uint64_t h = hash_ints(sizes, 0x5BEC);
   h = hash_combine(h, rule_names.size());
   for (const auto& name : rule_names) h = hash_combine(h, hash_string(name));
+  if (location_features > 0) h = hash_combine(h, static_cast<uint64_t>(location_features));
   return h;
 }
+
+namespace {
+
+// Where each location's other nodes end.
+void check_rest(const Observation& o) {
+  check_size("loc_rest_end", o.loc_rest_end.size(), o.loc_node.size());
+  int32_t before = 0;
+  for (size_t l = 0; l < o.loc_rest_end.size(); ++l) {
+    if (o.loc_rest_end[l] < before) fail("observation: loc_rest_end[{}] is {}, below {}", l, o.loc_rest_end[l], before);
+    before = o.loc_rest_end[l];
+  }
+  check_size("loc_rest", o.loc_rest.size(), static_cast<size_t>(before));
+  check_range("loc_rest", o.loc_rest, static_cast<int64_t>(o.node_op.size()));
+}
+
+}  // namespace
 
 void check(const Observation& observation, const ObservationSpec& spec) {
   const auto& o = observation;
@@ -55,7 +72,8 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   check_size("counts", o.counts.size(), static_cast<size_t>(spec.rules));
   check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
   if (is_dreamed(o)) {
-    check_size("edges, globals and locations of a dream", edges + o.globals.size() + o.loc_node.size(), 0);
+    check_size("edges, globals and locations of a dream",
+               edges + o.globals.size() + o.loc_node.size() + o.loc_feat.size() + o.loc_rest.size(), 0);
     return;
   }
   check_size("node_feat", o.node_feat.size(), nodes * static_cast<size_t>(spec.node_features));
@@ -69,6 +87,9 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   for (int32_t count : o.counts) locations += static_cast<size_t>(count);
   check_size("loc_node", o.loc_node.size(), locations);
   check_range("loc_node", o.loc_node, static_cast<int64_t>(nodes));
+  check_size("loc_feat", o.loc_feat.size(), locations * static_cast<size_t>(spec.location_features));
+  if (!o.loc_rest_end.empty() || !o.loc_rest.empty()) check_rest(o);
+  check_finite("loc_feat", o.loc_feat);
   check_finite("node_feat", o.node_feat);
   check_finite("edge_feat", o.edge_feat);
   check_finite("globals", o.globals);

@@ -29,6 +29,14 @@ struct Observation {
   // no others. So rule_mask[x] == counts[x] > 0, location_mask[x][l] == l < counts[x].
   std::vector<int32_t> counts;    // [rules] each in [0, max_locations]
   std::vector<int32_t> loc_node;  // [sum(counts)] node index of each location's matched root, grouped by rule in order
+  // [sum(counts) * location_features] of each location, or empty where a spec has none. The first column is what its
+  // rewrite changes, as a percentage of the cost of the unmodified graph (negative: cheaper); the second is 1 where
+  // that is an estimate, or not known (then 0), else 0.
+  std::vector<float> loc_feat = {};
+  // The other matched nodes of each location, in the pattern's order, constants left out: those of location l end
+  // before loc_rest_end[l], where those of l + 1 begin. loc_rest_end is empty where only the roots are known.
+  std::vector<int32_t> loc_rest_end = {};  // [sum(counts)] or empty
+  std::vector<int32_t> loc_rest = {};      // node indices
   // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
   // fills it. A dreamed observation is this and counts alone, all else is empty.
   std::vector<float> latent;
@@ -44,6 +52,7 @@ struct ObservationSpec {
   int32_t rules = 0;  // rules; actions are rules + 1 (NO-OP last)
   int32_t max_locations = 200;
   std::vector<std::string> rule_names;  // [rules]
+  int32_t location_features = 0;        // 0, or at least 2: see Observation::loc_feat
   // Columns of node_feat that depend on more than a node's surroundings. A fact about names, so not in the hash either.
   std::vector<int32_t> nonlocal_node_features = {};
   int32_t latent_features = 0;  // of the agent, not of the environment: not in the hash, never stored

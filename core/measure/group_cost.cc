@@ -131,6 +131,14 @@ bool GroupCost::postpone() {
   return postponing_ = true;
 }
 
+void GroupCost::forget_postponed() {
+  postponing_ = false;
+  postponed_.clear();
+  postponed_us_.clear();
+  estimate_by_hash_.clear();
+  estimates_given_ = 0;
+}
+
 size_t GroupCost::measure_postponed(const Watch& watch) {
   postponing_ = false;
   std::vector<Group> groups = std::move(postponed_);

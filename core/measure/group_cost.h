@@ -58,6 +58,7 @@ class GroupCost : public cost::CostModel {
     const size_t groups = postponed_.size();
     return measure_postponed(watch_) == groups;
   }
+  void forget_postponed() override;
   // Measures what was noted, and ends postponing. Returns the number of groups measured. Where `watch` ends it,
   // the others remain without a price.
   size_t measure_postponed(const Watch& watch = {});

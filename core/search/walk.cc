@@ -11,7 +11,8 @@ uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) %
 
 }  // namespace
 
-Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try)
+Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,
+           Unknown unknown)
     : trial_(start.graph),
       index_(start.index),
       hash_(start.hash),
@@ -20,6 +21,7 @@ Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured,
       local_(cost.is_local()),
       max_locations_(max_locations),
       may_try_(std::move(may_try)),
+      unknown_(unknown),
       node_us_(static_cast<size_t>(start.graph.id_bound()), 0.0),
       cost_us_(start.cost_us),
       depth_(start.depth),
@@ -106,11 +108,19 @@ void Walk::evaluate(std::span<const size_t> stale) {
   for (const size_t k : stale) {
     if (!may_try_()) break;
     ++tried_;
-    const size_t estimates = gathers ? measured_.postponed() : 0;
-    places_[k].move = evaluate(places_[k].step);
-    if (gathers && measured_.postponed() > estimates) unknown.push_back(k);
+    const size_t estimates = local_ ? 0 : measured_.postponed();
+    const auto move = std::make_shared<Move>();
+    edit(places_[k].step, *move);
+    trial_.undo();
+    move->is_estimate = !local_ && measured_.postponed() > estimates;
+    if (gathers && move->is_estimate) unknown.push_back(k);
+    places_[k].move = move;
   }
   if (!gathers) return;
+  if (unknown_ == Unknown::estimated) {
+    measured_.forget_postponed();
+    return;
+  }
   const bool settled = measured_.settle();
   for (const size_t k : unknown) {
     if (settled) {
@@ -216,6 +226,7 @@ bool Walk::take(size_t k) {
   ++moves_;
   trail_ = std::make_shared<const Trail>(Trail{trail_, step});
   added_ = delta.added;
+  touched_ = delta.touched;
   evaluate(find_places());
   return true;
 }

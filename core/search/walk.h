@@ -21,6 +21,7 @@ struct Move {
   SmallVector<graph::NodeId, 24> reads;                       // the change is the same as long as none of these changes
   uint64_t mask = 0;                                          // bit id % 64 of each of `reads`
   bool reads_leaves = false;                                  // and as long as no node without inputs comes or goes
+  bool is_estimate = false;                                   // some price behind delta_us was not measured
 };
 // Where the match stands now, as a trace names it.
 struct Place {
@@ -32,12 +33,17 @@ class Walk {
  public:
   // Asked before each rewrite that is tried; false: it, and those after it, stay without a known cost.
   using Allowance = std::function<bool()>;
+  // Prices of places that would have to be measured, where prices depend on their surroundings: measured together, or
+  // never (what is known is then an estimate).
+  enum class Unknown : uint8_t { measured, estimated };
   // `measured`: the model behind `cost`, asked to postpone and to settle where prices depend on their surroundings.
   // Refers to both. `max_locations`: as in Options. Without `may_try` no rewrite is tried but those that are taken: the
   // costs of the places are unknown.
-  Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try);
+  Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,
+       Unknown unknown = Unknown::measured);
 
   const graph::Graph& graph() const { return trial_.graph(); }
+  const rules::MatchIndex& matches() const { return index_; }
   // By rule, then location.
   std::span<const Place> places() const { return places_; }
   double cost_us() const { return cost_us_; }
@@ -53,9 +59,11 @@ class Walk {
 
   // Makes the rewrite places()[k]. False, and nothing changes, where it would make a cycle.
   bool take(size_t k);
-  // Of the last take(): the rewrite, with its cost; nodes that it made; those, and all that it removed or touched.
+  // Of the last take(): the rewrite, with its cost; nodes that it made; live ones that it touched; all of these, and
+  // those that it removed.
   const std::shared_ptr<const Move>& last() const { return last_; }
   std::span<const graph::NodeId> added() const { return added_; }
+  std::span<const graph::NodeId> touched() const { return touched_; }
   std::span<const graph::NodeId> changed() const { return changed_; }
 
   // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
@@ -93,6 +101,7 @@ class Walk {
   const bool local_;
   const int max_locations_;
   Allowance may_try_;
+  const Unknown unknown_;
   std::vector<Place> places_, old_places_;
   std::vector<double> node_us_;  // by id, 0 where constant or free
   double cost_us_ = 0;
@@ -102,7 +111,7 @@ class Walk {
   std::shared_ptr<const Move> last_;
 
   graph::NameHash::Replaced replaced_;
-  std::vector<graph::NodeId> reads_, added_, rewired_, changed_;
+  std::vector<graph::NodeId> reads_, added_, touched_, rewired_, changed_;
   std::vector<uint8_t> is_changed_;  // by id: among changed_
   uint64_t changed_mask_ = 0;
   bool leaves_changed_ = false;

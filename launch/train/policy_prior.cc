@@ -15,14 +15,17 @@ namespace {
 
 class NetworkPrior : public search::PolicyPrior {
  public:
-  NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost, int max_steps)
-      : network_(std::move(network)), features_(std::move(cost)), max_steps_(max_steps) {}
+  NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost)
+      : network_(std::move(network)), cost_(std::move(cost)), features_(cost_) {}
 
   Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
               const search::Position& at) override {
     features_.reset(graph);
-    const env::Progress progress{at.initial_us, at.current_us, at.best_us, at.step, max_steps_};
-    const auto seen = features_.observe(graph, matches, max_locations, progress);
+    const search::State state{graph, matches, graph::NameHash(graph), at.current_us, 0, nullptr};
+    const search::Walk walk(
+        state, *cost_, *cost_, max_locations, [] { return true; }, search::Walk::Unknown::estimated);
+    const env::Progress progress{at.initial_us, at.current_us, at.best_us};
+    const auto seen = features_.observe(graph, walk.places(), matches.rules().size(), progress);
     const torch::NoGradGuard no_gradients;
     const auto batch = nets::collate(seen, network_->spec());
     const auto policy = network_->policy(batch, network_->encode(batch));
@@ -42,8 +45,8 @@ class NetworkPrior : public search::PolicyPrior {
 
  private:
   nets::ActorCritic network_;
+  std::shared_ptr<cost::CostModel> cost_;
   env::FeatureBuilder features_;
-  int max_steps_;
 };
 
 learner::Checkpoint best_checkpoint(const RunFolder& folder) {
@@ -80,7 +83,7 @@ std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::pa
   nets::ActorCritic network(env.spec(), config.network, config.seed);
   learner::restore_module(checkpoint, learner::kNetworkPrefix, *network);
   network->eval();
-  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost), config.env.max_steps);
+  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost));
 }
 
 }  // namespace rlgo::launch

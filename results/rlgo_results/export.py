@@ -62,7 +62,7 @@ def _padded(arrays, fill=PADDING):
 def _read_episodes(runs, limit, graphs):
     """(header, [(place, observations, steps)]): real episodes of all runs, `limit` at most of each."""
     header, episodes = None, []
-    keep = ("counts", "globals") + (("node_op", "node_feat", "edge_src", "edge_dst", "edge_feat", "loc_node") if graphs else ())
+    keep = ("counts", "globals") + (("node_op", "node_feat", "edge_src", "edge_dst", "edge_feat", "loc_node", "loc_feat", "loc_rest_end", "loc_rest") if graphs else ())
     for run in runs:
         taken = 0
         for path in store.part_paths(run.path):

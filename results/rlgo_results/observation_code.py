@@ -3,7 +3,7 @@
     seen = decode(code, base)       # base: what decode gave for it, or None
 
 An observation is a dictionary of arrays: node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G],
-globals [g], counts [xfers], loc_node [locations]. This mirrors core/codec/observation_decode.cc; a test compares the two.
+globals [g], counts [xfers], loc_node [locations], loc_feat [locations, H], loc_rest_end [locations] or empty, loc_rest. This mirrors core/codec/observation_decode.cc; a test compares the two.
 """
 import struct
 
@@ -66,12 +66,12 @@ def decode(code, base=None):
     data = _Bytes(code)
     try:
         kind = data.byte()
-        if kind == 0:
-            seen = _whole(data)
-        elif kind == 1:
-            seen = _difference(data, base)
+        if kind in (0, 2):
+            seen = _whole(data, kind == 2)
+        elif kind in (1, 3):
+            seen = _difference(data, base, kind == 3)
         else:
-            raise CodeError(f"observation code of kind {kind}; known are 0 and 1")
+            raise CodeError(f"observation code of kind {kind}; known are 0 to 3")
     except (IndexError, struct.error, ValueError, OverflowError) as error:
         raise error if isinstance(error, CodeError) else CodeError(f"damaged observation code: {error}") from error
     if data.at != len(data.data):
@@ -79,18 +79,22 @@ def decode(code, base=None):
     return seen
 
 
-def _whole(data):
+def _whole(data, detailed):
     kinds = {"node_op": "<i4", "node_feat": "<f4", "edge_src": "<i4", "edge_dst": "<i4", "edge_feat": "<f4", "globals": "<f4", "counts": "<i4",
              "loc_node": "<i4"}  # fmt: skip
+    details = {"loc_feat": "<f4", "loc_rest_end": "<i4", "loc_rest": "<i4"}
     seen = {name: data.array(dtype) for name, dtype in kinds.items()}
-    for feature, rows in (("node_feat", "node_op"), ("edge_feat", "edge_src")):
+    seen |= {name: data.array(dtype) if detailed else np.zeros(0, dtype) for name, dtype in details.items()}
+    for feature, rows in (("node_feat", "node_op"), ("edge_feat", "edge_src"), ("loc_feat", "loc_node")):
         count = len(seen[rows])
-        seen[feature] = seen[feature].reshape(count, -1 if count else 0)
+        if count == 0 or len(seen[feature]) % count == 0:
+            seen[feature] = seen[feature].reshape(count, -1 if count and len(seen[feature]) else 0)
     return seen
 
 
-def _difference(data, base):
+def _difference(data, base, detailed):
     nodes, node_width, edges, edge_width, global_width, xfers = (data.unsigned() for _ in range(6))
+    details = data.unsigned() if detailed else 0
     base = _usable(base, nodes, node_width, edge_width, global_width, xfers)
     derived = [_derived(data) for _ in range(data.unsigned())]
     op, features, same = _rows(data, base, nodes, node_width)
@@ -99,11 +103,11 @@ def _difference(data, base):
     to = np.full(len(base["node_op"]), -1, np.int32)
     to[same[same >= 0]] = np.flatnonzero(same >= 0)
     src, dst, edge_feat = _edges(data, base, nodes, edges, edge_width, same, to)
-    counts, loc_node = _locations(data, base, nodes, xfers, to)
+    counts, locations = _locations(data, base, nodes, xfers, to, details >> 1, details & 1)
     values = base["globals"].copy()
     data.changes(data.unsigned(), values)
     return {"node_op": op, "node_feat": features, "edge_src": src, "edge_dst": dst, "edge_feat": edge_feat, "globals": values, "counts": counts,
-            "loc_node": loc_node}  # fmt: skip
+            **locations}  # fmt: skip
 
 
 def _usable(base, nodes, node_width, edge_width, global_width, xfers):
@@ -116,7 +120,8 @@ def _usable(base, nodes, node_width, edge_width, global_width, xfers):
     none = np.zeros(0, np.int32)
     return {"node_op": none, "node_feat": np.zeros((0, node_width), np.float32), "edge_src": none, "edge_dst": none,
             "edge_feat": np.zeros((0, edge_width), np.float32), "globals": np.zeros(global_width, np.float32),
-            "counts": np.zeros(xfers, np.int32), "loc_node": none}  # fmt: skip
+            "counts": np.zeros(xfers, np.int32), "loc_node": none, "loc_feat": np.zeros((0, 0), np.float32), "loc_rest_end": none,
+            "loc_rest": none}  # fmt: skip
 
 
 def _derived(data):
@@ -252,25 +257,57 @@ def _edges(data, base, nodes, edges, width, same, to):
     return np.array(src, np.int32), np.array(dst, np.int32), np.array(features, np.float32).reshape(edges, width)
 
 
-def _locations(data, base, nodes, xfers, to):
-    counts = base["counts"].copy()
-    ends = np.cumsum(base["counts"]) if nodes else np.zeros(xfers, np.int64)
-    parts, xfer, done = [], 0, 0  # `done` locations of the base are dealt with
+class _Location:
+    """A match: its root, its other nodes, its features."""
+
+    def __init__(self, node, rest, features):
+        self.node, self.rest, self.features = node, rest, features
+
+    def moved(self, to):
+        """Where its nodes are now; None where one of them is gone."""
+        node, rest = to[self.node], [to[other] for other in self.rest]
+        return None if node < 0 or any(other < 0 for other in rest) else _Location(node, rest, self.features)
+
+
+def _locations_of(seen, nodes, width, has_rest):
+    """Those of a base, by xfer; none where they say less or more than is asked for."""
+    counts, ends = seen["counts"], seen["loc_rest_end"]
+    if not nodes or (seen["loc_feat"].shape[1], len(ends) > 0) != (width, bool(has_rest)):
+        return None if nodes else [[] for _ in counts]
+    found, at = [], 0
+    for count in counts:
+        places = range(at, at + int(count))
+        found.append([_Location(seen["loc_node"][k], seen["loc_rest"][ends[k - 1] if k else 0 : ends[k]] if has_rest else [], seen["loc_feat"][k]) for k in places])
+        at += int(count)
+    return found
+
+
+def _locations(data, base, nodes, xfers, to, width, has_rest):
+    before = _locations_of(base, nodes, width, has_rest)
+    counts = base["counts"].copy() if before is not None else np.zeros(xfers, np.int32)
+    before = before or [[] for _ in range(xfers)]
+    lists, xfer = {}, 0
     for _ in range(data.unsigned()):
         xfer += data.unsigned()
         counts[xfer] += data.signed()
         if nodes:
-            start = ends[xfer] - base["counts"][xfer]
-            parts.append(to[base["loc_node"][done:start]])
-            before = to[base["loc_node"][start : ends[xfer]]]
-            parts.append(_list(data, before[before >= 0], int(counts[xfer])))
-            done = ends[xfer]
+            alive = [place for place in (old.moved(to) for old in before[xfer]) if place is not None]
+            lists[xfer] = _list(data, alive, int(counts[xfer]), width, has_rest)
         xfer += 1
-    parts.append(to[base["loc_node"][done:]] if nodes else np.zeros(0, np.int32))
-    return counts, np.concatenate(parts).astype(np.int32)
+    places = [place for xfer in range(xfers) for place in lists.get(xfer) or ([] if xfer in lists else [old.moved(to) for old in before[xfer]])]
+    if any(place is None for place in places):
+        raise CodeError("a location is at a node that is gone")
+    features = np.array([place.features for place in places], np.float32).reshape(len(places), width)
+    rest = [list(place.rest) for place in places] if has_rest else []
+    return counts, {
+        "loc_node": np.array([place.node for place in places], np.int32),
+        "loc_feat": features if places else np.zeros((0, 0), np.float32),
+        "loc_rest_end": np.cumsum([len(nodes) for nodes in rest], dtype=np.int32) if rest else np.zeros(0, np.int32),
+        "loc_rest": np.array(sum(rest, []), np.int32),
+    }
 
 
-def _list(data, before, count):
+def _list(data, before, count, width, has_rest):
     found, at = [], 0
     while len(found) < count:
         copies = data.unsigned()
@@ -280,7 +317,16 @@ def _list(data, before, count):
             break
         at += data.unsigned()
         for _ in range(data.unsigned()):
-            found.append((found[-1] if found else 0) + data.signed())
+            found.append(_new_location(data, found[-1] if found else None, width, has_rest))
     if len(found) != count:
         raise CodeError(f"{len(found)} locations, not {count}")
-    return np.array(found, np.int32)
+    return found
+
+
+def _new_location(data, previous, width, has_rest):
+    node = (previous.node if previous else 0) + data.signed()
+    rest = [node + data.signed() for _ in range(data.unsigned())] if has_rest else []
+    features = np.array(previous.features if previous else np.zeros(width), np.float32)
+    if width:
+        data.changes(data.unsigned(), features)
+    return _Location(node, rest, features)

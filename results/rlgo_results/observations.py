@@ -1,7 +1,8 @@
 """How observations are stored: the one place that decodes them (docs/store.md has the format).
 
 A decoder is made for an open part; read(episode, step) gives the arrays of one observation:
-node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G], globals [g], counts [xfers], loc_node [locations].
+node_op [n], node_feat [n, F], edge_src and edge_dst [e], edge_feat [e, G], globals [g], counts [xfers], loc_node [locations],
+loc_feat [locations, H], loc_rest_end [locations] or empty, loc_rest (other matched nodes; H is 0 and they are empty before version 3).
 Locations 0 .. counts[x]-1 of xfer x are legal; loc_node is grouped by xfer in order.
 """
 from functools import cached_property
@@ -26,6 +27,7 @@ class Full:
             "node_op": node_op, "node_feat": node_feat, "edge_src": edge_src, "edge_dst": edge_dst, "edge_feat": edge_feat,
             "globals": self._rows("observations/globals", row, row + 1).reshape(-1),
             "counts": self._rows("observations/counts", row, row + 1).reshape(-1), "loc_node": loc_node,
+            "loc_feat": np.zeros((len(loc_node), 0), np.float32), "loc_rest_end": np.zeros(0, np.int32), "loc_rest": np.zeros(0, np.int32),
         }  # fmt: skip
 
     def _ragged(self, offsets, row, *names):
@@ -39,7 +41,7 @@ class Full:
 
 
 class Difference:
-    """Coding "difference", version 2: each observation as its differences from an earlier one."""
+    """Coding "difference", versions 2 and 3: each observation as its differences from an earlier one."""
 
     HELD = 64  # observations that are kept; one takes some tens of others at most, mostly the one before
 
@@ -78,4 +80,4 @@ class Difference:
         return seen
 
 
-DECODERS = {(1, "full"): Full, (2, "difference"): Difference}
+DECODERS = {(1, "full"): Full, (2, "difference"): Difference, (3, "difference"): Difference}

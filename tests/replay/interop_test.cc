@@ -74,6 +74,9 @@ TEST(Interop, DumpsObservations) {
     dump(out, o.globals);
     dump(out, o.counts);
     dump(out, o.loc_node);
+    dump(out, o.loc_feat);
+    dump(out, o.loc_rest_end);
+    dump(out, o.loc_rest);
   };
   RolloutReader reader(store);
   while (const auto trajectory = reader.next()) {

@@ -152,10 +152,10 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
   write(1, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
               ThrowsMessage<Error>(HasSubstr(
-                  "version 1 of the rollout format; this program reads version 2; results/rlgo_results reads both")));
-  write(3, false);
+                  "version 1 of the rollout format; this program reads versions 2 to 3; results/rlgo_results reads all")));
+  write(4, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
-              ThrowsMessage<Error>(HasSubstr("version 3 of the rollout format; this program reads version 2")));
+              ThrowsMessage<Error>(HasSubstr("version 4 of the rollout format; this program reads versions 2 to 3")));
   write(2, true);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
 }

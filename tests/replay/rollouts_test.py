@@ -75,7 +75,7 @@ def check_real_run(folder):
     subprocess.run([PROGRAM, "--gtest_filter=Interop.DumpsObservations"], env=dict(os.environ, RLGO_INTEROP_STORE=str(run)), check=True, stdout=subprocess.DEVNULL)
     data, at = (run / "observations.bin").read_bytes(), 0
     kinds = {"node_op": np.int32, "node_feat": np.float32, "edge_src": np.int32, "edge_dst": np.int32, "edge_feat": np.float32, "globals": np.float32,
-             "counts": np.int32, "loc_node": np.int32}  # fmt: skip
+             "counts": np.int32, "loc_node": np.int32, "loc_feat": np.float32, "loc_rest_end": np.int32, "loc_rest": np.int32}  # fmt: skip
     found, changed, before = rollouts.load(run), 0, None
     assert len(found.episodes) >= 2 and found.episodes["steps"].max() > 33, found.episodes["steps"].tolist()
     middle = found.observation(1, int(found.episodes["steps"][1]) // 2)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 #include "core/base/error.h"
@@ -69,6 +70,20 @@ void expect_same(const Observation& read, const Observation& o) {
   EXPECT_TRUE(same_bits(read.globals, o.globals));
   EXPECT_EQ(read.counts, o.counts);
   EXPECT_EQ(read.loc_node, o.loc_node);
+  EXPECT_TRUE(same_bits(read.loc_feat, o.loc_feat));
+  EXPECT_EQ(read.loc_rest_end, o.loc_rest_end);
+  EXPECT_EQ(read.loc_rest, o.loc_rest);
+}
+
+// The same with two features and up to three more nodes of each location.
+Observation detailed(Observation o, Rng& rng) {
+  for (size_t l = 0; l < o.loc_node.size(); ++l) {
+    o.loc_feat.push_back(static_cast<float>(rng.below(3)) - 0.25f);
+    o.loc_feat.push_back(static_cast<float>(rng.below(2)));
+    for (uint64_t k = rng.below(4); k > 0; --k) o.loc_rest.push_back(static_cast<int32_t>(rng.below(o.node_op.size())));
+    o.loc_rest_end.push_back(static_cast<int32_t>(o.loc_rest.size()));
+  }
+  return o;
 }
 
 // Bytes of a code that gives the observation back, bit for bit.
@@ -137,6 +152,17 @@ TEST(ObservationCode, WhatIsNotInOrderIsSpelledOut) {
   o = base;
   o.node_feat.pop_back();
   survives(&base, o);
+  Rng rng({5});
+  const auto all = detailed(base, rng);
+  for (const auto& break_it : std::vector<std::function<void(Observation&)>>{
+           [](auto& x) { x.loc_rest_end.pop_back(); }, [](auto& x) { x.loc_rest.push_back(0); },
+           [](auto& x) { x.loc_rest[0] = 3; }, [](auto& x) { x.loc_feat.pop_back(); }}) {
+    o = all;
+    break_it(o);
+    EXPECT_EQ(code(&all, o)[0], 2);
+    survives(&all, o);
+    survives(&o, all);
+  }
 }
 
 TEST(ObservationCode, EveryBitOfAFloatSurvives) {
@@ -187,6 +213,30 @@ TEST(ObservationCode, RandomPairsSurvive) {
   auto before = random_observation(rng, 0);
   for (int i = 0; i < 3000; ++i) {
     auto after = random_observation(rng, i % 2);
+    survives(i % 7 == 0 ? nullptr : &before, after);
+    before = std::move(after);
+  }
+}
+
+TEST(ObservationCode, DetailsOfLocationsThatStayAreFree) {
+  auto ops = many_ops(200);
+  Rng rng({33});
+  const auto before = detailed(chain(ops), rng);
+  EXPECT_LT(survives(&before, before), 20u);
+  auto after = before;
+  after.loc_feat[60] += 1;  // one price has changed
+  EXPECT_LT(survives(&before, after), 40u);
+  after.loc_feat.clear();  // with and without: neither helps the other
+  survives(&before, after);
+  survives(&after, before);
+}
+
+TEST(ObservationCode, RandomPairsWithDetailsSurvive) {
+  Rng rng({32});
+  auto before = random_observation(rng, 0);
+  for (int i = 0; i < 3000; ++i) {
+    auto after = i % 5 == 0 ? before : random_observation(rng, i % 2);
+    if (i % 11 != 0) after = detailed(random_observation(rng, 1), rng);
     survives(i % 7 == 0 ? nullptr : &before, after);
     before = std::move(after);
   }
@@ -266,11 +316,12 @@ TEST(ObservationCode, EveryThirtySecondIsCodedAgainstTheFirst) {
 
 TEST(ObservationCode, DamageIsAnErrorOrAnObservationButNoCrash) {
   auto ops = many_ops(60);
-  const auto before = chain(ops);
+  Rng details({9});
+  const auto before = detailed(chain(ops), details);
   ops.erase(ops.begin() + 20);
   ops.insert(ops.begin() + 40, 3);
-  const auto after = chain(ops, 9);
   Rng rng({8});
+  const auto after = detailed(chain(ops, 9), rng);
   int errors = 0;
   for (const auto* base : {&before, static_cast<const Observation*>(nullptr)}) {
     const auto good = code(base, after);

@@ -66,6 +66,9 @@ std::string all_bits(const mdp::Observation& o) {
   out.put_vector(o.globals);
   out.put_vector(o.counts);
   out.put_vector(o.loc_node);
+  out.put_vector(o.loc_feat);
+  out.put_vector(o.loc_rest_end);
+  out.put_vector(o.loc_rest);
   out.put_vector(o.latent);
   return out.take();
 }

@@ -148,6 +148,39 @@ TEST(RewriteEnv, LocationsAreCappedAndPointAtNodes) {
   for (int32_t node : all.loc_node) EXPECT_EQ(all.node_op[node], static_cast<int32_t>(ops::Op::relu));
 }
 
+// What it tells of each location is what happens there, and its nodes are all that the rule matches.
+TEST(RewriteEnv, LocationsCarryTheirExactChangeOfCost) {
+  auto env = make_env();
+  Rng rng({13});
+  auto o = env->reset(0);
+  EXPECT_EQ(env->spec().location_features, 2);
+  for (int i = 0; i < 30; ++i) {
+    mdp::check(o, env->spec());
+    const auto action = random_action(o, rng);
+    if (action.rule == 2) continue;
+    const auto at = static_cast<size_t>((action.rule == 0 ? 0 : o.counts[0]) + action.location);
+    EXPECT_EQ(o.loc_rest_end[at] - (at == 0 ? 0 : o.loc_rest_end[at - 1]), action.rule == 0 ? 1 : 0);
+    EXPECT_EQ(o.loc_feat[2 * at + 1], 0) << "no estimate";
+    auto result = env->step(action);
+    EXPECT_NEAR(o.loc_feat[2 * at], -result.reward, 1e-4);
+    o = std::move(result.observation);
+  }
+  EXPECT_GE(env->trace().size(), 3u);
+}
+
+TEST(RewriteEnv, WhatIsNotPricedIsAnEstimate) {
+  EnvOptions options;
+  options.prices_locations = false;
+  auto env = make_env(options);
+  const auto o = env->reset(0);
+  mdp::check(o, env->spec());
+  ASSERT_FALSE(o.loc_feat.empty());
+  for (size_t k = 0; k < o.loc_feat.size(); k += 2) {
+    EXPECT_EQ(o.loc_feat[k], 0);
+    EXPECT_EQ(o.loc_feat[k + 1], 1);
+  }
+}
+
 TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {
   auto env = make_env();
   for (int run = 0; run < 2; ++run) {

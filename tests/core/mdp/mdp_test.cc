@@ -51,6 +51,7 @@ TEST(ObservationSpec, HashChangesWithEveryField) {
                                                                       [](auto& s) { s.rules = 3; },
                                                                       [](auto& s) { s.global_features = 2; },
                                                                       [](auto& s) { s.max_locations = 4; },
+                                                                      [](auto& s) { s.location_features = 2; },
                                                                       [](auto& s) { s.rule_names[1] = "c"; },
                                                                       [](auto& s) {
                                                                         s.rule_names = {"ab", ""};
@@ -86,6 +87,27 @@ TEST(Check, NamesTheFieldOfAnIndexOutOfRange) {
   expect_rejected([](auto& o) { o.counts = {-1, 3}; }, "counts[0] is -1");
   expect_rejected([](auto& o) { o.counts = {0, 4}; }, "counts[1] is 4, outside [0, 4)");
   expect_rejected([](auto& o) { o.loc_node[0] = 2; }, "loc_node[0]");
+}
+
+TEST(Check, LocationsHaveTheFeaturesAndNodesThatTheySay) {
+  auto spec = small_spec();
+  spec.location_features = 2;
+  auto good = small_observation();
+  good.loc_feat = {-1, 0, 2, 1};
+  good.loc_rest_end = {1, 1};
+  good.loc_rest = {1};
+  EXPECT_NO_THROW(check(good, spec));
+  const auto rejected = [&](const std::function<void(Observation&)>& change, const std::string& text) {
+    auto o = good;
+    change(o);
+    EXPECT_THAT([&] { check(o, spec); }, ThrowsMessage<Error>(HasSubstr(text)));
+  };
+  rejected([](auto& o) { o.loc_feat.pop_back(); }, "loc_feat has 3 items, expected 4");
+  rejected([](auto& o) { o.loc_feat[1] = std::numeric_limits<float>::quiet_NaN(); }, "loc_feat[1]");
+  rejected([](auto& o) { o.loc_rest_end = {1}; }, "loc_rest_end has 1 items, expected 2");
+  rejected([](auto& o) { o.loc_rest_end = {1, 0}; }, "loc_rest_end[1] is 0, below 1");
+  rejected([](auto& o) { o.loc_rest_end = {}; }, "loc_rest_end has 0 items, expected 2");
+  rejected([](auto& o) { o.loc_rest = {2}; }, "loc_rest[0] is 2, outside [0, 2)");
 }
 
 TEST(Check, RejectsNumbersThatAreNotFinite) {
