@@ -73,8 +73,7 @@ struct RewriteEnv::Impl {
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
         walk(start_state(initial, rules, initial_cost.runtime_us), walk_cost, *model, options.max_locations,
-             options.prices_locations ? [] { return true; } : search::Walk::Allowance(),
-             search::Walk::Unknown::estimated),
+             allowance(), search::Walk::Unknown::estimated),
         start(walk.mark()),
         features(model) {
     if (options.reward == Reward::measured && !measure_us)
@@ -84,6 +83,32 @@ struct RewriteEnv::Impl {
     if (options.reward == Reward::measured) initial_measured = measure_us(initial);
     initial_features.reset(initial);
     restart();
+  }
+
+  // Stands where the other does.
+  Impl(const Impl& o)
+      : initial(o.initial),
+        rules(o.rules),
+        model(o.model),
+        options(o.options),
+        measure_us(o.measure_us),
+        spec(o.spec),
+        initial_features(o.initial_features),
+        initial_cost(o.initial_cost),
+        initial_measured(o.initial_measured),
+        walk(o.walk.mark(), walk_cost, *model, options.max_locations, allowance(), search::Walk::Unknown::estimated),
+        start(o.start),
+        features(o.features),
+        cost(o.cost),
+        best_us(o.best_us),
+        measured(o.measured),
+        steps(o.steps),
+        running(o.running),
+        trace(o.trace) {}
+
+  search::Walk::Allowance allowance() const {
+    if (!options.prices_locations) return {};
+    return [] { return true; };
   }
 
   void restart() {

@@ -33,6 +33,24 @@ Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured,
   evaluate(find_places());
 }
 
+Walk::Walk(const Mark& other, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,
+           Unknown unknown)
+    : trial_(other.graph),
+      before_(cost.is_local() ? graph::Graph() : other.graph),
+      index_(other.index),
+      hash_(other.hash),
+      cost_(cost),
+      measured_(measured),
+      local_(cost.is_local()),
+      max_locations_(max_locations),
+      may_try_(std::move(may_try)),
+      unknown_(unknown),
+      places_(other.places),
+      node_us_(other.node_us),
+      cost_us_(other.cost_us),
+      depth_(other.depth),
+      trail_(other.trail) {}
+
 double Walk::node_us(NodeId id) { return cost::is_free(graph().node(id)) ? 0 : cost_.op_us(graph(), id); }
 
 // Of the edit in hand. The nodes that it removed are gone, but what they cost is known.

@@ -33,6 +33,18 @@ class Walk {
  public:
   // Asked before each rewrite that is tried; false: it, and those after it, stay without a known cost.
   using Allowance = std::function<bool()>;
+  // All of a walk's state: see mark().
+  struct Mark {
+    graph::Graph graph;
+    rules::MatchIndex index;
+    graph::NameHash hash;
+    std::vector<Place> places;
+    std::vector<double> node_us;
+    double cost_us = 0;
+    int depth = 0;
+    std::shared_ptr<const Trail> trail;
+  };
+
   // Prices of places that would have to be measured, where prices depend on their surroundings: measured together, or
   // never (what is known is then an estimate).
   enum class Unknown : uint8_t { measured, estimated };
@@ -57,6 +69,10 @@ class Walk {
   // Whether the costs of places are tried for.
   bool evaluates() const { return may_try_ != nullptr; }
 
+  // Another walk that stands where `other` does; nothing is tried again.
+  Walk(const Mark& other, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,
+       Unknown unknown = Unknown::measured);
+
   // Makes the rewrite places()[k]. False, and nothing changes, where it would make a cycle.
   bool take(size_t k);
   // Of the last take(): the rewrite, with its cost; nodes that it made; live ones that it touched; all of these, and
@@ -67,16 +83,6 @@ class Walk {
   std::span<const graph::NodeId> changed() const { return changed_; }
 
   // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
-  struct Mark {
-    graph::Graph graph;
-    rules::MatchIndex index;
-    graph::NameHash hash;
-    std::vector<Place> places;
-    std::vector<double> node_us;
-    double cost_us = 0;
-    int depth = 0;
-    std::shared_ptr<const Trail> trail;
-  };
   Mark mark() const;
   void restore(const Mark& mark);
 

@@ -150,9 +150,10 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
     file.save(folder / "p.h5", kPartKind);
   };
   write(1, false);
-  EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
-              ThrowsMessage<Error>(HasSubstr(
-                  "version 1 of the rollout format; this program reads versions 2 to 3; results/rlgo_results reads all")));
+  EXPECT_THAT(
+      [&] { PartReader(folder / "p.h5"); },
+      ThrowsMessage<Error>(HasSubstr(
+          "version 1 of the rollout format; this program reads versions 2 to 3; results/rlgo_results reads all")));
   write(4, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
               ThrowsMessage<Error>(HasSubstr("version 4 of the rollout format; this program reads versions 2 to 3")));
