@@ -3,15 +3,11 @@
 #include "actors/policy.h"
 #include "core/base/error.h"
 #include "core/base/usage.h"
+#include "core/cost/profile.h"
 #include "core/exec/measured_cost.h"
-#include "launch/rule_choice.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {
-
-std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config) { return choose_rules(config.rules); }
-
-std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config) { return analytic_cost(config.cost.profile); }
 
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
   if (config.env.reward != env::Reward::measured) return {};
@@ -39,7 +35,7 @@ Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runti
   if (config.cost.kind == CostKind::analytic) {
     if (!config.cost.table.empty())
       fail_usage("--cost.table is a table of measured costs; it does not go with --cost analytic");
-    prices.model = analytic_cost(config);
+    prices.model = cost::analytic_cost(config.cost.profile);
     return prices;
   }
   if (config.cost.profile != CostOptions().profile)

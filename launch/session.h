@@ -17,14 +17,9 @@
 #include "core/measure/group_cost.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
-#include "launch/shipped.h"
 
 namespace rlgo::launch {
 
-std::shared_ptr<const rules::RuleSet> load_rules(const RunConfig& config);
-
-// The formula under --cost.profile. Throws Error where there is no such profile, or its file is wrong.
-std::unique_ptr<cost::CostModel> analytic_cost(const RunConfig& config);
 // Whole-graph time for reward R4; empty for the other rewards.
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
 

@@ -7,11 +7,11 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/base/shipped.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/exec/runtime.h"
 #include "core/measure/runtime.h"
-#include "launch/shipped.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;

@@ -7,7 +7,10 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/shipped.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace rlgo::cost {
 namespace {
@@ -128,6 +131,19 @@ std::string to_text(const AnalyticOptions& options, const std::string& source) {
     out += fmt::format("{:<32}  # {}\n", fmt::format("{} = {}", key[1], options.*field.member), field.help);
   }
   return out;
+}
+
+std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
+  std::filesystem::path file = named;
+  if (named.find_first_of("./") == std::string::npos) {
+    try {
+      file = shipped_config("costs/" + named + ".cost");
+    } catch (const Error& e) {
+      fail_usage("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named,
+                 e.what(), named);
+    }
+  }
+  return std::make_unique<AnalyticCost>(parse_profile(read_file(file), file.string()), file.stem().string());
 }
 
 }  // namespace rlgo::cost

@@ -2,6 +2,7 @@
 // machine's prices. The shipped ones are in configs/costs; docs/costs.md says what each holds for.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -29,5 +30,9 @@ void check(const AnalyticOptions& options);
 AnalyticOptions parse_profile(const std::string& text, const std::string& file_name);
 // A file that parse_profile reads back exactly. `source`: lines of the comment at its head, where the numbers are from.
 std::string to_text(const AnalyticOptions& options, const std::string& source);
+
+// The formula under a profile: the name of a shipped one (configs/costs), or a file. Throws Error where there is none,
+// or its file is wrong.
+std::unique_ptr<CostModel> analytic_cost(const std::string& profile);
 
 }  // namespace rlgo::cost

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/rules/rule_choice.h"
 
 namespace rlgo::report {
 namespace fs = std::filesystem;
@@ -27,21 +28,10 @@ Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> tra
   for (size_t k = 0; k < trace.size(); ++k) {
     out.push_back({{"rule", rules.name(trace[k].rule)},
                    {"location", trace[k].location},
-                   {"proof", proof_name(rules.proof(trace[k].rule))},
+                   {"proof", rules::proof_name(rules.proof(trace[k].rule))},
                    {"cost_us", k < cost_us.size() ? Json(cost_us[k]) : Json()}});
   }
   return out;
-}
-
-const char* proof_name(rules::Proof proof) {
-  switch (proof) {
-    case rules::Proof::proved:
-      return "proved";
-    case rules::Proof::tested:
-      return "tested";
-    default:
-      return "unproved";
-  }
 }
 
 }  // namespace rlgo::report

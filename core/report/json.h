@@ -22,7 +22,5 @@ Json file_json(const std::filesystem::path& path);
 Json rules_json(const rules::RuleSet& rules);
 // [{"rule", "location", "proof", "cost_us"}]: rewrites in order. `cost_us`: after each; null where there is none.
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us);
-// "proved", "tested", "unproved".
-const char* proof_name(rules::Proof proof);
 
 }  // namespace rlgo::report

@@ -110,6 +110,11 @@ function(rlgo_module module)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/cuda/[^/]*$")
   list(REMOVE_ITEM sources "${folder}/main.cc")
+  foreach(inner IN LISTS RLGO_MODULES)  # a row of its own
+    if(inner MATCHES "^${module}/")
+      list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${inner}/")
+    endif()
+  endforeach()
 
   if(sources)
     add_library(${target} STATIC ${sources})

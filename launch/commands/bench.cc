@@ -7,6 +7,7 @@
 #include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/bench_same.h"
 #include "launch/commands/bench_scale.h"
 #include "launch/commands/bench_target.h"
@@ -171,7 +172,7 @@ void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& 
 void bench_graph(RunConfig config, const std::string& name, double seconds) {
   config.model.graph = name;
   const auto model = load_model(config.model, false);
-  const auto rules = load_rules(config);
+  const auto rules = rules::choose_rules(config.rules);
   const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
   auto options = config.env;
   options.max_steps = 100;

@@ -14,6 +14,7 @@
 #include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
+#include "core/rules/rule_choice.h"
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
@@ -73,7 +74,7 @@ double own_cpu_s() {
 }
 
 Bare measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
-  const auto rules = load_rules(config);
+  const auto rules = rules::choose_rules(config.rules);
   const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
   const auto play = [&](std::unique_ptr<mdp::BatchEnv> real, actors::Policy* policy) {
     Nowhere sink;
@@ -102,8 +103,8 @@ struct Cores {
 };
 
 // Of each rank between two looks.
-std::map<int, Cores> cores(const std::map<int, ProcessUse>& before, const std::map<int, ProcessUse>& after,
-                           double seconds) {
+std::map<int, Cores> cores(const std::map<int, learner::ProcessUse>& before,
+                           const std::map<int, learner::ProcessUse>& after, double seconds) {
   std::map<int, Cores> ranks;
   for (const auto& [rank, use] : after) {
     if (const auto found = before.find(rank); found != before.end()) {

@@ -10,6 +10,7 @@
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
 #include "core/rules/rules.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -81,7 +82,7 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
   const Stopwatch first;
   const size_t groups = prices.groups->prepare({&original, 1});
   const double first_s = first.seconds();
-  const auto others = random_variants(model.graph, load_rules(config), variants, config.seed);
+  const auto others = random_variants(model.graph, rules::choose_rules(config.rules), variants, config.seed);
   std::vector<const Graph*> all = {original};
   for (const auto& g : others) all.push_back(&g);
   prices.groups->prepare(all);

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -95,7 +96,7 @@ int run_evaluate(Context& context) {
 
   const auto device = exec::resolve_device("cpu");
   const auto model = load_model(config.model, true);
-  const auto rules = load_rules(config);
+  const auto rules = rules::choose_rules(config.rules);
   config.device = "cpu";
   auto prices = make_prices(config);
   if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());

@@ -8,10 +8,10 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/cost/analytic.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/options.h"
-#include "launch/rule_choice.h"
 #include "launch/train/run_folder.h"
 #include "launch/train/run_report.h"
 #include "replay/compact.h"
@@ -43,7 +43,7 @@ std::string describe_model(const std::string& name, bool changes) {
   }
   out += "operators:";
   for (const auto& [op, count] : ops) out += fmt::format(" {} {}", count, op);
-  const auto rules = choose_rules({});
+  const auto rules = rules::choose_rules({});
   const rules::MatchIndex index(rules, graph);
   out += fmt::format("\n{} places where {} rules apply:\n", index.total(), rules->size());
   for (int r = 0; r < rules->size(); ++r) {

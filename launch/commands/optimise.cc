@@ -6,14 +6,15 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/cost/profile.h"
 #include "core/optimise/json.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/revision.h"
-#include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -116,10 +117,10 @@ int run_optimise(Context& context) {
   StatusLine line = output.status_line();
   const RunConfig& config = request.config;
   optimise::OptimiseParts parts;
-  parts.rules = choose_rules(with_set_in_default(config.rules, "winograd"));
+  parts.rules = rules::choose_rules(rules::with_set_in_default(config.rules, "winograd"));
   parts.start_runtime = [&] { return start_runtime(config, log); };
   if (config.cost.kind == CostKind::analytic)
-    parts.formula = analytic_cost(config);
+    parts.formula = cost::analytic_cost(config.cost.profile);
   else if (config.cost.profile != CostOptions().profile)
     fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
   parts.version = fmt::format("{} ({})", kVersion, kRevision);

@@ -5,6 +5,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
+#include "core/rules/trace.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
@@ -50,7 +52,7 @@ int run_replay(Context& context) {
     fail_usage("--price-only and --out exclude one another: what is written is checked");
 
   const auto model = load_model(config.model, true);
-  const auto rules = load_rules(config);
+  const auto rules = rules::choose_rules(config.rules);
   const rules::TraceFile trace = rules::parse_trace(read_file(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
     fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);

@@ -11,7 +11,6 @@
 #include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/options.h"
-#include "launch/rule_choice.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {
@@ -61,13 +60,6 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
   return read_command_line(options, arguments,
                            fmt::format("usage: rlgo rules {} {}      {}\n", command, known->arguments, known->help),
                            std::numeric_limits<size_t>::max());
-}
-
-std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& words) {
-  if (!words.empty()) return choose_rules(words);
-  std::vector<std::string> files;  // all of it, not only what a run takes
-  for (const auto& file : shipped_rules()) files.push_back(file.string());
-  return choose_rules(files);
 }
 
 int run_rules(Context& context) {

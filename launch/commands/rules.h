@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/report/json.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::launch {
@@ -27,9 +26,6 @@ std::span<const RulesCommand> rules_commands();
 // options, and returns nothing.
 std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
                                                               const std::vector<std::string>& arguments);
-// What the words of --rules choose (launch/rule_choice.h); without words all of the shipped sets, proved or not.
-std::shared_ptr<const rules::RuleSet> rules_of(const std::vector<std::string>& words);
-using report::proof_name;
 
 int run_rules_list(std::vector<std::string> arguments);
 int run_rules_show(std::vector<std::string> arguments);

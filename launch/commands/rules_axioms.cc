@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -143,8 +144,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
   options.texts("used-by", used_by, "rule files: in how many of their proofs each axiom stands, and which in none");
   const auto names = parse_rules_arguments("axioms", options, arguments);
   if (!names) return 0;
-  if (files.empty())
-    files.push_back(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string());
+  if (files.empty()) files.push_back(shipped_config("rules/axioms.rules").string());
   if (!used_by.empty()) {
     if (!names->empty()) fail_usage("rules axioms --used-by takes no names of axioms");
     return report_uses(files, used_by);

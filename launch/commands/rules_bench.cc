@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/rng.h"
+#include "core/base/shipped.h"
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
@@ -17,10 +18,10 @@
 #include "core/rulegen/generate/generate.h"
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
 #include "launch/options.h"
-#include "launch/rule_choice.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 
@@ -90,15 +91,14 @@ void bench_generate(const Flags& flags, StatusLine& status) {
 }
 
 void bench_prove(const Flags& flags, StatusLine& status) {
-  const auto axioms =
-      rulegen::AxiomSet::load(shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}));
+  const auto axioms = rulegen::AxiomSet::load(shipped_config("rules/axioms.rules"));
   std::printf(
       "| set | rules | proved | cases | derivation ms a rule, mean, p50 / p95 / max | ms a case, p50 / p95 / max | Z3 "
       "ms, "
       "p50 / p95 "
       "/ max | check ms, p50 / p95 / max | s, one thread |\n|---|---|---|---|---|---|---|---|---|\n");
   for (const auto& set : flags.sets) {
-    const std::string file = set.ends_with(".rules") ? set : rule_set_file(set).string();
+    const std::string file = set.ends_with(".rules") ? set : rules::rule_set_file(set).string();
     const auto rules = rules::parse_rules(read_file(file), file);
     std::vector<double> derive, each, certify, check;
     int proved = 0;
@@ -127,7 +127,7 @@ void bench_prove(const Flags& flags, StatusLine& status) {
 
 // All matches from scratch, and kept up along random rewrites.
 void bench_match(const Flags& flags) {
-  const auto rules = choose_rules({});
+  const auto rules = rules::choose_rules({});
   std::printf(
       "| graph | nodes | rules | matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
       "|---|---|---|---|---|---|---|\n");
@@ -172,7 +172,7 @@ void bench_soundness(const Flags& flags, StatusLine& status) {
     status.show(fmt::format("soundness: {} applications", done));
     return stop_signal() == 0;
   };
-  const auto rules = choose_rules({});
+  const auto rules = rules::choose_rules({});
   const Stopwatch watch;
   const auto result = rulegen::check_soundness(rules, how);
   status.clear();

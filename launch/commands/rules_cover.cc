@@ -10,11 +10,13 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/usage.h"
 #include "core/rulegen/taso/cover.h"
 #include "core/rulegen/taso/taso_rules.h"
 #include "core/rules/parser.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 #include "launch/session.h"
@@ -60,10 +62,10 @@ std::shared_ptr<const rules::RuleSet> compiled(const ForeignRule& rule, std::str
 std::shared_ptr<const rules::RuleSet> proved_rules(const std::vector<std::string>& files) {
   auto taken = files;
   if (taken.empty()) {
-    for (const auto& file : shipped_rules()) taken.push_back(file.string());
-    taken.push_back(shipped_file({"configs/rules/coverage.rules", "share/rlgo/configs/rules/coverage.rules"}).string());
+    for (const auto& file : rules::shipped_rules()) taken.push_back(file.string());
+    taken.push_back(shipped_config("rules/coverage.rules").string());
   }
-  const auto all = rules_of(taken);
+  const auto all = rules::chosen_or_all(taken);
   std::vector<std::string> names;
   for (int k = 0; k < all->size(); ++k) {
     if (all->proof(k) == rules::Proof::proved) names.push_back(all->name(k));
@@ -204,8 +206,7 @@ int run_rules_cover(std::vector<std::string> arguments) {
   if (!files) return 0;
   if (files->size() != 1)
     fail_usage("rules cover needs one file: TASO's rules (FILE.pb or a text dump), or FILE.rules");
-  if (axioms.empty())
-    axioms = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
+  if (axioms.empty()) axioms = shipped_config("rules/axioms.rules").string();
   auto foreign = read_foreign(files->front());
   if (!only.empty())
     std::erase_if(foreign, [&](const auto& r) { return std::ranges::find(only, r.name) == only.end(); });

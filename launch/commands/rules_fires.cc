@@ -8,6 +8,7 @@
 #include "core/base/rng.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
 #include "core/rules/rules.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/rules.h"
@@ -89,7 +90,7 @@ int run_rules_fires(std::vector<std::string> arguments) {
   const auto files = parse_rules_arguments("fires", options, arguments);
   if (!files) return 0;
   if (!out.empty() && files->size() != 1) fail_usage("rules fires --out needs exactly one file of rules");
-  const auto rules = rules_of(*files);
+  const auto rules = rules::chosen_or_all(*files);
   if (graphs.empty()) {
     for (const auto& name : zoo::names()) graphs.push_back(name);
   }

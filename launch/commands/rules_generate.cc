@@ -7,11 +7,13 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/shipped.h"
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/rulegen/generate/generate.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 #include "launch/session.h"
@@ -88,13 +90,13 @@ int run_rules_generate(std::vector<std::string> arguments) {
   }
   if (how.prove) {
     if (flags.axioms.empty()) {
-      flags.axioms = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
+      flags.axioms = shipped_config("rules/axioms.rules").string();
     }
     how.axioms = rulegen::AxiomSet::load(flags.axioms);
     if (flags.known.empty()) {
-      flags.known = {shipped_file({"configs/rules/base.rules", "share/rlgo/configs/rules/base.rules"}).string()};
+      flags.known = {shipped_config("rules/base.rules").string()};
     }
-    if (!flags.all_known) how.known = rules_of(flags.known);
+    if (!flags.all_known) how.known = rules::chosen_or_all(flags.known);
   }
   std::ofstream explained;
   if (!flags.explain.empty() && flags.explain != "-") {

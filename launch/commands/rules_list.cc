@@ -7,10 +7,10 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/rules/compiled.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
 #include "launch/options.h"
-#include "launch/rule_choice.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {
@@ -33,8 +33,8 @@ int list_groups() {
   std::printf("%-16s %6s %7s  %s\n", "set", "rules", "proved", "default");
   std::vector<std::string> shipped;
   for (const std::string file : rules::kShippedFiles) shipped.push_back(file.substr(0, file.find('.')));
-  for (const auto& set : rule_sets()) {
-    const auto rules = choose_rules({rule_set_file(set.name).string()});
+  for (const auto& set : rules::rule_sets()) {
+    const auto rules = rules::choose_rules({rules::rule_set_file(set.name).string()});
     Count count;
     const bool in_default = std::ranges::find(shipped, set.name) != shipped.end();
     for (int r = 0; r < rules->size(); ++r) {
@@ -71,7 +71,7 @@ int run_rules_list(std::vector<std::string> arguments) {
   if (!rest) return 0;
   if (!rest->empty()) fail_usage("rules list: unexpected '{}'", (*rest)[0]);
   if (groups) return list_groups();
-  const auto rules = rules_of(files);
+  const auto rules = rules::chosen_or_all(files);
   std::vector<int64_t> fires(static_cast<size_t>(rules->size()), 0);
   for (const auto& name : graphs) {
     ModelOptions wanted;
@@ -94,9 +94,9 @@ int run_rules_list(std::vector<std::string> arguments) {
     if (!tags.empty() && std::ranges::none_of(tags, has)) continue;
     const std::string count = graphs.empty() ? "" : fmt::format("{:>8}", fires[r]);
     std::printf("%-*s  %-8s%s  %-24s  %s\n", static_cast<int>(width), rules->name(r).c_str(),
-                proof_name(rules->proof(r)), count.c_str(), join(rule.text.tags, " ").c_str(),
+                rules::proof_name(rules->proof(r)), count.c_str(), join(rule.text.tags, " ").c_str(),
                 operators_of(rule).c_str());
-    ++proofs[proof_name(rules->proof(r))];
+    ++proofs[rules::proof_name(rules->proof(r))];
     ++shown;
     firing += fires[r] > 0;
   }

@@ -8,6 +8,7 @@
 #include "core/base/usage.h"
 #include "core/draw/rule_picture.h"
 #include "core/rules/compiled.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 
@@ -27,7 +28,7 @@ int run_rules_show(std::vector<std::string> arguments) {
   if (!names) return 0;
   if (names->size() != 1) fail_usage("rules show needs the name of one rule (rlgo rules list prints them)");
   if (dot && svg) fail_usage("rules show: --dot or --svg, not both");
-  const auto rules = rules_of(files)->subset(*names);
+  const auto rules = rules::chosen_or_all(files)->subset(*names);
   const auto& rule = rules->rule(0);
   std::string text;
   if (dot) {
@@ -36,7 +37,7 @@ int run_rules_show(std::vector<std::string> arguments) {
     text = rule_svg(rule);
   } else {
     text = rules::to_text(rule.text);
-    text += fmt::format("\nfrom {}:{}; {}\n", rule.text.file, rule.text.line, proof_name(rules->proof(0)));
+    text += fmt::format("\nfrom {}:{}; {}\n", rule.text.file, rule.text.line, rules::proof_name(rules->proof(0)));
   }
   if (out.empty()) {
     std::fputs(text.c_str(), stdout);

@@ -6,6 +6,7 @@
 #include "core/base/stopwatch.h"
 #include "core/onnx/onnx.h"
 #include "core/rulegen/check/soundness.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
 #include "launch/signals.h"
@@ -25,7 +26,7 @@ int run_rules_soundness(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "seed of the graphs");
   const auto rest = parse_rules_arguments("soundness", options, arguments);
   if (!rest) return 0;
-  auto rules = rules_of(files);
+  auto rules = rules::chosen_or_all(files);
   if (!rest->empty()) rules = rules->subset(*rest);
   rulegen::SoundnessOptions soundness;
   soundness.applications = applications;

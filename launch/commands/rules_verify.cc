@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -234,8 +235,7 @@ int run_rules_verify(std::vector<std::string> arguments) {
   if (!files) return 0;
   if (files->empty()) fail_usage("rules verify needs a file of rules");
   if (write && route != "egraph") fail_usage("rules verify: --write takes the proofs of --route egraph alone");
-  if (axioms_file.empty())
-    axioms_file = shipped_file({"configs/rules/axioms.rules", "share/rlgo/configs/rules/axioms.rules"}).string();
+  if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   rulegen::ProveOptions how;
   how.max_rank = static_cast<int>(max_rank);

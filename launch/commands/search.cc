@@ -11,12 +11,13 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
+#include "core/search/table.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
-#include "launch/search_table.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"
@@ -160,11 +161,11 @@ class GraphSearch {
                  config_.run.model.graph.c_str(), cost_->prices().table->size() - known);
   }
 
-  SearchRow compare(const std::string& method) {
+  search::SearchRow compare(const std::string& method) {
     const double measured_s = cost_->measuring_s();
     search::Result found = search_by(method, "");
     status_.clear();
-    SearchRow row;
+    search::SearchRow row;
     row.graph = config_.run.model.graph;
     row.method = method;
     row.cost = cost_->name();
@@ -242,17 +243,17 @@ class GraphSearch {
   std::string best_method_;
 };
 
-void write_tables(const SearchConfig& config, std::span<const SearchRow> rows) {
-  if (!config.csv.empty()) atomic_write(config.csv, to_csv(rows));
-  if (!config.curve.empty()) atomic_write(config.curve, curves_to_csv(rows));
+void write_tables(const SearchConfig& config, std::span<const search::SearchRow> rows) {
+  if (!config.csv.empty()) atomic_write(config.csv, search::to_csv(rows));
+  if (!config.curve.empty()) atomic_write(config.curve, search::curves_to_csv(rows));
 }
 
 void run_all(SearchConfig config) {
   const auto graphs = graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
-  const auto rules = load_rules(config.run);
+  const auto rules = rules::choose_rules(config.run.rules);
   const auto cost = std::make_shared<MeteredCost>(make_prices(config.run));
-  std::vector<SearchRow> rows;
+  std::vector<search::SearchRow> rows;
   for (const auto& graph : graphs) {
     if (stop_signal() != 0) break;
     config.run.model.graph = graph;

@@ -10,6 +10,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/exec/device_tools.h"
+#include "core/rules/rule_choice.h"
+#include "core/rules/trace.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"
@@ -32,8 +34,8 @@ std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
 constexpr double kMegabyte = 1 << 20;
 
-learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state, const BestGraph& best,
-                              const MemoryPeak& memory) {
+learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state,
+                              const learner::BestGraph& best, const learner::MemoryPeak& memory) {
   learner::MetricRow row = {
       {"epoch", e.epoch},
       {"seconds", state.seconds},
@@ -77,7 +79,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
       mailbox_(mailbox),
       device_(exec::resolve_device(config.device)),
       model_(load_model(config.model, true)),
-      rules_(load_rules(config)),
+      rules_(rules::choose_rules(config.rules)),
       prices_(make_prices(config)),
       line_(true, ::isatty(STDERR_FILENO) == 1),
       progress_(line_, config.loop.epochs, config.loop.seconds) {
@@ -87,7 +89,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
-  cost_server_ = std::make_unique<CostServer>(prices_.table, mailbox_, actors, prices_.groups);
+  cost_server_ = std::make_unique<learner::CostServer>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
 // The script that started this job (launch/scripts/job.sh) goes on with exactly this run after a crash.
@@ -145,7 +147,7 @@ void LearnerSession::prepare() {
   identity.graph = config_.model.graph;
   identity.graph_hash = model_.graph.hash();
   identity.rules_hash = rules_->hash();
-  best_ = std::make_unique<BestGraph>(identity, probe.initial_cost_us());
+  best_ = std::make_unique<learner::BestGraph>(identity, probe.initial_cost_us());
   give_sign();
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
             probe.matches().total(), rules_->size());
@@ -229,8 +231,8 @@ void LearnerSession::store_costs() const {
 }
 
 // The largest of all learners.
-MemoryPeak LearnerSession::memory() const {
-  auto peak = memory_peak(learner_device_);
+learner::MemoryPeak LearnerSession::memory() const {
+  auto peak = learner::memory_peak(learner_device_);
   if (!head_) return peak;
   for (const auto& report : head_->reports()) {
     peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);

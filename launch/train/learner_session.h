@@ -13,14 +13,14 @@
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/best.h"
-#include "launch/train/cost_server.h"
 #include "launch/train/learners.h"
-#include "launch/train/memory.h"
-#include "launch/train/progress.h"
 #include "launch/train/run_folder.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
+#include "learner/session/best.h"
+#include "learner/session/cost_server.h"
+#include "learner/session/memory.h"
+#include "learner/session/progress.h"
 #include "replay/writer.h"
 
 namespace rlgo::launch {
@@ -53,7 +53,7 @@ class LearnerSession {
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
   void store_costs() const;
-  MemoryPeak memory() const;
+  learner::MemoryPeak memory() const;
   int finish(const learner::LoopResult& result);
 
   RunConfig& config_;
@@ -69,10 +69,10 @@ class LearnerSession {
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;
   StatusLine line_;
-  Progress progress_;
+  learner::Progress progress_;
   mdp::ObservationSpec spec_;
-  std::unique_ptr<BestGraph> best_;
-  std::unique_ptr<CostServer> cost_server_;
+  std::unique_ptr<learner::BestGraph> best_;
+  std::unique_ptr<learner::CostServer> cost_server_;
   std::shared_ptr<learner::Algorithm> algorithm_;
   exec::Device learner_device_;
   std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn

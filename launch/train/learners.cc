@@ -12,8 +12,8 @@
 #include "core/base/stopwatch.h"
 #include "core/comm/device_group.h"
 #include "core/exec/device_tools.h"
-#include "launch/train/memory.h"
 #include "launch/train/roles.h"
+#include "learner/session/memory.h"
 
 namespace rlgo::launch {
 
@@ -109,7 +109,7 @@ std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailb
 
 learner::Inspect inspector(std::shared_ptr<const learner::Algorithm> algorithm, const exec::Device& device) {
   return [algorithm, device] {
-    const auto peak = memory_peak(device);
+    const auto peak = learner::memory_peak(device);
     return learner::PeerReport{digest(*algorithm), 0, peak.host_bytes, peak.device_bytes};
   };
 }

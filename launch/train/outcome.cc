@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/verify.h"
+#include "core/rules/trace.h"
 #include "core/search/search.h"
 
 namespace rlgo::launch {
@@ -104,7 +105,7 @@ std::string to_text(const Verdict& verdict, const RunConfig& config) {
   return out + optimise::to_text(verdict.checks);
 }
 
-std::string conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
+std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log& log) {
   const double initial_us = best.initial_us();
   const double agent_us = best.best_us();
   Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.config.env.max_locations),

@@ -13,10 +13,11 @@
 #include "core/optimise/benchmark.h"
 #include "core/optimise/replay.h"
 #include "core/optimise/result.h"
+#include "core/rules/trace.h"
 #include "launch/config.h"
 #include "launch/model.h"
-#include "launch/train/best.h"
 #include "launch/train/run_folder.h"
+#include "learner/session/best.h"
 
 namespace rlgo::launch {
 
@@ -56,6 +57,6 @@ std::string to_text(const Verdict& verdict, const RunConfig& config);
 
 // Writes best.trace, best.onnx and summary.txt; returns the summary. Throws Error where the result does not compute the
 // same (nothing is written then) or cannot be written.
-std::string conclude(const OutcomeInput& input, BestGraph& best, const Log& log);
+std::string conclude(const OutcomeInput& input, learner::BestGraph& best, const Log& log);
 
 }  // namespace rlgo::launch

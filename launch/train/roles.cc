@@ -8,6 +8,8 @@
 #include "core/base/stopwatch.h"
 #include "core/comm/device_group.h"
 #include "core/comm/protocol.h"
+#include "core/cost/profile.h"
+#include "core/rules/rule_choice.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
@@ -89,26 +91,26 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   if (!first_costs) return 0;
   const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
   const auto model = load_model(config.model, config.env.reward == env::Reward::measured);
-  const auto rules = load_rules(config);
+  const auto rules = rules::choose_rules(config.rules);
   Prices prices;
   if (config.cost.kind == CostKind::measured) {
-    AskOptions ask;
+    learner::AskOptions ask;
     ask.timeout_s = config.loop.actor_timeout_s;
     ask.should_stop = should_stop;
-    const auto client = std::make_shared<CostClient>(mailbox, ask);
-    prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
-    receive_costs(*first_costs, *prices.table);
-    if (config.is_external()) prices.groups = remote_groups(prices.table, client);
+    const auto client = std::make_shared<learner::CostClient>(mailbox, ask);
+    prices.table = learner::remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
+    learner::receive_costs(*first_costs, *prices.table);
+    if (config.is_external()) prices.groups = learner::remote_groups(prices.table, client);
     prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
   } else {
-    prices.model = analytic_cost(config);
+    prices.model = cost::analytic_cost(config.cost.profile);
   }
   const bool dreams = dreams_on(config, comm.rank(), comm.size());
   const auto player =
       make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, config.envs_per_actor), dreams);
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
-    if (prices.table) receive_costs(message, *prices.table);
+    if (prices.table) learner::receive_costs(message, *prices.table);
   };
   actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()),
                          std::move(handlers));

@@ -6,9 +6,11 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/cost/profile.h"
 #include "core/cost/table.h"
 #include "core/exec/measured_cost.h"
 #include "core/report/evidence.h"
+#include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/revision.h"
 #include "launch/session.h"
@@ -132,7 +134,7 @@ void write_run_report(const RunFolder& folder) {
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
   std::shared_ptr<cost::CostModel> cost;
   if (config.cost.kind == CostKind::analytic) {
-    cost = analytic_cost(config);
+    cost = cost::analytic_cost(config.cost.profile);
   } else if (config.cost.target.runtime == "libtorch") {
     // Prices of that run only: where the table is another machine's, operators stay without one.
     auto table = std::make_shared<cost::TableCost>(
@@ -145,7 +147,7 @@ void write_run_report(const RunFolder& folder) {
     }
   }
   const LoadedModel model = load_model(config.model, false);
-  atomic_write(folder.report(), run_html(folder, config, model, load_rules(config), cost.get()));
+  atomic_write(folder.report(), run_html(folder, config, model, rules::choose_rules(config.rules), cost.get()));
 }
 
 }  // namespace rlgo::launch

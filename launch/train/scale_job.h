@@ -9,7 +9,7 @@
 
 #include "core/measure/child.h"
 #include "launch/config.h"
-#include "launch/train/process_use.h"
+#include "learner/session/process_use.h"
 
 namespace rlgo::launch {
 
@@ -38,7 +38,7 @@ class ScaleJob {
   ScaleJob& operator=(const ScaleJob&) = delete;
 
   std::filesystem::path folder() const { return scratch_ / "run"; }
-  std::map<int, ProcessUse> ranks(bool memory) const { return ranks_of(scratch_.string(), memory); }
+  std::map<int, learner::ProcessUse> ranks(bool memory) const { return learner::ranks_of(scratch_.string(), memory); }
   RunMetrics metrics() const { return RunMetrics(folder() / "metrics.csv"); }
   // Waits for the first epoch in which all actors were there; its row. These three throw Error where the run ends, or
   // somebody asks for an end.

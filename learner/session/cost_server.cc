@@ -1,4 +1,4 @@
-#include "launch/train/cost_server.h"
+#include "learner/session/cost_server.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "core/graph/editor.h"
 #include "core/graph/text.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
 using graph::Graph;
@@ -210,4 +210,4 @@ void receive_costs(const comm::Incoming& message, cost::TableCost& table) {
   }
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

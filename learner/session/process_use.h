@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 struct ProcessUse {
   int pid = 0;
@@ -20,4 +20,4 @@ struct ProcessUse {
 // out. `memory`: whether the sizes are wanted; they take some milliseconds a process.
 std::map<int, ProcessUse> ranks_of(const std::string& mark, bool memory);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -3,7 +3,7 @@
 
 #include "core/exec/device.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 struct MemoryPeak {
   double host_bytes = 0;    // resident, of this process, so far
@@ -11,4 +11,4 @@ struct MemoryPeak {
 };
 MemoryPeak memory_peak(const exec::Device& device);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-#include "launch/train/memory.h"
+#include "learner/session/memory.h"
 
 #include <fstream>
 #include <string>
@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/exec/device_tools.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 MemoryPeak memory_peak(const exec::Device& device) {
   MemoryPeak peak;
@@ -21,4 +21,4 @@ MemoryPeak memory_peak(const exec::Device& device) {
   return peak;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -7,7 +7,7 @@
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 class Progress {
  public:
@@ -37,4 +37,4 @@ class Progress {
   Stopwatch watch_;
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-#include "launch/train/process_use.h"
+#include "learner/session/process_use.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace fs = std::filesystem;
 namespace {
 
@@ -78,4 +78,4 @@ std::map<int, ProcessUse> ranks_of(const std::string& mark, bool memory) {
   return ranks;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

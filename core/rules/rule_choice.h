@@ -9,15 +9,17 @@
 
 #include "core/rules/rules.h"
 
-namespace rlgo::launch {
+namespace rlgo::rules {
 
 struct RuleGroup {
   const char* name;
   const char* help;
 };
-// The shipped sets, configs/rules/NAME.rules. Those of rules::kShippedFiles make up the default.
+// The shipped sets, configs/rules/NAME.rules. Those of kShippedFiles make up the default.
 std::span<const RuleGroup> rule_sets();
 std::filesystem::path rule_set_file(const std::string& name);
+// The files of the default set (kShippedFiles), in configs/rules. Throws Error that tells where it looked.
+std::vector<std::filesystem::path> shipped_rules();
 
 // Words are taken from left to right:
 //   FILE              what ends in .rules or is a path: all rules of the file, proved or not
@@ -27,14 +29,19 @@ std::filesystem::path rule_set_file(const std::string& name);
 //   proved, tested, unproved   the rules of the default sets of which that is known
 //   NAME              this rule of the default sets
 //   -WORD             takes away what SET, TAG, status or NAME says, of all that has been taken
-// No words, or `-` in front of the first: starts from the default, the proved rules of rules::kShippedFiles. The order
+// No words, or `-` in front of the first: starts from the default, the proved rules of kShippedFiles. The order
 // is that of the files. Throws Error (with the nearest word) on what is none of these, and where nothing is left.
-std::shared_ptr<const rules::RuleSet> choose_rules(const std::vector<std::string>& words);
+std::shared_ptr<const RuleSet> choose_rules(const std::vector<std::string>& words);
+
+// The same; without words all rules of the default sets, proved or not.
+std::shared_ptr<const RuleSet> chosen_or_all(const std::vector<std::string>& words);
 
 // The same words where the default also holds the proved rules of `set`.
 std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set);
 
-// Whether a rule has this tag or this proof status ("proved", "tested", "unproved").
-bool in_group(const rules::RuleSet& rules, int rule, const std::string& group);
+// "proved", "tested", "unproved".
+const char* proof_name(Proof proof);
+// Whether a rule has this tag or this proof status.
+bool in_group(const RuleSet& rules, int rule, const std::string& group);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::rules

@@ -1,11 +1,11 @@
-#include "launch/train/progress.h"
+#include "learner/session/progress.h"
 
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 std::string Progress::text() const {
   std::string out = fmt::format("{}  epoch {}/{}", phase_, epoch_, epochs_);
@@ -24,4 +24,4 @@ std::string Progress::text() const {
   return out;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

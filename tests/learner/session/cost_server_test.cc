@@ -1,4 +1,4 @@
-#include "launch/train/cost_server.h"
+#include "learner/session/cost_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/zoo/zoo.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
 using testing::HasSubstr;
@@ -195,4 +195,4 @@ TEST(CostServer, ASilentRank0AndAStopAreErrors) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -9,7 +9,7 @@
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 class BestGraph {
  public:
@@ -32,4 +32,4 @@ class BestGraph {
   double best_us_;
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

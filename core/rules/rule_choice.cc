@@ -1,16 +1,16 @@
-#include "launch/rule_choice.h"
+#include "core/rules/rule_choice.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/shipped.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/rules/compiled.h"
-#include "launch/shipped.h"
 
-namespace rlgo::launch {
+namespace rlgo::rules {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,10 +40,6 @@ bool is_file(const std::string& word) {
 
 bool is_status(const std::string& word) { return word == "proved" || word == "tested" || word == "unproved"; }
 
-const char* status(rules::Proof proof) {
-  return proof == rules::Proof::proved ? "proved" : proof == rules::Proof::tested ? "tested" : "unproved";
-}
-
 class Choice {
  public:
   explicit Choice(const std::vector<std::string>& words) : words_(words) {
@@ -59,11 +55,11 @@ class Choice {
       if (is_file(word)) add(word);
       if (is_part(word)) add(rule_set_file(set_of(word)));
     }
-    all_ = rules::RuleSet::load(files_);
+    all_ = RuleSet::load(files_);
     taken_.assign(static_cast<size_t>(all_->size()), false);
   }
 
-  std::shared_ptr<const rules::RuleSet> run() {
+  std::shared_ptr<const RuleSet> run() {
     if (from_default_) take([&](int r) { return of_default(r) && proved(r); });
     for (const auto& word : words_) {
       if (word.starts_with('-')) {
@@ -105,7 +101,7 @@ class Choice {
     return count;
   }
   bool of_default(int r) const { return default_.contains(all_->rule(r).text.file); }
-  bool proved(int r) const { return all_->proof(r) == rules::Proof::proved; }
+  bool proved(int r) const { return all_->proof(r) == Proof::proved; }
 
   // SET or SET:TAG
   void take_set(const std::string& word) {
@@ -154,34 +150,51 @@ class Choice {
   bool from_default_ = false;
   std::vector<fs::path> files_;
   std::set<std::string> default_;  // of files_
-  std::shared_ptr<const rules::RuleSet> all_;
+  std::shared_ptr<const RuleSet> all_;
   std::vector<bool> taken_;
 };
 
 }  // namespace
 
-std::span<const RuleGroup> rule_sets() { return kSets; }
-
-std::filesystem::path rule_set_file(const std::string& name) {
-  return shipped_file({"configs/rules/" + name + ".rules", "share/rlgo/configs/rules/" + name + ".rules"});
+std::vector<fs::path> shipped_rules() {
+  std::vector<fs::path> files;
+  try {
+    for (const std::string name : kShippedFiles) files.push_back(shipped_config("rules/" + name));
+  } catch (const Error& e) {
+    fail("{}; name the rules with --rules FILE", e.what());
+  }
+  return files;
 }
 
-bool in_group(const rules::RuleSet& rules, int rule, const std::string& group) {
+std::span<const RuleGroup> rule_sets() { return kSets; }
+
+std::filesystem::path rule_set_file(const std::string& name) { return shipped_config("rules/" + name + ".rules"); }
+
+bool in_group(const RuleSet& rules, int rule, const std::string& group) {
   return std::ranges::find(rules.rule(rule).text.tags, group) != rules.rule(rule).text.tags.end() ||
-         group == status(rules.proof(rule));
+         group == proof_name(rules.proof(rule));
 }
 
 std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set) {
   if (!words.empty() && !words[0].starts_with('-')) return words;
   std::vector<std::string> all;
-  for (const fs::path file : rules::kShippedFiles) all.push_back(file.stem().string());
+  for (const fs::path file : kShippedFiles) all.push_back(file.stem().string());
   all.push_back(set);
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
 
-std::shared_ptr<const rules::RuleSet> choose_rules(const std::vector<std::string>& words) {
-  return Choice(words).run();
+std::shared_ptr<const RuleSet> choose_rules(const std::vector<std::string>& words) { return Choice(words).run(); }
+
+std::shared_ptr<const RuleSet> chosen_or_all(const std::vector<std::string>& words) {
+  if (!words.empty()) return choose_rules(words);
+  std::vector<std::string> files;
+  for (const auto& file : shipped_rules()) files.push_back(file.string());
+  return choose_rules(files);
 }
 
-}  // namespace rlgo::launch
+const char* proof_name(Proof proof) {
+  return proof == Proof::proved ? "proved" : proof == Proof::tested ? "tested" : "unproved";
+}
+
+}  // namespace rlgo::rules

@@ -14,7 +14,7 @@
 #include "core/cost/table.h"
 #include "core/measure/group_cost.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 // Rank 0. Answers questions out of `table` (which measures what it does not have) and tells the other actors of new
 // rows.
@@ -81,4 +81,4 @@ std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCos
 // Rows of a `costs` message into the table.
 void receive_costs(const comm::Incoming& message, cost::TableCost& table);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,8 +1,8 @@
-#include "launch/train/best.h"
+#include "learner/session/best.h"
 
 #include "core/base/error.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
   size_t length = 0;
@@ -39,4 +39,4 @@ void BestGraph::adopt(const rules::TraceFile& stored) {
   replace(stored.rewrites, stored.cost_us);
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

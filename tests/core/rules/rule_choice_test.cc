@@ -1,9 +1,9 @@
 // --rules: what the default of a command is.
-#include "launch/rule_choice.h"
+#include "core/rules/rule_choice.h"
 
 #include <gtest/gtest.h>
 
-namespace rlgo::launch {
+namespace rlgo::rules {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -22,4 +22,4 @@ TEST(RuleChoice, TheDefaultWithAnotherSetIsBothProvedParts) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::rules

@@ -1,11 +1,11 @@
-#include "launch/search_table.h"
+#include "core/search/table.h"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "core/base/error.h"
 
-namespace rlgo::launch {
+namespace rlgo::search {
 namespace {
 
 // Of a CSV file.
@@ -37,7 +37,7 @@ std::string to_text(std::span<const SearchRow> rows) {
     out += fmt::format("{:<{}}  {:<11} {:>11.3f} {:>11.3f} {:>6.2f} % {:>9} {:>9.0f} {:>8.2f} {:>8.2f}  {}",
                        short_name(row.graph), width, row.method, row.before_us / 1e3, row.after_us / 1e3,
                        row.change_percent(), row.counters.candidates, row.graphs_per_s(), row.best_after_s(),
-                       row.seconds, search::name(row.reason));
+                       row.seconds, name(row.reason));
     if (row.measuring_s > 0) out += fmt::format("; {:.2f} s of the time went into timing operators", row.measuring_s);
     if (!row.note.empty()) out += "; " + row.note;
     if (row.counters.dropped > 0) out += fmt::format("; {} graphs dropped for want of memory", row.counters.dropped);
@@ -57,7 +57,7 @@ std::string to_csv(std::span<const SearchRow> rows) {
         "{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{},{:.6f},{}\n",
         cell(row.graph), row.method, cell(row.cost), row.seed, row.threads, row.before_us, row.after_us,
         row.change_percent(), c.candidates, c.refused, c.duplicates, c.steps, c.walks, c.dropped, row.graphs_per_s(),
-        row.best_after_s(), row.seconds, row.measuring_s, search::name(row.reason), row.rewrites, row.nodes_before,
+        row.best_after_s(), row.seconds, row.measuring_s, name(row.reason), row.rewrites, row.nodes_before,
         row.nodes_after, row.bound_us, row.optimal ? 1 : 0);
   }
   return out;
@@ -74,4 +74,4 @@ std::string curves_to_csv(std::span<const SearchRow> rows) {
   return out;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::search

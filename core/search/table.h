@@ -7,7 +7,7 @@
 
 #include "core/search/search.h"
 
-namespace rlgo::launch {
+namespace rlgo::search {
 
 struct SearchRow {
   std::string graph, method, cost;
@@ -16,12 +16,12 @@ struct SearchRow {
   size_t nodes_before = 0, nodes_after = 0;
   double before_us = 0, after_us = 0;
   size_t rewrites = 0;  // from the unmodified graph to the best
-  search::Counters counters;
+  Counters counters;
   double seconds = 0;      // in all
   double measuring_s = 0;  // of these: timing operators that the cost table did not have
-  search::StopReason reason = search::StopReason::finished;
-  std::vector<search::Sample> curve;
-  double bound_us = 0;  // search::Result
+  StopReason reason = StopReason::finished;
+  std::vector<Sample> curve;
+  double bound_us = 0;  // Result
   bool optimal = false;
   std::string note;
 
@@ -38,4 +38,4 @@ std::string to_csv(std::span<const SearchRow> rows);
 // Best cost against seconds and candidates: graph, method, seed, seconds, candidates, best_us.
 std::string curves_to_csv(std::span<const SearchRow> rows);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::search

@@ -1,4 +1,4 @@
-#include "launch/train/best.h"
+#include "learner/session/best.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/rules/trace.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(BestGraph, AdoptsAStoredTraceOfTheSameGraphAndRules) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner
