@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
+#include "core/nets/score_rows.h"
 
 namespace rlgo::nets {
 
@@ -51,9 +52,10 @@ Tensor ActorCriticImpl::rule_logits(const GraphBatch& batch, const Encoding& lat
     const auto count = batch.counts.reshape(-1).index_select(0, pair_flat).to(noop.scalar_type()).unsqueeze(1);
     const auto summary =
         torch::cat({sums / count, segment_max(at_locations, batch.loc_pair, batch.pairs), count.log()}, 1);
-    const auto hidden = add_rows(rule_pooled_(summary), {rule_table_, batch.pair_rule},
-                                 {rule_global_(latent.global), batch.pair_graph});
-    const auto scores = rule_score_(torch::relu(hidden)).squeeze(1);  // [P]
+    const auto own = torch::arange(batch.pairs, batch.pair_rule.options());
+    const Rows parts[] = {
+        {rule_pooled_(summary), own}, {rule_table_, batch.pair_rule}, {rule_global_(latent.global), batch.pair_graph}};
+    const auto scores = score_rows(parts, {}, {}, rule_score_->weight[0], rule_score_->bias[0]);  // [P]
     rules = rules.reshape(-1).index_copy(0, pair_flat, scores).reshape({batch.graphs, batch.rules});
   }
   return torch::cat({rules, noop}, 1);
@@ -63,10 +65,11 @@ Tensor ActorCriticImpl::rule_logits(const GraphBatch& batch, const Encoding& lat
 Tensor ActorCriticImpl::location_logits(const GraphBatch& batch, const Encoding& latent) {
   const auto global = location_global_(latent.global);
   if (options_.location_head == LocationHead::pointer) {
-    const auto index = location_index_(torch::log1p(batch.loc_index.to(global.scalar_type())).unsqueeze(1));
-    const auto hidden = add_rows(index, {location_nodes_(latent.nodes), batch.loc_node},
-                                 {location_table_, batch.loc_rule}, {global, batch.loc_graph});
-    return location_score_(torch::relu(hidden)).squeeze(1);
+    const Rows parts[] = {
+        {location_nodes_(latent.nodes), batch.loc_node}, {location_table_, batch.loc_rule}, {global, batch.loc_graph}};
+    const auto log_index = torch::log1p(batch.loc_index.to(global.scalar_type())).unsqueeze(1);
+    return score_rows(parts, log_index, location_index_->weight.t(), location_score_->weight[0],
+                      location_score_->bias[0]);
   }
   const auto hidden = add_rows({}, {location_table_, batch.pair_rule}, {global, batch.pair_graph});
   const auto scores = location_score_(torch::relu(hidden));  // [P, max_locations]

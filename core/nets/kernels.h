@@ -42,4 +42,30 @@ void segment_log_softmax(T* out, const T* x, const int64_t* segment, int64_t row
 template <typename T>
 void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const int64_t* segment, int64_t rows);
 
+// A table of rows and the row of it that each of some items takes.
+template <typename T>
+struct TableRows {
+  T* table;            // [*, width], row after row
+  const int64_t* row;  // [items]
+};
+// See score_rows.h. out[i] = bias + w . relu(sum of tables[t].table[tables[t].row[i]] + sum of features[i][f] *
+// directions[f]) for i < items. features [items, columns], directions [columns, width], w [width].
+template <typename T>
+struct ScoreInput {
+  const TableRows<const T>* tables;
+  int tables_count;
+  const T* features;
+  const T* directions;
+  int64_t columns;
+  const T* w;
+  T bias;
+  int64_t items, width;
+};
+template <typename T>
+void score_rows(T* out, const ScoreInput<T>& input);
+// Adds to the gradients of tables, directions and w, all in the layout of the input.
+template <typename T>
+void score_rows_backward(const T* grad, const ScoreInput<T>& input, T* const* grad_tables, T* grad_directions,
+                         T* grad_w);
+
 }  // namespace rlgo::nets::kernels

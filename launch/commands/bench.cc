@@ -99,14 +99,14 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   actors::CollectorOptions options;
   options.seed = 3;
   actors::Collector collector(envs, policy, sink, options);
-  const Stopwatch collecting;
+  const ThreadStopwatch collecting;
   while (sink.steps() < config.loop.steps_per_epoch) collector.round([&] { return true; });
   LearnerSpeed speed;
-  speed.collected_per_s = static_cast<double>(collector.stats().steps) / collecting.seconds();
+  speed.collected_per_s = static_cast<double>(collector.stats().steps) / (collecting.us() * 1e-6);
   const double steps = static_cast<double>(sink.steps());
-  const Stopwatch training;
+  const ThreadStopwatch training;
   algorithm->update(std::move(sink.kept), {});
-  speed.trained_per_s = steps / training.seconds();
+  speed.trained_per_s = steps / (training.us() * 1e-6);
   return speed;
 }
 

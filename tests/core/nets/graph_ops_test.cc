@@ -7,6 +7,7 @@
 
 #include "core/base/rng.h"
 #include "core/nets/dense.h"
+#include "core/nets/score_rows.h"
 
 namespace rlgo::nets {
 namespace {
@@ -48,6 +49,33 @@ TEST(AddRows, AgreesWithReference) {
       },
       {base, a, b, wide});
   expect_same([&] { return add_rows({}, {a, i}); }, [&] { return native::add_rows({}, {a, i}); }, {a});
+}
+
+TEST(ScoreRows, AgreesWithReference) {
+  const auto a = doubles({4, 19}, 1), b = doubles({2, 19}, 2), c = doubles({3, 19}, 3), features = doubles({5, 2}, 4);
+  const auto directions = doubles({2, 19}, 5), w = doubles({19}, 6), bias = doubles({}, 7);
+  const std::vector<Rows> tables = {{a, ints({0, 3, 3, 1, 0})}, {b, ints({1, 1, 0, 0, 1})}, {c, ints({2, 1, 0, 1, 2})}};
+  const auto known = features.detach();
+  expect_same([&] { return score_rows(tables, known, directions, w, bias); },
+              [&] { return native::score_rows(tables, known, directions, w, bias); }, {a, b, c, directions, w, bias});
+  const auto one = std::span(tables).first(1);
+  expect_same([&] { return score_rows(one, {}, {}, w, bias); },
+              [&] { return native::score_rows(one, {}, {}, w, bias); }, {a, w, bias});
+}
+
+TEST(LinkSum, AgreesWithReference) {
+  const auto x = doubles({4, 3}, 8);
+  const auto from = ints({0, 3, 3, 1, 0}), to = ints({1, 1, 0, 4, 1});
+  expect_same([&] { return link_sum(x, from, to, 5); }, [&] { return native::link_sum(x, from, to, 5); }, {x});
+}
+
+TEST(CountedSum, AgreesWithReference) {
+  const SparseCounts counts{ints({0, 2, 3}), ints({0, 2, 1}), ints({2, 1, 3}), ints({0, 0}), ints({0, 0, 1}), false};
+  const SparseCounts chained{ints({0, 2, 5}), ints({0, 2, 0, 1, 2}), ints({2, 1, -2, 3, -1}),
+                             ints({0, 1}),    ints({0, 0, 1, 1, 1}), true};
+  const auto x = doubles({3, 4}, 9);
+  expect_same([&] { return counted_sum(x, counts); }, [&] { return native::counted_sum(x, counts); }, {x});
+  expect_same([&] { return counted_sum(x, chained); }, [&] { return native::counted_sum(x, counts); }, {x});
 }
 
 TEST(ScatterSum, AgreesWithReferenceAndLeavesZeros) {

@@ -144,16 +144,5 @@ TEST_P(Options, DistinctRowsChangeNothing) {
     EXPECT_TRUE(torch::allclose(distinct.gradients[i], plain.gradients[i], 1e-9, 1e-9)) << i;
 }
 
-// Sums that follow one another are kept apart where there is no order: as on a GPU.
-TEST(CountedSum, NativeAgreesWithTheLoops) {
-  const auto ints = [](std::vector<int64_t> v) { return torch::tensor(v, torch::kInt64); };
-  const SparseCounts plain{ints({0, 2, 3}), ints({0, 2, 1}), ints({2, 1, 3}), ints({0, 0}), ints({0, 0, 1}), false};
-  const SparseCounts chained{ints({0, 2, 5}), ints({0, 2, 0, 1, 2}), ints({2, 1, -2, 3, -1}),
-                             ints({0, 1}),    ints({0, 0, 1, 1, 1}), true};
-  const auto x = torch::randn({3, 4}, torch::kFloat64);
-  EXPECT_TRUE(torch::allclose(counted_sum(x, plain), native::counted_sum(x, plain)));
-  EXPECT_TRUE(torch::allclose(counted_sum(x, chained), native::counted_sum(x, plain)));
-}
-
 }  // namespace
 }  // namespace rlgo::nets
