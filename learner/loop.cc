@@ -66,7 +66,7 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
       hooks_(std::move(hooks)),
       handlers_(std::move(handlers)),
       state_(std::move(start)),
-      roster_(mailbox.size(), options_.learners),
+      registry_(mailbox.size(), options_.learners),
       started_at_s_(state_.seconds) {
   if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
   if (options_.learners < 1 || options_.learners >= mailbox_.size())
@@ -82,7 +82,7 @@ LoopResult Loop::run() {
   while (state_.epoch < options_.epochs && collect()) train();
   stop();
   state_.seconds = seconds();
-  return {reason_, state_, roster_.living().empty(), roster_.any_lost()};
+  return {reason_, state_, registry_.living().empty(), registry_.any_lost()};
 }
 
 bool Loop::collect() {
@@ -110,7 +110,7 @@ bool Loop::must_end() {
     reason_ = StopReason::interrupted;
   } else if (options_.seconds > 0 && seconds() >= options_.seconds) {
     reason_ = StopReason::seconds;
-  } else if (roster_.hoped_for() < options_.min_actors) {
+  } else if (registry_.hoped_for() < options_.min_actors) {
     reason_ = left_without_us() ? StopReason::interrupted : StopReason::too_few_actors;
   } else {
     return false;
@@ -120,7 +120,7 @@ bool Loop::must_end() {
 
 // A signal goes to all ranks; actors may have left on it before it was seen here.
 bool Loop::left_without_us() {
-  if (!roster_.any_gone()) return false;
+  if (!registry_.any_gone()) return false;
   const Stopwatch watch;
   while (watch.seconds() < 2) {
     if (options_.should_stop()) return true;
@@ -149,7 +149,7 @@ void Loop::train() {
   begin_version();
 
   report_.epoch = state_.epoch;
-  report_.actors = static_cast<int>(roster_.living().size());
+  report_.actors = static_cast<int>(registry_.living().size());
   report_.epoch_s = epoch_watch_.seconds();
   epoch_watch_.restart();
   report_.waiting_share = report_.epoch_s > 0 ? std::min(report_.collect_s / report_.epoch_s, 1.0) : 0;
@@ -165,16 +165,16 @@ void Loop::train() {
 }
 
 bool Loop::all_exhausted() const {
-  if (!options_.reproducible) return roster_.all_exhausted(state_.version, quota_steps_, options_.quiet_s);
-  return !roster_.any_expected() &&
-         roster_.all_exhausted(state_.version, quota_steps_, std::numeric_limits<double>::infinity());
+  if (!options_.reproducible) return registry_.all_exhausted(state_.version, quota_steps_, options_.quiet_s);
+  return !registry_.any_expected() &&
+         registry_.all_exhausted(state_.version, quota_steps_, std::numeric_limits<double>::infinity());
 }
 
 bool Loop::enough() const {
   if (buffered_steps_ < plan_.real_steps) return false;
   if (options_.reproducible && !options_.turn && !all_exhausted()) return false;
   return !plan_.wait_for_dreams || buffered_dream_steps_ >= plan_.dream_steps ||
-         roster_.dreamers(roster_.living()).empty();
+         registry_.dreamers(registry_.living()).empty();
 }
 
 double Loop::progress() const {
@@ -188,8 +188,8 @@ void Loop::begin_version() {
   plan_ = algorithm_.plan(state_.epoch, progress(), options_.steps_per_epoch);
   weights_ = algorithm_.weights();
   const int64_t ahead = options_.turn || options_.reproducible ? 0 : options_.max_lag;
-  share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), roster_.hoped_for());
-  publish(roster_.living());
+  share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), registry_.hoped_for());
+  publish(registry_.living());
 }
 
 void Loop::publish(std::span<const int> ranks) {
@@ -203,15 +203,15 @@ void Loop::publish(std::span<const int> ranks) {
     message.weights = weights_;
     mailbox_.publish(to, Tag::weights, std::make_shared<const std::string>(encode(message)));
   };
-  send(roster_.real_ones(all), quota_steps_);
-  const auto dreamers = roster_.dreamers(all);
-  send(dreamers, share_of(plan_.dream_steps, static_cast<int>(roster_.dreamers(roster_.living()).size())));
+  send(registry_.real_ones(all), quota_steps_);
+  const auto dreamers = registry_.dreamers(all);
+  send(dreamers, share_of(plan_.dream_steps, static_cast<int>(registry_.dreamers(registry_.living()).size())));
 }
 
 // All living actors wait, but there is not enough data: an actor died, or episodes were lost or too old.
 void Loop::grant_more() {
   quota_steps_ += share_steps_;
-  publish(roster_.real_ones(roster_.living()));
+  publish(registry_.real_ones(registry_.living()));
 }
 
 int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {
@@ -231,10 +231,10 @@ void Loop::drop_stale() {
 void Loop::stop() {
   stopping_ = true;
   for (int rank = options_.learners; rank < mailbox_.size(); ++rank) {
-    if (roster_.actor(rank).state != Roster::State::gone) mailbox_.send(rank, Tag::stop, name(reason_));
+    if (registry_.actor(rank).state != ActorRegistry::State::gone) mailbox_.send(rank, Tag::stop, name(reason_));
   }
   const Stopwatch watch;
-  while (!roster_.living().empty() && watch.seconds() < options_.drain_s) {
+  while (!registry_.living().empty() && watch.seconds() < options_.drain_s) {
     const bool came = service();
     if (options_.turn) {
       options_.turn();
@@ -242,7 +242,7 @@ void Loop::stop() {
       mailbox_.wait(20);
     }
   }
-  for (int rank : roster_.living())
+  for (int rank : registry_.living())
     say(fmt::format("actor {} did not say goodbye within {} s", rank, options_.drain_s));
   mailbox_.flush(2);
 }

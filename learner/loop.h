@@ -76,9 +76,9 @@ class Malformed : public Error {
 };
 
 // Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair
-// (peers.h). Everything is sent point to point, nothing blocks, so a dead actor costs its share only. How far actors
-// may run ahead: each published version permits each actor its share of (1 + max_lag) times steps_per_epoch; all that
-// has arrived is learned from at once, so that lag stays small.
+// (distributed/followers.h). Everything is sent point to point, nothing blocks, so a dead actor costs its share only.
+// How far actors may run ahead: each published version permits each actor its share of (1 + max_lag) times
+// steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
 class Loop {
  public:
   // All references must outlive it. Messages that the loop does not know (cost_request, ...) go to `handlers`.
@@ -121,7 +121,7 @@ class Loop {
   LoopHooks hooks_;
   comm::Handlers handlers_;
   LoopState state_;
-  Roster roster_;
+  ActorRegistry registry_;
   StopReason reason_ = StopReason::epochs;
   bool stopping_ = false;
   std::string weights_;  // of the current version; not asked for during an update

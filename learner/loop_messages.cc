@@ -24,17 +24,17 @@ bool Loop::service() {
 void Loop::tend_actors() {
   // An actor in this thread is silent whenever it has no turn.
   if (!options_.turn) {
-    for (int rank : roster_.lose_silent(options_.actor_timeout_s)) {
+    for (int rank : registry_.lose_silent(options_.actor_timeout_s)) {
       mailbox_.forget(rank);
       say(fmt::format("actor {} is lost: nothing was heard from it for {:.3g} s; {} actors remain", rank,
-                      options_.actor_timeout_s, roster_.living().size()));
+                      options_.actor_timeout_s, registry_.living().size()));
     }
   }
   if (since_beat_.seconds() < options_.heartbeat_s) return;
   since_beat_.restart();
   comm::Heartbeat beat;
   beat.version = state_.version;
-  for (int rank : roster_.living()) mailbox_.send(rank, Tag::heartbeat, encode(beat));
+  for (int rank : registry_.living()) mailbox_.send(rank, Tag::heartbeat, encode(beat));
 }
 
 void Loop::read(const comm::Incoming& message) {
@@ -97,9 +97,9 @@ void Loop::read_from_actor(const comm::Incoming& message) {
           "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
           "options?",
           rank);
-    roster_.said_hello(rank, hello);
+    registry_.said_hello(rank, hello);
   }
-  if (roster_.heard(rank)) {
+  if (registry_.heard(rank)) {
     mailbox_.remember(rank);
     if (stopping_) {
       mailbox_.send(rank, Tag::stop, name(reason_));
@@ -114,9 +114,9 @@ void Loop::read_from_actor(const comm::Incoming& message) {
   } else if (message.tag == Tag::error_report) {
     read_error(message);
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
-    roster_.beat(rank, decoded(message, comm::decode_heartbeat));
+    registry_.beat(rank, decoded(message, comm::decode_heartbeat));
     if (message.tag == Tag::heartbeat) return;
-    roster_.said_goodbye(rank);
+    registry_.said_goodbye(rank);
     if (!stopping_) say(fmt::format("actor {} left", rank));
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
     handler->second(message);

@@ -1,8 +1,9 @@
 // A thin, typed layer over the HDF5 C library: files of plain arrays, strings and attributes. No HDF5 header is needed
 // to use it; every failure is an rlgo::Error that names file and dataset. Not thread safe (nor is the library).
 //
-// Files are built in memory and written in one go, sealed (seal.h), to a temporary that is renamed: a full disk is an
-// ordinary write error, and no reader ever sees half a file. Any HDF5 reader >= 1.10 opens the result (h5py: as usual).
+// Files are built in memory and written in one go, with a checksum (checksum.h), to a temporary that is renamed: a full
+// disk is an ordinary write error, and no reader ever sees half a file. Any HDF5 reader >= 1.10 opens the result (h5py:
+// as usual).
 #pragma once
 
 #include <cstdint>
@@ -84,7 +85,7 @@ class Writer {
   void attribute(const std::string& name, double value);
   void attribute(const std::string& name, std::string_view value);
 
-  // Seals the file as `kind` and writes it atomically. The writer is spent afterwards, unless this throws for the
+  // Adds the checksum of `kind` and writes it atomically. The writer is spent afterwards, unless this throws for the
   // disk's sake: then save() may be tried again. `bytes`: the size of the file.
   uint64_t save(const std::filesystem::path& path, std::string_view kind);
   // The same for a name that is to be new: where a file has it, 0, nothing is written, and it may be tried again.
@@ -97,8 +98,8 @@ class Writer {
 
 class Reader {
  public:
-  // Checks the seal of `kind` first, unless `sealed_already` says that it has been done for this file.
-  Reader(std::filesystem::path path, std::string_view kind, bool sealed_already = false);
+  // Checks the checksum of `kind` first, unless `checked_already` says that it has been done for this file.
+  Reader(std::filesystem::path path, std::string_view kind, bool checked_already = false);
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

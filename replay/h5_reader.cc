@@ -51,10 +51,10 @@ struct Reader::Impl {
   }
 };
 
-Reader::Reader(std::filesystem::path path, std::string_view kind, bool sealed_already)
+Reader::Reader(std::filesystem::path path, std::string_view kind, bool checked_already)
     : impl_(std::make_unique<Impl>()) {
   impl_->path = std::move(path);
-  if (!sealed_already) check_seal(impl_->path, kind);
+  if (!checked_already) verify_checksum(impl_->path, kind);
   silence();
   const Handle access = property_handle(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_file_locking(access.id(), false, true);  // files never change: no locks, which some network file systems lack

@@ -68,7 +68,7 @@ struct Writer::Impl {
     const bool ready = H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
                        H5Pset_fapl_core(access.id(), kGrowthBytes, 0) >= 0 &&
                        H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0 &&
-                       H5Pset_userblock(create.id(), kSealBytes) >= 0;
+                       H5Pset_userblock(create.id(), kChecksumBytes) >= 0;
     // Two files in memory must not have one name; nothing of that name is made on disk.
     const std::string unique = fmt::format("{} {}", label, static_cast<const void*>(this));
     if (ready) file = file_handle(H5Fcreate(unique.c_str(), H5F_ACC_TRUNC, create.id(), access.id()));
@@ -207,7 +207,7 @@ void Writer::attribute(const std::string& name, std::string_view value) {
 
 uint64_t Writer::save(const std::filesystem::path& path, std::string_view kind) {
   impl_->finish();
-  seal(impl_->finished, kind);
+  add_checksum(impl_->finished, kind);
   atomic_write(path, impl_->finished);
   const uint64_t bytes = impl_->finished.size();
   impl_.reset();
@@ -216,7 +216,7 @@ uint64_t Writer::save(const std::filesystem::path& path, std::string_view kind) 
 
 uint64_t Writer::create(const std::filesystem::path& path, std::string_view kind) {
   impl_->finish();
-  seal(impl_->finished, kind);
+  add_checksum(impl_->finished, kind);
   if (!atomic_create(path, impl_->finished)) return 0;
   const uint64_t bytes = impl_->finished.size();
   impl_.reset();

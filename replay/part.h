@@ -13,7 +13,7 @@
 
 namespace rlgo::replay {
 
-constexpr std::string_view kPartKind = "rollouts";  // in the seal
+constexpr std::string_view kPartKind = "rollouts";  // in the checksum
 
 class PartWriter {
  public:
@@ -56,9 +56,9 @@ class PartWriter {
 
 class PartReader {
  public:
-  // Checks seal, format, version, and that every dataset has the type and shape of the table. Throws Error naming the
-  // path and the reason. `sealed_already`: skip the check of the seal (it reads the whole file).
-  explicit PartReader(const std::filesystem::path& path, bool sealed_already = false);
+  // Checks checksum, format, version, and that every dataset has the type and shape of the table. Throws Error naming
+  // the path and the reason. `checked_already`: skip the check of the checksum (it reads the whole file).
+  explicit PartReader(const std::filesystem::path& path, bool checked_already = false);
   const std::filesystem::path& path() const { return file_.path(); }
   const StoreHeader& header() const { return header_; }
   int64_t episodes() const { return static_cast<int64_t>(step_offset_.size()) - 1; }

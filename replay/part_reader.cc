@@ -46,8 +46,8 @@ void read_rows(const h5::Reader& file, const std::string& name, int64_t first, i
 
 }  // namespace
 
-PartReader::PartReader(const std::filesystem::path& path, bool sealed_already)
-    : file_(path, kPartKind, sealed_already), header_(read_header(file_)), rules_(file_.strings("rule_names")) {
+PartReader::PartReader(const std::filesystem::path& path, bool checked_already)
+    : file_(path, kPartKind, checked_already), header_(read_header(file_)), rules_(file_.strings("rule_names")) {
   check_shapes(file_);
   step_offset_ = file_.all<int64_t>("episodes/step_offset");
   const auto steps = static_cast<int64_t>(file_.info("steps/xfer").shape[0]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "core/base/error.h"
@@ -238,14 +239,19 @@ bool Mailbox::under_way() const {
 }
 
 bool Mailbox::flush(double max_s) {
+  std::vector<int> all(peers_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return flush(max_s, all);
+}
+
+bool Mailbox::flush(double max_s, std::span<const int> ranks) {
   const Stopwatch watch;
   for (;;) {
     poll();
-    size_t under_way = waiting_bytes();
-    for (int to = 0; to < size(); ++to) {
-      if (!peers_[static_cast<size_t>(to)].forgotten) under_way += comm_.pending_bytes(to);
-    }
-    if (under_way == 0) return true;
+    const bool left = std::ranges::all_of(ranks, [this](int to) {
+      return peers_.at(static_cast<size_t>(to)).forgotten || (waiting_bytes(to) == 0 && comm_.pending_bytes(to) == 0);
+    });
+    if (left) return true;
     if (watch.seconds() > max_s) return false;
     wait(1);
   }
@@ -270,10 +276,15 @@ void Mailbox::remember(int peer) {
 
 size_t Mailbox::waiting_bytes() const {
   size_t bytes = 0;
-  for (const Peer& peer : peers_) {
-    if (peer.forgotten) continue;
-    for (const Outgoing& message : peer.outgoing) bytes += message.payload->size() + sizeof(FrameHeader);
-  }
+  for (int to = 0; to < size(); ++to) bytes += waiting_bytes(to);
+  return bytes;
+}
+
+size_t Mailbox::waiting_bytes(int to) const {
+  const Peer& peer = peers_.at(static_cast<size_t>(to));
+  size_t bytes = 0;
+  if (peer.forgotten) return bytes;
+  for (const Outgoing& message : peer.outgoing) bytes += message.payload->size() + sizeof(FrameHeader);
   return bytes;
 }
 

@@ -83,8 +83,10 @@ class Mailbox {
   bool wait(double max_ms);
   // Moves what is under way; whether any message arrived.
   bool poll();
-  // Waits until all that was sent has left, at most max_s seconds. False where something is still here.
+  // Waits until all that was sent has left, or what was sent to `ranks`, at most max_s seconds. False where something
+  // is still here.
   bool flush(double max_s);
+  bool flush(double max_s, std::span<const int> ranks);
   // Drops what waits for a rank that is thought dead, and what is sent to it until it is remembered again.
   void forget(int peer);
   void remember(int peer);
@@ -92,6 +94,7 @@ class Mailbox {
   const MailboxCounters& counters() const { return counters_; }
   // Bytes that wait here for a window; those of forgotten ranks do not count.
   size_t waiting_bytes() const;
+  size_t waiting_bytes(int to) const;
 
  private:
   struct Outgoing {

@@ -48,7 +48,7 @@ int run_train(Context& context) {
   const std::string text = options.dump({"resume", "config", "name", "runs"});
   if (context.comm->size() == 1) return run_alone(config, text);
   if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
-  return context.comm->rank() < config.loop.learners ? run_peer(config, *context.comm)
+  return context.comm->rank() < config.loop.learners ? run_follower(config, *context.comm)
                                                      : run_actor(config, *context.comm);
 }
 

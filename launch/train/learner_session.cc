@@ -159,8 +159,8 @@ void LearnerSession::prepare() {
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume(probe);
   if (config_.loop.learners > 1) {
-    head_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
-    log_.info("{}", launch::describe(head_->group(), devices));
+    leader_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
+    log_.info("{}", launch::describe(leader_->group(), devices));
   }
   store_costs();
   cost_server_->publish();
@@ -233,8 +233,8 @@ void LearnerSession::store_costs() const {
 // The largest of all learners.
 learner::MemoryPeak LearnerSession::memory() const {
   auto peak = learner::memory_peak(learner_device_);
-  if (!head_) return peak;
-  for (const auto& report : head_->reports()) {
+  if (!leader_) return peak;
+  for (const auto& report : leader_->reports()) {
     peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);
     peak.device_bytes = std::max(peak.device_bytes, report.device_bytes);
   }
@@ -268,7 +268,7 @@ learner::LoopHooks LearnerSession::hooks() {
   hooks.service = [this] {
     if (store_) store_->tick(watch_.seconds());
     cost_server_->publish();
-    if (head_) head_->tend();
+    if (leader_) leader_->tend();
     progress_.show();
   };
   hooks.say = [this](const std::string& text) {
@@ -301,7 +301,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   progress_.start(state_.epoch);
   progress_.costs(best_->initial_us(), best_->best_us());
   progress_.show(true);
-  learner::Loop loop(mailbox_, head_ ? *head_ : *algorithm_, options, hooks(), handlers, state_);
+  learner::Loop loop(mailbox_, leader_ ? *leader_ : *algorithm_, options, hooks(), handlers, state_);
   return finish(loop.run());
 }
 
@@ -309,10 +309,10 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   line_.clear();
   lost_actors_ = result.any_lost || !result.all_said_goodbye;
   if (store_) store_->close();
-  if (head_) {
-    head_->stop(learner::name(result.reason));
-    for (size_t place = 0; place < head_->reports().size(); ++place)
-      log_.info("learner {}: checksum of the weights {:016x}", place, head_->reports()[place].digest);
+  if (leader_) {
+    leader_->stop(learner::name(result.reason));
+    for (size_t place = 0; place < leader_->reports().size(); ++place)
+      log_.info("learner {}: checksum of the weights {:016x}", place, leader_->reports()[place].digest);
   }
   checkpoint(result.state);
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch,

@@ -75,7 +75,7 @@ class LearnerSession {
   std::unique_ptr<learner::CostServer> cost_server_;
   std::shared_ptr<learner::Algorithm> algorithm_;
   exec::Device learner_device_;
-  std::shared_ptr<learner::HeadAlgorithm> head_;  // where several learn
+  std::shared_ptr<learner::LeaderAlgorithm> leader_;  // where several learn
   learner::LoopState state_;
   std::unique_ptr<replay::RolloutWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;

@@ -110,7 +110,7 @@ std::shared_ptr<learner::LearnerGroup> join(const RunConfig& config, comm::Mailb
 learner::Inspect inspector(std::shared_ptr<const learner::Algorithm> algorithm, const exec::Device& device) {
   return [algorithm, device] {
     const auto peak = learner::memory_peak(device);
-    return learner::PeerReport{digest(*algorithm), 0, peak.host_bytes, peak.device_bytes};
+    return learner::FollowerReport{digest(*algorithm), 0, peak.host_bytes, peak.device_bytes};
   };
 }
 
@@ -120,7 +120,7 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   if (!message) return 0;
   const auto beginning = std::make_unique<Beginning>(decode_beginning(message->payload));
   if (config.dream.encoder == learner::EncoderSource::ppo)
-    config.dream.encoder = learner::EncoderSource::random;  // its weights come from the head, like all others
+    config.dream.encoder = learner::EncoderSource::random;  // its weights come from the leader, like all others
   tune_learner(config, beginning->device);
   const auto algorithm = make_algorithm({config, beginning->spec, beginning->device, beginning->initial, {}});
   algorithm->restore(learner::decode_checkpoint(beginning->state));
@@ -199,10 +199,10 @@ LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox) {
   return choose_devices(places);
 }
 
-std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
-                                                      const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                                      const mdp::Observation& initial,
-                                                      std::shared_ptr<learner::Algorithm> algorithm) {
+std::shared_ptr<learner::LeaderAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
+                                                        const LearnerDevices& devices, const mdp::ObservationSpec& spec,
+                                                        const mdp::Observation& initial,
+                                                        std::shared_ptr<learner::Algorithm> algorithm) {
   learner::Checkpoint state;
   algorithm->store(state);
   const std::string bytes = learner::encode(state);
@@ -210,10 +210,10 @@ std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, c
   for (int rank = 1; rank < config.loop.learners; ++rank)
     mailbox.send(rank, Tag::learner,
                  encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
-  mailbox.flush(config.loop.actor_timeout_s);
+  mailbox.flush(config.loop.actor_timeout_s, ranks);
   const auto group = join(config, mailbox, devices.devices[0], devices.nccl);
   algorithm->set_group(group);
-  return std::make_shared<learner::HeadAlgorithm>(
+  return std::make_shared<learner::LeaderAlgorithm>(
       algorithm, group, mailbox, ranks, inspector(algorithm, devices.devices[0]), config.loop.actor_timeout_s);
 }
 
@@ -222,20 +222,24 @@ std::string describe(const learner::LearnerGroup& group, const LearnerDevices& d
                      devices.nccl ? "" : fmt::format(" (no NCCL: {})", devices.why_not));
 }
 
-int run_peer(const RunConfig& config, comm::Comm& comm) {
-  comm::Mailbox mailbox(comm);
+int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>& work) {
   try {
-    return follow_to_the_end(config, mailbox);
-  } catch (const comm::NoAnswer& e) {
-    std::fprintf(stderr, "rlgo: rank %d: error: %s\n", comm.rank(), e.what());
+    return work();
+  } catch (const comm::NoAnswer& e) {  // whoever is silent, the first learner notices too, and decides
+    std::fprintf(stderr, "rlgo: rank %d: error: %s\n", mailbox.rank(), e.what());
     return kRestartStatus;
-  } catch (const Error& e) {
-    for (int rank = 0; rank < config.loop.learners; ++rank) {
-      if (rank != comm.rank()) mailbox.send(rank, Tag::stop, e.what());
+  } catch (const std::exception& e) {  // LibTorch's errors are not rlgo's
+    for (int rank = 0; rank < learners; ++rank) {
+      if (rank != mailbox.rank()) mailbox.send(rank, Tag::stop, e.what());
     }
     mailbox.flush(2.0);
     throw;
   }
+}
+
+int run_follower(const RunConfig& config, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  return as_follower(mailbox, config.loop.learners, [&] { return follow_to_the_end(config, mailbox); });
 }
 
 }  // namespace rlgo::launch

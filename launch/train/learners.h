@@ -2,6 +2,7 @@
 // with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,14 +40,17 @@ void tune_learner(const RunConfig& config, const exec::Device& device);
 LearnerDevices meet_learners(const RunConfig& config, comm::Mailbox& mailbox);
 // Rank 0: sends each of them what it needs (spec, first observation, the algorithm's whole state), joins them. Returns
 // the algorithm for the loop.
-std::shared_ptr<learner::HeadAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
-                                                      const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                                      const mdp::Observation& initial,
-                                                      std::shared_ptr<learner::Algorithm> algorithm);
+std::shared_ptr<learner::LeaderAlgorithm> lead_learners(const RunConfig& config, comm::Mailbox& mailbox,
+                                                        const LearnerDevices& devices, const mdp::ObservationSpec& spec,
+                                                        const mdp::Observation& initial,
+                                                        std::shared_ptr<learner::Algorithm> algorithm);
 // How the learners are joined, for people: "2 learners: ring of 2 ranks on the CPU, through MPI (4 ranks)".
 std::string describe(const learner::LearnerGroup& group, const LearnerDevices& devices);
 
 // The other learners, to the end. Returns the exit status.
-int run_peer(const RunConfig& config, comm::Comm& comm);
+int run_follower(const RunConfig& config, comm::Comm& comm);
+// What run_follower puts around its work: whatever it throws, LibTorch's errors included, the other learners are told
+// before it goes on; where somebody is silent, the status of a run that is to be started again is returned.
+int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>& work);
 
 }  // namespace rlgo::launch

@@ -5,7 +5,7 @@
 
 namespace rlgo::learner {
 
-bool Roster::heard(int rank) {
+bool ActorRegistry::heard(int rank) {
   Actor& actor = at(rank);
   actor.since_heard.restart();
   if (actor.state == State::alive || actor.state == State::gone) return false;
@@ -13,7 +13,7 @@ bool Roster::heard(int rank) {
   return true;
 }
 
-std::vector<int> Roster::lose_silent(double timeout_s) {
+std::vector<int> ActorRegistry::lose_silent(double timeout_s) {
   std::vector<int> lost;
   for (size_t rank = first_; rank < actors_.size(); ++rank) {
     Actor& actor = actors_[rank];
@@ -25,7 +25,7 @@ std::vector<int> Roster::lose_silent(double timeout_s) {
   return lost;
 }
 
-bool Roster::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const {
+bool ActorRegistry::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const {
   bool any = false;
   for (int rank : real_ones(living())) {
     if (actor(rank).since_heard.seconds() > quiet_s) continue;
@@ -36,21 +36,21 @@ bool Roster::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s)
   return any;
 }
 
-std::vector<int> Roster::real_ones(const std::vector<int>& ranks) const {
+std::vector<int> ActorRegistry::real_ones(const std::vector<int>& ranks) const {
   std::vector<int> result;
   std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
                [this](int rank) { return !actor(rank).hello.dream; });
   return result;
 }
 
-std::vector<int> Roster::dreamers(const std::vector<int>& ranks) const {
+std::vector<int> ActorRegistry::dreamers(const std::vector<int>& ranks) const {
   std::vector<int> result;
   std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
                [this](int rank) { return actor(rank).hello.dream; });
   return result;
 }
 
-std::vector<int> Roster::in(State state) const {
+std::vector<int> ActorRegistry::in(State state) const {
   std::vector<int> ranks;
   for (size_t rank = first_; rank < actors_.size(); ++rank) {
     if (actors_[rank].state == state) ranks.push_back(static_cast<int>(rank));

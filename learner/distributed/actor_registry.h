@@ -10,7 +10,7 @@
 
 namespace rlgo::learner {
 
-class Roster {
+class ActorRegistry {
  public:
   enum class State : uint8_t {
     expected,  // has not said hello yet
@@ -26,7 +26,8 @@ class Roster {
   };
 
   // Ranks first .. ranks-1.
-  explicit Roster(int ranks, int first = 1) : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)) {}
+  explicit ActorRegistry(int ranks, int first = 1)
+      : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)) {}
 
   // A sign of life. True where the actor was not alive before (it is new, or comes back).
   bool heard(int rank);

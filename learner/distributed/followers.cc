@@ -21,7 +21,7 @@ std::string alive() {
   return out.take();
 }
 
-std::string encode(const PeerReport& report) {
+std::string encode(const FollowerReport& report) {
   ByteWriter out;
   out.put(Kind::done);
   out.put(report.digest);
@@ -29,8 +29,8 @@ std::string encode(const PeerReport& report) {
   return out.take();
 }
 
-PeerReport decode_report(ByteReader& in) {
-  PeerReport report;
+FollowerReport decode_report(ByteReader& in) {
+  FollowerReport report;
   report.digest = in.get<uint64_t>();
   for (double* value : {&report.update_s, &report.host_bytes, &report.device_bytes}) *value = in.get<double>();
   return report;
@@ -38,8 +38,8 @@ PeerReport decode_report(ByteReader& in) {
 
 }  // namespace
 
-HeadAlgorithm::HeadAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_ptr<LearnerGroup> group,
-                             comm::Mailbox& mailbox, std::vector<int> ranks, Inspect inspect, double timeout_s)
+LeaderAlgorithm::LeaderAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_ptr<LearnerGroup> group,
+                                 comm::Mailbox& mailbox, std::vector<int> ranks, Inspect inspect, double timeout_s)
     : algorithm_(std::move(algorithm)),
       group_(std::move(group)),
       mailbox_(mailbox),
@@ -50,7 +50,7 @@ HeadAlgorithm::HeadAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_p
       done_(ranks_.size()),
       since_heard_(ranks_.size()) {}
 
-EpochPlan HeadAlgorithm::plan(int64_t epoch, double progress, int64_t steps) {
+EpochPlan LeaderAlgorithm::plan(int64_t epoch, double progress, int64_t steps) {
   ByteWriter out;
   out.put(Kind::plan);
   out.put(epoch);
@@ -60,13 +60,14 @@ EpochPlan HeadAlgorithm::plan(int64_t epoch, double progress, int64_t steps) {
   return algorithm_->plan(epoch, progress, steps);
 }
 
-UpdateReport HeadAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+UpdateReport LeaderAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
   ByteWriter out;
   out.put(Kind::update);
   out.put(context.version);
   out.put(context.progress);
   for (size_t place = 1; place < ranks_.size(); ++place) mailbox_.send(ranks_[place], Tag::learner, out.bytes());
-  if (group_->gpu() != nullptr) mailbox_.flush(timeout_s_);  // sums on a GPU do not look after the mailbox
+  // A sum on a GPU may keep this thread for long: the learners must have their orders. Nobody waits for actors.
+  if (group_->gpu() != nullptr) mailbox_.flush(timeout_s_, ranks_);
   updating_ = true;
   const Stopwatch watch;
   auto report = algorithm_->update(std::move(trajectories), context);
@@ -91,7 +92,7 @@ UpdateReport HeadAlgorithm::update(std::vector<mdp::Trajectory> trajectories, co
   return report;
 }
 
-void HeadAlgorithm::read(size_t place, const std::string& message) {
+void LeaderAlgorithm::read(size_t place, const std::string& message) {
   since_heard_[place].restart();
   ByteReader in(message);
   if (in.get<Kind>() != Kind::done) return;
@@ -99,7 +100,7 @@ void HeadAlgorithm::read(size_t place, const std::string& message) {
   ++done_[place];
 }
 
-void HeadAlgorithm::tend() {
+void LeaderAlgorithm::tend() {
   if (updating_) return;
   for (size_t place = 1; place < ranks_.size(); ++place) {
     while (auto message = mailbox_.take(Tag::learner, ranks_[place])) read(place, message->payload);
@@ -114,23 +115,23 @@ void HeadAlgorithm::tend() {
   for (size_t place = 1; place < ranks_.size(); ++place) mailbox_.send(ranks_[place], Tag::learner, alive());
 }
 
-void HeadAlgorithm::stop(const std::string& reason) {
+void LeaderAlgorithm::stop(const std::string& reason) {
   for (size_t place = 1; place < ranks_.size(); ++place) mailbox_.send(ranks_[place], Tag::stop, reason);
   mailbox_.flush(2);
 }
 
-std::string follow(comm::Mailbox& mailbox, int head, Algorithm& algorithm, const Inspect& inspect, double timeout_s) {
+std::string follow(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, const Inspect& inspect, double timeout_s) {
   Stopwatch since_heard, since_beat;
   for (;;) {
-    if (auto message = mailbox.take(Tag::stop, head)) return message->payload;
-    auto message = mailbox.take(Tag::learner, head);
+    if (auto message = mailbox.take(Tag::stop, leader)) return message->payload;
+    auto message = mailbox.take(Tag::learner, leader);
     if (!message) {
       if (since_heard.seconds() > timeout_s)
         throw comm::NoAnswer(
-            fmt::format("nothing was heard from the first learner (rank {}) for {:.0f} s", head, timeout_s));
+            fmt::format("nothing was heard from the first learner (rank {}) for {:.0f} s", leader, timeout_s));
       if (since_beat.seconds() >= kBeatS) {
         since_beat.restart();
-        mailbox.send(head, Tag::learner, alive());
+        mailbox.send(leader, Tag::learner, alive());
       }
       mailbox.wait(100);
       continue;
@@ -150,7 +151,7 @@ std::string follow(comm::Mailbox& mailbox, int head, Algorithm& algorithm, const
       algorithm.update({}, context);
       auto report = inspect();
       report.update_s = watch.seconds();
-      mailbox.send(head, Tag::learner, encode(report));
+      mailbox.send(leader, Tag::learner, encode(report));
       since_heard.restart();
     }
   }

@@ -1,4 +1,4 @@
-// The learners beside the first: it leads, they follow. The head talks to the actors, decides what comes next, and
+// The learners beside the first: it leads, they follow. The leader talks to the actors, decides what comes next, and
 // tells them; then all take part in the same update.
 #pragma once
 
@@ -16,20 +16,20 @@
 namespace rlgo::learner {
 
 // What a learner tells after an update.
-struct PeerReport {
+struct FollowerReport {
   uint64_t digest = 0;                      // of everything that must be the same on all learners
   double update_s = 0;                      // of which
   double host_bytes = 0, device_bytes = 0;  // most memory so far: resident, and on its GPU
 };
-using Inspect = std::function<PeerReport()>;
+using Inspect = std::function<FollowerReport()>;
 
-// The head's side: the loop's algorithm, which takes the others along.
-class HeadAlgorithm : public Algorithm {
+// The leader's side: the loop's algorithm, which takes the others along.
+class LeaderAlgorithm : public Algorithm {
  public:
-  // `inspect`: digest and memory of this learner. A peer that is silent for `timeout_s` while nothing is learned throws
-  // comm::NoAnswer.
-  HeadAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_ptr<LearnerGroup> group, comm::Mailbox& mailbox,
-                std::vector<int> ranks, Inspect inspect, double timeout_s);
+  // `inspect`: digest and memory of this learner. A follower that is silent for `timeout_s` while nothing is learned
+  // throws comm::NoAnswer.
+  LeaderAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_ptr<LearnerGroup> group, comm::Mailbox& mailbox,
+                  std::vector<int> ranks, Inspect inspect, double timeout_s);
 
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return algorithm_->weights(); }
@@ -43,8 +43,8 @@ class HeadAlgorithm : public Algorithm {
   void tend();
   // At the end of the run.
   void stop(const std::string& reason);
-  // What each told after the last update, by place; the head's own too.
-  const std::vector<PeerReport>& reports() const { return reports_; }
+  // What each told after the last update, by place; the leader's own too.
+  const std::vector<FollowerReport>& reports() const { return reports_; }
   const LearnerGroup& group() const { return *group_; }
 
  private:
@@ -57,15 +57,15 @@ class HeadAlgorithm : public Algorithm {
   Inspect inspect_;
   double timeout_s_;
   bool updating_ = false;
-  std::vector<PeerReport> reports_;
-  std::vector<int64_t> done_;  // updates that a peer has reported
+  std::vector<FollowerReport> reports_;
+  std::vector<int64_t> done_;  // updates that a follower has reported
   int64_t updates_ = 0;
   std::vector<Stopwatch> since_heard_;
   Stopwatch since_beat_;
 };
 
-// A peer's side: follows until the head says stop. Returns the reason. Throws comm::NoAnswer where the head is silent
-// for `timeout_s`, and what an update throws.
-std::string follow(comm::Mailbox& mailbox, int head, Algorithm& algorithm, const Inspect& inspect, double timeout_s);
+// A follower's side: follows until the leader says stop. Returns the reason. Throws comm::NoAnswer where the leader is
+// silent for `timeout_s`, and what an update throws.
+std::string follow(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, const Inspect& inspect, double timeout_s);
 
 }  // namespace rlgo::learner

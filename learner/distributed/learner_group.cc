@@ -106,17 +106,18 @@ std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> 
     if (places[i] == 0) own.push_back(std::move(trajectories[i]));
   }
   // What sums on a GPU does not look after the mailbox.
-  if (gpu_ && !mailbox_->flush(timeout_s_)) throw comm::NoAnswer("a learner does not take its share of the data");
+  if (gpu_ && !mailbox_->flush(timeout_s_, ranks_))
+    throw comm::NoAnswer("a learner does not take its share of the data");
   return own;
 }
 
 std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
-                          const std::function<bool(const mdp::Trajectory&)>& head) {
+                          const std::function<bool(const mdp::Trajectory&)>& leader) {
   std::vector<int> places(trajectories.size(), 0);
   std::vector<size_t> load(static_cast<size_t>(members));
   std::vector<size_t> order;
   for (size_t i = 0; i < trajectories.size(); ++i) {
-    if (head && head(trajectories[i])) {
+    if (leader && leader(trajectories[i])) {
       load[0] += trajectories[i].steps.size();
     } else {
       order.push_back(i);

@@ -1,5 +1,5 @@
-// The learners of a run as one: what each holds a part of, summed, gathered, handed out. The head is the first of them:
-// it alone talks to the actors, so it has all data at first.
+// The learners of a run as one: what each holds a part of, summed, gathered, handed out. The leader is the first of
+// them: it alone talks to the actors, so it has all data at first.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class LearnerGroup {
  public:
   // One learner alone: every sum is its own.
   LearnerGroup() = default;
-  // `ranks`: the members, the head first. `host` sums what lies in host memory, `gpu` (or null) gradients on a GPU.
+  // `ranks`: the members, the leader first. `host` sums what lies in host memory, `gpu` (or null) gradients on a GPU.
   LearnerGroup(std::shared_ptr<comm::DeviceGroup> host, std::shared_ptr<comm::DeviceGroup> gpu, comm::Mailbox& mailbox,
                std::vector<int> ranks, double timeout_s);
 
   int size() const { return static_cast<int>(ranks_.size()); }
-  int place() const { return place_; }  // 0: the head
+  int place() const { return place_; }  // 0: the leader
   // Null where there is one learner; gpu() also where gradients are summed on the host.
   comm::DeviceGroup* host() const { return host_.get(); }
   comm::DeviceGroup* gpu() const { return gpu_.get(); }
@@ -42,10 +42,10 @@ class LearnerGroup {
   };
   Gathered gather(std::span<const double> own) const;
 
-  // Hands trajectories[i] to the member places[i]; the head gives all, the others nothing (both empty). Returns what is
-  // for this member, in order.
+  // Hands trajectories[i] to the member places[i]; the leader gives all, the others nothing (both empty). Returns what
+  // is for this member, in order.
   std::vector<mdp::Trajectory> scatter(std::vector<mdp::Trajectory> trajectories, const std::vector<int>& places) const;
-  // The next message of kind Tag::learner from the head.
+  // The next message of kind Tag::learner from the leader.
   std::string receive() const;
   void send(int place, std::string message) const;
 
@@ -58,8 +58,8 @@ class LearnerGroup {
 };
 
 // Which member learns from which trajectory: equal numbers of steps as far as whole trajectories allow (longest first
-// to whom has least). Those for which `head` is true stay with the head; it counts them too.
+// to whom has least). Those for which `leader` is true stay with the leader; it counts them too.
 std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
-                          const std::function<bool(const mdp::Trajectory&)>& head = {});
+                          const std::function<bool(const mdp::Trajectory&)>& leader = {});
 
 }  // namespace rlgo::learner

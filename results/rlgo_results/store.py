@@ -13,7 +13,7 @@ import pandas as pd
 from .observations import DECODERS
 
 FORMAT = "rlgo-rollouts"
-SEAL_BYTES = 512
+CHECKSUM_BYTES = 512
 PART_NAME = re.compile(r"part-(\d{3,})-(\d{6,})(?:-(\d{6,}))?\.h5")
 FLAGS = ("terminal", "truncated", "dream")
 
@@ -55,16 +55,16 @@ def unfinished_parts(path):
     return sorted(folder.glob("*.tmp-*")) if folder.is_dir() else []
 
 
-def check_seal(path):
+def verify_checksum(path):
     """Throws Damaged where the file is not a part, or not as long as it was when it was written."""
     size = path.stat().st_size
     with open(path, "rb") as file:
-        head = file.read(SEAL_BYTES)
+        head = file.read(CHECKSUM_BYTES)
     if not head.startswith(b"rlgo "):
-        raise Damaged(f"{path}: not a part of a rollout store (its seal is missing)")
+        raise Damaged(f"{path}: not a part of a rollout store (its checksum is missing)")
     found = re.search(rb"\nbytes (\d+)\n", head)
     if not found or int(found[1]) != size:
-        raise Damaged(f"{path}: truncated or altered: {size} bytes, sealed with {int(found[1]) if found else 'an unknown number'}")
+        raise Damaged(f"{path}: truncated or altered: {size} bytes, written with {int(found[1]) if found else 'an unknown number'}")
 
 
 class Part:
@@ -72,7 +72,7 @@ class Part:
 
     def __init__(self, path):
         self.path = Path(path)
-        check_seal(self.path)
+        verify_checksum(self.path)
         try:
             self.file = h5py.File(self.path, "r")
         except OSError as error:

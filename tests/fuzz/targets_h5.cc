@@ -128,13 +128,13 @@ void edit(const fs::path& path, Rng& rng) {
   H5Fclose(file);
 }
 
-// Bytes, or datasets and attributes, changed; the seal fits again in most cases: it is no secret.
+// Bytes, or datasets and attributes, changed; the checksum fits again in most cases: it is no secret.
 std::string mutate_h5(const Corpus& corpus, Rng& rng, std::string_view kind) {
   if (one_in(rng, 20)) return mutate_bytes(corpus, rng);
   const std::string& seed = corpus[pick(rng, corpus.size())];
   std::string bytes;
   if (one_in(rng, 3)) {
-    bytes = seed.substr(0, replay::kSealBytes) + change_bytes(seed.substr(replay::kSealBytes), corpus, rng);
+    bytes = seed.substr(0, replay::kChecksumBytes) + change_bytes(seed.substr(replay::kChecksumBytes), corpus, rng);
   } else {
     const Temporary file;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -142,7 +142,7 @@ std::string mutate_h5(const Corpus& corpus, Rng& rng, std::string_view kind) {
     edit(file.path(), rng);
     bytes = read_file(file.path());
   }
-  if (bytes.size() >= replay::kSealBytes) replay::seal(bytes, kind);
+  if (bytes.size() >= replay::kChecksumBytes) replay::add_checksum(bytes, kind);
   return bytes;
 }
 

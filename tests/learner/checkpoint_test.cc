@@ -102,7 +102,8 @@ TEST(Checkpoint, AnyFlippedBitIsRefused) {
   Rng rng({8});
   for (int i = 0; i < 400; ++i) {
     std::string bad = good;
-    const size_t at = i < 100 ? rng.below(600) : rng.below(good.size());  // the seal and HDF5's superblock more often
+    const size_t at =
+        i < 100 ? rng.below(600) : rng.below(good.size());  // the checksum and HDF5's superblock more often
     bad[at] ^= static_cast<char>(1 << rng.below(8));
     write_bytes(path, bad);
     EXPECT_THROW(load(path), Error) << at;

@@ -188,30 +188,30 @@ TEST(Loop, IsForRankZero) {
   EXPECT_EQ(algorithm.weights(), "");
 }
 
-TEST(Roster, LivesOfAnActor) {
-  Roster roster(3);
-  EXPECT_EQ(roster.hoped_for(), 2);
-  EXPECT_TRUE(roster.living().empty());
-  EXPECT_FALSE(roster.all_exhausted(0, 0, 60));
-  EXPECT_TRUE(roster.heard(2));
-  EXPECT_FALSE(roster.heard(2));
-  EXPECT_EQ(roster.living(), std::vector<int>{2});
-  roster.beat(2, {.version = 3, .quota_steps = 10, .quota_left = 0});
-  EXPECT_TRUE(roster.all_exhausted(3, 10, 60));
-  EXPECT_FALSE(roster.all_exhausted(3, 20, 60));
-  EXPECT_FALSE(roster.all_exhausted(4, 10, 60));
-  EXPECT_FALSE(roster.all_exhausted(3, 10, -1));  // nobody but quiet ones
-  EXPECT_TRUE(roster.heard(1));
-  EXPECT_FALSE(roster.all_exhausted(3, 10, 60));
-  EXPECT_FALSE(roster.any_expected());
-  EXPECT_FALSE(roster.any_lost());
-  EXPECT_EQ(roster.lose_silent(-1), (std::vector<int>{1, 2}));
-  EXPECT_EQ(roster.hoped_for(), 0);
-  EXPECT_TRUE(roster.any_lost());
-  EXPECT_TRUE(roster.heard(1));  // it comes back
-  roster.said_goodbye(1);
-  EXPECT_FALSE(roster.heard(1));
-  EXPECT_TRUE(roster.any_gone());
+TEST(ActorRegistry, LivesOfAnActor) {
+  ActorRegistry registry(3);
+  EXPECT_EQ(registry.hoped_for(), 2);
+  EXPECT_TRUE(registry.living().empty());
+  EXPECT_FALSE(registry.all_exhausted(0, 0, 60));
+  EXPECT_TRUE(registry.heard(2));
+  EXPECT_FALSE(registry.heard(2));
+  EXPECT_EQ(registry.living(), std::vector<int>{2});
+  registry.beat(2, {.version = 3, .quota_steps = 10, .quota_left = 0});
+  EXPECT_TRUE(registry.all_exhausted(3, 10, 60));
+  EXPECT_FALSE(registry.all_exhausted(3, 20, 60));
+  EXPECT_FALSE(registry.all_exhausted(4, 10, 60));
+  EXPECT_FALSE(registry.all_exhausted(3, 10, -1));  // nobody but quiet ones
+  EXPECT_TRUE(registry.heard(1));
+  EXPECT_FALSE(registry.all_exhausted(3, 10, 60));
+  EXPECT_FALSE(registry.any_expected());
+  EXPECT_FALSE(registry.any_lost());
+  EXPECT_EQ(registry.lose_silent(-1), (std::vector<int>{1, 2}));
+  EXPECT_EQ(registry.hoped_for(), 0);
+  EXPECT_TRUE(registry.any_lost());
+  EXPECT_TRUE(registry.heard(1));  // it comes back
+  registry.said_goodbye(1);
+  EXPECT_FALSE(registry.heard(1));
+  EXPECT_TRUE(registry.any_gone());
 }
 
 // Actors in threads of their own. `silent` says hello and no more.

@@ -134,23 +134,23 @@ TEST(H5, FilesDependOnTheirContentsAlone) {
   EXPECT_EQ(read_file(folder / "a.h5"), read_file(folder / "b.h5"));
 }
 
-TEST(Seal, TextTellsWhatTheFileIs) {
-  std::string file(kSealBytes, 'x');
+TEST(Checksum, TextTellsWhatTheFileIs) {
+  std::string file(kChecksumBytes, 'x');
   file += "contents";
-  seal(file, "checkpoint");
+  add_checksum(file, "checkpoint");
   EXPECT_EQ(file.substr(0, 47), "rlgo checkpoint\nHDF5 from byte 512\nbytes 520\nha");
-  EXPECT_EQ(file.substr(kSealBytes), "contents");
+  EXPECT_EQ(file.substr(kChecksumBytes), "contents");
 }
 
-TEST(Seal, RefusesWithTheReason) {
+TEST(Checksum, RefusesWithTheReason) {
   const TempFolder folder;
   const auto path = folder / "f";
-  const auto reason = [&] { return error_of([&] { check_seal(path, "rollouts"); }); };
+  const auto reason = [&] { return error_of([&] { verify_checksum(path, "rollouts"); }); };
   EXPECT_EQ(reason(), path.string() + ": no such file");
   write_bytes(path, "");
-  EXPECT_EQ(reason(), path.string() + ": not a file of rlgo rollouts (its seal is missing)");
+  EXPECT_EQ(reason(), path.string() + ": not a file of rlgo rollouts (its checksum is missing)");
   std::string good(3000000, 'y');
-  seal(good, "rollouts");
+  add_checksum(good, "rollouts");
   write_bytes(path, good);
   EXPECT_EQ(reason(), "no error");
   write_bytes(path, good.substr(0, 400));
@@ -162,11 +162,12 @@ TEST(Seal, RefusesWithTheReason) {
   write_bytes(path, bad);
   EXPECT_NE(reason().find("altered: its contents do not match"), std::string::npos);
   bad = good;
-  bad[kSealBytes - 1] = 1;
+  bad[kChecksumBytes - 1] = 1;
   write_bytes(path, bad);
   EXPECT_NE(reason().find("altered"), std::string::npos);
-  EXPECT_NE(error_of([&] { check_seal(path, "checkpoint"); }).find("not a file of rlgo checkpoint"), std::string::npos);
-  EXPECT_EQ(error_of([&] { check_seal(folder, "rollouts"); }),
+  EXPECT_NE(error_of([&] { verify_checksum(path, "checkpoint"); }).find("not a file of rlgo checkpoint"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { verify_checksum(folder, "rollouts"); }),
             static_cast<const std::filesystem::path&>(folder).string() + ": not a file");
 }
 

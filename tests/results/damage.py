@@ -105,7 +105,7 @@ class Copies(unittest.TestCase):
         self.second.write_bytes(b"not HDF5" * 100)
         found = load(self.run_folder)
         self.assertEqual(len(found.episodes), self.whole - 4)
-        self.assertIn("its seal is missing", found.problems[0])
+        self.assertIn("its checksum is missing", found.problems[0])
 
     def test_paths_that_overlap(self):
         self.assertEqual(len(load([self.run_folder, self.run_folder / "rollouts", self.first]).episodes), self.whole)

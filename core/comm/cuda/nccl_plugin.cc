@@ -12,17 +12,14 @@
 
 namespace {
 
+constexpr double kLeaveS = 5;  // for the others, at the end
+
 struct Group {
   int device = 0;
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
   cudaEvent_t filled = nullptr, summed = nullptr;
-  ~Group() {
-    if (comm != nullptr) ncclCommDestroy(comm);
-    if (filled != nullptr) cudaEventDestroy(filled);
-    if (summed != nullptr) cudaEventDestroy(summed);
-    if (stream != nullptr) cudaStreamDestroy(stream);
-  }
+  bool marked = false;  // `summed` stands behind all sums that were begun
 };
 
 // Where a step fails, its name and the library's reason.
@@ -32,8 +29,9 @@ class Outcome {
   bool ok(cudaError_t status, const char* what) {
     return status == cudaSuccess || say(what, cudaGetErrorString(status));
   }
+  // What is under way is no failure.
   bool ok(ncclResult_t status, const char* what) {
-    return status == ncclSuccess || say(what, ncclGetErrorString(status));
+    return status == ncclSuccess || status == ncclInProgress || say(what, ncclGetErrorString(status));
   }
 
  private:
@@ -54,67 +52,66 @@ int unique_id(char id[kRlgoNcclIdBytes], char* error, size_t error_size) {
   return 0;
 }
 
-int init(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
-         size_t error_size) {
+int begin_init(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
+               size_t error_size) {
   Outcome outcome(error, error_size);
   auto made = std::make_unique<Group>();
   made->device = device;
   ncclUniqueId unique;
   std::memcpy(&unique, id, sizeof(unique));
-  if (!outcome.ok(cudaSetDevice(device), "cudaSetDevice")) return 1;
-  if (!outcome.ok(cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking), "cudaStreamCreate")) return 1;
+  if (!outcome.ok(cudaSetDevice(device), "cudaSetDevice")) return kRlgoNcclFailed;
+  if (!outcome.ok(cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking), "cudaStreamCreate"))
+    return kRlgoNcclFailed;
   for (cudaEvent_t* event : {&made->filled, &made->summed}) {
-    if (!outcome.ok(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreate")) return 1;
+    if (!outcome.ok(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreate")) return kRlgoNcclFailed;
   }
-  if (!outcome.ok(ncclCommInitRank(&made->comm, size, unique, rank), "ncclCommInitRank")) return 1;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  const auto status = ncclCommInitRankConfig(&made->comm, size, unique, rank, &config);
   *group = made.release();
-  return 0;
+  return outcome.ok(status, "ncclCommInitRankConfig") ? kRlgoNcclDone : kRlgoNcclFailed;
 }
 
-int given_up(char* error, size_t error_size) {
-  std::snprintf(error, error_size, "the communicator was given up");
-  return 1;
+// What has gone wrong beside the calls: a rank that is gone.
+int state_of(const Group& member, char* error, size_t error_size) {
+  ncclResult_t state = ncclSuccess;
+  ncclCommGetAsyncError(member.comm, &state);
+  if (state == ncclSuccess) return kRlgoNcclDone;
+  if (state == ncclInProgress) return kRlgoNcclBusy;
+  std::snprintf(error, error_size, "%s", ncclGetErrorString(state));
+  return kRlgoNcclNoAnswer;
+}
+
+int poll_begun(void* group, char* error, size_t error_size) {
+  return state_of(*static_cast<const Group*>(group), error, error_size);
 }
 
 int begin_sum(void* group, void* data, size_t count, int is_double, char* error, size_t error_size) {
   Outcome outcome(error, error_size);
-  const auto& member = *static_cast<const Group*>(group);
+  auto& member = *static_cast<Group*>(group);
   const auto type = is_double != 0 ? ncclDouble : ncclFloat;
-  if (member.comm == nullptr) return given_up(error, error_size);
+  member.marked = false;
   return outcome.ok(cudaSetDevice(member.device), "cudaSetDevice") &&
                  outcome.ok(cudaEventRecord(member.filled, nullptr), "cudaEventRecord") &&
                  outcome.ok(cudaStreamWaitEvent(member.stream, member.filled, 0), "cudaStreamWaitEvent") &&
                  outcome.ok(ncclAllReduce(data, data, count, type, ncclSum, member.comm, member.stream),
                             "ncclAllReduce")
-             ? 0
-             : 1;
+             ? kRlgoNcclDone
+             : kRlgoNcclFailed;
 }
 
-// Gives the communicator up: its kernels would wait for ever for a rank that is gone.
-int give_up(Group& member, char* error, size_t error_size, const char* reason) {
-  ncclCommAbort(member.comm);
-  member.comm = nullptr;
-  std::snprintf(error, error_size, "%s", reason);
-  return kRlgoNcclNoAnswer;
-}
-
-int wait(void* group, double timeout_s, char* error, size_t error_size) {
+int poll_sums(void* group, char* error, size_t error_size) {
   Outcome outcome(error, error_size);
   auto& member = *static_cast<Group*>(group);
-  if (member.comm == nullptr) return given_up(error, error_size);
-  if (!outcome.ok(cudaSetDevice(member.device), "cudaSetDevice")) return 1;
-  if (!outcome.ok(cudaEventRecord(member.summed, member.stream), "cudaEventRecord")) return 1;
-  const rlgo::Stopwatch watch;
-  for (;;) {
-    const cudaError_t state = cudaEventQuery(member.summed);
-    if (state == cudaSuccess) return 0;
-    if (state != cudaErrorNotReady) return outcome.ok(state, "all-reduce") ? 0 : 1;
-    ncclResult_t fault = ncclSuccess;
-    ncclCommGetAsyncError(member.comm, &fault);
-    if (fault != ncclSuccess) return give_up(member, error, error_size, ncclGetErrorString(fault));
-    if (watch.seconds() > timeout_s) return give_up(member, error, error_size, "a learner did not answer in time");
-    std::this_thread::yield();
+  if (const int begun = state_of(member, error, error_size); begun != kRlgoNcclDone) return begun;
+  if (!member.marked) {
+    if (!outcome.ok(cudaSetDevice(member.device), "cudaSetDevice")) return kRlgoNcclFailed;
+    if (!outcome.ok(cudaEventRecord(member.summed, member.stream), "cudaEventRecord")) return kRlgoNcclFailed;
+    member.marked = true;
   }
+  const cudaError_t state = cudaEventQuery(member.summed);
+  if (state == cudaErrorNotReady) return kRlgoNcclBusy;
+  return outcome.ok(state, "all-reduce") ? kRlgoNcclDone : kRlgoNcclFailed;
 }
 
 int address(int device, char text[kRlgoDeviceAddressBytes], char* error, size_t error_size) {
@@ -125,11 +122,36 @@ int address(int device, char text[kRlgoDeviceAddressBytes], char* error, size_t 
              : 1;
 }
 
-void destroy(void* group) { std::unique_ptr<Group>(static_cast<Group*>(group)).reset(); }
+void abandon(void* group) {
+  auto& member = *static_cast<Group*>(group);
+  if (member.comm != nullptr) ncclCommAbort(member.comm);
+  member.comm = nullptr;
+}
+
+void destroy(void* group) {
+  const std::unique_ptr<Group> member(static_cast<Group*>(group));
+  if (member->comm == nullptr) return;
+  ncclCommFinalize(member->comm);
+  const rlgo::Stopwatch watch;
+  ncclResult_t state = ncclInProgress;
+  while (state == ncclInProgress && watch.seconds() < kLeaveS) {
+    ncclCommGetAsyncError(member->comm, &state);
+    std::this_thread::yield();
+  }
+  if (state != ncclSuccess) {
+    ncclCommAbort(member->comm);
+    return;
+  }
+  ncclCommDestroy(member->comm);
+  cudaEventDestroy(member->filled);
+  cudaEventDestroy(member->summed);
+  cudaStreamDestroy(member->stream);
+}
 
 }  // namespace
 
 const RlgoNcclPlugin* rlgo_nccl_plugin() {
-  static const RlgoNcclPlugin plugin{kRlgoNcclPluginVersion, unique_id, init, begin_sum, wait, address, destroy};
+  static const RlgoNcclPlugin plugin{
+      kRlgoNcclPluginVersion, unique_id, begin_init, begin_sum, poll_begun, poll_sums, address, destroy, abandon};
   return &plugin;
 }

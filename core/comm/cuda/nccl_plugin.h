@@ -5,27 +5,36 @@
 
 extern "C" {
 
-constexpr int kRlgoNcclPluginVersion = 3;
-constexpr int kRlgoNcclNoAnswer = 2;
+constexpr int kRlgoNcclPluginVersion = 4;
+// What functions return: done; failed here; another rank is silent or gone; under way.
+constexpr int kRlgoNcclDone = 0, kRlgoNcclFailed = 1, kRlgoNcclNoAnswer = 2, kRlgoNcclBusy = 3;
 constexpr size_t kRlgoNcclIdBytes = 128;
 constexpr size_t kRlgoDeviceAddressBytes = 64;
 
-// All functions return 0, or write what went wrong into error[error_size] (ends with 0) and return 1, or
-// kRlgoNcclNoAnswer where another rank is silent or gone.
+// Nothing in here waits for another rank: what takes long is begun, then asked for. All functions that return a number
+// write what went wrong into error[error_size] (ends with 0).
 struct RlgoNcclPlugin {
   int version;
   int (*unique_id)(char id[kRlgoNcclIdBytes], char* error, size_t error_size);
-  // Blocks until all `size` ranks have called it with the same id. *group is to be destroyed.
-  int (*init)(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
-              size_t error_size);
+  // Begins to join the `size` ranks that call it with the same id. *group, where it is not null afterwards, is to be
+  // destroyed or abandoned.
+  int (*begin_init)(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
+                    size_t error_size);
   // data: `count` floats, or doubles where `is_double`, on the group's device. Waits on the device for what its default
-  // stream was given so far; returns at once. May be called from any thread.
+  // stream was given so far. May be called from any thread, but only when poll_begun says done.
   int (*begin_sum)(void* group, void* data, size_t count, int is_double, char* error, size_t error_size);
-  // Returns when all sums are there, or fails after timeout_s and gives the communicator up.
-  int (*wait)(void* group, double timeout_s, char* error, size_t error_size);
+  // Whether what begin_init or begin_sum began is in the device's hands (the first sums connect the ranks). From the
+  // thread that began it.
+  int (*poll_begun)(void* group, char* error, size_t error_size);
+  // Whether all sums that were begun are there.
+  int (*poll_sums)(void* group, char* error, size_t error_size);
   // The device's address on the bus, ends with 0.
   int (*address)(int device, char address[kRlgoDeviceAddressBytes], char* error, size_t error_size);
+  // After the last sum, where all went well: takes leave of the others.
   void (*destroy)(void* group);
+  // Where a rank is silent or gone: ends what is under way on the device. The group is not used any more, and not
+  // freed.
+  void (*abandon)(void* group);
 };
 
 // The symbol that the plug-in exports.

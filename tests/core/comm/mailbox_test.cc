@@ -26,6 +26,7 @@ class FaultyComm : public Comm {
   }
   size_t pending_bytes(int to) const override {
     if (stop_after >= 0 && packets_ >= stop_after) return size_t{1} << 40;
+    if (stuck_to >= 0) return to == stuck_to || to < 0 ? 1 : 0;
     return pending >= 0 ? static_cast<size_t>(pending) : inner_->pending_bytes(to);
   }
   bool close(double max_s, int status) override { return inner_->close(max_s, status); }
@@ -35,6 +36,7 @@ class FaultyComm : public Comm {
   size_t flip_byte = 0;
   int stop_after = -1;   // packets that leave; then pending_bytes claims that all is full
   int64_t pending = -1;  // what pending_bytes claims; -1: the truth
+  int stuck_to = -1;     // the rank that does not fetch what is sent to it
   int asked = 0;         // calls of try_receive
 
  private:
@@ -290,6 +292,18 @@ TEST(Mailbox, WhatMovesIsWatchedClosely) {
     closely = slow.asked > 3;
   }
   EXPECT_TRUE(closely);
+}
+
+// Learners wait for each other's messages, never for those of an actor that hangs.
+TEST(Mailbox, FlushWaitsForTheNamedRanksOnly) {
+  auto comms = local_comms(3);
+  FaultyComm comm(std::move(comms[0]));
+  comm.stuck_to = 2;
+  Mailbox box(comm);
+  for (int to : {1, 2}) box.send(to, Tag::learner, "now");
+  const int learners[] = {0, 1};
+  EXPECT_TRUE(box.flush(60, learners));
+  EXPECT_FALSE(box.flush(0.01));
 }
 
 }  // namespace

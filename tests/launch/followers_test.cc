@@ -1,0 +1,33 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/comm/device_group.h"
+#include "launch/train/learners.h"
+#include "launch/train/roles.h"
+
+namespace rlgo::launch {
+namespace {
+
+// LibTorch throws c10::Error, the library bad_alloc: no Errors of rlgo's, and the first learner must know all the same.
+TEST(Followers, ErrorsOfAnyTypeAreTold) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox leader(*comms[0]), box(*comms[1]);
+  EXPECT_THROW(as_follower(box, 2, []() -> int { throw std::runtime_error("CUDA out of memory"); }),
+               std::runtime_error);
+  const auto told = leader.take(comm::Tag::stop, 1);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->payload, "CUDA out of memory");
+}
+
+TEST(Followers, SilenceOfAnotherAsksForARestart) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox leader(*comms[0]), box(*comms[1]);
+  EXPECT_EQ(as_follower(box, 2, []() -> int { throw comm::NoAnswer("rank 0 is silent"); }), kRestartStatus);
+  EXPECT_FALSE(leader.take(comm::Tag::stop, 1));
+  EXPECT_EQ(as_follower(box, 2, [] { return 0; }), 0);
+}
+
+}  // namespace
+}  // namespace rlgo::launch
