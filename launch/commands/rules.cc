@@ -62,6 +62,11 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
                            std::numeric_limits<size_t>::max());
 }
 
+void say_line(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
 int run_rules(Context& context) {
   if (context.arguments.empty()) fail_usage("rules needs a subcommand\n{}", usage());
   const std::string& name = context.arguments[0];

@@ -27,6 +27,9 @@ std::span<const RulesCommand> rules_commands();
 std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
                                                               const std::vector<std::string>& arguments);
 
+// To standard output, at once.
+void say_line(const std::string& line);
+
 int run_rules_list(std::vector<std::string> arguments);
 int run_rules_show(std::vector<std::string> arguments);
 int run_rules_axioms(std::vector<std::string> arguments);

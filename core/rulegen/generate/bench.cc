@@ -1,0 +1,164 @@
+#include "core/rulegen/generate/bench.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/rng.h"
+#include "core/base/shipped.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rulegen/check/soundness.h"
+#include "core/rulegen/generate/generate.h"
+#include "core/rulegen/prove/prove.h"
+#include "core/rules/parser.h"
+#include "core/rules/rule_choice.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+double resident_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// Of sorted numbers.
+double quantile(const std::vector<double>& sorted, double q) {
+  if (sorted.empty()) return 0;
+  return sorted[std::min(sorted.size() - 1, static_cast<size_t>(q * static_cast<double>(sorted.size())))];
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(std::max<size_t>(values.size(), 1));
+}
+
+std::string spread(std::vector<double> values) {
+  std::ranges::sort(values);
+  return fmt::format("{:.2f} / {:.2f} / {:.1f}", quantile(values, 0.5), quantile(values, 0.95), quantile(values, 1));
+}
+
+}  // namespace
+
+void bench_generate(const BenchOptions& options) {
+  options.say(fmt::format(
+      "| family, {} operators | generated | distinct | candidates | kept | enumerate s | prune s | tables MiB |\n"
+      "|---|---|---|---|---|---|---|---|",
+      options.max_ops));
+  for (const auto& family : options.families) {
+    GenerateOptions how;
+    how.ops = family;
+    how.max_ops = options.max_ops;
+    how.threads = options.threads;
+    how.prove = false;
+    how.progress = [&](const std::string& line) {
+      options.show(line);
+      return !options.stop();
+    };
+    const auto report = generate(how);
+    options.show("");
+    for (const auto& one : report.families) {
+      uint64_t generated = 0, distinct = 0, candidates = 0;
+      for (const auto& level : one.levels) generated += level.generated, distinct += level.distinct;
+      for (const uint64_t fate : one.fates) candidates += fate;
+      options.say(fmt::format("| {}{} | {} | {} | {} | {} | {:.1f} | {:.1f} | {:.0f} |", one.family,
+                              one.stopped.empty() ? "" : " (stopped: " + one.stopped + ")", generated, distinct,
+                              candidates, one.fates[static_cast<size_t>(Fate::kept)], one.enumerate_s, one.prune_s,
+                              static_cast<double>(one.table_bytes) / (1 << 20)));
+    }
+    if (options.stop()) return;
+  }
+  options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+}
+
+void bench_prove(const BenchOptions& options) {
+  const auto axioms = AxiomSet::load(shipped_config("rules/axioms.rules"));
+  options.say(
+      "| set | rules | proved | cases | derivation ms a rule, mean, p50 / p95 / max | ms a case, p50 / p95 / max | Z3 "
+      "ms, p50 / p95 / max | check ms, p50 / p95 / max | s, one thread |\n|---|---|---|---|---|---|---|---|---|");
+  for (const auto& set : options.sets) {
+    const std::string file = set.ends_with(".rules") ? set : rules::rule_set_file(set).string();
+    const auto rules = rules::parse_rules(read_file(file), file);
+    std::vector<double> derive, each, certify, check;
+    int proved = 0;
+    long long cases = 0;
+    const Stopwatch watch;
+    for (const auto& rule : rules) {
+      if (options.stop() || (options.most > 0 && static_cast<int64_t>(derive.size()) == options.most)) break;
+      options.show(fmt::format("{}: {} of {}", set, derive.size(), rules.size()));
+      const auto proof = prove(rule, *axioms);
+      proved += proof.verdict == Proof::Verdict::proved;
+      cases += proof.cases;
+      derive.push_back(proof.derive_ms);
+      each.push_back(proof.derive_ms / std::max(proof.cases, 1));
+      certify.push_back(proof.certify_ms);
+      check.push_back(proof.check_ms);
+    }
+    options.show("");
+    options.say(fmt::format("| {} | {} | {} | {} | {:.2f}, {} | {} | {} | {} | {:.1f} |", set, derive.size(), proved,
+                            cases, mean(derive), spread(derive), spread(each), spread(certify), spread(check),
+                            watch.seconds()));
+    if (options.stop()) return;
+  }
+  options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+}
+
+// All matches from scratch, and kept up along random rewrites.
+void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs, const BenchOptions& options) {
+  const auto rules = rules::choose_rules({});
+  options.say(
+      "| graph | nodes | rules | matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
+      "|---|---|---|---|---|---|---|");
+  for (const auto& [name, start] : graphs) {
+    graph::Graph graph = start;
+    const size_t nodes = graph.size();
+    const Stopwatch whole;
+    rules::MatchIndex index(rules, graph);
+    const double scratch_ms = whole.us() / 1000;
+    const auto matches = index.total();
+    Rng rng({1});
+    std::vector<double> update_us;
+    double spent_us = 0;
+    while (static_cast<int64_t>(update_us.size()) < options.rewrites && index.total() > 0 && !options.stop()) {
+      auto at = static_cast<int64_t>(rng.below(static_cast<uint64_t>(index.total())));
+      int rule = 0;
+      while (at >= static_cast<int64_t>(index.matches(rule).size()))
+        at -= static_cast<int64_t>(index.matches(rule++).size());
+      const Stopwatch step;
+      auto rewrite = rules::apply(*rules, index.matches(rule)[static_cast<size_t>(at)], graph);
+      if (!rewrite) fail("rule {}: a match that was offered does not apply to {}", rules->name(rule), name);
+      const Stopwatch update;
+      index.update(rewrite->graph, rewrite->delta);
+      update_us.push_back(update.us());
+      spent_us += step.us();
+      graph = std::move(rewrite->graph);
+    }
+    const double rate = spent_us > 0 ? static_cast<double>(update_us.size()) * 1e6 / spent_us : 0;
+    options.say(fmt::format("| {} | {} | {} | {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
+                            scratch_ms, spread(update_us), rate));
+  }
+  options.say("");
+}
+
+void bench_soundness(const BenchOptions& options) {
+  SoundnessOptions how;
+  how.applications = options.applications;
+  how.go_on = [&](int64_t done) {
+    options.show(fmt::format("soundness: {} applications", done));
+    return !options.stop();
+  };
+  const auto rules = rules::choose_rules({});
+  const Stopwatch watch;
+  const auto result = check_soundness(rules, how);
+  options.show("");
+  options.say(fmt::format(
+      "soundness: {} applications of {} rules compared in the prime field ({} rules with a counterexample, {} "
+      "incomparable, {} rules never applied): {:.1f} s, {:.0f} a second",
+      result.applications, rules->size(), result.counterexamples.size(), result.incomparable, result.idle_rules,
+      watch.seconds(), static_cast<double>(result.applications) / watch.seconds()));
+}
+
+}  // namespace rlgo::rulegen

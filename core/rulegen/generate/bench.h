@@ -1,0 +1,33 @@
+// How fast rules are made, proved, matched and tested on this machine: tables in Markdown.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace rlgo::rulegen {
+
+struct BenchOptions {
+  std::vector<std::string> families{"2d", "4d"};  // sets of operators to generate from
+  std::vector<std::string> sets{"base", "runtime", "motion", "winograd", "generated"};  // or rule files
+  int max_ops = 3;                               // of each side of generated rules
+  int threads = 2;                               // of the generation; everything else runs on one
+  int64_t most = 0;                              // rules of each set to prove at most; 0: all
+  int64_t rewrites = 200;                        // random rewrites of each graph
+  int64_t applications = 20'000;                 // of the soundness test
+  std::function<bool()> stop;                    // asked often
+  std::function<void(const std::string&)> show;  // how far it is; "": nothing any more
+  std::function<void(const std::string&)> say;   // a line of the result
+};
+
+void bench_generate(const BenchOptions& options);
+void bench_prove(const BenchOptions& options);
+// All matches from scratch, and kept up along random rewrites. `graphs`: with their names.
+void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs, const BenchOptions& options);
+void bench_soundness(const BenchOptions& options);
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,122 @@
+#include "core/rulegen/prove/axiom_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/stopwatch.h"
+#include "core/base/text.h"
+#include "core/rules/parser.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+struct Totals {
+  int64_t instances = 0, exact = 0, by_z3 = 0;
+  int right = 0, exhaustive = 0;
+};
+
+void report_one(const std::string& name, const BoundedResult& result, int64_t dims, bool expect_false, const Say& say,
+                Totals& totals) {
+  const auto& check = result.check;
+  totals.instances += check.instances;
+  totals.exact += check.exact;
+  totals.by_z3 += check.by_z3;
+  totals.exhaustive += result.exhaustive;
+  const bool different = check.verdict == Verdict::different;
+  totals.right += expect_false ? different : check.verdict == Verdict::equal && check.inexact == 0;
+  std::string line = fmt::format("{:<40} {:<8} {:>9} instances{}", name,
+                                 different                         ? "false"
+                                 : check.verdict == Verdict::equal ? "holds"
+                                                                   : "unknown",
+                                 check.instances, result.exhaustive ? "" : ", not all within the bounds");
+  if (result.dims > dims) line += fmt::format(", at extents <= {}", result.dims);
+  if (check.by_z3 > 0) line += fmt::format(", {} of them proved by Z3", check.by_z3);
+  if (check.inexact > 0) line += fmt::format(", {} of them seen neither by polynomials nor by Z3", check.inexact);
+  if (!check.why.empty()) line += ": " + check.why;
+  if (different && !expect_false) line += "\n" + check.counterexample->to_text();
+  say(line);
+}
+
+}  // namespace
+
+bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, bool expect_false, const Say& say) {
+  Totals totals;
+  const Stopwatch watch;
+  for (int r = 0; r < rules.size() && !options.stop(); ++r)
+    report_one(rules.name(r), check_bounded(rules, r, options), options.bounds.dims, expect_false, say, totals);
+  say(fmt::format(
+      "{} of {} {} within extents <= {}, windows <= {}: {} instances, {} of them equal as exact polynomials, {} proved "
+      "equal by Z3, {} exhaustive, {:.1f} s",
+      totals.right, rules.size(), expect_false ? "refuted" : "hold", options.bounds.dims, options.bounds.kernel,
+      totals.instances, totals.exact, totals.by_z3, totals.exhaustive, watch.seconds()));
+  return totals.right == rules.size();
+}
+
+bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files, const Say& say) {
+  std::map<std::string, int> uses;
+  std::set<std::string> kinds, used_kinds;
+  for (const auto& file : axiom_files) {
+    const auto axioms = AxiomSet::load(file);
+    for (const auto& axiom : axioms->axioms()) uses[axiom.name] = 0, kinds.insert(axiom.family);
+  }
+  int proofs = 0;
+  bool known = true;
+  for (const auto& file : files) {
+    for (const auto& rule : rules::parse_rules(read_file(file), file)) {
+      proofs += rule.proof == "proved";
+      for (const auto& name : rule.axioms) {
+        const auto held = uses.find(name);
+        if (held != uses.end()) ++held->second;
+        if (held != uses.end() || name == "commutativity") continue;
+        say(fmt::format("{}:{}: the proof of '{}' names '{}', which is no axiom", file, rule.line, rule.name, name));
+        known = false;
+      }
+    }
+  }
+  std::vector<std::string> unused;
+  for (const auto& [name, count] : uses) {
+    if (count == 0) unused.push_back(name);
+    if (count > 0) used_kinds.insert(family_of(name));
+    if (count > 0) say(fmt::format("{:<40} {:>5}", name, count));
+  }
+  say("in no proof: " + (unused.empty() ? std::string("none") : join(unused, " ")));
+  say(fmt::format(
+      "{} of {} axioms stand in the {} proofs of {} files; {} of {} kinds (axioms that differ only in the operator on "
+      "single elements are one kind)",
+      uses.size() - unused.size(), uses.size(), proofs, files.size(), used_kinds.size(), kinds.size()));
+  return known;
+}
+
+bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say) {
+  constexpr double kLeast = 0.99;
+  std::map<MutantFate, int> fates;
+  const Stopwatch watch;
+  for (const auto& file : which.files) {
+    const auto axioms = AxiomSet::load(file);
+    const auto rules = rules::parse_rules(expand_families(read_file(file), file), file);
+    for (auto k = static_cast<size_t>(which.first); k < rules.size() && !options.stop();
+         k += static_cast<size_t>(which.stride)) {
+      if (!which.names.empty() && std::ranges::find(which.names, rules[k].name) == which.names.end()) continue;
+      for (auto& mutant : mutants_of(rules[k])) {
+        if (options.stop()) break;
+        const auto result = judge_mutant(rules[k], std::move(mutant), *axioms, options);
+        ++fates[result.fate];
+        if (result.fate != MutantFate::survived) continue;
+        say(fmt::format("{:<36} survived {:>6} instances: {}", result.axiom, result.instances, result.mutant.mistake));
+      }
+    }
+  }
+  const int refuted = fates[MutantFate::refuted], survived = fates[MutantFate::survived];
+  const double share = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
+  say(fmt::format(
+      "mutants: {} refuted, {} survived ({:.2f} % refuted); {} never apply, {} do what the axiom does, {} follow from "
+      "the axioms; {:.1f} s",
+      refuted, survived, 100 * share, fates[MutantFate::impossible], fates[MutantFate::same], fates[MutantFate::proved],
+      watch.seconds()));
+  return share >= kLeast;
+}
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,33 @@
+// What is known about axioms: checked at every small instance, used in which proofs, told from their mutants.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/rulegen/check/bounded.h"
+#include "core/rulegen/prove/mutants.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::rulegen {
+
+using Say = std::function<void(const std::string&)>;  // a line for people
+
+// Checks every axiom of `rules` within options.bounds; says one line each and a summary at the end. `expect_false`:
+// each must be refuted (sets of false axioms). Whether all came out so. options.stop ends it early.
+bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, bool expect_false, const Say& say);
+
+// In how many proofs of rule files each axiom of `axiom_files` stands, and which in none. False where a proof names
+// what is no axiom.
+bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files, const Say& say);
+
+// Judges mutants of every `stride`-th axiom from `first` on (of those with these names; no names: of all); says each
+// that survives. False where fewer than 99 % of those that matter are refuted.
+struct MutantsOfFiles {
+  std::vector<std::string> files, names;
+  int64_t stride = 1, first = 0;
+};
+bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say);
+
+}  // namespace rlgo::rulegen

@@ -1,0 +1,140 @@
+#include "core/rulegen/taso/cover_all.h"
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/rules/parser.h"
+
+namespace rlgo::rulegen {
+namespace {
+
+// Nothing where the rule does not compile; then `why` says so.
+std::shared_ptr<const rules::RuleSet> compiled(const ForeignRule& rule, std::string& why) {
+  if (rule.text.empty()) {
+    why = rule.unsayable;
+    return nullptr;
+  }
+  try {
+    return rules::RuleSet::parse(rule.text, rule.name);
+  } catch (const Error& error) {
+    why = error.what();
+    return nullptr;
+  }
+}
+
+class Judge {
+ public:
+  Judge(const std::vector<ForeignRule>& foreign, const std::shared_ptr<const rules::RuleSet>& known,
+        const AxiomSet& axioms, const CoverAllOptions& options)
+      : foreign_(foreign), known_(known), axioms_(axioms), options_(options) {
+    counts_.rules = counts_.stopped = static_cast<int>(foreign_.size());
+  }
+
+  CoverCounts run() {
+    std::vector<std::thread> pool;
+    for (int k = 1; k < options_.threads; ++k) pool.emplace_back([this] { work(); });
+    work();
+    for (auto& thread : pool) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return counts_;
+  }
+
+ private:
+  void work() {
+    for (size_t k = next_++; k < foreign_.size() && !options_.stop(); k = next_++) {
+      try {
+        judge(foreign_[k]);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure_ = std::current_exception();
+        next_ = foreign_.size();
+      }
+    }
+  }
+
+  void judge(const ForeignRule& foreign) {
+    CoverResult result;
+    const auto rule = compiled(foreign, result.reason);
+    if (rule && foreign.trivial) result = {Cover::contained, "both sides are the same"};
+    if (rule && !foreign.trivial) result = cover(*rule, known_, axioms_, options_.cover);
+    std::string line = fmt::format("{:<10} {}{}  {}", name(result.cover), foreign.name,
+                                   foreign.reversed ? " (from right to left)" : "", foreign.source);
+    if (!result.reason.empty())
+      line += fmt::format("\n{}{}", result.cover == Cover::refuted ? "" : "  ", result.reason);
+    const std::lock_guard lock(mutex_);
+    options_.say(line);
+    ++counts_.by_cover[static_cast<size_t>(result.cover)];
+    --counts_.stopped;
+    if (!rule) ++counts_.unsayable;
+    if (rule && foreign.reversed) ++counts_.reversed;
+  }
+
+  const std::vector<ForeignRule>& foreign_;
+  const std::shared_ptr<const rules::RuleSet>& known_;
+  const AxiomSet& axioms_;
+  const CoverAllOptions& options_;
+  std::atomic<size_t> next_{0};
+  std::mutex mutex_;  // what is said, counts and failure
+  CoverCounts counts_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+std::vector<ForeignRule> read_dump(const std::string& file) {
+  return file.ends_with(".pb") ? read_taso_protobuf(read_file(file), file) : read_taso(read_file(file), file);
+}
+
+std::vector<ForeignRule> read_foreign(const std::string& file) {
+  if (!file.ends_with(".rules")) return read_dump(file);
+  std::vector<ForeignRule> foreign;
+  for (const auto& rule : rules::parse_rules(read_file(file), file)) {
+    auto& one = foreign.emplace_back();
+    one.name = rule.name;
+    one.text = rules::to_text(rule);
+  }
+  return foreign;
+}
+
+bool CoverCounts::all_hold() const {
+  return by_cover[static_cast<size_t>(Cover::refuted)] + by_cover[static_cast<size_t>(Cover::unknown)] + stopped == 0;
+}
+
+CoverCounts cover_all(const std::vector<ForeignRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
+                      const AxiomSet& axioms, const CoverAllOptions& options) {
+  return Judge(rules, known, axioms, options).run();
+}
+
+std::string to_text(const CoverCounts& counts, int known, double seconds) {
+  const auto of = [&counts](Cover cover) { return counts.by_cover[static_cast<size_t>(cover)]; };
+  std::string text = fmt::format(
+      "{} rules against {} proved ones: {} contained, {} derived (two applications), {} further (three or four), {} "
+      "proved, {} refuted, {} unknown ({} of them not sayable or not typed); {} read from right to left",
+      counts.rules, known, of(Cover::contained), of(Cover::derived), of(Cover::further), of(Cover::proved),
+      of(Cover::refuted), of(Cover::unknown), counts.unsayable, counts.reversed);
+  if (counts.stopped > 0) text += fmt::format("; stopped before {}", counts.stopped);
+  return text + fmt::format("; {:.1f} s\n", seconds);
+}
+
+ImportedRules import_rules(const std::vector<ForeignRule>& rules, const std::function<void(const std::string&)>& say) {
+  ImportedRules imported;
+  imported.text = "# Imported from TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
+  for (const auto& rule : rules) {
+    std::string why;
+    if (!compiled(rule, why)) {
+      say(fmt::format("{}: {}\n  {}", rule.name, why, rule.source));
+      ++imported.left_out;
+      continue;
+    }
+    imported.text += "\n# " + rule.source + "\n" + rule.text;
+    ++imported.rules;
+    imported.reversed += rule.reversed ? 1 : 0;
+  }
+  return imported;
+}
+
+}  // namespace rlgo::rulegen
