@@ -110,7 +110,7 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise:
   const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
   optimise::CheckOptions options = config.check;
   options.seed = config.seed;
-  runtime.set_input_shapes(optimise::input_shapes(model.graph));
+  runtime.set_input_shapes(optimise::run_shapes(model));
   Verdict verdict;
   verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
   verdict.checks = optimise::Verifier(model, files[0], runtime, options).check(after, files[1]);
