@@ -153,15 +153,15 @@ void LearnerSession::prepare() {
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
             probe.matches().total(), rules_->size());
   const auto initial = probe.reset(0);
-  LearnerDevices devices{{device_}, false, {}};
-  if (config_.loop.learners > 1) devices = meet_learners(config_, mailbox_);
+  learner::LearnerDevices devices{{device_}, false, {}};
+  if (config_.loop.learners > 1) devices = learner::meet_learners(learners_options(config_), mailbox_);
   learner_device_ = devices.devices[0];
   tune_learner(config_, learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume(probe);
   if (config_.loop.learners > 1) {
-    leader_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
-    log_.info("{}", launch::describe(leader_->group(), devices));
+    leader_ = learner::lead_learners(learners_options(config_), mailbox_, devices, spec_, initial, algorithm_);
+    log_.info("{}", learner::describe(leader_->group(), devices));
   }
   store_costs();
   cost_server_->publish();

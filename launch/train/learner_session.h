@@ -14,7 +14,7 @@
 #include "launch/output.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/learners.h"
+#include "launch/train/followers.h"
 #include "launch/train/run_folder.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
