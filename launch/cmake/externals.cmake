@@ -58,3 +58,6 @@ target_link_libraries(rlgo_ext_z3 INTERFACE Z3::Z3)
 # themselves are linked by plug-ins only (rlgo_cuda_plugin), so that rlgo starts where they are missing.
 add_library(rlgo_ext_nccl INTERFACE)
 include(cuda)
+
+# nanobind: launch/python links it by nanobind's own functions, which name the interpreter too.
+add_library(rlgo_ext_nanobind INTERFACE)

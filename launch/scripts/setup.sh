@@ -17,7 +17,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 PACKAGES=(
-  build-essential cmake ninja-build ccache pkg-config git ca-certificates python3 python3-venv python3-pip
+  build-essential cmake ninja-build ccache pkg-config git ca-certificates python3 python3-dev python3-venv python3-pip
   openmpi-bin libopenmpi-dev libhdf5-dev libz3-dev coinor-libcbc-dev libboost-program-options-dev
   libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler libprotobuf-dev libspdlog-dev nlohmann-json3-dev graphviz
 )

@@ -22,6 +22,7 @@ EXTERNAL_HEADERS = {
     "boost_po": r"boost/",
     "cbc": r"coin/",
     "json": r"nlohmann/",
+    "nanobind": r"nanobind/",
 }
 SOURCE_FILES_ONLY = {"onnx", "mpi", "nccl", "hdf5", "z3"}  # never in a .h
 SLOW_HEADERS = {

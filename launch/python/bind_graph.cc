@@ -1,0 +1,122 @@
+// Graphs and the zoo.
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/draw/svg.h"
+#include "core/graph/text.h"
+#include "core/onnx/onnx.h"
+#include "core/ops/op.h"
+#include "core/zoo/zoo.h"
+#include "launch/python/bindings.h"
+
+namespace rlgo::python {
+namespace {
+
+std::vector<std::string> assignments(const std::map<std::string, int64_t>& sizes) {
+  std::vector<std::string> words;
+  for (const auto& [name, size] : sizes) words.push_back(fmt::format("{}={}", name, size));
+  return words;
+}
+
+PyGraph load(const std::string& graph, const std::map<std::string, int64_t>& sizes,
+             const std::map<std::string, int64_t>& dims, const zoo::ZooOptions& zoo, bool weights) {
+  optimise::ModelOptions options;
+  options.graph = graph;
+  options.sizes = assignments(sizes);
+  options.dims = assignments(dims);
+  options.zoo = zoo;
+  auto model = std::make_shared<optimise::LoadedModel>(optimise::load_model(options, weights));
+  return {model->graph, std::move(model)};
+}
+
+void save(const PyGraph& graph, const std::string& path) {
+  onnx_io::ExportOptions options;
+  options.limits = graph.source->source.limits;
+  const onnx_io::Folded nothing_folded;  // constant parts are written as operators
+  if (graph.source->skeleton)
+    onnx_io::export_model(*graph.source->skeleton, graph.graph, nothing_folded, path, options);
+  else
+    onnx_io::export_graph(graph.graph, nothing_folded, path);
+}
+
+std::vector<std::pair<std::string, std::string>> inputs(const PyGraph& graph) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto id : graph.graph.inputs())
+    out.emplace_back(graph.graph.node(id).info->name, ops::to_string(graph.graph.type({id, 0})));
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> outputs(const PyGraph& graph) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& output : graph.graph.outputs())
+    out.emplace_back(output.name, ops::to_string(graph.graph.type(output.value)));
+  return out;
+}
+
+std::map<std::string, int> operators(const PyGraph& graph) {
+  std::map<std::string, int> counts;
+  for (const auto id : graph.graph.order()) {
+    const auto& node = graph.graph.node(id);
+    if (!node.constant && !node.inputs.empty()) ++counts[std::string(ops::name(node.op()))];
+  }
+  return counts;
+}
+
+// What `graph` does not share with `before` is marked; ids live on through rewriting.
+std::string svg(const PyGraph& graph, const PyGraph* before, bool only_changed) {
+  graph::PictureOptions options;
+  if (before != nullptr) {
+    options.mark = [before](graph::NodeId id) -> std::string_view { return before->graph.contains(id) ? "" : "added"; };
+    options.only_marked = only_changed;
+  }
+  return graph::to_svg(graph::picture(graph.graph, options));
+}
+
+// Boxes and arrows, for those who draw by themselves.
+nb::dict drawing(const PyGraph& graph) {
+  const graph::Picture picture = graph::picture(graph.graph);
+  nb::list boxes, arrows;
+  for (const auto& box : picture.boxes) {
+    nb::dict one;
+    one["title"] = box.title;
+    one["lines"] = box.lines;
+    one["look"] = box.look;
+    boxes.append(one);
+  }
+  for (const auto& arrow : picture.arrows) arrows.append(nb::make_tuple(arrow.from, arrow.to));
+  nb::dict all;
+  all["boxes"] = boxes;
+  all["arrows"] = arrows;
+  return all;
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  nb::class_<PyGraph>(m, "Graph")
+      .def_prop_ro("name", [](const PyGraph& g) { return g.graph.name(); })
+      .def_prop_ro("hash", [](const PyGraph& g) { return hex(g.graph.hash()); })
+      .def_prop_ro("about", [](const PyGraph& g) { return g.source->about; })
+      .def_prop_ro("sizes", [](const PyGraph& g) { return g.source->samples; })
+      .def_prop_ro("open_dims", [](const PyGraph& g) { return g.source->open_dims; })
+      .def_prop_ro("inputs", &inputs)
+      .def_prop_ro("outputs", &outputs)
+      .def_prop_ro("operators", &operators)
+      .def("__len__", [](const PyGraph& g) { return g.graph.size(); })
+      .def("__copy__", [](const PyGraph& g) { return g; })
+      .def("to_text", [](const PyGraph& g) { return graph::to_text(g.graph); })
+      .def("svg", &svg, nb::arg("before").none() = nullptr, nb::arg("only_changed") = false)
+      .def("drawing", &drawing)
+      .def("save", &save, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "load_graph",
+      [](const std::string& graph, const std::map<std::string, int64_t>& sizes,
+         const std::map<std::string, int64_t>& dims, int batch, int layers, int sequence, int image, uint64_t seed,
+         bool weights) {
+        return load(graph, sizes, dims, {batch, layers, sequence, image, seed}, weights);
+      },
+      nb::arg("graph"), nb::arg("sizes"), nb::arg("dims"), nb::arg("batch"), nb::arg("layers"), nb::arg("sequence"),
+      nb::arg("image"), nb::arg("seed"), nb::arg("weights"), nb::call_guard<nb::gil_scoped_release>());
+  m.def("zoo", &zoo::names);
+}
+
+}  // namespace rlgo::python

@@ -1,0 +1,49 @@
+// The extension module _core, part by part.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/cost/cost.h"
+#include "core/graph/graph.h"
+#include "core/optimise/model.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::python {
+
+namespace nb = nanobind;
+
+// A graph, and the file that it came from: what exporting it needs.
+struct PyGraph {
+  graph::Graph graph;
+  std::shared_ptr<const optimise::LoadedModel> source;
+};
+
+struct PyRules {
+  std::shared_ptr<const rules::RuleSet> set;
+};
+
+// Prices graphs; several Python threads may ask at once.
+struct PyCost {
+  std::shared_ptr<cost::CostModel> model;
+  std::string runtime;  // "" for a formula
+};
+
+void bind_graph(nb::module_& module);
+void bind_rules(nb::module_& module);
+void bind_cost(nb::module_& module);
+void bind_search(nb::module_& module);
+void bind_env(nb::module_& module);
+
+std::string hex(uint64_t hash);
+
+}  // namespace rlgo::python

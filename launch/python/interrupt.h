@@ -1,0 +1,52 @@
+// Ctrl-C and failing callbacks while the engine works without Python's lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <functional>
+#include <mutex>
+
+#include "core/base/stopwatch.h"
+
+namespace rlgo::python {
+
+// What the engine asks whether to stop, and what callbacks report to. Made with Python's lock held; called without it,
+// by any thread.
+class Interrupt {
+ public:
+  // Lets Python handle signals now and then (in its main thread, as Python wants); true from the first exception on.
+  bool stop() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return true;
+    if (looked_ && since_.seconds() < kLook_s) return false;
+    looked_ = true;
+    since_.restart();
+    const nanobind::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) failure_ = std::make_exception_ptr(nanobind::python_error());
+    return failure_ != nullptr;
+  }
+  // Calls back into Python; an exception ends the work.
+  template <typename F>
+  void call(F&& f) {
+    const nanobind::gil_scoped_acquire gil;
+    try {
+      f();
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  // Throws what stopped the work. With Python's lock held.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  static constexpr double kLook_s = 0.05;
+  std::mutex mutex_;
+  Stopwatch since_;
+  bool looked_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace rlgo::python

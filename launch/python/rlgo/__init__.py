@@ -1,0 +1,35 @@
+"""rlgo: ONNX models made faster by proved graph rewrites, with evidence.
+
+    import rlgo
+    result = rlgo.optimise("model.onnx", seconds=30)
+    print(result.verdict, result.ratio, result.interval)
+    result.save("faster.onnx")
+
+`optimise` does all of it; `search`, `rules`, `Graph` and `cost` are its parts; `rlgo.gym` has the Gymnasium environment
+"rlgo/Rewrite-v0". Times are in microseconds (`_us`), sizes in elements, unless a name says otherwise.
+"""
+
+from . import rules
+from ._core import CostModel, Error, UsageError, version as __version__
+from ._graph import Graph, cost, load, zoo
+from ._optimise import Check, Result, optimise, optimize
+from ._search import SearchResult, methods, search
+
+__all__ = [
+    "Check",
+    "CostModel",
+    "Error",
+    "Graph",
+    "Result",
+    "SearchResult",
+    "UsageError",
+    "__version__",
+    "cost",
+    "load",
+    "methods",
+    "optimise",
+    "optimize",
+    "rules",
+    "search",
+    "zoo",
+]

@@ -1,0 +1,271 @@
+"""One model faster, with evidence: what the command `rlgo optimise` does."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import importlib.util
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._model import ModelLike, Sizes, model_file, sizes_of, words_of
+from ._progress import Bar, Progress
+
+if TYPE_CHECKING:
+    import onnx
+
+_LOG = logging.getLogger("rlgo")
+_LEVELS = (logging.INFO, logging.WARNING, logging.ERROR)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A comparison of the model before and after."""
+
+    by: str  # what compared: "LibTorch in double precision, 4 inputs"
+    finding: str  # "same", "rounding", "differs", "wrong", "not compared"
+    error: float  # largest relative error
+    allowed: float  # what it may be
+    detail: str  # where the error is, or why nothing was compared
+    limits: str  # what `error` does not tell
+
+
+@dataclass(frozen=True)
+class Result:
+    """What rlgo.optimise came to. Where it did not improve the model, the model is the one that was given."""
+
+    verdict: str  # one sentence
+    improved: bool  # shown to be faster under the target, and to compute the same
+    ratio: float  # latency after / before; 1.0 where nothing was found
+    interval: tuple[float, float]  # of the ratio
+    before_us: float  # median latency of a run of the model that was given; 0 where it was not measured
+    after_us: float
+    checked: bool  # outputs were compared, and nothing differs
+    checks: list[Check] = field(repr=False)
+    trace: list[tuple[str, int]] = field(repr=False)  # (rule, location) from the model's graph on
+    target: str = ""  # runtime and version that it was measured under
+    device: str = ""
+    threads: int = 1
+    seconds: float = 0.0  # that it took
+    evidence: str = field(default="", repr=False)  # what the command line prints, all of it
+    details: dict[str, Any] = field(default_factory=dict, repr=False)  # phases, costs by formula or measurement, changes, hashes
+    path: str = field(default="", repr=False)  # file of the model; temporary where no `out` was given
+    _native: Any = field(default=None, repr=False, compare=False)
+    _keep: Any = field(default=None, repr=False, compare=False)  # removes the temporary file
+
+    @property
+    def speedup(self) -> float:
+        """before / after: 1.42 is 1.42 times as fast."""
+        return 1.0 / self.ratio if self.ratio else 1.0
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """How often each rule was applied."""
+        return dict(Counter(rule for rule, _ in self.trace).most_common())
+
+    @property
+    def model(self) -> onnx.ModelProto:
+        """The model as an onnx.ModelProto (needs the package onnx)."""
+        import onnx
+
+        return onnx.load(self.path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model. Weights in a file beside it (models above 2 GiB) go beside the new one."""
+        source, target = Path(self.path), Path(path)
+        if source.resolve() == target.resolve():
+            return
+        beside = _external_files(source)
+        if not beside:
+            shutil.copyfile(source, target)
+            return
+        import onnx
+
+        onnx.save(onnx.load(str(source)), str(target), save_as_external_data=True, location=target.name + ".data")
+
+    def html(self) -> str:
+        """A page that shows what was done and why."""
+        return self._native.html()
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+def _external_files(path: Path) -> bool:
+    """Whether a model keeps weights in other files."""
+    if importlib.util.find_spec("onnx") is None:
+        return False
+    import onnx
+    from onnx.external_data_helper import uses_external_data
+
+    model = onnx.load(str(path), load_external_data=False)
+    return any(uses_external_data(t) for t in model.graph.initializer)
+
+
+def _load_torch() -> Any:
+    """The extension module that needs LibTorch. Loads the libraries of the torch package, not torch itself."""
+    found = importlib.util.find_spec("torch")
+    if found is None or not found.origin:
+        raise _core.Error("rlgo.optimise checks models with LibTorch, which is not installed: pip install 'rlgo[torch]'")
+    library = Path(found.origin).parent / "lib" / "libtorch_cpu.so"
+    if "torch" not in sys.modules:
+        try:
+            ctypes.CDLL(str(library.with_name("libc10.so")))
+            ctypes.CDLL(str(library))
+        except OSError as error:
+            raise _core.Error(f"LibTorch cannot be loaded from {library.parent}: {error}") from error
+    try:
+        from . import _torch
+    except ImportError as error:
+        version = importlib.metadata.version("torch")
+        raise _core.Error(f"rlgo was built for another torch than {version}: {error}; pip install 'rlgo[torch]' brings the right one") from error
+    version = importlib.metadata.version("torch")
+    if version.split("+")[0].split(".")[:2] != _torch.torch_version.split("."):
+        raise _core.Error(f"rlgo was built for torch {_torch.torch_version}, but {version} is installed; pip install 'rlgo[torch]' brings the right one")
+    return _torch
+
+
+class _Folder:
+    """A temporary folder that lives as long as the object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="rlgo-result-"))
+        weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
+
+
+def _default_cost_folder() -> str:
+    cache = os.environ.get("RLGO_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "rlgo")
+    return os.path.join(cache, "costs")
+
+
+def _numbers(name: str, value: Any) -> str:
+    flat = value.ravel().tolist() if hasattr(value, "ravel") else value
+    flat = list(flat) if isinstance(flat, (list, tuple)) else [flat]
+    return f"{name}=" + ",".join(repr(float(v)) if isinstance(v, float) else str(int(v)) for v in flat)
+
+
+def optimise(
+    model: ModelLike,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    target: str = "auto",
+    seconds: float = 60.0,
+    sizes: Sizes | None = None,
+    dims: Sizes | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    rules: str | Sequence[str] | None = None,
+    method: str = "taso",
+    cost: str = "measured",
+    profile: str = "cpu",
+    cost_folder: str | os.PathLike[str] | None = None,
+    threads: int = 1,
+    repeats: int = 5,
+    budget: int = 1_000_000,
+    tolerance: float = 1e-4,
+    seed: int = 0,
+    force: bool = False,
+    device: str = "auto",
+    python: str | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Rewrites a model by proved rules, checks that it computes the same, and measures both under the target runtime.
+
+    model: path of an ONNX file, a zoo graph's name, an onnx.ModelProto, or a model's bytes.
+    out: where to write the faster model; only written where it is faster (or `force`). None: see Result.model, save().
+    target: the runtime that will serve the model: "auto" (onnxruntime where installed, else libtorch), "libtorch",
+        "onnxruntime", another one that rlgo has a measurer for, or a measurer's command.
+    seconds: for all of it, about, >= 1.
+    sizes: sizes (>= 2) of open dimensions at which it is timed, {"batch": 4}; dims: sizes that they get for good.
+    inputs: numbers for inputs whose values matter, {"rate": 16000}: one number, or one for each element.
+    rules: words as for rlgo.rules.load. method: a search method that gives traces.
+    cost: "measured" under the target, or "analytic" by the formula under `profile`.
+    cost_folder: where measured costs are kept from call to call ("": nowhere).
+    threads: of the runtime. tolerance: largest relative error in single precision, (0, 1].
+    python: interpreter that has the runtime's package; this one where none is given.
+    progress: True shows a bar (tqdm), None does on terminals and in notebooks, a function gets (text, elapsed, total)
+        in seconds; False: nothing. Notices go to the logger "rlgo".
+
+    Ctrl-C raises KeyboardInterrupt; nothing is written then. Raises rlgo.Error with the message of the command line, and
+    rlgo.UsageError for what no call may ask.
+    """
+    native = _load_torch()
+    if not seconds >= 1:
+        raise _core.UsageError(f"seconds is {seconds}; expected at least 1")
+    if cost not in ("measured", "analytic"):
+        raise _core.UsageError(f"cost '{cost}': expected measured or analytic")
+    keep = _Folder()
+    path = keep.path / "model.onnx" if out is None else Path(os.fspath(out))
+    request = {
+        "out": str(path),
+        "target": target,
+        "seconds": float(seconds),
+        "sizes": [f"{k}={v}" for k, v in sizes_of(sizes, "sizes").items()],
+        "dims": [f"{k}={v}" for k, v in sizes_of(dims, "dims").items()],
+        "inputs": [_numbers(name, value) for name, value in (inputs or {}).items()],
+        "rules": words_of(rules),
+        "method": method,
+        "cost": cost,
+        "profile": profile,
+        "cost_folder": os.fspath(_default_cost_folder() if cost_folder is None else cost_folder),
+        "threads": int(threads),
+        "repeats": int(repeats),
+        "budget": int(budget),
+        "tolerance": float(tolerance),
+        "seed": int(seed),
+        "force": bool(force),
+        "device": device,
+        "python": python or sys.executable,
+    }
+    with model_file(model, zoo_as_file=True) as file, Bar(progress, seconds) as bar:
+        request["model"] = file
+        found = native.optimise(request, bar.show, lambda level, text: _LOG.log(_LEVELS[min(level, 2)], text))
+        told = found.as_dict()
+        if not told["written"]:
+            path = _unchanged(model, file, keep)
+    return _result(told, path, found, keep)
+
+
+def _unchanged(model: ModelLike, file: str, keep: _Folder) -> Path:
+    """Where the model that was given stands: its own file, or a copy of the temporary one."""
+    if isinstance(model, (str, os.PathLike)) and os.fspath(model) == file:
+        return Path(file)
+    for part in Path(file).parent.iterdir():
+        shutil.copyfile(part, keep.path / part.name)
+    return keep.path / "model.onnx"
+
+
+def _result(told: dict[str, Any], path: Path, found: Any, keep: Any) -> Result:
+    changed = told["written"] and told["measured"]
+    latency = {key: told.pop(key) for key in ("ratio", "lower", "upper", "before_us", "after_us")}
+    trace = told.pop("trace")
+    checks = [Check(**check) for check in told.pop("checks")]
+    named = ("verdict", "improved", "checked", "target", "device", "threads", "seconds", "evidence")
+    given = {key: told.pop(key) for key in named}
+    # What was tried and is not the result: its numbers are not the result's.
+    told["candidate"] = {"name": told["candidate"], "trace": trace, **(latency if told["measured"] else {})}
+    return Result(
+        **given,
+        ratio=latency["ratio"] if changed else 1.0,
+        interval=(latency["lower"], latency["upper"]) if changed else (1.0, 1.0),
+        before_us=latency["before_us"] if told["measured"] else 0.0,
+        after_us=latency["after_us" if changed else "before_us"] if told["measured"] else 0.0,
+        trace=trace if told["written"] else [],
+        checks=checks,
+        details=told,
+        path=str(path),
+        _native=found,
+        _keep=keep,
+    )
+
+
+optimize = optimise
