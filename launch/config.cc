@@ -1,6 +1,7 @@
 #include "launch/config.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/usage.h"
@@ -71,6 +72,12 @@ void declare_run(Options& o, RunConfig& c) {
 void declare(Options& o, RunConfig& c) {
   declare_problem(o, c);
   declare_run(o, c);
+}
+
+Json options_json(RunConfig config) {
+  Options options;
+  declare(options, config);
+  return options.to_json();
 }
 
 void check(const RunConfig& c) {

@@ -13,6 +13,7 @@
 #include "core/optimise/verify.h"
 #include "launch/model.h"
 #include "launch/options.h"
+#include "launch/output.h"
 #include "learner/checkpoint.h"
 #include "learner/dream/options.h"
 #include "learner/loop_options.h"
@@ -69,7 +70,8 @@ struct RunConfig {
   replay::WriterOptions store;
   learner::CheckpointOptions checkpoint;
   optimise::CheckOptions check;
-  bool polish = true;  // the best graph, and the unmodified one, are rewritten greedily; the cheaper is taken
+  OutputOptions output;  // of rlgo train; declared there
+  bool polish = true;    // the best graph, and the unmodified one, are rewritten greedily; the cheaper is taken
 
   bool has_world_model() const { return agent == Agent::model_based || agent == Agent::hybrid; }
   bool is_external() const { return cost.target.runtime != "libtorch"; }  // a measurer's runtime
@@ -77,6 +79,8 @@ struct RunConfig {
 
 // Every option of a run, bound to `config`.
 void declare(Options& options, RunConfig& config);
+// Every option of a run with its value, for documents.
+Json options_json(RunConfig config);
 // What single options cannot tell: a graph is named, learners fit, ... Throws Error.
 void check(const RunConfig& config);
 // What depends on the number of ranks. Throws Error.

@@ -35,9 +35,9 @@ Json envelope(const std::string& kind, int exit_status) {
           {"exit_status", exit_status}};
 }
 
-void write(const std::string& place, const Json& json) {
-  if (place != "-") return atomic_write(place, report::to_text(json));
-  std::fputs(report::to_text(json).c_str(), stdout);
+void write(const std::string& place, const std::string& text) {
+  if (place != "-") return atomic_write(place, text);
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
 
@@ -70,11 +70,23 @@ void Output::say(const std::string& text) const {
 }
 
 void Output::document(const std::string& kind, int exit_status, const Options& options, Json body) const {
-  if (!wants_document()) return;
+  document(kind, exit_status, options.to_json(), std::move(body));
+}
+
+void Output::document(const std::string& kind, int exit_status, Json options, Json body) const {
+  if (wants_document())
+    write(options_.json, report::to_text(make_document(kind, exit_status, std::move(options), std::move(body))));
+}
+
+void Output::pass_on(const std::filesystem::path& document) const {
+  if (wants_document()) write(options_.json, read_file(document));
+}
+
+Json make_document(const std::string& kind, int exit_status, Json options, Json body) {
   Json whole = envelope(kind, exit_status);
-  whole["options"] = options.to_json();
+  whole["options"] = std::move(options);
   for (auto& [name, value] : body.items()) whole[name] = std::move(value);
-  write(options_.json, whole);
+  return whole;
 }
 
 void document_error(const std::vector<std::string>& arguments, int exit_status, const std::string& message) {
@@ -88,7 +100,7 @@ void document_error(const std::vector<std::string>& arguments, int exit_status, 
   whole["kind"] = exit_status == kUsageStatus ? "usage" : "failed";
   whole["message"] = message;
   try {
-    write(place, whole);
+    write(place, report::to_text(whole));
   } catch (const Error&) {
     // The message has been printed.
   }

@@ -1,6 +1,7 @@
 // What a command says, and to whom: people on a terminal, a log, or a program that reads JSON.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ class Output {
   // Writes the document of a command where --json asks for it: `body` behind the members that all documents have
   // (docs/json.md). `kind`: "optimise". Throws Error where the file cannot be written.
   void document(const std::string& kind, int exit_status, const Options& options, Json body) const;
+  // The same with the options as they were made before.
+  void document(const std::string& kind, int exit_status, Json options, Json body) const;
+  // Writes a document that lies in a file already.
+  void pass_on(const std::filesystem::path& document) const;
   bool wants_document() const { return !options_.json.empty(); }
   // A note on standard error, a line; not where quiet.
   void note(const std::string& text) const;
@@ -47,6 +52,8 @@ class Output {
   OutputOptions options_;
 };
 
+// A whole document: what all have, `options`, then the members of `body`.
+Json make_document(const std::string& kind, int exit_status, Json options, Json body);
 // What --json gets where the command fails: {"schema": "rlgo.error/1", ...}, by the words of the command line. Nothing
 // where it has no --json, or that cannot be written.
 void document_error(const std::vector<std::string>& arguments, int exit_status, const std::string& message);

@@ -93,19 +93,29 @@ bool open_negative_dims(onnx::ModelProto& model) {
   return found;
 }
 
-std::vector<std::string> open_dims(const onnx::ModelProto& model) {
-  std::vector<std::string> found;
-  std::set<std::string> seen;
+std::vector<OpenDim> open_dims(const onnx::ModelProto& model) {
+  std::vector<OpenDim> found;
   for (const auto& input : model.graph().input()) {
     if (!input.type().has_tensor_type()) continue;
-    if (!input.type().tensor_type().has_shape())
-      found.push_back(fmt::format("all of them (input '{}' has no shape)", input.name()));
     const auto& shape = input.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
-      const auto& dim = shape.dim(axis);
-      if (dim.has_dim_value() || (is_named(dim) && !seen.insert(dim.dim_param()).second)) continue;
-      found.push_back(fmt::format("{} (input '{}', axis {})", dim_name(input, axis), input.name(), axis));
+      if (!shape.dim(axis).has_dim_value())
+        found.push_back({dim_name(input, axis), input.name(), axis, shape.dim_size()});
     }
+  }
+  return found;
+}
+
+std::vector<std::string> open_dims_text(const onnx::ModelProto& model) {
+  std::vector<std::string> found;
+  for (const auto& input : model.graph().input()) {
+    if (input.type().has_tensor_type() && !input.type().tensor_type().has_shape())
+      found.push_back(fmt::format("all of them (input '{}' has no shape)", input.name()));
+  }
+  std::set<std::string> seen;
+  for (const OpenDim& dim : open_dims(model)) {
+    if (seen.insert(dim.name).second)
+      found.push_back(fmt::format("{} (input '{}', axis {})", dim.name, dim.input, dim.axis));
   }
   return found;
 }

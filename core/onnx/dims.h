@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/onnx/onnx.h"
+
 namespace onnx {
 class ModelProto;
 class ValueInfoProto;
@@ -24,7 +26,9 @@ bool is_named_dim(const onnx::ValueInfoProto& input, int axis);
 // Forgets sizes of -1 in the declarations of the main graph, which some exporters write for open dimensions. Tells
 // whether there were any.
 bool open_negative_dims(onnx::ModelProto& model);
-// "batch (input 'x', axis 0)" for each dimension of a graph input that is still open; each symbolic name once.
-std::vector<std::string> open_dims(const onnx::ModelProto& model);
+// Each dimension of a graph input that is still open.
+std::vector<OpenDim> open_dims(const onnx::ModelProto& model);
+// "batch (input 'x', axis 0)" for each of them, each symbolic name once.
+std::vector<std::string> open_dims_text(const onnx::ModelProto& model);
 
 }  // namespace rlgo::onnx_io

@@ -101,7 +101,8 @@ Model Importer::run() {
     }
   }
   for (const auto& output : model_.graph().output()) editor_.add_output(output.name(), values_.at(output.name()));
-  report_.unresolved_dims = open_dims(model_);
+  report_.unresolved_dims = open_dims_text(model_);
+  report_.open_dims = open_dims(model_);
   fill_skeleton();
   auto graph = editor_.finish();
   RLGO_CHECK(graph.has_value());

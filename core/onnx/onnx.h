@@ -65,6 +65,13 @@ struct Change {
 // "merged Add 'b': the same as 'a'".
 std::string to_text(const Change& change);
 
+// Where an input has a dimension that the file leaves open.
+struct OpenDim {
+  std::string name;  // as in ImportOptions::dims
+  std::string input;
+  int axis = 0, rank = 0;  // of the input
+};
+
 // What became of the model's operators, for people.
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
@@ -72,6 +79,7 @@ struct ImportReport {
   std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
   bool sampled = false;               // open dimensions do not keep operators from being rewritten
   std::vector<std::string> unresolved_dims;  // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims
+  std::vector<OpenDim> open_dims;            // the same, every place of a name
   std::vector<std::string> default_inputs;   // weights that a caller may override (ir_version >= 4), hence no constants
   std::vector<std::string> notes;            // other things worth a line
   std::vector<Change> changes;               // in the order in which they were found

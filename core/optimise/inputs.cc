@@ -81,33 +81,6 @@ std::vector<Sizes> check_sizes(const Sizes& samples) {
   };
 }
 
-std::vector<Sizes> likely_sizes(const Sizes& samples) {
-  constexpr int64_t kLikely[] = {64, 48, 224, 320, 576, 16000};
-  const auto is_batch = [](const std::string& name) {
-    return name.starts_with("batch") || name.starts_with("N") || name.ends_with(":0");
-  };
-  std::vector<Sizes> out;
-  if (samples.empty()) return out;
-  for (const int64_t all : kLikely) {
-    Sizes sizes;
-    for (const auto& [name, sample] : samples) sizes[name] = is_batch(name) ? 2 : all;
-    out.push_back(sizes);
-  }
-  // One dimension apart from the others: the height of a line of text, say.
-  for (const int64_t first : kLikely) {
-    for (const int64_t rest : kLikely) {
-      if (first == rest || samples.size() < 2 || first == 16000 || rest == 16000) continue;
-      for (const auto& [apart, ignored] : samples) {
-        if (is_batch(apart)) continue;
-        Sizes sizes;
-        for (const auto& [name, sample] : samples) sizes[name] = is_batch(name) ? 2 : name == apart ? first : rest;
-        out.push_back(std::move(sizes));
-      }
-    }
-  }
-  return out;
-}
-
 std::string to_text(const Sizes& sizes) {
   std::vector<std::string> parts;
   for (const auto& [name, size] : sizes) parts.push_back(fmt::format("{}={}", name, size));

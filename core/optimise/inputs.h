@@ -24,9 +24,6 @@ using Sizes = std::map<std::string, int64_t>;
 // Sets of sizes that have nothing in common with `samples` or each other: ones, primes, large ones, and what stacks of
 // convolutions can take. The likeliest to find a fault first; a model need not admit all of them.
 std::vector<Sizes> check_sizes(const Sizes& samples);
-// Sets of sizes with which models run that do not with made-up ones: pictures, lines of text, sound. Dimensions may
-// need different ones.
-std::vector<Sizes> likely_sizes(const Sizes& samples);
 // "h=7, w=11".
 std::string to_text(const Sizes& sizes);
 

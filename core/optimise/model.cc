@@ -63,6 +63,8 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
                      model.report.unresolved_dims,
                      model.report.sampled,
                      std::move(model.samples),
+                     model.report.open_dims,
+                     {},
                      model.report.folded,
                      {}};
   for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
@@ -110,6 +112,10 @@ std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& gra
     if (type.is_static()) shapes[graph.node(id).info->name] = {type.shape.begin(), type.shape.end()};
   }
   return shapes;
+}
+
+std::map<std::string, std::vector<int64_t>> run_shapes(const LoadedModel& model) {
+  return model.other_shapes.empty() ? input_shapes(model.graph) : model.other_shapes;
 }
 
 void check_rewritable(const LoadedModel& model, const std::string& name) {

@@ -32,8 +32,12 @@ struct LoadedModel {
   std::vector<std::string> open_dims;                 // "batch (input 'x', axis 0)": open in the written model too
   bool sampled = false;                               // the graph has sample sizes there
   std::map<std::string, int64_t> samples;             // these sizes, by name of the dimension
-  int folded = 0;                                     // operators that the import worked out
-  std::vector<std::string> changes;                   // one line for each thing of the file that the graph does without
+  std::vector<onnx_io::OpenDim> open_places;          // where inputs have open dimensions
+  // Shapes of inputs with which the runtime runs the model, where these are not the graph's (an open batch that must be
+  // 1, while sample sizes are 2 or more); empty: the graph's.
+  std::map<std::string, std::vector<int64_t>> other_shapes = {};
+  int folded = 0;                    // operators that the import worked out
+  std::vector<std::string> changes;  // one line for each thing of the file that the graph does without
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on a bad file, and
@@ -43,6 +47,8 @@ LoadedModel load_model(const ModelOptions& options, bool with_weights);
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);
 // Shapes of all inputs that have one, by name: at the sample sizes.
 std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& graph);
+// Shapes with which the runtime is to run the model: other_shapes, else those of its graph.
+std::map<std::string, std::vector<int64_t>> run_shapes(const LoadedModel& model);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
 // What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for

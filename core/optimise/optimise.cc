@@ -14,6 +14,7 @@
 #include "core/optimise/benchmark.h"
 #include "core/optimise/candidates.h"
 #include "core/optimise/clock.h"
+#include "core/optimise/first_run.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
 #include "core/optimise/plan.h"
@@ -24,11 +25,9 @@ namespace rlgo::optimise {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kFirstRounds = 3, kLeastCompareRounds = 5;
-constexpr int kFinalLoads = 4;       // of the final comparison, at least
-constexpr double kSizesShare = 0.3;  // of all time: then no further sizes are tried
-constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
-constexpr int kCheckedRuns = 24;     // of models, about, that the checks of outputs take
+constexpr int kLeastCompareRounds = 5;
+constexpr int kFinalLoads = 4;    // of the final comparison, at least
+constexpr int kCheckedRuns = 24;  // of models, about, that the checks of outputs take
 
 // Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
@@ -161,61 +160,11 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, const Candidates* con
   };
 }
 
-// For a model that the runtime cannot run at made-up sizes: likely ones, with which it runs, and which are told. False
-// where there are none; the model is then as it was.
-bool find_sizes(const OptimiseOptions& options, LoadedModel& model, cost::Runtime& runtime, const OptimiseClock& clock,
-                const Log& log) {
-  const auto runs = [&](const LoadedModel& one) {
-    runtime.set_input_shapes(input_shapes(one.graph));
-    const cost::RunnableModel alone[] = {{&one.graph, options.model.graph}};
-    return runtime.compare(alone, {.repeats = 1, .twin = false}).error;
-  };
-  for (const Sizes& sizes : likely_sizes(model.samples)) {
-    if (clock.over(kSizesShare * options.seconds)) break;
-    ModelOptions other = options.model;
-    std::string line;
-    for (const auto& [name, size] : sizes) {
-      other.sizes.push_back(fmt::format("{}={}", name, size));
-      line += " --size " + other.sizes.back();
-    }
-    try {
-      LoadedModel loaded = load_model(other, true);
-      if (!runs(loaded).empty()) continue;
-      model = std::move(loaded);
-    } catch (const Error&) {
-      continue;  // the model does not admit them
-    }
-    log.info("the model does not run at made-up sizes; it does with{}", line);
-    return true;
-  }
-  runtime.set_input_shapes(input_shapes(model.graph));
-  return false;
-}
-
-[[noreturn]] void cannot_run(const Result& result, const LoadedModel& model, const std::string& why) {
-  const std::string shapes = shapes_text(model.graph);
-  std::string line;
-  for (const auto& [name, size] : model.samples) line += fmt::format(" --size {}={}", name, size);
-  fail("{} cannot run the model{}: {} ({}--input gives other numbers)", result.target,
-       shapes.empty() ? "" : " with " + shapes, why,
-       line.empty() ? "" : "nor with likely sizes; give others, as" + line + "; ");
-}
-
-// Times the model alone, and gives all models the numbers that the runtime assumed for its inputs.
-void time_the_model(const OptimiseOptions& options, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
-                    const OptimiseClock& clock, const Log& log, Result& result) {
-  auto first = benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1);
-  if (!first.error.empty()) {
-    if (!find_sizes(options, model, runtime, clock, log)) cannot_run(result, model, first.error);
-    result.before = model.graph;
-    result.about = model.about;
-    first = benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1);
-    if (!first.error.empty()) cannot_run(result, model, first.error);
-  }
-  result.assumed = first.assumed;
-  auto values = first.assumed;
-  values.insert(result.given.begin(), result.given.end());
-  runtime.set_input_values(std::move(values));
+Result end(OptimiseClock& clock, Result result) {
+  clock.clear();
+  result.took_s = clock.passed();
+  result.phases = clock.phases();
+  return result;
 }
 
 }  // namespace
@@ -229,7 +178,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("starting the target", "starting the target");
   const auto runtime = parts.start_runtime();
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
-  runtime->set_input_shapes(input_shapes(model.graph));
+  runtime->set_input_shapes(run_shapes(model));
   Result result = begin(options, parts, model, *runtime);
   runtime->set_input_values(result.given);
   const cost::MeasuredCosts costs =
@@ -241,7 +190,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   const TemporaryFolder folder("rlgo-optimise");
   Benchmark benchmark(*runtime, {&model.graph, options.model.graph});
   clock.phase("timing the model", "timing the model");
-  time_the_model(options, model, benchmark, *runtime, clock, log, result);
+  const bool runs = first_run(options.model, model, benchmark, *runtime, clock, result);
+  if (!runs) return end(clock, std::move(result));
 
   const Pace& pace = benchmark.pace();
   const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
@@ -270,10 +220,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   conclude(options, result);
   clock.phase("writing", "writing");
   if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
-  clock.clear();
-  result.took_s = clock.passed();
-  result.phases = clock.phases();
-  return result;
+  return end(clock, std::move(result));
 }
 
 }  // namespace rlgo::optimise

@@ -140,6 +140,7 @@ std::string to_text(const Result& result) {
     out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
                                       to_text(result.assumed)));
   }
+  if (!result.sizes.empty()) out += line("sizes", "made-up ones do not run; these do: " + result.sizes);
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", result.costs_new,
                                    result.costs_known, result.cost_name));
   out += searches_text(result);

@@ -85,6 +85,7 @@ struct Result {
   // What was found.
   std::string about;                 // import report
   cost::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
+  std::string sizes;  // sizes that were found for the model to run, as options: "--size h=48"; "" for none
   std::vector<std::string> changes;  // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;

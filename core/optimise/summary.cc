@@ -72,6 +72,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   std::string out = verdict_text(result) + "\n";
   if (brief) return out;
   out += "  " + latency_text(result) + "\n";
+  if (!result.sizes.empty()) out += "  made-up sizes do not run; these do: " + result.sizes + "\n";
   out += "  " + rewrites_text(result) + "\n";
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")

@@ -238,7 +238,7 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     // is gross counts.
     const Check other =
         by_runtime(model_.graph, file, std::max(check.allowed, kWrongError), 1, " at " + to_text(original->sizes));
-    runtime_.set_input_shapes(input_shapes(model_.graph));
+    runtime_.set_input_shapes(run_shapes(model_));
     if (other.done()) checks.push_back(other);  // a runtime need not admit them
   }
   if (done == 0)

@@ -34,4 +34,36 @@ Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> tra
   return out;
 }
 
+Json searches_json(std::span<const search::SearchRow> rows, const rules::RuleSet& rules) {
+  Json out = Json::array();
+  for (const search::SearchRow& row : rows) {
+    const auto& c = row.counters;
+    Json curve = Json::array();
+    for (const auto& point : row.curve)
+      curve.push_back({{"seconds", point.seconds}, {"graphs", point.candidates}, {"best_us", point.best_us}});
+    out.push_back({{"graph", row.graph},
+                   {"method", row.method},
+                   {"cost_model", row.cost},
+                   {"seed", row.seed},
+                   {"threads", row.threads},
+                   {"before_us", row.before_us},
+                   {"after_us", row.after_us},
+                   {"rewrites", trace_json(rules, row.trace, {})},
+                   {"nodes", {{"before", row.nodes_before}, {"after", row.nodes_after}}},
+                   {"graphs", c.candidates},
+                   {"refused", c.refused},
+                   {"duplicates", c.duplicates},
+                   {"built", c.steps},
+                   {"dropped", c.dropped},
+                   {"seconds", row.seconds},
+                   {"measuring_s", row.measuring_s},
+                   {"ended_by", search::name(row.reason)},
+                   {"bound_us", row.bound_us > 0 ? Json(row.bound_us) : Json()},
+                   {"optimal", row.optimal},
+                   {"note", row.note},
+                   {"curve", std::move(curve)}});
+  }
+  return out;
+}
+
 }  // namespace rlgo::report

@@ -8,6 +8,7 @@
 
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
+#include "core/search/table.h"
 
 namespace rlgo::report {
 
@@ -22,5 +23,7 @@ Json file_json(const std::filesystem::path& path);
 Json rules_json(const rules::RuleSet& rules);
 // [{"rule", "location", "proof", "cost_us"}]: rewrites in order. `cost_us`: after each; null where there is none.
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us);
+// An object for each search: members of "searches" of the document "rlgo.search/1".
+Json searches_json(std::span<const search::SearchRow> rows, const rules::RuleSet& rules);
 
 }  // namespace rlgo::report

@@ -57,7 +57,7 @@ std::string to_csv(std::span<const SearchRow> rows) {
         "{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{},{:.6f},{}\n",
         cell(row.graph), row.method, cell(row.cost), row.seed, row.threads, row.before_us, row.after_us,
         row.change_percent(), c.candidates, c.refused, c.duplicates, c.steps, c.walks, c.dropped, row.graphs_per_s(),
-        row.best_after_s(), row.seconds, row.measuring_s, name(row.reason), row.rewrites, row.nodes_before,
+        row.best_after_s(), row.seconds, row.measuring_s, name(row.reason), row.trace.size(), row.nodes_before,
         row.nodes_after, row.bound_us, row.optimal ? 1 : 0);
   }
   return out;

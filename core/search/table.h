@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/rules/trace.h"
 #include "core/search/search.h"
 
 namespace rlgo::search {
@@ -15,7 +16,7 @@ struct SearchRow {
   int threads = 1;
   size_t nodes_before = 0, nodes_after = 0;
   double before_us = 0, after_us = 0;
-  size_t rewrites = 0;  // from the unmodified graph to the best
+  rules::Trace trace;  // from the unmodified graph to the best; empty where none is known (egraph)
   Counters counters;
   double seconds = 0;      // in all
   double measuring_s = 0;  // of these: timing operators that the cost table did not have

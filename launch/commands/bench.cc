@@ -1,5 +1,5 @@
 // rlgo bench: how fast the parts of a run are on this machine.
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "actors/collector.h"
 #include "actors/dream_env.h"
@@ -14,6 +14,7 @@
 #include "launch/commands/command.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
@@ -110,9 +111,9 @@ LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors:
   return speed;
 }
 
-// Prints what an actor and the learner do in a second with the options given, then the learner by block. Returns the
-// actor's steps.
-double bench_learner(const RunConfig& given, const std::function<std::unique_ptr<mdp::BatchEnv>()>& make_real) {
+// What an actor and the learner do in a second with the options given, then the learner by block. Members of a graph.
+Json bench_learner(const Output& output, const RunConfig& given,
+                   const std::function<std::unique_ptr<mdp::BatchEnv>()>& make_real) {
   const auto measure = [&](nets::Block block, bool distinct) {
     RunConfig config = given;
     config.network.block = block;
@@ -122,25 +123,29 @@ double bench_learner(const RunConfig& given, const std::function<std::unique_ptr
     return learner_speed(config, *player.envs, *player.policy);
   };
   const auto own = measure(given.network.block, given.ppo.distinct_rows);
-  std::printf("  one actor          %8.0f steps/s (environment and policy, %lld environments side by side)\n",
-              own.collected_per_s, static_cast<long long>(given.envs_per_actor));
-  std::printf("learner              %8.0f transitions/s (PPO update of %lld passes, gnn.block %s)\n", own.trained_per_s,
-              static_cast<long long>(given.ppo.epochs),
-              std::string(name_of(given.network.block, nets::kBlocks)).c_str());
+  output.say(
+      fmt::format("  one actor          {:8.0f} steps/s (environment and policy, {} environments side by side)\n",
+                  own.collected_per_s, given.envs_per_actor));
+  output.say(fmt::format("  learner            {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
+                         own.trained_per_s, given.ppo.epochs, name_of(given.network.block, nets::kBlocks)));
   const double full = measure(nets::Block::full, false).trained_per_s;
   const double plain = measure(nets::Block::local, false).trained_per_s;
   const double distinct = measure(nets::Block::local, true).trained_per_s;
-  std::printf(
-      "learner, by block    full %.0f, local %.0f (%.1f times), local with equal rows computed once %.0f (%.1f "
-      "times)\n",
-      full, plain, plain / full, distinct, distinct / full);
-  return own.collected_per_s;
+  output.say(
+      fmt::format("  learner, by block  full {:.0f}, local {:.0f} ({:.1f} times), local with equal rows computed once "
+                  "{:.0f} ({:.1f} "
+                  "times)\n",
+                  full, plain, plain / full, distinct, distinct / full));
+  return {{"actor_steps_per_s", own.collected_per_s},
+          {"learner_transitions_per_s", own.trained_per_s},
+          {"learner_by_block_transitions_per_s", {{"full", full}, {"local", plain}, {"local_distinct", distinct}}}};
 }
 
 // Dreamed steps, world model and controller together, and what one costs beside a real one.
-void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial, double real_per_s,
-                 double seconds) {
+Json bench_dream(const Output& output, RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial,
+                 double real_per_s, double seconds) {
   config.agent = Agent::model_based;
+  Json out = Json::array();
   const auto weights = make_algorithm({config, real.spec(), exec::Device(), initial, {}})->final_weights();
   for (const int batch : {1, 16, 256, 1024}) {
     const auto dreamer = learner::make_dreamer(dream_agent_options(config), real.spec(), config.seed, torch::kCPU);
@@ -162,14 +167,17 @@ void bench_dream(RunConfig config, mdp::BatchEnv& real, const mdp::Observation& 
       sink.kept.clear();
     }
     const double per_s = static_cast<double>(collector.stats().steps - first) / watch.seconds();
-    std::printf(
-        "  dream, batch %-4d  %8.0f steps/s (world model and controller), %.3f ms a step; a real one (environment, "
-        "encoder, policy) costs %.1f as much\n",
-        batch, per_s, 1e3 / per_s, per_s / real_per_s);
+    output.say(
+        fmt::format("  dream, batch {:<4}  {:8.0f} steps/s (world model and controller), {:.3f} ms a step; a real one "
+                    "(environment, encoder, policy) costs {:.1f} as much\n",
+                    batch, per_s, 1e3 / per_s, per_s / real_per_s));
+    out.push_back({{"batch", batch}, {"steps_per_s", per_s}});
   }
+  return out;
 }
 
-void bench_graph(RunConfig config, const std::string& name, double seconds) {
+// A member of "graphs" of the document "rlgo.bench/1".
+Json bench_graph(const Output& output, RunConfig config, const std::string& name, double seconds) {
   config.model.graph = name;
   const auto model = load_model(config.model, false);
   const auto rules = rules::choose_rules(config.rules);
@@ -178,21 +186,33 @@ void bench_graph(RunConfig config, const std::string& name, double seconds) {
   options.max_steps = 100;
   env::RewriteEnv env(model.graph, rules, prices, options);
   const auto observation = env.reset(0);
-  std::printf("%s: %zu nodes (%zu seen by the agent), %d rules, %zu legal rewrites at the start\n", name.c_str(),
-              model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size());
-  std::printf("  environment        %8.0f steps/s (match, apply, cost, observation; policy excluded)\n",
-              environment_steps_per_s(env, seconds));
+  output.say(fmt::format("{}: {} nodes ({} seen by the agent), {} rules, {} legal rewrites at the start\n", name,
+                         model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size()));
+  const double steps_per_s = environment_steps_per_s(env, seconds);
+  output.say(fmt::format("  environment        {:8.0f} steps/s (match, apply, cost, observation; policy excluded)\n",
+                         steps_per_s));
   auto player = make_player(config, make_envs(config, model.graph, rules, prices, exec::Device(), 1), false);
   const auto& policy = player.policy;
   policy->load(make_algorithm({config, env.spec(), exec::Device(), {}, {}})->weights(), 0);
-  for (int batch : {1, 8})
-    std::printf("  policy, batch %d    %8.2f ms an observation\n", batch,
-                inference_ms(*policy, observation, batch, seconds / 2));
+  Json inference = Json::array();
+  for (int batch : {1, 8}) {
+    const double ms = inference_ms(*policy, observation, batch, seconds / 2);
+    output.say(fmt::format("  policy, batch {}    {:8.2f} ms an observation\n", batch, ms));
+    inference.push_back({{"batch", batch}, {"observation_us", 1e3 * ms}});
+  }
   const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
-  const double collected_per_s = bench_learner(
-      config, [&] { return make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor); });
-  bench_dream(config, *envs, observation, collected_per_s, seconds);
-  std::fflush(stdout);
+  Json out = bench_learner(output, config, [&] {
+    return make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
+  });
+  out["dream"] = bench_dream(output, config, *envs, observation, out["actor_steps_per_s"].get<double>(), seconds);
+  out.update({{"graph", name},
+              {"nodes", model.graph.size()},
+              {"nodes_seen", observation.node_op.size()},
+              {"rules", rules->size()},
+              {"legal_rewrites", observation.loc_node.size()},
+              {"environment_steps_per_s", steps_per_s},
+              {"inference", std::move(inference)}});
+  return out;
 }
 
 }  // namespace
@@ -216,17 +236,23 @@ int run_bench(Context& context) {
   options.number("bench.seconds", bench.seconds, 0.1, 3600, "about how long each figure may take, s");
   options.integer("bench.variants", bench.variants, 0, 1000,
                   "with --target: randomly rewritten graphs whose prices are checked too");
+  OutputOptions output_options;
+  declare(options, output_options);
   declare_problem(options, config);
   options.rest();
   declare_agent(options, config);
   declare_details(options, config);
   optimise::declare(options, config.check);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
+  const Output output(output_options);
+  Json graphs = Json::array();
   if (config.is_external()) {
-    bench_target(config, bench.graphs, static_cast<int>(bench.variants));
-    return 0;
+    graphs = bench_target(output, config, bench.graphs, static_cast<int>(bench.variants));
+  } else {
+    for (const auto& graph : bench.graphs) graphs.push_back(bench_graph(output, config, graph, bench.seconds));
   }
-  for (const auto& graph : bench.graphs) bench_graph(config, graph, bench.seconds);
+  output.document("bench", 0, options,
+                  {{"of", config.is_external() ? "target" : "training"}, {"graphs", std::move(graphs)}});
   return 0;
 }
 

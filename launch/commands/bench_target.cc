@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/rng.h"
@@ -73,7 +73,8 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-void bench_graph(RunConfig config, const std::string& name, int variants,
+// A member of "graphs" of the document "rlgo.bench/1".
+Json bench_graph(const Output& output, RunConfig config, const std::string& name, int variants,
                  const std::shared_ptr<cost::Runtime>& runtime) {
   config.model.graph = name;
   const auto model = load_model(config.model, true);
@@ -100,29 +101,45 @@ void bench_graph(RunConfig config, const std::string& name, int variants,
     sums.push_back(cost::graph_cost(*prices.model, *all[i]).runtime_us);
     wholes.push_back(times.models[0].median_us * times.ratio[i]);
   }
-  std::printf(
-      "%s: %zu groups timed in %.1f s; sum %.3f ms, whole model %.3f ms, ratio %.2f; noise of whole runs %.1f %%\n",
-      name.c_str(), groups, first_s, sums[0] / 1e3, wholes[0] / 1e3, sums[0] / wholes[0], 100 * times.noise);
-  if (sums.size() > 2) {
-    std::printf("  %zu random variants: correlation %.2f, of ranks %.2f; sum/whole", sums.size() - 1,
-                correlation(sums, wholes), correlation(ranks(sums), ranks(wholes)));
-    for (size_t i = 1; i < sums.size(); ++i) std::printf(" %.2f/%.2f", sums[i] / sums[0], wholes[i] / wholes[0]);
-    std::printf("\n");
+  const double by_value = correlation(sums, wholes), by_rank = correlation(ranks(sums), ranks(wholes));
+  output.say(fmt::format(
+      "{}: {} groups timed in {:.1f} s; sum {:.3f} ms, whole model {:.3f} ms, ratio {:.2f}; noise of whole runs {:.1f} "
+      "%\n",
+      name, groups, first_s, sums[0] / 1e3, wholes[0] / 1e3, sums[0] / wholes[0], 100 * times.noise));
+  const bool correlated = sums.size() > 2;
+  if (correlated) {
+    std::string line = fmt::format("  {} random variants: correlation {:.2f}, of ranks {:.2f}; sum/whole",
+                                   sums.size() - 1, by_value, by_rank);
+    for (size_t i = 1; i < sums.size(); ++i)
+      line += fmt::format(" {:.2f}/{:.2f}", sums[i] / sums[0], wholes[i] / wholes[0]);
+    output.say(line + "\n");
   }
-  std::printf("  %s\n", prices.groups->summary().c_str());
-  std::fflush(stdout);
+  output.say(fmt::format("  {}\n", prices.groups->summary()));
+  return {{"graph", name},
+          {"runtime", runtime->name()},
+          {"device", runtime->device()},
+          {"threads", runtime->threads()},
+          {"groups", groups},
+          {"groups_timed_s", first_s},
+          {"noise", times.noise},
+          {"sums_us", sums},
+          {"wholes_us", wholes},
+          {"correlation", correlated ? Json(by_value) : Json()},
+          {"rank_correlation", correlated ? Json(by_rank) : Json()}};
 }
 
 }  // namespace
 
-void bench_target(const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
+Json bench_target(const Output& output, const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
   if (config.cost.kind == CostKind::analytic)
     fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
-  std::printf("%s on %s, %d thread%s\n", runtime->name().c_str(), runtime->device().c_str(), runtime->threads(),
-              runtime->threads() == 1 ? "" : "s");
-  for (const auto& name : graphs) bench_graph(config, name, variants, runtime);
+  output.say(fmt::format("{} on {}, {} thread{}\n", runtime->name(), runtime->device(), runtime->threads(),
+                         runtime->threads() == 1 ? "" : "s"));
+  Json out = Json::array();
+  for (const auto& name : graphs) out.push_back(bench_graph(output, config, name, variants, runtime));
+  return out;
 }
 
 }  // namespace rlgo::launch

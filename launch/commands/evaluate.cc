@@ -1,6 +1,6 @@
 // rlgo evaluate: a trained agent in the real environment, and what its world model expected.
-#include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "actors/evaluation.h"
 #include "core/base/error.h"
@@ -10,6 +10,7 @@
 #include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -29,6 +30,7 @@ constexpr const char* kUsage =
 struct EvaluateOptions {
   std::string checkpoint, csv;
   int64_t episodes = 20;
+  OutputOptions output;
 };
 
 // One way of playing.
@@ -57,17 +59,73 @@ void write_csv(const std::string& path, const std::string& rows) {
   atomic_write(path, before + rows);
 }
 
-void print(const Played& p, double initial_us) {
+std::string to_text(const Played& p, double initial_us) {
   const auto& r = p.report;
-  std::printf("%-8s return %8.3f +- %.3f %%  length %5.1f", p.mode.c_str(), r.total_reward.mean,
-              r.total_reward.deviation, r.length.mean);
+  std::string out = fmt::format("{:<8} return {:8.3f} +- {:.3f} %  length {:5.1f}", p.mode, r.total_reward.mean,
+                                r.total_reward.deviation, r.length.mean);
   if (p.mode != "dream") {
-    std::printf("  cost %.3f -> %.3f ms at the end, %.3f ms at best (%+.2f %%)", initial_us / 1e3,
-                r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
-                100 * (r.best_cost_us.min - initial_us) / initial_us);
+    out += fmt::format("  cost {:.3f} -> {:.3f} ms at the end, {:.3f} ms at best ({:+.2f} %)", initial_us / 1e3,
+                       r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
+                       100 * (r.best_cost_us.min - initial_us) / initial_us);
   }
-  std::printf("  %lld episodes%s\n", static_cast<long long>(r.episodes),
-              r.lost > 0 ? fmt::format(", {} lost", r.lost).c_str() : "");
+  return out + fmt::format("  {} episodes{}\n", r.episodes, r.lost > 0 ? fmt::format(", {} lost", r.lost) : "");
+}
+
+Json to_json(const actors::Spread& s) {
+  return {{"mean", s.mean}, {"deviation", s.deviation}, {"min", s.min}, {"max", s.max}};
+}
+
+// A member of "played"; a dream knows no costs.
+Json to_json(const Played& p) {
+  const auto& r = p.report;
+  const bool real = p.mode != "dream";
+  return {{"mode", p.mode},
+          {"episodes", r.episodes},
+          {"lost", r.lost},
+          {"return_percent", to_json(r.total_reward)},
+          {"length", to_json(r.length)},
+          {"final_cost_us", real ? to_json(r.final_cost_us) : Json()},
+          {"best_cost_us", real ? to_json(r.best_cost_us) : Json()}};
+}
+
+// What was evaluated.
+struct Evaluated {
+  const RunConfig& config;
+  const EvaluateOptions& options;
+  const RunFolder& folder;
+  const std::filesystem::path& checkpoint;
+  double initial_us;
+  const std::vector<Played>& all;
+};
+
+void tell(const Output& output, const Options& options, const Evaluated& e) {
+  std::string text =
+      fmt::format("{}, agent {}, checkpoint {}, temperature {:g}; returns in percent of the initial cost (reward {})\n",
+                  e.config.model.graph, name_of(e.config.agent, kAgents), e.checkpoint.string(),
+                  e.config.dream.dream.temperature, name_of(e.config.env.reward, env::kRewards));
+  std::string rows;
+  Json played = Json::array();
+  for (const auto& p : e.all) {
+    text += to_text(p, e.initial_us);
+    rows += row(e.config, e.folder.path.filename().string(), p);
+    played.push_back(to_json(p));
+  }
+  Json gap;
+  if (e.all.size() == 3) {
+    gap = e.all[2].report.total_reward.mean - e.all[0].report.total_reward.mean;
+    text += fmt::format("gap      {:.3f} % (dream-predicted less real return, both sampled)\n", gap.get<double>());
+  }
+  output.say(text);
+  if (!e.options.csv.empty()) write_csv(e.options.csv, rows);
+  output.document("evaluate", 0, options,
+                  {{"run", e.folder.path.string()},
+                   {"checkpoint", report::file_json(e.checkpoint)},
+                   {"graph", e.config.model.graph},
+                   {"agent", name_of(e.config.agent, kAgents)},
+                   {"reward", name_of(e.config.env.reward, env::kRewards)},
+                   {"initial_cost_us", e.initial_us},
+                   {"played", std::move(played)},
+                   {"gap_percent", gap}});
 }
 
 }  // namespace
@@ -80,9 +138,11 @@ int run_evaluate(Context& context) {
   options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
   options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
+  declare(options, evaluate.output);
   options.rest();
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
+  [[maybe_unused]] const Output checked(evaluate.output);
   if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const RunFolder folder{evaluate.checkpoint};
   options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
@@ -131,18 +191,7 @@ int run_evaluate(Context& context) {
     how.greedy = false;
     all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
   }
-  std::printf("%s, agent %s, checkpoint %s, temperature %g; returns in percent of the initial cost (reward %s)\n",
-              config.model.graph.c_str(), name_of(config.agent, kAgents), found.path.string().c_str(),
-              config.dream.dream.temperature, name_of(config.env.reward, env::kRewards));
-  std::string rows;
-  for (const auto& p : all) {
-    print(p, initial_us);
-    rows += row(config, folder.path.filename().string(), p);
-  }
-  if (all.size() == 3)
-    std::printf("gap      %.3f %% (dream-predicted less real return, both sampled)\n",
-                all[2].report.total_reward.mean - all[0].report.total_reward.mean);
-  if (!evaluate.csv.empty()) write_csv(evaluate.csv, rows);
+  tell(Output(evaluate.output), options, {config, evaluate, folder, found.path, initial_us, all});
   return 0;
 }
 

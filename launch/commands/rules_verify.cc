@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/base/error.h"
@@ -17,8 +18,10 @@
 #include "core/base/usage.h"
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/parser.h"
+#include "launch/commands/command.h"
 #include "launch/commands/rules.h"
 #include "launch/options.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 
@@ -51,8 +54,8 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
 // Proves rules on threads of its own and prints each.
 class Verifier {
  public:
-  Verifier(Work& work, const rulegen::AxiomSet& axioms, rulegen::ProveOptions options)
-      : work_(work), axioms_(axioms), options_(std::move(options)) {
+  Verifier(Work& work, const rulegen::AxiomSet& axioms, rulegen::ProveOptions options, const Output& output)
+      : work_(work), axioms_(axioms), options_(std::move(options)), output_(output) {
     options_.stop = [] { return stop_signal() != 0; };
   }
 
@@ -91,8 +94,7 @@ class Verifier {
     Proof proof = rulegen::prove(work_.rules[k], axioms_, options_);
     const std::lock_guard lock(mutex_);
     if (proof.stopped || closed_) return;
-    std::printf("%s\n", line_of(work_.rules[k], proof).c_str());
-    std::fflush(stdout);
+    if (!output_.quiet()) output_.say(line_of(work_.rules[k], proof) + "\n");
     work_.proofs[k] = std::move(proof);
     work_.tried[k] = 1;
   }
@@ -100,6 +102,7 @@ class Verifier {
   Work& work_;
   const rulegen::AxiomSet& axioms_;
   rulegen::ProveOptions options_;
+  const Output& output_;
   std::atomic<size_t> next_{0};
   std::mutex mutex_;  // output, results, and what follows
   std::condition_variable ended_;
@@ -108,36 +111,72 @@ class Verifier {
   std::exception_ptr failure_;
 };
 
-int summarise(const Work& work, double seconds) {
-  int counts[3] = {};
+struct Totals {
+  int counts[3] = {};  // by verdict
+  size_t tried = 0;
   double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0, z3_ms = 0;
   int by_z3 = 0, by_both = 0;
-  size_t tried = 0;
+};
+
+Totals totals_of(const Work& work) {
+  Totals sum;
   for (size_t k = 0; k < work.proofs.size(); ++k) {
     if (!work.tried[k]) continue;
     const auto& proof = work.proofs[k];
-    ++tried;
-    ++counts[static_cast<int>(proof.verdict)];
-    derive_ms += proof.derive_ms;
-    certify_ms += proof.certify_ms;
-    check_ms += proof.check_ms;
-    z3_ms += proof.z3_ms;
-    by_z3 += proof.z3_proved;
-    by_both += proof.z3_proved && proof.verdict == Proof::Verdict::proved;
-    worst_ms = std::max(worst_ms, proof.derive_ms);
+    ++sum.tried;
+    ++sum.counts[static_cast<int>(proof.verdict)];
+    sum.derive_ms += proof.derive_ms;
+    sum.certify_ms += proof.certify_ms;
+    sum.check_ms += proof.check_ms;
+    sum.z3_ms += proof.z3_ms;
+    sum.by_z3 += proof.z3_proved;
+    sum.by_both += proof.z3_proved && proof.verdict == Proof::Verdict::proved;
+    sum.worst_ms = std::max(sum.worst_ms, proof.derive_ms);
   }
-  const auto count = static_cast<double>(std::max<size_t>(tried, 1));
-  std::printf(
-      "%zu rules: %d proved, %d refuted, %d unknown; per rule %.2f ms derivation (at most %.1f), %.2f ms Z3, %.0f ms "
-      "check; %.1f s\n",
-      tried, counts[0], counts[1], counts[2], derive_ms / count, worst_ms, certify_ms / count, check_ms / count,
-      seconds);
-  if (tried < work.rules.size()) std::printf("stopped by a signal: %zu rules not tried\n", work.rules.size() - tried);
-  if (z3_ms > 0) {
-    std::printf("by quantified axioms: %d proved, %d of them proved by the chosen verdict; %.1f ms per rule\n", by_z3,
-                by_both, z3_ms / count);
+  return sum;
+}
+
+std::string to_text(const Totals& sum, size_t rules, double seconds) {
+  const auto count = static_cast<double>(std::max<size_t>(sum.tried, 1));
+  std::string out = fmt::format(
+      "{} rules: {} proved, {} refuted, {} unknown; per rule {:.2f} ms derivation (at most {:.1f}), {:.2f} ms Z3, "
+      "{:.0f} ms check; {:.1f} s\n",
+      sum.tried, sum.counts[0], sum.counts[1], sum.counts[2], sum.derive_ms / count, sum.worst_ms,
+      sum.certify_ms / count, sum.check_ms / count, seconds);
+  if (sum.tried < rules) out += fmt::format("stopped by a signal: {} rules not tried\n", rules - sum.tried);
+  if (sum.z3_ms > 0) {
+    out += fmt::format("by quantified axioms: {} proved, {} of them proved by the chosen verdict; {:.1f} ms per rule\n",
+                       sum.by_z3, sum.by_both, sum.z3_ms / count);
   }
-  return counts[0] == static_cast<int>(work.rules.size()) ? 0 : 1;
+  return out;
+}
+
+// Members of the document "rlgo.rules-verify/1".
+Json to_json(const Work& work, const Totals& sum, double seconds) {
+  Json rules = Json::array();
+  for (size_t k = 0; k < work.rules.size(); ++k) {
+    const auto& rule = work.rules[k];
+    const Proof& proof = work.proofs[k];
+    const bool proved = work.tried[k] && proof.verdict == Proof::Verdict::proved;
+    rules.push_back({{"rule", rule.name},
+                     {"file", rule.file},
+                     {"verdict", work.tried[k] ? Json(rulegen::name(proof.verdict)) : Json("not_tried")},
+                     {"scope", proved ? Json(rules::to_text(proof.scope)) : Json()},
+                     {"axioms", proved ? proof.axioms : std::vector<std::string>()},
+                     {"reason", proof.reason},
+                     {"cases", proof.cases},
+                     {"steps", proof.steps},
+                     {"derive_s", proof.derive_ms / 1e3},
+                     {"certify_s", proof.certify_ms / 1e3},
+                     {"check_s", proof.check_ms / 1e3}});
+  }
+  return {{"counts",
+           {{"proved", sum.counts[0]},
+            {"refuted", sum.counts[1]},
+            {"unknown", sum.counts[2]},
+            {"not_tried", work.rules.size() - sum.tried}}},
+          {"seconds", seconds},
+          {"rules", std::move(rules)}};
 }
 
 bool starts(std::string_view line, std::string_view word) {
@@ -192,7 +231,7 @@ std::string with_proofs(const std::string& text, const std::map<std::string, std
   return out;
 }
 
-void write_proofs(const std::vector<std::string>& files, const Work& work) {
+void write_proofs(const std::vector<std::string>& files, const Work& work, const Output& output) {
   for (const auto& file : files) {
     std::map<std::string, std::string> clauses;
     for (size_t k = 0; k < work.rules.size(); ++k) {
@@ -202,7 +241,7 @@ void write_proofs(const std::vector<std::string>& files, const Work& work) {
     const std::string text = with_proofs(read_file(file), clauses);
     rules::parse_rules(text, file);  // throws where the file would not read back
     atomic_write(file, text);
-    std::printf("wrote %s\n", file.c_str());
+    output.say(fmt::format("wrote {}\n", file));
   }
 }
 
@@ -231,10 +270,13 @@ int run_rules_verify(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "of the random places");
   options.flag("write", write,
                "write the proofs into the files ('proof proved for SCOPE: AXIOM...', 'proof unproved')");
+  OutputOptions output_options;
+  declare(options, output_options);
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail_usage("rules verify needs a file of rules");
   if (write && route != "egraph") fail_usage("rules verify: --write takes the proofs of --route egraph alone");
+  const Output output(output_options);
   if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   rulegen::ProveOptions how;
@@ -257,11 +299,14 @@ int run_rules_verify(std::vector<std::string> arguments) {
   work.proofs.resize(work.rules.size());
   work.tried.resize(work.rules.size());
   const Stopwatch watch;
-  Verifier verifier(work, *axioms, how);
+  Verifier verifier(work, *axioms, how, output);
   const bool ended = verifier.run(static_cast<int>(threads));
-  if (write) write_proofs(*files, work);
-  const int status = summarise(work, watch.seconds());
+  if (write) write_proofs(*files, work, output);
+  const Totals sum = totals_of(work);
+  output.say(to_text(sum, work.rules.size(), watch.seconds()));
+  const int status = sum.counts[0] == static_cast<int>(work.rules.size()) ? 0 : kFailedStatus;
   const int stopped = stop_signal() == 0 ? 0 : 128 + stop_signal();
+  output.document("rules-verify", stopped != 0 ? stopped : status, options, to_json(work, sum, watch.seconds()));
   std::fflush(stdout);
   if (!ended) ::_exit(stopped);
   return stopped != 0 ? stopped : status;

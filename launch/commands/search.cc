@@ -1,9 +1,7 @@
 // rlgo search: rewrites graphs by search methods, side by side under one cost table.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -11,6 +9,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/optimise/json.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
@@ -18,6 +17,7 @@
 #include "core/zoo/zoo.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/train/outcome.h"
@@ -45,6 +45,7 @@ struct SearchConfig {
   double seconds = 0;  // of one search; 0: no limit
   std::string csv, curve, out, agent_run;
   bool price_first = true;
+  OutputOptions output;
 };
 
 void declare(Options& o, SearchConfig& c) {
@@ -60,6 +61,7 @@ void declare(Options& o, SearchConfig& c) {
   o.text("csv", c.csv, "file for the table");
   o.text("curve", c.curve, "CSV file for the best cost against seconds and candidates");
   o.text("out", c.out, "folder for best.onnx and best.trace of each graph's best method, checked");
+  declare(o, c.output);
   declare_problem(o, c.run);
   o.rest();
   declare_details(o, c.run);
@@ -138,7 +140,8 @@ class GraphSearch {
         rules_(std::move(rules)),
         cost_(std::move(cost)),
         model_(load_model(config_.run.model, true)),
-        status_(true, ::isatty(STDERR_FILENO) != 0) {
+        output_(config_.output),
+        status_(output_.status_line()) {
     check_rewritable(model_, config_.run.model.graph);
     if (config_.agent_run.empty()) return;
     prior_ = load_policy_prior(config_.agent_run, model_.graph, rules_, cost_, config_.search.max_locations);
@@ -157,8 +160,8 @@ class GraphSearch {
       });
     }
     status_.clear();
-    std::fprintf(stderr, "%s: %zu operators were timed before the methods are compared\n",
-                 config_.run.model.graph.c_str(), cost_->prices().table->size() - known);
+    output_.note(fmt::format("{}: {} operators were timed before the methods are compared", config_.run.model.graph,
+                             cost_->prices().table->size() - known));
   }
 
   search::SearchRow compare(const std::string& method) {
@@ -175,7 +178,7 @@ class GraphSearch {
     row.nodes_after = found.graph.size();
     row.before_us = found.before_us;
     row.after_us = found.after_us;
-    row.rewrites = found.trace.size();
+    row.trace = found.trace;
     row.counters = found.counters;
     row.seconds = found.seconds;
     row.measuring_s = cost_->measuring_s() - measured_s;
@@ -191,8 +194,8 @@ class GraphSearch {
     return row;
   }
 
-  // Writes the best of all methods.
-  void write(const fs::path& folder) {
+  // Writes the best of all methods; returns a member of "written" of the document.
+  Json write(const fs::path& folder) {
     make_writable_folder(folder);
     // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
     const auto after =
@@ -202,8 +205,15 @@ class GraphSearch {
     fs::remove(folder / "best.trace", none);  // of an earlier search
     if (best_.traced) atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
-    std::printf("%s: best by %s, written to %s\n%s", config_.run.model.graph.c_str(), best_method_.c_str(),
-                folder.c_str(), to_text(verdict, config_.run).c_str());
+    output_.say(fmt::format("{}: best by {}, written to {}\n{}", config_.run.model.graph, best_method_, folder.string(),
+                            to_text(verdict, config_.run)));
+    return {{"graph", config_.run.model.graph},
+            {"method", best_method_},
+            {"model", report::file_json(folder / "best.onnx")},
+            {"trace", report::file_json(folder / "best.trace")},
+            {"runtime", verdict.runtime},
+            {"latency", optimise::to_json(verdict.latency)},
+            {"checks", optimise::to_json(verdict.checks)}};
   }
 
  private:
@@ -237,6 +247,7 @@ class GraphSearch {
   std::shared_ptr<const rules::RuleSet> rules_;
   std::shared_ptr<MeteredCost> cost_;
   LoadedModel model_;
+  Output output_;
   StatusLine status_;
   std::unique_ptr<search::PolicyPrior> prior_;
   search::Result best_;
@@ -248,7 +259,10 @@ void write_tables(const SearchConfig& config, std::span<const search::SearchRow>
   if (!config.curve.empty()) atomic_write(config.curve, search::curves_to_csv(rows));
 }
 
-void run_all(SearchConfig config) {
+// Members of the document "rlgo.search/1".
+Json run_all(SearchConfig config) {
+  const Output output(config.output);
+  Json written = Json::array();
   const auto graphs = graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
   const auto rules = rules::choose_rules(config.run.rules);
@@ -265,9 +279,12 @@ void run_all(SearchConfig config) {
       write_tables(config, rows);
     }
     if (!config.out.empty())
-      search.write(graphs.size() == 1 ? fs::path(config.out) : config.out / fs::path(graph).stem());
+      written.push_back(search.write(graphs.size() == 1 ? fs::path(config.out) : config.out / fs::path(graph).stem()));
   }
-  std::printf("%s", to_text(rows).c_str());
+  output.say(to_text(rows));
+  return {{"searches", report::searches_json(rows, *rules)},
+          {"written", std::move(written)},
+          {"rules", report::rules_json(*rules)}};
 }
 
 }  // namespace
@@ -279,7 +296,8 @@ int run_search(Context& context) {
   const auto words = read_command_line(options, context.arguments, kUsage, 1);
   if (!words) return 0;
   if (!words->empty()) fail_usage("search: unexpected '{}'; graphs are named with --graph", words->front());
-  run_all(std::move(config));
+  const Output output(config.output);
+  output.document("search", 0, options, run_all(config));
   return 0;
 }
 

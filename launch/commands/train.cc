@@ -34,7 +34,9 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
 int run_train(Context& context) {
   RunConfig config;
   Options options;
-  declare(options, config);
+  declare_problem(options, config);
+  declare(options, config.output);
+  declare_run(options, config);
   if (asks_for_help(context.arguments)) {
     read_command_line(options, context.arguments, "");
     return 0;
@@ -45,7 +47,7 @@ int run_train(Context& context) {
     if (stopped_too(*context.comm)) return exit_status(e);
     throw;
   }
-  const std::string text = options.dump({"resume", "config", "name", "runs"});
+  const std::string text = options.dump({"resume", "config", "name", "runs", "json", "quiet", "verbose"});
   if (context.comm->size() == 1) return run_alone(config, text);
   if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
   return context.comm->rank() < config.loop.learners ? run_follower(config, *context.comm)

@@ -1,7 +1,5 @@
 #include "launch/train/learner_session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -81,7 +79,8 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
       model_(load_model(config.model, true)),
       rules_(rules::choose_rules(config.rules)),
       prices_(make_prices(config)),
-      line_(true, ::isatty(STDERR_FILENO) == 1),
+      output_(config.output),
+      line_(output_.status_line()),
       progress_(line_, config.loop.epochs, config.loop.seconds) {
   check_rewritable(model_, config.model.graph);
   open_folder(config_text);
@@ -103,7 +102,9 @@ void LearnerSession::open_folder(const std::string& config_text) {
   auto open = open_run_folder(config_);
   folder_ = open.folder;
   lock_ = std::move(open.lock);
-  log_ = Log({0, LogLevel::info, folder_.log()});
+  LogOptions log = output_.log();
+  log.file = folder_.log();
+  log_ = Log(log);
   if (!lock_.holds())
     log_.warn("{}: this file system has no locks: nothing keeps a second run from writing here", folder_.path.string());
   log_.info("run folder {}", folder_.path.string());
@@ -152,15 +153,15 @@ void LearnerSession::prepare() {
   log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
             probe.matches().total(), rules_->size());
   const auto initial = probe.reset(0);
-  LearnerDevices devices{{device_}, false, {}};
-  if (config_.loop.learners > 1) devices = meet_learners(config_, mailbox_);
+  learner::LearnerDevices devices{{device_}, false, {}};
+  if (config_.loop.learners > 1) devices = learner::meet_learners(learners_options(config_), mailbox_);
   learner_device_ = devices.devices[0];
   tune_learner(config_, learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume(probe);
   if (config_.loop.learners > 1) {
-    leader_ = lead_learners(config_, mailbox_, devices, spec_, initial, algorithm_);
-    log_.info("{}", launch::describe(leader_->group(), devices));
+    leader_ = learner::lead_learners(learners_options(config_), mailbox_, devices, spec_, initial, algorithm_);
+    log_.info("{}", learner::describe(leader_->group(), devices));
   }
   store_costs();
   cost_server_->publish();
@@ -338,7 +339,8 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   } catch (const Error& e) {
     log_.warn("no report.html: {}", e.what());
   }
-  std::printf("%s", summary.c_str());
+  output_.say(summary);
+  output_.pass_on(folder_.result());
   return 0;
 }
 

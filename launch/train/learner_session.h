@@ -11,9 +11,10 @@
 #include "core/comm/mailbox.h"
 #include "launch/config.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/learners.h"
+#include "launch/train/followers.h"
 #include "launch/train/run_folder.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
@@ -68,6 +69,7 @@ class LearnerSession {
   FileLock lock_;            // on it
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;
+  Output output_;
   StatusLine line_;
   learner::Progress progress_;
   mdp::ObservationSpec spec_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/optimise/benchmark.h"
+#include "core/optimise/json.h"
 #include "core/optimise/verify.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
@@ -51,6 +53,46 @@ std::string interactions_text(const Interactions& done) {
   return text;
 }
 
+// What `candidates` of a summary says, as numbers.
+struct Candidates {
+  double agent_us = 0, polished_us = 0, greedy_us = 0;
+  bool agent_wins = true;
+};
+
+Json outcome_json(const OutcomeInput& in, const learner::BestGraph& best, const Verdict& verdict,
+                  const Candidates& candidates, const std::filesystem::path& model_file,
+                  const std::filesystem::path& trace_file) {
+  const Interactions& done = in.interactions;
+  return {
+      {"run", in.folder.path.string()},
+      {"graph", in.config.model.graph},
+      {"model", report::file_json(in.config.model.graph)},
+      {"written", report::file_json(model_file)},
+      {"trace", report::file_json(trace_file)},
+      {"agent",
+       {{"name", done.agent},
+        {"seed", in.config.seed},
+        {"steps", done.steps},
+        {"episodes", done.episodes},
+        {"lost_episodes", done.lost_episodes},
+        {"epochs", done.epochs},
+        {"seconds", done.seconds},
+        {"ended_by", done.stop_reason}}},
+      {"cost",
+       {{"model", in.cost.name()},
+        {"before_us", best.initial_us()},
+        {"after_us", best.best_us()},
+        {"agent_us", candidates.agent_us},
+        {"agent_then_greedy_us", in.config.polish ? Json(candidates.polished_us) : Json()},
+        {"greedy_us", in.config.polish ? Json(candidates.greedy_us) : Json()},
+        {"taken", candidates.agent_wins ? "agent" : "greedy"}}},
+      {"target", {{"runtime", in.runtime.name()}, {"device", in.runtime.device()}, {"threads", in.runtime.threads()}}},
+      {"latency", optimise::to_json(verdict.latency)},
+      {"checks", optimise::to_json(verdict.checks)},
+      {"rewrites", report::trace_json(*in.rules, best.trace().rewrites, best.trace().cost_us)},
+      {"rules", report::rules_json(*in.rules)}};
+}
+
 }  // namespace
 
 optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
@@ -68,7 +110,7 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise:
   const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
   optimise::CheckOptions options = config.check;
   options.seed = config.seed;
-  runtime.set_input_shapes(optimise::input_shapes(model.graph));
+  runtime.set_input_shapes(optimise::run_shapes(model));
   Verdict verdict;
   verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
   verdict.checks = optimise::Verifier(model, files[0], runtime, options).check(after, files[1]);
@@ -111,12 +153,14 @@ std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log
   Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.config.env.max_locations),
                    best.trace().rewrites, best.trace().cost_us};
   std::string origin;
+  Candidates candidates{agent_us};
   if (in.config.polish) {
     result = polish(in, std::move(result));
     const double polished_us = result.us(initial_us);
     Candidate greedy = polish(in, {in.model.graph, {}, {}});
     const double greedy_us = greedy.us(initial_us);
     const bool agent_wins = polished_us <= greedy_us;
+    candidates = {agent_us, polished_us, greedy_us, agent_wins};
     origin =
         fmt::format("  candidates    agent {}, agent and then greedy {}, greedy alone {}: {} is taken\n",
                     optimise::percent_change(initial_us, agent_us), optimise::percent_change(initial_us, polished_us),
@@ -151,6 +195,9 @@ std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log
   if (const auto normalised = normalisation_text(written); !normalised.empty())
     out += fmt::format("normalised      {}\n", normalised);
   atomic_write(in.folder.summary(), out);
+  atomic_write(in.folder.result(),
+               report::to_text(make_document("train", 0, options_json(in.config),
+                                             outcome_json(in, best, verdict, candidates, model_file, trace_file))));
   return out;
 }
 

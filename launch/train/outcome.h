@@ -55,7 +55,8 @@ Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise:
 // Lines about a verdict, for summaries.
 std::string to_text(const Verdict& verdict, const RunConfig& config);
 
-// Writes best.trace, best.onnx and summary.txt; returns the summary. Throws Error where the result does not compute the
+// Writes best.trace, best.onnx, summary.txt and result.json (document "rlgo.train/1");
+// returns the summary. Throws Error where the result does not compute the
 // same (nothing is written then) or cannot be written.
 std::string conclude(const OutcomeInput& input, learner::BestGraph& best, const Log& log);
 

@@ -9,7 +9,7 @@
 #include "core/comm/comm.h"
 #include "core/comm/mailbox.h"
 #include "launch/config.h"
-#include "launch/train/learners.h"
+#include "launch/train/followers.h"
 
 namespace rlgo::launch {
 

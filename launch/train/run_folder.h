@@ -21,6 +21,7 @@ struct RunFolder {
   std::filesystem::path best_onnx() const { return path / "best.onnx"; }
   std::filesystem::path best_trace() const { return path / "best.trace"; }
   std::filesystem::path summary() const { return path / "summary.txt"; }
+  std::filesystem::path result() const { return path / "result.json"; }  // document "rlgo.train/1"
   std::filesystem::path report() const { return path / "report.html"; }
 };
 

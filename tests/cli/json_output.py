@@ -4,10 +4,12 @@ import hashlib
 import json
 import re
 
-from _rlgo import SOURCE, main, rlgo
+from _rlgo import QUICK, SMALL_NET, SOURCE, main, rlgo
 from _schemas import check, read, schemas, validator
-from optimise import BRIEF, two_convs
+from optimise import BRIEF, fake, two_convs
 
+RULED = [*QUICK, "--rules", SOURCE / "configs/rules/base.rules"]
+TRAIN = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 1, "--train.steps-per-epoch", 20]
 LIBTORCH = ["--target", "libtorch", *BRIEF]
 
 
@@ -55,6 +57,80 @@ def nothing_found(folder):
     assert found["rewrites"] == [] and not found["verdict"]["changed"]
 
 
+def sha(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def search(folder):
+    """a member for each graph and method, what was written with its checks; the curve only falls"""
+    rlgo("search", "--graph", "toy_conv,toy_mlp", "--methods", "greedy,egraph", *RULED, "--out", "best", "--json", "s.json", cwd=folder)
+    found = read(folder / "s.json", "search")
+    assert [(s["graph"], s["method"]) for s in found["searches"]] == [(g, m) for g in ("toy_conv", "toy_mlp") for m in ("greedy", "egraph")]
+    for s in found["searches"]:
+        costs = [point["best_us"] for point in s["curve"]]
+        assert s["after_us"] < s["before_us"] and costs == sorted(costs, reverse=True), s
+        assert (s["bound_us"] is not None) == (s["method"] == "egraph")
+    for written in found["written"]:
+        assert written["model"]["sha256"] == sha(folder / written["model"]["file"])
+        assert {c["finding"] for c in written["checks"]} == {"same"}, written
+
+
+def training(folder):
+    """train leaves result.json, the document of --json; inspect shows it, with the store; evaluate plays the checkpoint"""
+    done = rlgo(*TRAIN, "--agent", "model-free", "--name", "r", "--json", "-", cwd=folder)
+    found = check(json.loads(done.stdout), "train")
+    assert found == read(folder / "runs/r/result.json", "train") and "equivalence" in done.stderr
+    assert found["written"]["sha256"] == sha(folder / "runs/r/best.onnx") and found["agent"]["epochs"] == 1
+    assert found["options"]["train.steps-per-epoch"] == 20 and found["cost"]["after_us"] <= found["cost"]["before_us"]
+    assert len(found["rewrites"]) == len([x for x in (folder / "runs/r/best.trace").read_text().splitlines() if x[:1].isdigit()])
+    assert "json" not in (folder / "runs/r/config.cfg").read_text()
+    seen = check(json.loads(rlgo("inspect", "runs/r", "--json", "-", cwd=folder).stdout), "inspect")
+    assert seen["result"] == found and seen["store"]["steps"] == found["agent"]["steps"], seen["store"]
+    store = check(json.loads(rlgo("inspect", "runs/r/rollouts", "--json", "-", cwd=folder).stdout), "inspect")
+    assert store["kind"] == "store" and store["store"]["episodes"] == found["agent"]["episodes"]
+    played = check(json.loads(rlgo("evaluate", "--checkpoint", "runs/r", "--episodes", 2, "--json", "-", cwd=folder).stdout), "evaluate")
+    assert [p["mode"] for p in played["played"]] == ["sampled", "greedy"] and played["gap_percent"] is None
+    quiet = rlgo(*TRAIN, "--agent", "random", "--quiet", cwd=folder)
+    assert not quiet.stderr and "equivalence" in quiet.stdout, quiet.stderr
+
+
+def dream(folder):
+    """what a dream does not know is null"""
+    small = ["--wm.hidden", 16, "--wm.mixtures", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40, "--dream.width", 16]
+    rlgo(*TRAIN, *small, "--agent", "model-based", "--name", "r", cwd=folder)
+    found = check(json.loads(rlgo("evaluate", "--checkpoint", "runs/r", "--episodes", 2, "--json", "-", cwd=folder).stdout), "evaluate")
+    last = found["played"][-1]
+    assert last["mode"] == "dream" and last["best_cost_us"] is None and isinstance(found["gap_percent"], float), found
+
+
+def model(folder):
+    """inspect of an ONNX file: its hash, inputs, operators, matches"""
+    two_convs(folder / "toy.onnx")
+    found = check(json.loads(rlgo("inspect", "toy.onnx", "--json", "-", cwd=folder).stdout), "inspect")
+    assert found["kind"] == "model" and found["model"]["sha256"] == sha(folder / "toy.onnx") and found["operators"]["conv2d"] == 2
+    assert [i["name"] for i in found["inputs"]] == ["x"] and "sum-of-convs-shared-input" in [m["rule"] for m in found["matches"]]
+
+
+def verified(folder):
+    """one proved, one refuted: status 1 here and in the document"""
+    (folder / "my.rules").write_text("rule right\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n\nrule wrong\n  ?y = (relu (relu ?x))\n  => ?y = (neg ?x)\n")
+    rlgo("rules", "verify", "my.rules", "--threads", 1, "--json", "v.json", cwd=folder, status=1)
+    found = read(folder / "v.json", "rules-verify")
+    assert found["exit_status"] == 1 and found["counts"] == {"proved": 1, "refuted": 1, "unknown": 0, "not_tried": 0}, found
+    right, wrong = found["rules"]
+    assert right["verdict"] == "proved" and right["axioms"] and right["scope"] and wrong["verdict"] == "refuted" and wrong["reason"], found
+
+
+def bench(folder):
+    """speeds are numbers; with --target the sums beside the whole models"""
+    options = ["--graphs", "toy_conv", "--seconds", 0.1, *SMALL_NET, "--train.steps-per-epoch", 20, "--json", "-"]
+    (graph,) = check(json.loads(rlgo("bench", *options, cwd=folder).stdout), "bench")["graphs"]
+    assert graph["graph"] == "toy_conv" and min(graph["environment_steps_per_s"], graph["learner_transitions_per_s"]) > 0
+    target = [*options, "--target", fake("outputs"), "--variants", 2, "--check.repeats", 3]
+    (graph,) = check(json.loads(rlgo("bench", *target, cwd=folder).stdout), "bench")["graphs"]
+    assert len(graph["sums_us"]) == len(graph["wholes_us"]) == 3 and graph["groups"] > 0, graph
+
+
 def errors(folder):
     """a command that fails leaves what it printed, its status, and whether the command line was wrong"""
     for arguments, status, kind in ((["optimise", "none.onnx"], 1, "failed"), (["optimise", "none.onnx", "--sede", 1], 2, "usage"), (["search", "--graph", "none"], 2, "usage")):
@@ -66,4 +142,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, nothing_found, errors)
+    main(schemas_are_valid, optimise, nothing_found, search, training, dream, model, verified, bench, errors)

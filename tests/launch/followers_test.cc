@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/comm/device_group.h"
-#include "launch/train/learners.h"
+#include "launch/train/followers.h"
 #include "launch/train/roles.h"
 
 namespace rlgo::launch {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/measure/child.h"
-#include "launch/config.h"
 #include "learner/session/process_use.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 // metrics.csv of a run as it is now: whole rows only.
 struct RunMetrics {
@@ -23,22 +23,27 @@ struct RunMetrics {
 };
 
 struct ScaleJobOptions {
-  int actors = 1;        // the learners are ranks more
+  int actors = 1;
+  int learners = 1;      // ranks that come before the actors'
   std::string launcher;  // words of the command that starts ranks; -np is added
   std::string program;   // rlgo
+  bool stores = true;    // whether the run keeps its episodes
+  // Text of the run's configuration file, given the folder of run folders; the run's name is to be "run".
+  std::function<std::string(const std::filesystem::path& runs)> config;
+  std::function<bool()> stop;
 };
 
 // In a folder of its own; ended by force with the object, and what it left is thrown away.
 class ScaleJob {
  public:
-  // Starts it. `config`: of the run; folder, name and number of epochs are set here.
-  ScaleJob(RunConfig config, const ScaleJobOptions& options);
+  // Starts it.
+  explicit ScaleJob(const ScaleJobOptions& options);
   ~ScaleJob();
   ScaleJob(const ScaleJob&) = delete;
   ScaleJob& operator=(const ScaleJob&) = delete;
 
   std::filesystem::path folder() const { return scratch_ / "run"; }
-  std::map<int, learner::ProcessUse> ranks(bool memory) const { return learner::ranks_of(scratch_.string(), memory); }
+  std::map<int, ProcessUse> ranks(bool memory) const { return ranks_of(scratch_.string(), memory); }
   RunMetrics metrics() const { return RunMetrics(folder() / "metrics.csv"); }
   // Waits for the first epoch in which all actors were there; its row. These three throw Error where the run ends, or
   // somebody asks for an end.
@@ -52,7 +57,8 @@ class ScaleJob {
 
   std::filesystem::path scratch_;
   int actors_;
+  std::function<bool()> stop_;
   std::unique_ptr<measure::Child> child_;
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-#include "launch/train/scale_job.h"
+#include "learner/session/scale_job.h"
 
 #include <unistd.h>
 
@@ -12,11 +12,9 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
-#include "launch/options.h"
-#include "launch/signals.h"
 #include "learner/metrics.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace fs = std::filesystem;
 namespace {
 
@@ -29,7 +27,7 @@ fs::path scratch_folder() {
 }
 
 // One thread a rank, as launch/run.sh has it; and who runs this as root means it.
-std::vector<std::string> command_of(const ScaleJobOptions& options, int64_t learners, const fs::path& config) {
+std::vector<std::string> command_of(const ScaleJobOptions& options, const fs::path& config) {
   std::vector<std::string> command = {"env",
                                       "OMP_NUM_THREADS=1",
                                       "OMPI_MCA_mpi_yield_when_idle=1",
@@ -39,7 +37,7 @@ std::vector<std::string> command_of(const ScaleJobOptions& options, int64_t lear
   for (const auto& word : split(options.launcher, ' ')) {
     if (!word.empty()) command.push_back(word);
   }
-  command.insert(command.end(), {"-np", fmt::format("{}", options.actors + learners), options.program, "train",
+  command.insert(command.end(), {"-np", fmt::format("{}", options.actors + options.learners), options.program, "train",
                                  "--config", config.string()});
   return command;
 }
@@ -50,9 +48,9 @@ RunMetrics::RunMetrics(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return;
   const auto lines = split(read_file(file), '\n');
-  columns = learner::parse_csv_line(lines[0]);
+  columns = parse_csv_line(lines[0]);
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
-    auto cells = learner::parse_csv_line(lines[i]);
+    auto cells = parse_csv_line(lines[i]);
     if (cells.size() == columns.size()) rows.push_back(std::move(cells));
   }
 }
@@ -63,16 +61,10 @@ double RunMetrics::at(size_t row, const std::string& column) const {
   return std::strtod(rows.at(row)[static_cast<size_t>(found - columns.begin())].c_str(), nullptr);
 }
 
-ScaleJob::ScaleJob(RunConfig config, const ScaleJobOptions& options)
-    : scratch_(scratch_folder()), actors_(options.actors) {
-  config.loop.epochs = 1'000'000'000;
-  config.runs = scratch_.string();
-  config.name = "run";
-  Options known;
-  declare(known, config);
-  atomic_write(scratch_ / "run.cfg", known.dump({"config", "resume"}));
-  child_ = std::make_unique<measure::Child>(command_of(options, config.loop.learners, scratch_ / "run.cfg"),
-                                            scratch_ / "errors");
+ScaleJob::ScaleJob(const ScaleJobOptions& options)
+    : scratch_(scratch_folder()), actors_(options.actors), stop_(options.stop) {
+  atomic_write(scratch_ / "run.cfg", options.config(scratch_));
+  child_ = std::make_unique<measure::Child>(command_of(options, scratch_ / "run.cfg"), scratch_ / "errors");
 }
 
 ScaleJob::~ScaleJob() {
@@ -108,9 +100,9 @@ void ScaleJob::hold_learner() {
 }
 
 void ScaleJob::check() const {
-  if (stop_signal() != 0) fail("bench scale: interrupted");
+  if (stop_()) fail("bench scale: interrupted");
   const std::string end = child_->wait_end(0);
   if (end != "still running") fail("bench scale: the run ended ({}):\n{}", end, read_file(scratch_ / "errors"));
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

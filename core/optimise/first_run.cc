@@ -1,0 +1,108 @@
+#include "core/optimise/first_run.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/optimise/likely_sizes.h"
+#include "core/optimise/original.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr int kFirstRounds = 3;
+constexpr double kFirstShare = 0.1;                           // of the time that is left, for the first timing
+constexpr double kSizesShare = 0.3, kLeastSizesSeconds = 10;  // of all time: then no further sizes are tried
+
+// "--size h=48 --dim n=1": sample sizes are 2 or more, a size of 1 is one that is fixed.
+std::string as_options(const Sizes& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : sizes)
+    parts.push_back(fmt::format("--{} {}={}", size > 1 ? "size" : "dim", name, size));
+  return join(parts, " ");
+}
+
+// The model read with these sizes where they can be sample sizes, and the shapes to run it with where they cannot.
+// Nothing where its declarations contradict them.
+std::optional<LoadedModel> read_at(const ModelOptions& given, const LoadedModel& model, const Sizes& sizes) {
+  try {
+    auto shapes = input_shapes(load_at_sizes(given.graph, given.dims, sizes, false).graph);
+    ModelOptions other = given;
+    other.sizes.clear();
+    for (const auto& [name, size] : sizes)
+      other.sizes.push_back(fmt::format("{}={}", name, std::max<int64_t>(2, size)));
+    LoadedModel loaded = load_model(other, true);
+    if (shapes != input_shapes(loaded.graph)) loaded.other_shapes = std::move(shapes);
+    return loaded;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Sizes with which the runtime runs the model, which is then read with them; nothing where there are none.
+std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, cost::Runtime& runtime,
+                                const OptimiseClock& clock) {
+  const double until_s = clock.passed() + std::max(kLeastSizesSeconds, kSizesShare * clock.left());
+  Sizes fixed;
+  for (const std::string& text : given.sizes) {
+    const size_t equals = text.rfind('=');
+    if (const auto size = parse_int(text.substr(equals + 1))) fixed[text.substr(0, equals)] = *size;
+  }
+  for (const Sizes& sizes : likely_sizes(model.open_places, fixed, fitting_extents(model.graph))) {
+    if (clock.over(until_s)) break;
+    try {
+      runtime.set_input_shapes(input_shapes(load_at_sizes(given.graph, given.dims, sizes, false).graph));
+    } catch (const Error&) {
+      continue;  // its declarations contradict them
+    }
+    const cost::RunnableModel alone[] = {{&model.graph, given.graph}};
+    if (!runtime.compare(alone, {.repeats = 1, .twin = false}).error.empty()) continue;
+    if (auto loaded = read_at(given, model, sizes)) {
+      model = std::move(*loaded);
+      return sizes;
+    }
+  }
+  return std::nullopt;
+}
+
+// What is told of a model that the runtime cannot run.
+void cannot_run(const std::string& why, const LoadedModel& model, Result& result) {
+  const std::string shapes = shapes_text(model.graph);
+  Sizes sizes = model.samples;
+  result.verdict = fmt::format("nothing found: {} cannot run the model{}: {}", result.target,
+                               shapes.empty() ? "" : " with " + shapes, why);
+  if (!sizes.empty())
+    result.verdict += fmt::format("; it runs with no likely sizes either: give others, as {}", as_options(sizes));
+  result.verdict += "; --input NAME=VALUE gives inputs other numbers";
+  result.end_to_end.error = why;
+  result.candidates.push_back({.name = "no rewrites", .graph = model.graph});
+}
+
+}  // namespace
+
+bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
+               const OptimiseClock& clock, Result& result) {
+  const auto time_it = [&] { return benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1); };
+  auto first = time_it();
+  if (!first.error.empty()) {
+    const std::string why = first.error;
+    const auto sizes = find_sizes(given, model, runtime, clock);
+    runtime.set_input_shapes(run_shapes(model));
+    if (sizes) first = time_it();
+    if (!first.error.empty()) {
+      cannot_run(why, model, result);
+      return false;
+    }
+    result.sizes = as_options(*sizes);
+    result.before = model.graph;
+    result.about = model.about;
+    result.changes = model.changes;
+  }
+  result.assumed = first.assumed;
+  auto values = first.assumed;
+  values.insert(result.given.begin(), result.given.end());
+  runtime.set_input_values(std::move(values));
+  return true;
+}
+
+}  // namespace rlgo::optimise

@@ -1,0 +1,19 @@
+// The first time that the runtime runs the model: with made-up sizes of open dimensions, else with likely ones.
+#pragma once
+
+#include "core/cost/runtime.h"
+#include "core/optimise/benchmark.h"
+#include "core/optimise/clock.h"
+#include "core/optimise/model.h"
+#include "core/optimise/result.h"
+
+namespace rlgo::optimise {
+
+// Times the model alone. Where it does not run at the sizes that it was read with, likely sizes are tried; `model`, the
+// runtime's shapes and `result` are then at the first ones with which it runs, and result.sizes says which. The numbers
+// that the runtime assumed for inputs hold for all further models. False: it does not run at all; `result` is then
+// complete and its verdict says why. `given`: as the user asked for it.
+bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
+               const OptimiseClock& clock, Result& result);
+
+}  // namespace rlgo::optimise
