@@ -209,6 +209,22 @@ Source Options::source(const std::string& key) const {
   return at == sources_.end() ? Source::fallback : at->second;
 }
 
+std::vector<OptionRow> Options::table() const {
+  std::vector<OptionRow> out;
+  for (const Entry& e : entries_) {
+    OptionRow row{{short_name(e.option.key)}, e.heading, e.option.help, e.option.bounds, e.fallback, {}, e.option.flag};
+    if (row.names[0] != e.option.key) row.names.push_back(e.option.key);
+    for (const auto& [alias, key] : aliases_) {
+      if (key == e.option.key) row.names.push_back(alias);
+    }
+    if (e.option.bounds.find(" | ") != std::string::npos) {
+      for (const auto& value : split(e.option.bounds, '|')) row.choices.emplace_back(trim(value));
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 std::string Options::help(bool all) const {
   std::string out;
   const std::string* heading = nullptr;

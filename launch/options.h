@@ -17,6 +17,16 @@ namespace rlgo::launch {
 // Where an option's value came from, weakest first.
 enum class Source : uint8_t { fallback, resumed, file, command_line };
 
+// One option as a command shows it.
+struct OptionRow {
+  std::vector<std::string>
+      names;  // as it may be written: without the command's group first, then in full, then aliases
+  std::string heading, help, bounds;
+  std::string fallback;              // the default as text; "": none
+  std::vector<std::string> choices;  // its values, where there are few
+  bool flag = false;
+};
+
 class Options : public OptionSink {
  public:
   // `group`: of the command's own options. They may go without it on the command line: of `rlgo search` --budget is
@@ -41,6 +51,8 @@ class Options : public OptionSink {
   Source source(const std::string& key) const;
   // Without `all` those declared before rest(), and a line that tells what is left out.
   std::string help(bool all) const;
+  // All, in their order.
+  std::vector<OptionRow> table() const;
   // The value of each option as text, by key.
   std::map<std::string, std::string> values() const;
   // {"key": value} of all, in their order: true or false, numbers, lists of texts, texts.

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "launch/options.h"
+
 namespace rlgo::comm {
 class Comm;
 }
 
 namespace rlgo::launch {
-
-class Options;
 
 // Exit statuses of every command; what else one ends with, its --help tells (docs/cli.md).
 constexpr int kFailedStatus = 1;  // bad input, or the work failed
@@ -39,6 +39,13 @@ struct Command {
 std::optional<std::vector<std::string>> read_command_line(Options& options, const std::vector<std::string>& arguments,
                                                           const std::string& usage, size_t most_words = 0);
 
+// A command that finds this among its arguments throws CommandDescription in place of --help's text.
+inline constexpr const char* kDescribe = "--describe-options";
+struct CommandDescription {
+  std::string usage;
+  std::vector<OptionRow> options;
+};
+
 bool asks_for_help(const std::vector<std::string>& arguments);
 
 std::span<const Command> commands();
@@ -53,5 +60,10 @@ int run_replay(Context& context);
 int run_optimise(Context& context);
 int run_search(Context& context);
 int run_rules(Context& context);
+int run_completion(Context& context);
+int run_man(Context& context);
+
+// Words that may follow `rlgo bench`.
+inline constexpr const char* kBenchSubcommands[] = {"scale", "same", "rules"};
 
 }  // namespace rlgo::launch

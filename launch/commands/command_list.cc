@@ -20,6 +20,8 @@ constexpr std::array kCommands = {
     Command{"inspect", "summary of a run folder, a rollout store or a model", false, run_inspect},
     Command{"bench", "speed of the environment, the policy and the learner on this machine", false, run_bench},
     Command{"rules", "list, show, check, generate, prove substitutions", false, run_rules},
+    Command{"completion", "a script that completes commands and options in bash or zsh", false, run_completion},
+    Command{"man", "the manual page", false, run_man},
 };
 
 }  // namespace
@@ -29,12 +31,14 @@ int exit_status(const std::exception& error) {
 }
 
 bool asks_for_help(const std::vector<std::string>& arguments) {
-  return std::ranges::any_of(arguments, [](const auto& a) { return a == "--help" || a == "-h" || a == "--help-all"; });
+  return std::ranges::any_of(
+      arguments, [](const auto& a) { return a == "--help" || a == "-h" || a == "--help-all" || a == kDescribe; });
 }
 
 std::optional<std::vector<std::string>> read_command_line(Options& options, const std::vector<std::string>& arguments,
                                                           const std::string& usage, size_t most_words) {
   if (asks_for_help(arguments)) {
+    if (std::ranges::count(arguments, kDescribe) > 0) throw CommandDescription{usage, options.table()};
     const bool all = std::ranges::count(arguments, "--help-all") > 0;
     std::printf("%s%s", usage.c_str(), options.help(all).c_str());
     return std::nullopt;

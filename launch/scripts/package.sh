@@ -3,7 +3,7 @@
 #
 #   launch/scripts/package.sh [OUT_FOLDER]      (default: dist; writes OUT_FOLDER/rlgo-VERSION-linux-x86_64.tar.xz)
 #
-# In the package: bin/rlgo and its plug-in, Open MPI's launcher, the shared libraries that they need in lib/ (found by
+# In the package: rlgo (a script) and libexec/rlgo/rlgo, its plug-in, Open MPI's launcher, the shared libraries that they need in lib/ (found by
 # $ORIGIN), rules, configurations, documentation, the GPU tests and gpu-check.sh. Not in it: glibc, LibTorch, CUDA.
 # RLGO_PRESET chooses the build; RLGO_BUILT=1 takes it as it stands; RLGO_XZ_LEVEL (6) how hard xz tries.
 set -euo pipefail
@@ -48,7 +48,7 @@ add_needs() {  # copies what FILE needs into lib/
 }
 
 mkdir -p "$tree/lib"
-for file in bin/rlgo libexec/rlgo/test_gpu; do
+for file in libexec/rlgo/rlgo libexec/rlgo/test_gpu; do
   if [ -e "$tree/$file" ]; then add_needs "$build/$(basename "$file")"; fi
 done
 
@@ -80,7 +80,7 @@ find "$tree/lib" -name '*.so*' -type f >"$work/libraries"
 while read -r file; do echo "file(RPATH_REMOVE FILE \"$file\")"; done <"$work/libraries" >"$work/rpath.cmake"
 run_step "$work/rpath.log" "removing search paths" cmake -P "$work/rpath.cmake"
 
-strip --strip-unneeded "$tree"/lib/*.so* "$tree/bin/rlgo" "$tree"/bin/plugins/*.so "$tree"/libexec/rlgo/* 2>/dev/null || true
+strip --strip-unneeded "$tree"/lib/*.so* "$tree"/libexec/rlgo/plugins/*.so "$tree"/libexec/rlgo/* 2>/dev/null || true
 mkdir -p "$out"
 tar -C "$work" --owner=0 --group=0 --sort=name -cf - "$name" | xz -T0 "-${RLGO_XZ_LEVEL:-6}" >"$work/package.tar.xz"
 mv "$work/package.tar.xz" "$out/$name.tar.xz"

@@ -1,12 +1,14 @@
 #!/bin/sh
-# rlgo from a package: finds LibTorch, then starts bin/rlgo.
+# rlgo from an installation (bin/rlgo) or a package (./rlgo): finds LibTorch, then starts libexec/rlgo/rlgo.
 #
-#   ./rlgo [options]              one process
-#   ./rlgo --np N [options]       N ranks, with the package's own MPI
+#   rlgo [options]              one process
+#   rlgo --np N [options]       N ranks, with the package's own MPI
 #
 # RLGO_LIBTORCH names the folder of LibTorch 2.11 (the one with lib/libtorch_cpu.so); without it the loader's path
-# (LD_LIBRARY_PATH) and the torch of python3 are tried.
-here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
+# (LD_LIBRARY_PATH), the torch of set-up's Python (RLGO_CACHE, ~/.cache/rlgo) and that of python3 are tried.
+self=$(readlink -f "$0")
+here=$(cd "$(dirname "$self")" && pwd)
+[ -x "$here/libexec/rlgo/rlgo" ] || here=$(dirname "$here")  # bin/
 
 torch=${RLGO_LIBTORCH:-}
 if [ -z "$torch" ]; then
@@ -17,11 +19,12 @@ if [ -z "$torch" ]; then
   done
   IFS=$old_ifs
 fi
-if [ -z "$torch" ] && command -v python3 >/dev/null; then
-  torch=$(python3 -c 'import importlib.util as u, os
+for python in "${RLGO_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/rlgo}/venv/bin/python3" python3; do
+  if [ -n "$torch" ] || ! command -v "$python" >/dev/null; then continue; fi
+  torch=$("$python" -c 'import importlib.util as u, os
 s = u.find_spec("torch")
 print(os.path.dirname(s.origin) if s else "")' 2>/dev/null)
-fi
+done
 if [ ! -f "$torch/lib/libtorch_cpu.so" ]; then
   echo "rlgo: error: LibTorch was not found${torch:+ in $torch}; set RLGO_LIBTORCH to its folder (pip install torch==2.11.0 brings it)" >&2
   exit 1
@@ -37,7 +40,8 @@ if [ -x "$here/bin/orterun" ]; then
   export OPAL_PREFIX="$here" PMIX_PREFIX="$here/lib/x86_64-linux-gnu/pmix2"
 fi
 
-program=${RLGO_PROGRAM:-$here/bin/rlgo}
+program=${RLGO_PROGRAM:-$here/libexec/rlgo/rlgo}
+[ "$(readlink -f "$program")" != "$self" ] || program=$here/libexec/rlgo/rlgo  # RLGO_PROGRAM may name this script
 case ${1:-} in
   --np)
     ranks=$2

@@ -22,15 +22,24 @@ torch=$(sed -n 's/^LibTorch_CPU_LIBRARY:FILEPATH=\(.*\)\/lib\/[^/]*$/\1/p' "$bui
 clean=(env -i PATH=/usr/bin:/bin HOME="$work")
 
 "${clean[@]}" RLGO_LIBTORCH="$torch" "$tree/rlgo" --version | grep -q '^rlgo 0\.' || fail "--version by RLGO_LIBTORCH"
-"${clean[@]}" LD_LIBRARY_PATH="$torch/lib" "$tree/bin/rlgo" --version | grep -q '^rlgo 0\.' || fail "--version by LD_LIBRARY_PATH"
+"${clean[@]}" LD_LIBRARY_PATH="$torch/lib" "$tree/libexec/rlgo/rlgo" --version | grep -q '^rlgo 0\.' || fail "--version by LD_LIBRARY_PATH"
 if "${clean[@]}" RLGO_LIBTORCH=/nowhere "$tree/rlgo" --version 2>"$work/error"; then fail "ran without LibTorch"; fi
 grep -q 'LibTorch was not found in /nowhere; set RLGO_LIBTORCH' "$work/error" || fail "$(cat "$work/error")"
 
 # Nothing but glibc, LibTorch and CUDA comes from outside the package.
-foreign=$("${clean[@]}" LD_LIBRARY_PATH="$torch/lib" ldd "$tree/bin/rlgo" | awk '$2 == "=>" { print $1, $3 }' | grep -v " $tree/" |
+foreign=$("${clean[@]}" LD_LIBRARY_PATH="$torch/lib" ldd "$tree/libexec/rlgo/rlgo" | awk '$2 == "=>" { print $1, $3 }' | grep -v " $tree/" |
   grep -Ev '^(libc|libm|libdl|librt|libpthread|libresolv|libutil|libtorch.*|libc10|libgomp|libcudart|libcupti|libnv.*)\.so' || true)
 [ -z "$foreign" ] || fail "from outside the package: $foreign"
-if readelf -d "$tree/bin/rlgo" | grep -E 'R(UN)?PATH' | grep -qv '\[\$ORIGIN/\.\./lib\]'; then fail "the search path names a folder of this machine"; fi
+if readelf -d "$tree/libexec/rlgo/rlgo" | grep -E 'R(UN)?PATH' | grep -qv '\[\$ORIGIN/\.\./\.\./lib\]'; then fail "the search path names a folder of this machine"; fi
+
+# bin/ on PATH: rlgo, also where RLGO_PROGRAM names it; rlgo-analyse; the page and the completions are the program's own.
+on_path=("${clean[@]}" PATH="$tree/bin:/usr/bin:/bin" RLGO_LIBTORCH="$torch")
+"${on_path[@]}" rlgo --version | grep -q '^rlgo 0\.' || fail "rlgo on PATH"
+"${on_path[@]}" RLGO_PROGRAM="$tree/bin/rlgo" rlgo --version | grep -q '^rlgo 0\.' || fail "RLGO_PROGRAM"
+"${on_path[@]}" RLGO_PYTHON="${RLGO_PYTHON:-python3}" rlgo-analyse --help | grep -q summary || fail "rlgo-analyse"
+"${on_path[@]}" rlgo man | cmp - "$tree/share/man/man1/rlgo.1" || fail "man page"
+"${on_path[@]}" rlgo completion bash | cmp - "$tree/share/bash-completion/completions/rlgo" || fail "completion of bash"
+"${on_path[@]}" rlgo completion zsh | cmp - "$tree/share/zsh/site-functions/_rlgo" || fail "completion of zsh"
 
 # A run with the package's rules, from a folder without a checkout above it.
 cd "$work/elsewhere"
