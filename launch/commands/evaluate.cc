@@ -15,8 +15,8 @@
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
-#include "launch/train/run_folder.h"
 #include "learner/checkpoint.h"
+#include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
 namespace {
@@ -92,7 +92,7 @@ Json to_json(const Played& p) {
 struct Evaluated {
   const RunConfig& config;
   const EvaluateOptions& options;
-  const RunFolder& folder;
+  const learner::RunFolder& folder;
   const std::filesystem::path& checkpoint;
   double initial_us;
   const std::vector<Played>& all;
@@ -144,8 +144,8 @@ int run_evaluate(Context& context) {
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   [[maybe_unused]] const Output checked(evaluate.output);
   if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
-  const RunFolder folder{evaluate.checkpoint};
-  options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  const learner::RunFolder folder{evaluate.checkpoint};
+  options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
   check_target_of_run(options, config, folder.path);
   config.dream.encoder_from.clear();  // the checkpoint has the encoder
   if (config.dream.encoder == learner::EncoderSource::ppo) config.dream.encoder = learner::EncoderSource::random;

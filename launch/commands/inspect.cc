@@ -13,8 +13,8 @@
 #include "launch/model.h"
 #include "launch/options.h"
 #include "launch/output.h"
-#include "launch/train/run_folder.h"
 #include "launch/train/run_report.h"
+#include "learner/session/run_folder.h"
 #include "replay/compact.h"
 #include "replay/summary.h"
 
@@ -118,7 +118,7 @@ Description describe_store(const fs::path& path) {
   return {replay::to_text(summary), {{"kind", "store"}, {"store", store_json(summary)}}};
 }
 
-Description describe_run(const RunFolder& folder) {
+Description describe_run(const learner::RunFolder& folder) {
   Description out{fmt::format("run {}\n", folder.path.string()), {{"kind", "run"}, {"run", folder.path.string()}}};
   const bool ended = fs::exists(folder.summary());
   out.text += ended ? read_file(folder.summary())
@@ -155,10 +155,10 @@ int run_inspect(Context& context) {
   }
   if (report) {
     write_run_report({path});
-    output.say(RunFolder{path}.report().string() + "\n");
+    output.say(learner::RunFolder{path}.report().string() + "\n");
     if (!output.wants_document()) return 0;
   }
-  const Description found = fs::exists(RunFolder{path}.config())               ? describe_run({path})
+  const Description found = fs::exists(learner::RunFolder{path}.config())      ? describe_run({path})
                             : !fs::exists(path) || path.extension() == ".onnx" ? describe_model(path.string(), changes)
                                                                                : describe_store(path);
   output.say(found.text);

@@ -5,14 +5,14 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/session.h"
 #include "launch/target.h"
-#include "launch/train/outcome.h"
-#include "launch/train/run_folder.h"
+#include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
 namespace {
@@ -40,8 +40,8 @@ int run_replay(Context& context) {
   const auto words = read_command_line(options, context.arguments, kUsage, 1);
   if (!words) return 0;
   if (!words->empty()) {
-    const RunFolder folder{words->front()};
-    options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+    const learner::RunFolder folder{words->front()};
+    options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
     check_target_of_run(options, config, folder.path);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
@@ -67,9 +67,10 @@ int run_replay(Context& context) {
                 cost::graph_cost(*prices.model, graph).runtime_us);
     return 0;
   }
-  std::printf(
-      "%s",
-      to_text(judge(config, model, replayed(model, rules, trace.rewrites), *start_runtime(config)), config).c_str());
+  const auto after = optimise::replayed(model, rules, trace.rewrites);
+  optimise::CheckOptions checks = config.check;
+  checks.seed = config.seed;
+  std::printf("%s", optimise::to_text(optimise::judge(model, after, *start_runtime(config), checks)).c_str());
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
     std::printf("model           %s\n", out_path.c_str());

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/optimise/json.h"
+#include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
@@ -20,7 +21,6 @@
 #include "launch/output.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/train/outcome.h"
 #include "launch/train/policy_prior.h"
 
 namespace rlgo::launch {
@@ -199,14 +199,16 @@ class GraphSearch {
     make_writable_folder(folder);
     // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
     const auto after =
-        best_.traced ? replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
-    const Verdict verdict = judge(config_.run, model_, after, *cost_->prices().runtime);
+        best_.traced ? optimise::replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
+    optimise::CheckOptions checks = config_.run.check;
+    checks.seed = config_.run.seed;
+    const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks);
     std::error_code none;
     fs::remove(folder / "best.trace", none);  // of an earlier search
     if (best_.traced) atomic_write(folder / "best.trace", to_text(trace(), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     output_.say(fmt::format("{}: best by {}, written to {}\n{}", config_.run.model.graph, best_method_, folder.string(),
-                            to_text(verdict, config_.run)));
+                            optimise::to_text(verdict)));
     return {{"graph", config_.run.model.graph},
             {"method", best_method_},
             {"model", report::file_json(folder / "best.onnx")},

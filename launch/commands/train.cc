@@ -7,7 +7,7 @@
 #include "launch/commands/command.h"
 #include "launch/target.h"
 #include "launch/train/roles.h"
-#include "launch/train/run_folder.h"
+#include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
 namespace {
@@ -18,8 +18,8 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
   const auto words = options.parse_command_line(arguments);
   if (!words.empty()) fail_usage("command line: unexpected '{}'; options begin with --", words[0]);
   if (!config.resume.empty()) {
-    const RunFolder folder{config.resume};
-    options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+    const learner::RunFolder folder{config.resume};
+    options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
     check_target_of_run(options, config, folder.path);
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);

@@ -12,10 +12,11 @@
 #include "core/rules/trace.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
-#include "launch/train/outcome.h"
 #include "launch/train/resume.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_report.h"
+#include "learner/session/metric_row.h"
+#include "learner/session/outcome.h"
 
 namespace rlgo::launch {
 namespace {
@@ -30,44 +31,10 @@ std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
-constexpr double kMegabyte = 1 << 20;
-
-learner::MetricRow metric_row(const learner::EpochReport& e, const learner::LoopState& state,
-                              const learner::BestGraph& best, const learner::MemoryPeak& memory) {
-  learner::MetricRow row = {
-      {"epoch", e.epoch},
-      {"seconds", state.seconds},
-      {"steps", state.steps},
-      {"episodes", state.episodes},
-      {"best_cost_us", best.best_us()},
-      {"episode_reward_mean", e.reward_mean},
-      {"episode_reward_max", e.reward_max},
-      {"episode_length_mean", e.length_mean},
-      {"episode_cost_mean_us", e.cost_mean_us},
-      {"episode_cost_best_us", e.cost_best_us},
-      {"epoch_episodes", e.episodes},
-      {"epoch_steps", e.steps},
-      {"epoch_dream_steps", e.dream_steps},
-      {"dropped_episodes", e.dropped},
-      {"lost_episodes", e.lost},
-      {"weights_version", e.version},
-      {"lag_min", e.lag_min},
-      {"lag_mean", e.lag_mean},
-      {"lag_max", e.lag_max},
-      {"collect_s", e.collect_s},
-      {"update_s", e.update_s},
-      {"waiting_share", e.waiting_share},
-      {"steps_per_s", e.steps_per_s},
-      {"actors", static_cast<int64_t>(e.actors)},
-      {"bytes_in", static_cast<int64_t>(e.bytes_in)},
-      {"bytes_out", static_cast<int64_t>(e.bytes_out)},
-      {"bytes_per_transition", e.trajectory_steps > 0
-                                   ? static_cast<double>(e.trajectory_bytes) / static_cast<double>(e.trajectory_steps)
-                                   : 0.0},
-      {"host_memory_mb", memory.host_bytes / kMegabyte},
-      {"device_memory_mb", memory.device_bytes / kMegabyte}};
-  for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
-  return row;
+std::string default_name(const RunConfig& config) {
+  std::string stem = std::filesystem::path(config.model.graph).stem().string();
+  if (stem.empty()) stem = "run";
+  return fmt::format("{}-{}-s{}", stem, name_of(config.agent, kAgents), config.seed);
 }
 
 }  // namespace
@@ -92,14 +59,14 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
 }
 
 // The script that started this job (launch/scripts/job.sh) goes on with exactly this run after a crash.
-static void tell_job(const RunFolder& folder) {
+static void tell_job(const learner::RunFolder& folder) {
   const char* job = std::getenv("RLGO_JOB_FOLDER");
   if (job == nullptr || !std::filesystem::is_directory(job)) return;
   atomic_write(std::filesystem::path(job) / "run", std::filesystem::absolute(folder.path).string() + "\n");
 }
 
 void LearnerSession::open_folder(const std::string& config_text) {
-  auto open = open_run_folder(config_);
+  auto open = learner::open_run_folder({config_.runs, config_.name, default_name(config_), config_.resume});
   folder_ = open.folder;
   lock_ = std::move(open.lock);
   LogOptions log = output_.log();
@@ -243,7 +210,7 @@ learner::MemoryPeak LearnerSession::memory() const {
 }
 
 void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
-  metrics_->write(metric_row(report, state, *best_, memory()));
+  metrics_->write(learner::metric_row(report, state, *best_, memory()));
   progress_.epoch_done(report.epoch);
   progress_.show(true);
   if (report.epoch % config_.checkpoint.every == 0) checkpoint(state);
@@ -323,23 +290,31 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
     return kRestartStatus;  // the end may be seconds away: no measurements
   }
-  Interactions done;
-  done.steps = result.state.steps;
-  done.episodes = result.state.episodes;
-  done.lost_episodes = result.state.lost;
-  done.epochs = result.state.epoch;
-  done.seconds = result.state.seconds;
-  done.agent = name_of(config_.agent, kAgents);
-  done.stop_reason = learner::name(result.reason);
-  const std::string summary =
-      conclude({config_, folder_, model_, rules_, *prices_.model, *prices_.runtime, done, should_stop}, *best_, log_);
+  const auto& state = result.state;
+  learner::OutcomeInput in{folder_, model_, rules_, *prices_.model, *prices_.runtime, {}, config_.model.graph};
+  in.interactions = {state.steps,
+                     state.episodes,
+                     state.lost,
+                     state.epoch,
+                     state.seconds,
+                     name_of(config_.agent, kAgents),
+                     learner::name(result.reason)};
+  in.seed = config_.seed;
+  in.max_locations = config_.env.max_locations;
+  in.polish = config_.polish;
+  in.check = config_.check;
+  in.check.seed = config_.seed;
+  in.should_stop = should_stop;
+  const auto outcome = learner::conclude(in, *best_, log_);
+  atomic_write(folder_.result(), report::to_text(make_document("train", 0, options_json(config_), outcome.json)));
   store_costs();
   try {
-    atomic_write(folder_.report(), run_html(folder_, config_, model_, rules_, prices_.model.get()));
+    atomic_write(folder_.report(),
+                 learner::run_html(run_report(folder_, config_, model_, rules_, prices_.model.get())));
   } catch (const Error& e) {
     log_.warn("no report.html: {}", e.what());
   }
-  output_.say(summary);
+  output_.say(outcome.summary);
   output_.pass_on(folder_.result());
   return 0;
 }

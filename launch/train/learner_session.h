@@ -15,13 +15,13 @@
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/followers.h"
-#include "launch/train/run_folder.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
 #include "learner/session/best.h"
 #include "learner/session/cost_server.h"
 #include "learner/session/memory.h"
 #include "learner/session/progress.h"
+#include "learner/session/run_folder.h"
 #include "replay/writer.h"
 
 namespace rlgo::launch {
@@ -63,7 +63,7 @@ class LearnerSession {
   LoadedModel model_;
   std::shared_ptr<const rules::RuleSet> rules_;
   Prices prices_;
-  RunFolder folder_;
+  learner::RunFolder folder_;
   Stopwatch since_sign_;
   std::optional<learner::CheckpointFolder> checkpoints_;
   FileLock lock_;            // on it

@@ -5,9 +5,9 @@
 #include "core/env/rewrite_env.h"
 #include "core/nets/actor_critic.h"
 #include "core/nets/batch.h"
-#include "launch/train/run_folder.h"
 #include "learner/checkpoint.h"
 #include "learner/ppo/trainer_checkpoint.h"
+#include "learner/session/run_folder.h"
 #include "learner/torch_tensors.h"
 
 namespace rlgo::launch {
@@ -49,7 +49,7 @@ class NetworkPrior : public search::PolicyPrior {
   env::FeatureBuilder features_;
 };
 
-learner::Checkpoint best_checkpoint(const RunFolder& folder) {
+learner::Checkpoint best_checkpoint(const learner::RunFolder& folder) {
   const learner::CheckpointFolder checkpoints(folder.checkpoints());
   if (const auto best = checkpoints.best()) return learner::load(*best);
   auto newest = learner::latest(folder.checkpoints());
@@ -63,11 +63,11 @@ std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::pa
                                                        const graph::Graph& graph,
                                                        std::shared_ptr<const rules::RuleSet> rules,
                                                        std::shared_ptr<cost::CostModel> cost, int max_locations) {
-  const RunFolder folder{run_folder};
+  const learner::RunFolder folder{run_folder};
   RunConfig config;
   Options options;
   declare(options, config);
-  options.parse_config(run_options(folder.path), folder.config().string(), Source::resumed);
+  options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
   if (config.agent != Agent::model_free)
     fail("{}: its agent '{}' has no policy network", run_folder.string(), name_of(config.agent, kAgents));
   const auto checkpoint = best_checkpoint(folder);

@@ -1,4 +1,4 @@
-#include "launch/train/outcome.h"
+#include "learner/session/outcome.h"
 
 #include <algorithm>
 #include <map>
@@ -6,20 +6,17 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
-#include "core/optimise/benchmark.h"
 #include "core/optimise/json.h"
-#include "core/optimise/verify.h"
+#include "core/optimise/judge.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
 using optimise::milliseconds;
-
-constexpr double kBenchmarkSeconds = 60;  // then no further load, once there are enough rounds
+using report::Json;
 
 // A graph and the rewrites that make it from the unmodified one, with the cost after each.
 struct Candidate {
@@ -33,7 +30,7 @@ struct Candidate {
 Candidate polish(const OutcomeInput& in, Candidate start) {
   search::Options options;
   options.budget = 1'000'000;
-  options.max_locations = in.config.env.max_locations;
+  options.max_locations = in.max_locations;
   options.stop = in.should_stop;
   const auto found = search::run("greedy", {start.graph, in.rules, in.cost}, options);
   const auto note = [&](const graph::Graph& graph) {
@@ -59,19 +56,19 @@ struct Candidates {
   bool agent_wins = true;
 };
 
-Json outcome_json(const OutcomeInput& in, const learner::BestGraph& best, const Verdict& verdict,
+Json outcome_json(const OutcomeInput& in, const BestGraph& best, const optimise::Judgement& verdict,
                   const Candidates& candidates, const std::filesystem::path& model_file,
                   const std::filesystem::path& trace_file) {
   const Interactions& done = in.interactions;
   return {
       {"run", in.folder.path.string()},
-      {"graph", in.config.model.graph},
-      {"model", report::file_json(in.config.model.graph)},
+      {"graph", in.graph},
+      {"model", report::file_json(in.graph)},
       {"written", report::file_json(model_file)},
       {"trace", report::file_json(trace_file)},
       {"agent",
        {{"name", done.agent},
-        {"seed", in.config.seed},
+        {"seed", in.seed},
         {"steps", done.steps},
         {"episodes", done.episodes},
         {"lost_episodes", done.lost_episodes},
@@ -83,8 +80,8 @@ Json outcome_json(const OutcomeInput& in, const learner::BestGraph& best, const 
         {"before_us", best.initial_us()},
         {"after_us", best.best_us()},
         {"agent_us", candidates.agent_us},
-        {"agent_then_greedy_us", in.config.polish ? Json(candidates.polished_us) : Json()},
-        {"greedy_us", in.config.polish ? Json(candidates.greedy_us) : Json()},
+        {"agent_then_greedy_us", in.polish ? Json(candidates.polished_us) : Json()},
+        {"greedy_us", in.polish ? Json(candidates.greedy_us) : Json()},
         {"taken", candidates.agent_wins ? "agent" : "greedy"}}},
       {"target", {{"runtime", in.runtime.name()}, {"device", in.runtime.device()}, {"threads", in.runtime.threads()}}},
       {"latency", optimise::to_json(verdict.latency)},
@@ -95,66 +92,14 @@ Json outcome_json(const OutcomeInput& in, const learner::BestGraph& best, const 
 
 }  // namespace
 
-optimise::Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
-                            const rules::Trace& trace) {
-  const optimise::Replay replay(model.graph, std::move(rules), trace);
-  return replay.prefix(replay.size());
-}
-
-Verdict judge(const RunConfig& config, const LoadedModel& model, const optimise::Replayed& after,
-              cost::Runtime& runtime) {
-  const TemporaryFolder folder("rlgo-outcome");
-  const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
-  export_model(model, model.graph, files[0]);
-  export_model(model, after.graph, files[1]);
-  const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
-  optimise::CheckOptions options = config.check;
-  options.seed = config.seed;
-  runtime.set_input_shapes(optimise::run_shapes(model));
-  Verdict verdict;
-  verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
-  verdict.checks = optimise::Verifier(model, files[0], runtime, options).check(after, files[1]);
-  if (const auto* why = optimise::refusal(verdict.checks); why != nullptr) {
-    fail("the rewritten graph does not compute the same ({}: {}); nothing is written. {}", why->by,
-         optimise::to_text(*why),
-         why->finding == optimise::Finding::wrong
-             ? "This is a bug of a rule or of rlgo; please report the run folder"
-             : "Rules of fewer steps (--rules=-winograd) round less; --check.tolerance is what is allowed");
-  }
-  optimise::Benchmark benchmark(runtime, both[0]);
-  if (after.graph.hash() == model.graph.hash()) {
-    verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
-    return verdict;
-  }
-  verdict.latency = benchmark.measure(both[1], config.check.repeats, kBenchmarkSeconds);
-  return verdict;
-}
-
-std::string to_text(const Verdict& verdict, const RunConfig& config) {
-  const optimise::Latency& latency = verdict.latency;
-  const std::string runtime = fmt::format("{}, {} thread{}", verdict.runtime, config.cost.timing.threads,
-                                          config.cost.timing.threads == 1 ? "" : "s");
-  std::string out = latency.ok() && latency.rounds == 0
-                        ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
-                        : fmt::format("end to end      {}\n", optimise::to_text(latency, runtime));
-  if (latency.ok() && latency.rounds > 0) {
-    out += fmt::format("result          {}; {} rounds after {} loads, interval with an error of 1 % at each end\n",
-                       latency.faster   ? "faster"
-                       : latency.slower ? "SLOWER than the unmodified graph"
-                                        : "not shown to be faster",
-                       latency.rounds, latency.loads);
-  }
-  return out + optimise::to_text(verdict.checks);
-}
-
-std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log& log) {
+Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const double initial_us = best.initial_us();
   const double agent_us = best.best_us();
-  Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.config.env.max_locations),
+  Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.max_locations),
                    best.trace().rewrites, best.trace().cost_us};
   std::string origin;
   Candidates candidates{agent_us};
-  if (in.config.polish) {
+  if (in.polish) {
     result = polish(in, std::move(result));
     const double polished_us = result.us(initial_us);
     Candidate greedy = polish(in, {in.model.graph, {}, {}});
@@ -170,7 +115,8 @@ std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log
   }
   const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().rewrites.size());
-  const Verdict verdict = judge(in.config, in.model, replayed(in.model, in.rules, result.trace), in.runtime);
+  const auto after = optimise::replayed(in.model, in.rules, result.trace);
+  const auto verdict = optimise::judge(in.model, after, in.runtime, in.check);
   // What was shown to be slower is not called best: the unmodified graph is better.
   const bool slower = verdict.latency.slower;
   const auto model_file = slower ? in.folder.path / "slower.onnx" : in.folder.best_onnx();
@@ -178,27 +124,23 @@ std::string conclude(const OutcomeInput& in, learner::BestGraph& best, const Log
   std::error_code ignored;
   if (slower) std::filesystem::remove(in.folder.best_trace(), ignored);
   atomic_write(trace_file, rules::to_text(best.trace(), *in.rules));
-  const auto written = export_model(in.model, graph, model_file);
+  const auto written = optimise::export_model(in.model, graph, model_file);
 
-  std::string out =
-      fmt::format("graph           {} ({} nodes -> {})\n", in.config.model.graph, in.model.graph.size(), graph.size());
+  std::string out = fmt::format("graph           {} ({} nodes -> {})\n", in.graph, in.model.graph.size(), graph.size());
   out += fmt::format("cost            {} -> {} ({}), sum over operators, {}\n", milliseconds(best.initial_us()),
                      milliseconds(best.best_us()), optimise::percent_change(best.initial_us(), best.best_us()),
                      in.cost.name());
   out += origin;
-  out += to_text(verdict, in.config);
+  out += optimise::to_text(verdict);
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().rewrites.size(),
                      rules::count_rules(best.trace().rewrites, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
   out += fmt::format("model           {}{}\n", model_file.string(),
                      slower ? " (slower than the unmodified graph: no best.onnx is written)" : "");
-  if (const auto normalised = normalisation_text(written); !normalised.empty())
+  if (const auto normalised = optimise::normalisation_text(written); !normalised.empty())
     out += fmt::format("normalised      {}\n", normalised);
   atomic_write(in.folder.summary(), out);
-  atomic_write(in.folder.result(),
-               report::to_text(make_document("train", 0, options_json(in.config),
-                                             outcome_json(in, best, verdict, candidates, model_file, trace_file))));
-  return out;
+  return {out, outcome_json(in, best, verdict, candidates, model_file, trace_file)};
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-#include "launch/train/run_folder.h"
+#include "learner/session/run_folder.h"
 
 #include <optional>
 #include <utility>
@@ -6,18 +6,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string default_name(const RunConfig& config) {
-  std::string stem = fs::path(config.model.graph).stem().string();
-  if (stem.empty()) stem = "run";
-  return fmt::format("{}-{}-s{}", stem, name_of(config.agent, kAgents), config.seed);
-}
-
-}  // namespace
 
 std::string run_options(const fs::path& path) {
   const RunFolder folder{path};
@@ -49,14 +39,14 @@ static OpenRunFolder new_folder(const fs::path& runs, const std::string& name) {
   }
 }
 
-OpenRunFolder open_run_folder(const RunConfig& config) {
-  if (!config.resume.empty()) {
-    const RunFolder folder{config.resume};
+OpenRunFolder open_run_folder(const RunFolderOptions& options) {
+  if (!options.resume.empty()) {
+    const RunFolder folder{options.resume};
     make_writable_folder(folder.path);
     return {folder, FileLock(folder.lock(), folder.path.string())};
   }
-  if (config.name.empty()) return new_folder(config.runs, default_name(config));
-  const RunFolder folder{fs::path(config.runs) / config.name};
+  if (options.name.empty()) return new_folder(options.runs, options.default_name);
+  const RunFolder folder{options.runs / options.name};
   auto open = try_new(folder);
   if (!open)
     fail("{}: a run of this name exists; continue it with --resume {}, or choose another --name", folder.path.string(),
@@ -64,4 +54,4 @@ OpenRunFolder open_run_folder(const RunConfig& config) {
   return std::move(*open);
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -5,9 +5,8 @@
 #include <string>
 
 #include "core/base/file_lock.h"
-#include "launch/config.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 
 struct RunFolder {
   std::filesystem::path path;
@@ -32,8 +31,14 @@ struct OpenRunFolder {
   RunFolder folder;
   FileLock lock;
 };
-// Creates the folder for a new run (a name that is taken is an Error when --name gave it, else a number is added), or
+struct RunFolderOptions {
+  std::filesystem::path runs = "runs";  // folder of run folders
+  std::string name;                     // of the new run's; "": `default_name`, with a number where that is taken
+  std::string default_name = "run";
+  std::filesystem::path resume;  // a run folder to go on in; "": a new one
+};
+// Creates the folder for a new run (a name that is taken is an Error when `name` gave it, else a number is added), or
 // opens the one to resume. Throws Error where it cannot be written, and where another process writes there.
-OpenRunFolder open_run_folder(const RunConfig& config);
+OpenRunFolder open_run_folder(const RunFolderOptions& options);
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,0 +1,61 @@
+#include "core/optimise/judge.h"
+
+#include "core/base/error.h"
+#include "core/base/temporary_folder.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr double kBenchmarkSeconds = 60;  // then no further load, once there are enough rounds
+
+}  // namespace
+
+Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace) {
+  const Replay replay(model.graph, std::move(rules), trace);
+  return replay.prefix(replay.size());
+}
+
+Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options) {
+  const TemporaryFolder folder("rlgo-outcome");
+  const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
+  export_model(model, model.graph, files[0]);
+  export_model(model, after.graph, files[1]);
+  const cost::RunnableModel both[] = {{&model.graph, files[0]}, {&after.graph, files[1]}};
+  runtime.set_input_shapes(run_shapes(model));
+  Judgement verdict;
+  verdict.threads = runtime.threads();
+  verdict.runtime = fmt::format("{}, {}", runtime.name(), runtime.device());
+  verdict.checks = Verifier(model, files[0], runtime, options).check(after, files[1]);
+  if (const auto* why = refusal(verdict.checks); why != nullptr) {
+    fail("the rewritten graph does not compute the same ({}: {}); nothing is written. {}", why->by, to_text(*why),
+         why->finding == Finding::wrong
+             ? "This is a bug of a rule or of rlgo; please report the run folder"
+             : "Rules of fewer steps (--rules=-winograd) round less; --check.tolerance is what is allowed");
+  }
+  Benchmark benchmark(runtime, both[0]);
+  if (after.graph.hash() == model.graph.hash()) {
+    verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
+    return verdict;
+  }
+  verdict.latency = benchmark.measure(both[1], options.repeats, kBenchmarkSeconds);
+  return verdict;
+}
+
+std::string to_text(const Judgement& verdict) {
+  const Latency& latency = verdict.latency;
+  const std::string runtime =
+      fmt::format("{}, {} thread{}", verdict.runtime, verdict.threads, verdict.threads == 1 ? "" : "s");
+  std::string out = latency.ok() && latency.rounds == 0
+                        ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
+                        : fmt::format("end to end      {}\n", to_text(latency, runtime));
+  if (latency.ok() && latency.rounds > 0) {
+    out += fmt::format("result          {}; {} rounds after {} loads, interval with an error of 1 % at each end\n",
+                       latency.faster   ? "faster"
+                       : latency.slower ? "SLOWER than the unmodified graph"
+                                        : "not shown to be faster",
+                       latency.rounds, latency.loads);
+  }
+  return out + to_text(verdict.checks);
+}
+
+}  // namespace rlgo::optimise

@@ -1,0 +1,46 @@
+#include "learner/session/metric_row.h"
+
+namespace rlgo::learner {
+namespace {
+
+constexpr double kMegabyte = 1 << 20;
+
+}  // namespace
+
+MetricRow metric_row(const EpochReport& e, const LoopState& state, const BestGraph& best, const MemoryPeak& memory) {
+  MetricRow row = {{"epoch", e.epoch},
+                   {"seconds", state.seconds},
+                   {"steps", state.steps},
+                   {"episodes", state.episodes},
+                   {"best_cost_us", best.best_us()},
+                   {"episode_reward_mean", e.reward_mean},
+                   {"episode_reward_max", e.reward_max},
+                   {"episode_length_mean", e.length_mean},
+                   {"episode_cost_mean_us", e.cost_mean_us},
+                   {"episode_cost_best_us", e.cost_best_us},
+                   {"epoch_episodes", e.episodes},
+                   {"epoch_steps", e.steps},
+                   {"epoch_dream_steps", e.dream_steps},
+                   {"dropped_episodes", e.dropped},
+                   {"lost_episodes", e.lost},
+                   {"weights_version", e.version},
+                   {"lag_min", e.lag_min},
+                   {"lag_mean", e.lag_mean},
+                   {"lag_max", e.lag_max},
+                   {"collect_s", e.collect_s},
+                   {"update_s", e.update_s},
+                   {"waiting_share", e.waiting_share},
+                   {"steps_per_s", e.steps_per_s},
+                   {"actors", static_cast<int64_t>(e.actors)},
+                   {"bytes_in", static_cast<int64_t>(e.bytes_in)},
+                   {"bytes_out", static_cast<int64_t>(e.bytes_out)},
+                   {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) /
+                                                                         static_cast<double>(e.trajectory_steps)
+                                                                   : 0.0},
+                   {"host_memory_mb", memory.host_bytes / kMegabyte},
+                   {"device_memory_mb", memory.device_bytes / kMegabyte}};
+  for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
+  return row;
+}
+
+}  // namespace rlgo::learner
