@@ -1,16 +1,20 @@
 // The agent's network as a policy.
 #pragma once
 
+#include <optional>
+
 #include "actors/policy.h"
 #include "core/nets/agent.h"
+#include "core/nets/row_cache.h"
 
 namespace rlgo::actors {
 
 // Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in
-// place.
+// place. On the CPU a local encoder computes
+// only rows that it has not seen since then (nets::RowCache): the weights change by load() alone.
 class NetworkPolicy : public Policy {
  public:
-  explicit NetworkPolicy(nets::Agent network, int64_t version = 0) : network_(std::move(network)), version_(version) {}
+  explicit NetworkPolicy(nets::Agent network, int64_t version = 0);
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
   int64_t version() const override { return version_; }
@@ -18,7 +22,10 @@ class NetworkPolicy : public Policy {
   void load(std::string_view weights, int64_t version) override;
 
  private:
+  nets::GraphBatch collate(std::span<const mdp::Observation* const> observations);
+
   nets::Agent network_;
+  std::optional<nets::RowCache> rows_;  // of a local encoder on the CPU
   int64_t version_;
 };
 

@@ -101,6 +101,7 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
   learner::DreamAgentOptions options = config.dream;
   options.hybrid = config.agent == Agent::hybrid;
   options.world.encoder = config.network.encoder();
+  options.world.encoder.block = nets::Block::full;  // it reads the global latent alone
   options.controller.noop_bias = config.network.noop_bias;
   options.trainer.train_encoder = options.encoder == learner::EncoderSource::joint;
   const int length = options.length > 0 ? options.length : config.env.max_steps;

@@ -31,6 +31,13 @@ struct DistinctRows {
   torch::Tensor nodes_per_graph, edges_per_graph;  // [B, 1] float32
 };
 
+// What an encoder makes of a batch.
+struct Encoding {
+  torch::Tensor nodes;   // [N, width] N, E: of the batch
+  torch::Tensor edges;   // [E, width]
+  torch::Tensor global;  // [B, width] the latent z of the graph
+};
+
 // B graphs with N nodes, E edges, L legal locations in all. A "pair" is a (graph, rule) with at least one location; P
 // pairs, ordered by graph, then rule; locations are grouped by pair. Integers are int64, numbers float32.
 struct GraphBatch {
@@ -40,6 +47,10 @@ struct GraphBatch {
   // Where it is there, nodes and edges come as its rows alone: N and E count the rows of the last round, loc_node names
   // them, and node_op ... edge_graph are undefined.
   std::shared_ptr<DistinctRows> distinct;
+
+  // What the encoder would make of the batch, where that is known (row_cache.h; without edges): then node_op ...
+  // edge_graph are undefined, too.
+  std::shared_ptr<const Encoding> encoded;
 
   torch::Tensor node_op;     // [N]
   torch::Tensor node_feat;   // [N, node_features]
@@ -79,6 +90,10 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
 // again.
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    const RowTable& table, std::span<const RowIds* const> rows, torch::Device device = torch::kCPU);
+
+// The same where the encoder's result is known. The observations are not checked again. On the CPU.
+GraphBatch collate_encoded(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
+                           std::shared_ptr<const Encoding> encoded);
 
 // The state as RLFlow names it: the four-tuple (graph_tuple, rule_tuples, location_masks, rule_mask).
 struct GraphTuple {

@@ -129,6 +129,7 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
 }
 
 Encoding EncoderImpl::forward(const GraphBatch& batch) {
+  if (batch.encoded) return *batch.encoded;
   Encoding x;
   const auto block = [&](int round) -> GnBlock& { return blocks_[options_.shared ? 0 : static_cast<size_t>(round)]; };
   x.global = global_feat_(batch.globals);

@@ -15,12 +15,6 @@
 
 namespace rlgo::nets {
 
-struct Encoding {
-  torch::Tensor nodes;   // [N, width] N, E: of the batch
-  torch::Tensor edges;   // [E, width]
-  torch::Tensor global;  // [B, width] the latent z of the graph
-};
-
 // One GN block: edges, then nodes, then the global, each x' = LayerNorm(x + phi(inputs)) with phi a two-layer MLP. The
 // first layer, over the concatenated inputs, is split by input: W[e, v_r, v_s, u] = W_e e + (W_r v)_r + (W_s v)_s +
 // (W_u u), so that products with v and u are done once per node and graph rather than once per edge.

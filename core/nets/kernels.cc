@@ -4,13 +4,7 @@
 #include <cmath>
 #include <vector>
 
-// Several versions of a loop, of which the processor's best is taken. The results are the same: none reorders sums.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define RLGO_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define RLGO_CLONES
-#endif
+#include "core/nets/clones.h"
 
 namespace rlgo::nets::kernels {
 namespace {

@@ -42,6 +42,12 @@ void segment_log_softmax(T* out, const T* x, const int64_t* segment, int64_t row
 template <typename T>
 void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const int64_t* segment, int64_t rows);
 
+// out [rows, outputs] = x [rows, inputs] * weight [inputs, outputs] + bias [outputs] (nullptr: 0).
+void linear(float* out, const float* x, const float* weight, const float* bias, int64_t rows, int64_t inputs,
+            int64_t outputs);
+// Layer norm of each row of x [rows, width], in place, as LibTorch's with its default epsilon.
+void layer_norm(float* x, const float* scale, const float* shift, int64_t rows, int64_t width);
+
 // A table of rows and the row of it that each of some items takes.
 template <typename T>
 struct TableRows {

@@ -43,7 +43,7 @@ struct AgentOptions {
   bool both_directions = true;
   bool shared = false;
   double noop_bias = kNoopBias;  // -20..20
-  Block block = Block::full;
+  Block block = Block::local;
   EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared, block}; }
 };
 // Options gnn.*, policy.*.

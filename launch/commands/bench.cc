@@ -7,6 +7,8 @@
 #include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
+#include "core/nets/actor_critic.h"
+#include "core/nets/weights.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/bench_same.h"
 #include "launch/commands/bench_scale.h"
@@ -38,20 +40,25 @@ struct BenchOptions {
   int64_t variants = 8;
 };
 
-// Plays random legal actions, NO-OP left out, and times the environment alone, by the thread's processor time.
+// A random legal action, NO-OP left out.
+mdp::Action random_action(const mdp::Observation& observation, Rng& rng) {
+  std::vector<int32_t> legal;
+  for (size_t x = 0; x < observation.counts.size(); ++x) {
+    if (observation.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
+  }
+  if (legal.empty()) fail("no rule applies to this graph");
+  const int32_t rule = legal[rng.below(legal.size())];
+  return {rule, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[rule])))};
+}
+
+// Plays random actions, and times the environment alone, by the thread's processor time.
 double environment_steps_per_s(mdp::Env& env, double seconds) {
   Rng rng({1});
   mdp::Observation observation = env.reset(0);
   double spent = 0;
   int64_t steps = 0;
   while (spent < seconds) {
-    std::vector<int32_t> legal;
-    for (size_t x = 0; x < observation.counts.size(); ++x) {
-      if (observation.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
-    }
-    if (legal.empty()) fail("no rule applies to this graph");
-    const int32_t rule = legal[rng.below(legal.size())];
-    const mdp::Action action{rule, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[rule])))};
+    const auto action = random_action(observation, rng);
     const ThreadStopwatch watch;
     auto result = env.step(action);
     observation = result.terminal || result.truncated ? env.reset(0) : std::move(result.observation);
@@ -61,19 +68,37 @@ double environment_steps_per_s(mdp::Env& env, double seconds) {
   return static_cast<double>(steps) / spent;
 }
 
-// Milliseconds for one observation where `batch` of them are decided together.
-double inference_ms(actors::Policy& policy, const mdp::Observation& observation, int batch, double seconds) {
-  std::vector<const mdp::Observation*> seen(batch, &observation);
+struct PolicySpeed {
+  int64_t steps = 0;
+  double ms = 0;     // of a decision, by the thread's processor time
+  double worst = 0;  // largest difference of its log-probabilities and values from those of a full pass; relative
+};
+
+// Decisions along random rewriting, one graph at a time. `network`: a copy of the policy's.
+PolicySpeed policy_speed(actors::Policy& policy, nets::AgentImpl& network, mdp::Env& env, double seconds) {
   Rng rng({2});
-  std::vector<Rng*> rngs(batch, &rng);
-  policy.act(seen, rngs);
-  const Stopwatch watch;
-  int64_t calls = 0;
-  do {
-    policy.act(seen, rngs);
-    ++calls;
-  } while (watch.seconds() < seconds);
-  return watch.seconds() * 1e3 / static_cast<double>(calls * batch);
+  PolicySpeed result;
+  mdp::Observation observation = env.reset(0);
+  double spent = 0;
+  const auto compare = [&](float a, float b) {
+    result.worst = std::max(result.worst, static_cast<double>(std::abs(a - b)) / std::max(1.0, std::abs(double{b})));
+  };
+  for (; spent < seconds; ++result.steps) {
+    const mdp::Observation* seen[] = {&observation};
+    Rng stream({3, static_cast<uint64_t>(result.steps)});
+    Rng* streams[] = {&stream};
+    const ThreadStopwatch watch;
+    const auto decision = policy.act(seen, streams).at(0);
+    spent += watch.us() * 1e-6;
+    const torch::NoGradGuard no_gradients;
+    const auto full = network.evaluate(nets::collate(observation, network.spec()), {&decision.action, 1});
+    compare(decision.log_prob_rule + decision.log_prob_location, full.log_prob().item<float>());
+    compare(decision.value_rule, full.value_rule.item<float>());
+    auto next = env.step(random_action(observation, rng));
+    observation = next.terminal || next.truncated ? env.reset(0) : std::move(next.observation);
+  }
+  result.ms = spent * 1e3 / static_cast<double>(result.steps);
+  return result;
 }
 
 class Keep : public actors::Sink {
@@ -126,13 +151,13 @@ Json bench_learner(const Output& output, const RunConfig& given,
   output.say(
       fmt::format("  one actor          {:8.0f} steps/s (environment and policy, {} environments side by side)\n",
                   own.collected_per_s, given.envs_per_actor));
-  output.say(fmt::format("  learner            {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
+  output.say(fmt::format("learner              {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
                          own.trained_per_s, given.ppo.epochs, name_of(given.network.block, nets::kBlocks)));
   const double full = measure(nets::Block::full, false).trained_per_s;
   const double plain = measure(nets::Block::local, false).trained_per_s;
   const double distinct = measure(nets::Block::local, true).trained_per_s;
   output.say(
-      fmt::format("  learner, by block  full {:.0f}, local {:.0f} ({:.1f} times), local with equal rows computed once "
+      fmt::format("learner, by block    full {:.0f}, local {:.0f} ({:.1f} times), local with equal rows computed once "
                   "{:.0f} ({:.1f} "
                   "times)\n",
                   full, plain, plain / full, distinct, distinct / full));
@@ -191,14 +216,19 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
   const double steps_per_s = environment_steps_per_s(env, seconds);
   output.say(fmt::format("  environment        {:8.0f} steps/s (match, apply, cost, observation; policy excluded)\n",
                          steps_per_s));
-  auto player = make_player(config, make_envs(config, model.graph, rules, prices, exec::Device(), 1), false);
-  const auto& policy = player.policy;
-  policy->load(make_algorithm({config, env.spec(), exec::Device(), {}, {}})->weights(), 0);
   Json inference = Json::array();
-  for (int batch : {1, 8}) {
-    const double ms = inference_ms(*policy, observation, batch, seconds / 2);
-    output.say(fmt::format("  policy, batch {}    {:8.2f} ms an observation\n", batch, ms));
-    inference.push_back({{"batch", batch}, {"observation_us", 1e3 * ms}});
+  for (const auto block : {nets::Block::full, nets::Block::local}) {
+    RunConfig one = config;
+    one.network.block = block;
+    const auto player = make_player(one, make_envs(one, model.graph, rules, prices, exec::Device(), 1), false);
+    nets::ActorCritic network(player.envs->spec(), one.network, one.seed);
+    player.policy->load(nets::pack(*network), 0);
+    const auto speed = policy_speed(*player.policy, *network, env, seconds / 2);
+    const std::string which(name_of(block, nets::kBlocks));
+    output.say(
+        fmt::format("  policy, {:<5}      {:8.3f} ms a decision; of {} none is further than {:.1e} from a full pass\n",
+                    which, speed.ms, speed.steps, speed.worst));
+    inference.push_back({{"block", which}, {"decision_us", 1e3 * speed.ms}, {"difference", speed.worst}});
   }
   const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
   Json out = bench_learner(output, config, [&] {

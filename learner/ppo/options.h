@@ -12,7 +12,7 @@ struct PpoOptions {
   double learning_rate = 5e-4;  // of Adam, (0, 1]
   double adam_epsilon = 1e-5;
   int epochs = 4;              // passes over the data, >= 1
-  int minibatch = 64;          // transitions, >= 1
+  int minibatch = 256;         // transitions, >= 1
   int segment = 16;            // with distinct rows: successive transitions that are shuffled as one, >= 1
   bool distinct_rows = true;   // equal rows of a local encoder are computed once per minibatch
   double entropy = 0.01;       // weight of the entropy bonus, >= 0

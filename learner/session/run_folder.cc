@@ -13,7 +13,10 @@ std::string run_options(const fs::path& path) {
   const RunFolder folder{path};
   if (!fs::exists(folder.config()))
     fail("{}: is no run folder (it has no config.cfg); run folders are runs/NAME", path.string());
-  return read_file(folder.config());
+  auto text = read_file(folder.config());
+  // A run that began before there was a choice had the full block.
+  if (("\n" + text).find("\ngnn.block =") == std::string::npos) text.insert(0, "gnn.block = full\n");
+  return text;
 }
 
 // A folder for a new run, locked; nothing where a run is there already, or begins there.

@@ -24,7 +24,8 @@ struct RunFolder {
   std::filesystem::path report() const { return path / "report.html"; }
 };
 
-// Text of config.cfg of a run that exists. Throws Error where `path` is no run folder.
+// Text of config.cfg of a run that exists, with what options that came later stood for. Throws Error where `path` is no
+// run folder.
 std::string run_options(const std::filesystem::path& path);
 // A run folder that no other process writes to as long as this lives.
 struct OpenRunFolder {

@@ -113,7 +113,7 @@ def traces(folder):
 def bench(folder):
     """bench prints a figure for every part"""
     text = rlgo("bench", "--graphs", "toy_conv", "--bench.seconds", 0.1, "--gnn.width", 8, "--train.steps-per-epoch", 30, cwd=folder).stdout
-    for part in ("environment", "policy, batch 1", "policy, batch 8", "one actor", "learner"):
+    for part in ("environment", "policy, full", "policy, local", "one actor", "learner"):
         found = re.search(rf"^ *{part} +([0-9.]+) ", text, re.M)
         assert found and float(found[1]) > 0, text
     assert not list(folder.iterdir())

@@ -1,0 +1,75 @@
+// Linear maps and norms over a few rows, for one thread: LibTorch's would spend more on the call than on the numbers.
+#include <cmath>
+
+#include "core/nets/clones.h"
+#include "core/nets/kernels.h"
+
+namespace rlgo::nets::kernels {
+namespace {
+
+constexpr int64_t kColumns = 16;
+
+// Rows times columns of the result, held in registers.
+template <int64_t Rows>
+inline __attribute__((always_inline)) void tile(float* out, const float* x, const float* weight, const float* bias,
+                                                int64_t inputs, int64_t outputs) {
+  float sums[Rows][kColumns];
+  for (int64_t r = 0; r < Rows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) sums[r][c] = bias == nullptr ? 0 : bias[c];
+  }
+  for (int64_t k = 0; k < inputs; ++k) {
+    const float* __restrict row = weight + k * outputs;
+    for (int64_t r = 0; r < Rows; ++r) {
+      const float factor = x[r * inputs + k];
+      for (int64_t c = 0; c < kColumns; ++c) sums[r][c] += factor * row[c];
+    }
+  }
+  for (int64_t r = 0; r < Rows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) out[r * outputs + c] = sums[r][c];
+  }
+}
+
+template <int64_t Rows>
+inline __attribute__((always_inline)) void row_block(float* out, const float* x, const float* weight, const float* bias,
+                                                     int64_t inputs, int64_t outputs) {
+  int64_t c = 0;
+  for (; c + kColumns <= outputs; c += kColumns)
+    tile<Rows>(out + c, x, weight + c, bias == nullptr ? nullptr : bias + c, inputs, outputs);
+  for (; c < outputs; ++c) {
+    for (int64_t r = 0; r < Rows; ++r) {
+      float sum = bias == nullptr ? 0 : bias[c];
+      for (int64_t k = 0; k < inputs; ++k) sum += x[r * inputs + k] * weight[k * outputs + c];
+      out[r * outputs + c] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+RLGO_FUSED_CLONES void linear(float* out, const float* x, const float* weight, const float* bias, int64_t rows,
+                              int64_t inputs, int64_t outputs) {
+  constexpr int64_t kRows = 4;
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows)
+    row_block<kRows>(out + r * outputs, x + r * inputs, weight, bias, inputs, outputs);
+  for (; r < rows; ++r) row_block<1>(out + r * outputs, x + r * inputs, weight, bias, inputs, outputs);
+}
+
+RLGO_CLONES void layer_norm(float* x, const float* scale, const float* shift, int64_t rows, int64_t width) {
+  constexpr double kEpsilon = 1e-5;
+  for (int64_t r = 0; r < rows; ++r) {
+    float* row = x + r * width;
+    double sum = 0, square = 0;
+    for (int64_t c = 0; c < width; ++c) sum += static_cast<double>(row[c]);
+    const double mean = sum / static_cast<double>(width);
+    for (int64_t c = 0; c < width; ++c) {
+      const double d = static_cast<double>(row[c]) - mean;
+      square += d * d;
+    }
+    const auto by = static_cast<float>(1 / std::sqrt(square / static_cast<double>(width) + kEpsilon));
+    const auto center = static_cast<float>(mean);
+    for (int64_t c = 0; c < width; ++c) row[c] = (row[c] - center) * by * scale[c] + shift[c];
+  }
+}
+
+}  // namespace rlgo::nets::kernels
