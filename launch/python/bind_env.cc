@@ -1,10 +1,12 @@
 // Environments: single ones, and many stepped by threads.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
+#include "core/base/stopwatch.h"
 #include "core/base/usage.h"
 #include "core/env/features.h"
 #include "core/ops/op.h"
@@ -112,6 +114,19 @@ nb::dict validate(const PyEnv& e) {
   out["error"] = error;
   out["steps"] = env.trace().size();
   return out;
+}
+
+// Seconds that the environment below takes for these actions, observations included: what tests/bench/gym_env.py
+// compares with. Episodes begin anew where they end.
+double time_steps(const PyEnv& e, const std::vector<std::pair<int32_t, int32_t>>& actions) {
+  const auto env = e.env->env().fork();
+  env->reset(0);
+  const Stopwatch watch;
+  for (const auto& [rule, location] : actions) {
+    const auto result = env->step({rule, location});
+    if (result.terminal || result.truncated) env->reset(0);
+  }
+  return watch.seconds();
 }
 
 std::vector<Outcome> step_batch(BatchStepper& batch, const std::vector<mdp::Action>& actions,
@@ -222,6 +237,7 @@ void bind_single(nb::module_& m) {
         for (const auto& a : e.env->env().trace()) out.emplace_back(a.rule, a.location);
         return out;
       });
+  m.def("time_steps", &time_steps, nb::arg("env"), nb::arg("actions"), released);
   m.def("make_env", &make, nb::arg("graph"), nb::arg("rules"), nb::arg("cost"), nb::arg("reward"), nb::arg("max_steps"),
         nb::arg("max_locations"), nb::arg("weights"), nb::arg("room"), released);
 }
@@ -269,6 +285,14 @@ void bind_env(nb::module_& m) {
   bind_outcome(m);
   bind_single(m);
   bind_batch(m);
+  // R4 times whole graphs, which only training does.
+  m.def("rewards", [] {
+    std::vector<std::string> all;
+    for (const auto& reward : env::kRewards) {
+      if (reward.value != env::Reward::measured) all.emplace_back(reward.name);
+    }
+    return all;
+  });
   const auto names = [](std::span<const std::string_view> all) {
     return std::vector<std::string>(all.begin(), all.end());
   };

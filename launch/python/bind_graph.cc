@@ -1,6 +1,9 @@
 // Graphs and the zoo.
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/draw/layout.h"
 #include "core/draw/svg.h"
 #include "core/graph/text.h"
 #include "core/onnx/onnx.h"
@@ -62,30 +65,51 @@ std::map<std::string, int> operators(const PyGraph& graph) {
 }
 
 // What `graph` does not share with `before` is marked; ids live on through rewriting.
-std::string svg(const PyGraph& graph, const PyGraph* before, bool only_changed) {
+graph::Picture marked(const PyGraph& graph, const PyGraph* before, bool only_changed) {
   graph::PictureOptions options;
   if (before != nullptr) {
     options.mark = [before](graph::NodeId id) -> std::string_view { return before->graph.contains(id) ? "" : "added"; };
     options.only_marked = only_changed;
   }
-  return graph::to_svg(graph::picture(graph.graph, options));
+  return graph::picture(graph.graph, options);
 }
 
-// Boxes and arrows, for those who draw by themselves.
-nb::dict drawing(const PyGraph& graph) {
-  const graph::Picture picture = graph::picture(graph.graph);
-  nb::list boxes, arrows;
-  for (const auto& box : picture.boxes) {
+std::string svg(const PyGraph& graph, const PyGraph* before, bool only_changed) {
+  return graph::to_svg(marked(graph, before, only_changed));
+}
+
+// Boxes with places (of their centres) and sizes, and the ways of arrows, for those who draw by themselves; in pixels.
+nb::dict drawing(const PyGraph& graph, const PyGraph* before) {
+  constexpr double kLetter = 7, kMargin = 12, kHeight = 22;
+  const graph::Picture picture = marked(graph, before, false);
+  std::vector<graph::Size> sizes;
+  for (const auto& box : picture.boxes)
+    sizes.push_back({kLetter * static_cast<double>(box.title.size()) + 2 * kMargin, kHeight});
+  std::set<std::pair<int, int>> arrows;  // without doubles
+  for (const auto& arrow : picture.arrows) arrows.emplace(arrow.from, arrow.to);
+  const std::vector<std::pair<int, int>> ways(arrows.begin(), arrows.end());
+  const graph::Layout layout = graph::layered_layout(sizes, ways);
+  nb::list boxes, routes;
+  for (size_t k = 0; k < picture.boxes.size(); ++k) {
     nb::dict one;
-    one["title"] = box.title;
-    one["lines"] = box.lines;
-    one["look"] = box.look;
+    one["title"] = picture.boxes[k].title;
+    one["look"] = picture.boxes[k].look;
+    one["x"] = layout.centres[k].x;
+    one["y"] = layout.centres[k].y;
+    one["width"] = sizes[k].width;
+    one["height"] = sizes[k].height;
     boxes.append(one);
   }
-  for (const auto& arrow : picture.arrows) arrows.append(nb::make_tuple(arrow.from, arrow.to));
+  for (const auto& route : layout.routes) {
+    nb::list points;
+    for (const auto& point : route) points.append(nb::make_tuple(point.x, point.y));
+    routes.append(points);
+  }
   nb::dict all;
   all["boxes"] = boxes;
-  all["arrows"] = arrows;
+  all["routes"] = routes;
+  all["width"] = layout.width;
+  all["height"] = layout.height;
   return all;
 }
 
@@ -105,7 +129,7 @@ void bind_graph(nb::module_& m) {
       .def("__copy__", [](const PyGraph& g) { return g; })
       .def("to_text", [](const PyGraph& g) { return graph::to_text(g.graph); })
       .def("svg", &svg, nb::arg("before").none() = nullptr, nb::arg("only_changed") = false)
-      .def("drawing", &drawing)
+      .def("drawing", &drawing, nb::arg("before").none() = nullptr)
       .def("save", &save, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
   m.def(
       "load_graph",
