@@ -1,11 +1,11 @@
 """Rewriting graphs as a Gymnasium environment, for agents of your own (docs/gymnasium.md).
 
-    import gymnasium
+    import gymnasium, rlgo.gym
     env = gymnasium.make("rlgo/Rewrite-v0", graph="resnet50", cost="cpu", reward="R1")
     observation, info = env.reset(seed=0)
     observation, reward, terminated, truncated, info = env.step(env.unwrapped.sample_legal())
 
-Installing rlgo makes the name known to Gymnasium; from a source tree, importing rlgo.gym does.
+Importing rlgo.gym makes the name known to Gymnasium; so does gymnasium.make("rlgo.gym:rlgo/Rewrite-v0").
 """
 
 from .._core import edge_feature_names, global_feature_names, node_feature_names, operator_names
