@@ -1,10 +1,13 @@
 #include "launch/train/policy_prior.h"
 
+#include <optional>
+
 #include "core/base/error.h"
 #include "core/env/features.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/actor_critic.h"
 #include "core/nets/batch.h"
+#include "core/nets/row_cache.h"
 #include "learner/checkpoint.h"
 #include "learner/ppo/trainer_checkpoint.h"
 #include "learner/session/run_folder.h"
@@ -16,7 +19,9 @@ namespace {
 class NetworkPrior : public search::PolicyPrior {
  public:
   NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost)
-      : network_(std::move(network)), cost_(std::move(cost)), features_(cost_) {}
+      : network_(std::move(network)), cost_(std::move(cost)), features_(cost_) {
+    if (network_->local_encoder()) rows_.emplace(*network_);
+  }
 
   Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
               const search::Position& at) override {
@@ -27,7 +32,8 @@ class NetworkPrior : public search::PolicyPrior {
     const env::Progress progress{at.initial_us, at.current_us, at.best_us};
     const auto seen = features_.observe(graph, walk.places(), matches.rules().size(), progress);
     const torch::NoGradGuard no_gradients;
-    const auto batch = nets::collate(seen, network_->spec());
+    const mdp::Observation* const one[] = {&seen};
+    const auto batch = rows_ ? rows_->collate(one) : nets::collate(seen, network_->spec());
     const auto policy = network_->policy(batch, network_->encode(batch));
     const auto rule = policy.rule.accessor<float, 2>();
     const auto location = policy.location.accessor<float, 1>();
@@ -45,6 +51,7 @@ class NetworkPrior : public search::PolicyPrior {
 
  private:
   nets::ActorCritic network_;
+  std::optional<nets::RowCache> rows_;  // of a local encoder
   std::shared_ptr<cost::CostModel> cost_;
   env::FeatureBuilder features_;
 };
