@@ -88,6 +88,15 @@ struct MeasuredCosts {
   std::function<void(MeasureWatch)> set_watch;
 };
 
+// Whole models under one setting of the runtime's own switches.
+struct SwitchTiming {
+  std::string level;       // of graph optimisation, as the runtime calls it: "extended"
+  int threads = 1;         // that share the work of one run
+  bool usual = false;      // the setting of all other measurements
+  std::vector<double> us;  // of each model, median of elapsed times; 0: not measured
+  std::string error;       // why there are none
+};
+
 // Not thread-safe.
 class Runtime {
  public:
@@ -109,6 +118,12 @@ class Runtime {
   virtual MeasuredCosts measure() = 0;
   // Latency of whole models. The first is the one to compare with. Failures of single models are told in the result.
   virtual Comparison compare(std::span<const RunnableModel> models, const CompareOptions& options) = 0;
+  // Whole models under each setting of the runtime's own switches, in about `seconds`; nothing where it has none.
+  virtual std::vector<SwitchTiming> switches(std::span<const RunnableModel> models, double seconds) {
+    static_cast<void>(models);
+    static_cast<void>(seconds);
+    return {};
+  }
   // What models answer to the same made-up inputs (number `set`), one run each.
   virtual std::vector<Outputs> outputs(std::span<const RunnableModel> models, int set) = 0;
 };

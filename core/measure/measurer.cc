@@ -144,6 +144,7 @@ struct Measurer::Impl {
       hello.device = answer.at("device").get<std::string>();
       hello.threads = answer.at("threads").get<int>();
       hello.outputs = answer.value("outputs", false);
+      hello.switches = answer.value("switches", false);
       hello.pool_context = answer.value("pool_context", false);
     } catch (const Json::exception&) {
       throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
@@ -368,18 +369,10 @@ std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set
   std::vector<Outputs> out(models.size());
   std::string why = impl_->hello.outputs ? "the measurer failed too often" : "the measurer answers no outputs";
   if (impl_->hello.outputs && usable()) {
-    Json request{{"do", "outputs"},
-                 {"models", texts(models)},
-                 {"folder", folder.string()},
-                 {"seed", impl_->options.seed + static_cast<uint64_t>(set)}};
-    if (!impl_->shapes.empty()) request["shapes"] = impl_->shapes;
-    if (!impl_->values.empty()) request["values"] = impl_->values;
+    const Json request{{"do", "outputs"}, {"models", texts(models)}, {"folder", folder.string()}};
     try {
-      out = read_outputs(impl_->request(request).dump(), models.size());
+      out = read_outputs(ask(request.dump(), set), models.size());
       why.clear();
-    } catch (const ChildFailure& failure) {
-      why = impl_->describe(failure);
-      impl_->note(failure);
     } catch (const Error& e) {
       why = e.what();
     }
@@ -389,10 +382,17 @@ std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set
   return out;
 }
 
-fs::path export_temporary(Measurer& measurer, const graph::Graph& graph, const onnx_io::Folded& folded, int opset) {
-  fs::path path = measurer.temporary("model");
-  onnx_io::export_graph(graph, folded, path, opset);
-  return path;
+std::string Measurer::ask(const std::string& text, int set) {
+  Json request = Json::parse(text);
+  request["seed"] = impl_->options.seed + static_cast<uint64_t>(set);
+  if (!impl_->shapes.empty()) request["shapes"] = impl_->shapes;
+  if (!impl_->values.empty()) request["values"] = impl_->values;
+  try {
+    return impl_->request(request).dump();
+  } catch (const ChildFailure& failure) {
+    impl_->note(failure);
+    fail("{}", impl_->describe(failure));
+  }
 }
 
 }  // namespace rlgo::measure

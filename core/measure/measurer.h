@@ -38,6 +38,7 @@ struct Hello {
   std::string device;   // "AMD EPYC"
   int threads = 1;
   bool outputs = false;       // answers requests for outputs
+  bool switches = false;      // answers requests for settings of its own switches
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
@@ -80,6 +81,9 @@ class Measurer {
   // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
   std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set);
 
+  // Sends a JSON object {"do": ...} with seed (options().seed + `set`), shapes and values added; the answer. Throws
+  // Error where there is none.
+  std::string ask(const std::string& request, int set = 0);
   // A path in the measurer's own folder, which is removed with it; different at each call.
   std::filesystem::path temporary(std::string_view stem);
   // Crashes, hangs and nonsense so far.

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/measure/group_cost.h"
+#include "core/measure/switches.h"
 
 namespace rlgo::measure {
 namespace {
@@ -30,6 +31,10 @@ cost::MeasuredCosts ChildRuntime::measure() {
 cost::Comparison ChildRuntime::compare(std::span<const cost::RunnableModel> models,
                                        const cost::CompareOptions& options) {
   return measurer_->compare(files_of(models), options);
+}
+
+std::vector<cost::SwitchTiming> ChildRuntime::switches(std::span<const cost::RunnableModel> models, double seconds) {
+  return measure_switches(*measurer_, files_of(models), seconds);
 }
 
 std::vector<cost::Outputs> ChildRuntime::outputs(std::span<const cost::RunnableModel> models, int set) {

@@ -22,6 +22,7 @@ class ChildRuntime : public cost::Runtime {
   // The model is a GroupCost.
   cost::MeasuredCosts measure() override;
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;
+  std::vector<cost::SwitchTiming> switches(std::span<const cost::RunnableModel> models, double seconds) override;
   std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int set) override;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "core/optimise/model.h"
 #include "core/optimise/sequential.h"
+#include "core/optimise/switches.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -59,6 +60,24 @@ Json operators(const Result& result) {
   return out;
 }
 
+Json switches(const Result& result) {
+  if (result.switches.empty()) return nullptr;
+  const auto* best = best_switch(result.switches);
+  const auto number = [](double us) { return us > 0 ? Json(us) : Json(); };
+  Json settings = Json::array(), chosen;
+  for (const auto& s : result.switches) {
+    const bool two = s.us.size() > 1;
+    if (&s == best) chosen = settings.size();
+    settings.push_back({{"level", s.level},
+                        {"threads", s.threads},
+                        {"usual", s.usual},
+                        {"before_us", s.us.empty() ? Json() : number(s.us.front())},
+                        {"after_us", two ? number(s.us.back()) : Json()},
+                        {"error", s.error}});
+  }
+  return {{"best", std::move(chosen)}, {"settings", std::move(settings)}};
+}
+
 Json phases(const Result& result) {
   Json out = Json::array();
   for (const PhaseTime& phase : result.phases) out.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
@@ -108,6 +127,7 @@ Json to_json(const Result& result) {
                  {"table", result.costs_file.string()}};
   out["checks"] = to_json(result.checks);
   out["rewrites"] = report::trace_json(*result.rules, best.trace, result.step_us);
+  out["switches"] = switches(result);
   out["nodes"] = {{"before", result.before.size()}, {"after", best.graph.size()}};
   out["operators"] = operators(result);
   out["candidates"] = candidates(result);

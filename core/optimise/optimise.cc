@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kLeastCompareRounds = 5;
-constexpr int kFinalLoads = 4;    // of the final comparison, at least
-constexpr int kCheckedRuns = 24;  // of models, about, that the checks of outputs take
+constexpr int kFinalLoads = 4;            // of the final comparison, at least
+constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
+constexpr int kCheckedRuns = 24;          // of models, about, that the checks of outputs take
 
 // Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
@@ -150,6 +151,14 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
                                         result.interrupted ? 0 : std::max(0.0, clock.left()));
 }
 
+void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, OptimiseClock& clock, Result& result) {
+  if (!options.switches || result.interrupted) return;
+  std::vector<cost::RunnableModel> models = {{&result.before, options.model.graph}};
+  if (result.touched && result.end_to_end.ok()) models.push_back(result.best().runnable());
+  clock.phase("the runtime's switches", "the runtime's switches");
+  result.switches = runtime.switches(models, kSwitchesSeconds);
+}
+
 // What may be timed: operators until candidates->timing_s() at the latest.
 cost::MeasureWatch until_timing_ends(OptimiseClock& clock, const Candidates* const& candidates) {
   return [&clock, &candidates](size_t done, size_t of) {
@@ -217,6 +226,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   tell_costs(*costs.model, result);
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);
+  measure_switches(options, *runtime, clock, result);
   conclude(options, result);
   clock.phase("writing", "writing");
   if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);

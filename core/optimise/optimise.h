@@ -27,6 +27,7 @@ struct OptimiseOptions {
   int max_locations = 200;          // of a rule and graph that a search tries
   int64_t budget = 1'000'000;       // matches that a search may try
   std::vector<std::string> inputs;  // "NAME=VALUE": what inputs hold when whole models run
+  bool switches = true;             // the runtime's own switches are measured at the end
   bool force = false;               // writes also what is not faster
 };
 

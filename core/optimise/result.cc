@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
+#include "core/optimise/switches.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -150,6 +151,7 @@ std::string to_text(const Result& result) {
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
                                   milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));
   out += end_to_end_text(result);
+  out += to_text(result.switches);
   out += result.touched ? to_text(result.checks) : "equivalence     unchanged: nothing to check\n";
   out += line("result", fmt::format("{}{}", result.verdict, result.interrupted ? " (interrupted)" : ""));
   out += line("time", time_text(result));

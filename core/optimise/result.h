@@ -100,6 +100,7 @@ struct Result {
   std::vector<double> before_op_us, after_op_us;  // cost by node id
   std::vector<Check> checks;                      // of the chosen one
   bool checked = false;                           // they compared something, and nothing differs
+  std::vector<cost::SwitchTiming> switches;       // of the file that was given and, where it differs, the chosen one
   Latency end_to_end;                             // of the file that was given and the chosen candidate
   bool touched = true;                            // false: the chosen candidate is the model as it was read
   bool improved = false, interrupted = false, written = false, forced = false;
@@ -126,8 +127,8 @@ std::string milliseconds(double us);
 std::string to_text(const std::vector<Check>& checks);
 // "largest relative error 2e-14 (value of conv2d 'c1'), allowed 1e-09".
 std::string to_text(const Check& check);
-// Four lines, the verdict first: "1.42x faster (1.38 to 1.46), same outputs (4 checks; ...)". `brief`: that line alone.
-// `report`: the page that was written; "" for none.
+// Five lines at most, the verdict first: "1.42x faster (1.38 to 1.46), same outputs (4 checks; ...)". `brief`: that
+// line alone. `report`: the page that was written; "" for none.
 std::string to_summary(const Result& result, bool brief, const std::string& report);
 // All that is known: lines of "name   text".
 std::string to_text(const Result& result);

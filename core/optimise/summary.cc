@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/result.h"
+#include "core/optimise/switches.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -18,6 +19,7 @@ std::string times(double ratio) {
 
 // "same outputs (4 checks; largest error 1.01e-06 of 0.01 allowed)".
 std::string checks_text(const Result& result) {
+  if (!result.touched) return "unchanged";
   size_t made = 0;
   size_t limited = 0;            // those that do not see everything
   const Check* worst = nullptr;  // the closest to what it may be
@@ -74,6 +76,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   out += "  " + latency_text(result) + "\n";
   if (!result.sizes.empty()) out += "  made-up sizes do not run; these do: " + result.sizes + "\n";
   out += "  " + rewrites_text(result) + "\n";
+  if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
                      : result.out.empty() ? "nothing written (no -o)"

@@ -78,6 +78,8 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
   o.text("target.python", r.config.cost.target.python,
          "Python that runs the shipped measurers; none: the one of set-up, else python3");
+  o.flag("switches", r.options.switches,
+         "measure the runtime's own switches at the end, in about 1.5 s: levels of graph optimisation, threads");
   optimise::declare(o, r.options.check);
 }
 

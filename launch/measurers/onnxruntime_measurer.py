@@ -86,11 +86,23 @@ class OnnxRuntime:
         if self.shared_pool:
             self.ort.set_global_thread_pool_sizes(threads, 1)
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
-                "threads": threads, "outputs": True, "pool_context": True}
+                "threads": threads, "outputs": True, "switches": True, "pool_context": True}
 
-    def load(self, path, generator, probe, shapes, values):
+    def settings(self):
+        """Levels of graph optimisation, with the threads of all other times, one, and all cores; the usual ones first."""
+        cores = len(os.sched_getaffinity(0))
+        return [{"level": level, "threads": threads, "usual": level == "all" and threads == self.threads}
+                for threads in sorted({1, self.threads, cores}, key=lambda n: (n != self.threads, n)) for level in ("all", "extended", "basic", "disable")]
+
+    def load(self, path, generator, probe, shapes, values, setting=None):
         options = self.ort.SessionOptions()
-        if self.shared_pool:
+        if setting:
+            levels = self.ort.GraphOptimizationLevel
+            options.graph_optimization_level = {"all": levels.ORT_ENABLE_ALL, "extended": levels.ORT_ENABLE_EXTENDED,
+                                                "basic": levels.ORT_ENABLE_BASIC, "disable": levels.ORT_DISABLE_ALL}[setting["level"]]
+            options.intra_op_num_threads = setting["threads"]
+            options.inter_op_num_threads = 1
+        elif self.shared_pool:
             options.use_per_session_threads = False
         else:
             options.intra_op_num_threads = self.threads

@@ -6,7 +6,8 @@ A runtime is an object with
         `shapes`: of inputs by name, where the model leaves them open; `values`: numbers that inputs by name are to have
 and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were made up at load), layout_share() (the part of its time, 0 to
 1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
-runtime whose models have none leaves `outputs` out of its greeting).
+runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
+    settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
 """
 import gc
 import json
@@ -220,6 +221,36 @@ class Server:
                 results.append({"error": f"{type(error).__name__}: {error}"[:2000]})
         return results
 
+    def switches(self, request):
+        """Elapsed times of whole models under each of the runtime's settings: one after the other, forwards and then backwards (drift
+        meets all alike), until the time is over."""
+        import numpy
+
+        begin, seconds = time.monotonic(), request["seconds"]
+        settings = self.runtime.settings()
+        places = [(s, m) for s in range(len(settings)) for m in range(len(request["models"]))]
+        share = seconds / (2 * len(places))
+        samples, errors = {place: [] for place in places}, {}
+        for s, m in places + places[::-1]:
+            if s in errors or time.monotonic() - begin > seconds:
+                continue
+            self.say(id=request["id"], at=m)
+            until = time.monotonic() + share
+            try:
+                model = self.runtime.load(request["models"][m], numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
+                                          request.get("values", {}), settings[s])
+                model.run()
+                model.run()
+                while len(samples[s, m]) < 2 or time.monotonic() < until:
+                    start = time.perf_counter_ns()
+                    model.run()
+                    samples[s, m].append((time.perf_counter_ns() - start) / 1000.0)
+            except Exception as error:  # of any kind: it is this setting's result
+                errors[s] = f"{type(error).__name__}: {error}"[:2000]
+        us = {place: float(numpy.median(found)) if found else None for place, found in samples.items()}
+        return [setting | {"us": [us[s, m] for m in range(len(request["models"]))], "error": errors.get(s, "")}
+                for s, setting in enumerate(settings)]
+
     def answer(self, request):
         what = request["do"]
         if what == "hello":
@@ -231,6 +262,8 @@ class Server:
             return {"results": self.time_models(request, probe=what == "measure")}
         if what == "outputs":
             return {"results": self.outputs(request)}
+        if what == "switches":
+            return {"settings": self.switches(request)}
         raise ValueError(f"unknown request '{what}'")
 
     def serve(self):

@@ -48,6 +48,19 @@ def optimise(folder):
     assert {"name": "conv2d", "before": 2, "after": 1} in found["operators"]
 
 
+def switches(folder):
+    """ONNX Runtime: original and result at four levels, one thread and all cores; one usual setting; off by an option"""
+    two_convs(folder / "toy.onnx")
+    command = ["optimise", "toy.onnx", "-o", "f.onnx", "--target", "onnxruntime", "--json", "s.json", *BRIEF]
+    done = rlgo(*command, cwd=folder)
+    found = read(folder / "s.json", "optimise")["switches"]
+    assert {s["level"] for s in found["settings"]} == {"all", "extended", "basic", "disable"}, found
+    assert [s["usual"] for s in found["settings"]].count(True) == 1 and found["settings"][0]["before_us"] > 0 < found["settings"][0]["after_us"], found
+    assert len(done.stdout.splitlines()) == 5 and "the runtime's" in done.stdout, done.stdout
+    rlgo(*command, "--switches=no", cwd=folder)
+    assert read(folder / "s.json", "optimise")["switches"] is None
+
+
 def nothing_found(folder):
     """status 3: the document says so too, and nothing is written"""
     two_convs(folder / "toy.onnx")
@@ -142,4 +155,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, nothing_found, search, training, dream, model, verified, bench, errors)
+    main(schemas_are_valid, optimise, switches, nothing_found, search, training, dream, model, verified, bench, errors)
