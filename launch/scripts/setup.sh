@@ -2,7 +2,7 @@
 # Makes a Debian 12 machine ready to build and run rlgo. Safe to repeat: what is there already is recognised, in under
 # two seconds when all is. Called by launch/run.sh and launch/test.sh; can be called alone.
 #
-#   1. Debian packages (as root, or with sudo)
+#   1. Debian packages of launch/packages.txt (as root, or with sudo)
 #   2. cache/venv           Python environment with LibTorch: launch/requirements.txt, and requirements-cuda.txt where a
 #                           CUDA 13 toolkit is found
 #   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
@@ -16,13 +16,10 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-PACKAGES=(
-  build-essential cmake ninja-build ccache pkg-config git ca-certificates python3 python3-dev python3-venv python3-pip
-  openmpi-bin libopenmpi-dev libhdf5-dev libz3-dev coinor-libcbc-dev libboost-program-options-dev
-  libgtest-dev libgmock-dev libbenchmark-dev protobuf-compiler libprotobuf-dev libspdlog-dev nlohmann-json3-dev graphviz
-)
-[ -z "${RLGO_SETUP_TESTS:-}" ] || PACKAGES+=(clang-format clang-tidy)
-[ -z "${RLGO_SETUP_SLURM:-}" ] || PACKAGES+=(slurm-wlm munge iproute2)
+groups=(build)
+[ -z "${RLGO_SETUP_TESTS:-}" ] || groups+=(tests)
+[ -z "${RLGO_SETUP_SLURM:-}" ] || groups+=(slurm)
+mapfile -t PACKAGES < <("$RLGO_ROOT/launch/scripts/packages.sh" "${groups[@]}")
 ONNX_VERSION=1.19.1
 ONNX_OPTIONS=(
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON

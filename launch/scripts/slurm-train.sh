@@ -4,8 +4,9 @@
 #   sbatch [sbatch's options] launch/scripts/slurm-train.sh [rlgo's options]
 #   e.g. sbatch --ntasks=32 --job-name=bert launch/scripts/slurm-train.sh --graph bert --epochs 500
 #
-# Submit it from rlgo's root folder, which all nodes must see, with a build in it (or set RLGO_PROGRAM). One task is one
-# rank; the run folder is runs/JOB-NAME-JOB-ID unless --runs and --name say otherwise.
+# Submit it from rlgo's root folder, which all nodes must see, with a build in it (or set RLGO_PROGRAM; for an Apptainer image
+# launch/images/in-image.sh). One task is one rank; the run folder is runs/JOB-NAME-JOB-ID unless --runs and --name say
+# otherwise.
 #
 # Two minutes before its time is up, or when it is preempted (SlurmctldParameters=preempt_send_user_signal), Slurm sends USR1 to
 # this script alone: the learner stores its state and ends with status 75, the job requeues itself, and its next start
