@@ -86,6 +86,8 @@ struct MeasuredCosts {
   std::shared_ptr<CostModel> model;  // asks the table, and what fills it
   // What may not be timed any more is estimated. None set: everything is timed.
   std::function<void(MeasureWatch)> set_watch;
+  // Makes estimates anew, from all times so far; null where nothing is estimated.
+  std::function<void()> refresh = {};
 };
 
 // Whole models under one setting of the runtime's own switches.

@@ -16,7 +16,6 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 
-constexpr size_t kFewestRatios = 5;
 // Groups between two looks at the clock: few at first, then as many as are likely to take so many seconds.
 constexpr size_t kFirstGroups = 8, kFewestGroups = 4, kMostGroups = 48;
 constexpr double kRequestSeconds = 2;
@@ -87,7 +86,7 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
     if (postponing_) {
       const auto [at, is_new] = postponed_us_.try_emplace(signature, 0.0);
       if (is_new) {
-        at->second = estimate_us(group.graph);
+        at->second = estimate_us(cost::graph_cost(analytic_, group.graph).runtime_us);
         postponed_.push_back(std::move(group));
       }
       ++estimates_given_;
@@ -95,18 +94,24 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
     }
     measure({&group, 1});
     measured = table_->find(signature);
+  } else if (measured != nullptr && known_.insert(std::move(signature)).second) {
+    note_ratio(group_graph(graph, members), measured->us);  // timed in an earlier call, or by another process
   }
-  const double us = measured != nullptr ? rounded(measured->us) : estimated_us_.at(signature);
+  const double us = measured != nullptr ? rounded(measured->us) : estimated_us_.at(group_signature(graph, members));
   us_by_hash_.emplace(hash, us);
   return us;
 }
 
-double GroupCost::estimate_us(const Graph& group) {
-  const double analytic = cost::graph_cost(analytic_, group).runtime_us;
-  if (ratios_.size() < kFewestRatios) return rounded(analytic);
+double GroupCost::estimate_us(double analytic_us) const {
+  if (ratios_.empty()) return rounded(analytic_us);
   std::vector<double> sorted = ratios_;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return rounded(analytic * sorted[sorted.size() / 2]);
+  return rounded(analytic_us * sorted[sorted.size() / 2]);
+}
+
+void GroupCost::note_ratio(const Graph& group, double measured_us) {
+  const double analytic = cost::graph_cost(analytic_, group).runtime_us;
+  if (analytic > 0) ratios_.push_back(measured_us / analytic);
 }
 
 void GroupCost::measure(std::span<const Group> groups) {
@@ -116,14 +121,22 @@ void GroupCost::measure(std::span<const Group> groups) {
   for (size_t i = 0; i < groups.size(); ++i) {
     if (!results[i].measured) continue;
     table_->insert(groups[i].signature, *results[i].measured);
-    const double analytic = cost::graph_cost(analytic_, groups[i].graph).runtime_us;
-    if (analytic > 0) ratios_.push_back(results[i].measured->us / analytic);
+    known_.insert(groups[i].signature);
+    note_ratio(groups[i].graph, results[i].measured->us);
   }
   for (size_t i = 0; i < groups.size(); ++i) {
     if (results[i].measured) continue;
     ++failures_[shortened(results[i].error)];
-    estimated_us_.emplace(groups[i].signature, estimate_us(groups[i].graph));
+    const double analytic = cost::graph_cost(analytic_, groups[i].graph).runtime_us;
+    analytic_us_.emplace(groups[i].signature, analytic);
+    estimated_us_.emplace(groups[i].signature, estimate_us(analytic));
   }
+}
+
+void GroupCost::refresh() {
+  us_by_hash_.clear();
+  estimate_by_hash_.clear();
+  for (auto& [signature, us] : estimated_us_) us = estimate_us(analytic_us_.at(signature));
 }
 
 bool GroupCost::postpone() {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/cost/analytic.h"
@@ -34,9 +35,9 @@ using MeasureGroups = std::function<std::vector<GroupResult>(std::span<const Gro
 MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
 
 // A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets the sum
-// of its operators' analytic costs times the median ratio of measured and analytic costs so far, for the life of the
-// object. Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not thread-safe,
-// except for dependents().
+// of its operators' analytic costs times the median ratio of measured and analytic costs so far (1 before the first),
+// until refresh(). Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not
+// thread-safe, except for dependents().
 class GroupCost : public cost::CostModel {
  public:
   // Told how many groups are measured, answers how many seconds more it may take: 0 or less ends it.
@@ -67,6 +68,10 @@ class GroupCost : public cost::CostModel {
   // All groups of these graphs that have no price, measured together. Returns their number.
   size_t prepare(std::span<const graph::Graph* const> graphs, const Watch& watch = {});
 
+  // Makes all estimates anew from the times that are known by now, so that costs asked for from here on belong
+  // together.
+  void refresh();
+
   // Price of a group that another process asks for.
   cost::Measured price(const Group& group);
 
@@ -78,7 +83,8 @@ class GroupCost : public cost::CostModel {
 
  private:
   double group_us(const graph::Graph& graph, std::span<const graph::NodeId> members, uint64_t hash);
-  double estimate_us(const graph::Graph& group);
+  double estimate_us(double analytic_us) const;
+  void note_ratio(const graph::Graph& group, double measured_us);
   void measure(std::span<const Group> groups);
 
   std::shared_ptr<cost::TableCost> table_;
@@ -86,6 +92,8 @@ class GroupCost : public cost::CostModel {
   cost::AnalyticCost analytic_;
   std::unordered_map<uint64_t, double> us_by_hash_;
   std::unordered_map<std::string, double> estimated_us_;  // by signature
+  std::unordered_map<std::string, double> analytic_us_;   // of the same groups
+  std::unordered_set<std::string> known_;                 // groups whose ratio is noted
   std::vector<double> ratios_;                            // measured to analytic
   std::map<std::string, int> failures_;
   bool postponing_ = false;

@@ -25,6 +25,7 @@ cost::MeasuredCosts ChildRuntime::measure() {
   const auto model = std::make_shared<GroupCost>(out.table, measure_groups(measurer_));
   out.model = model;
   out.set_watch = [model](cost::MeasureWatch watch) { model->set_watch(std::move(watch)); };
+  out.refresh = [model] { model->refresh(); };
   return out;
 }
 

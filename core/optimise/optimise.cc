@@ -223,6 +223,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
   Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, last_s).choose();
+  if (costs.refresh) costs.refresh();
   tell_costs(*costs.model, result);
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);

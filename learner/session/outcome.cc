@@ -90,6 +90,14 @@ Json outcome_json(const OutcomeInput& in, const BestGraph& best, const optimise:
       {"rules", report::rules_json(*in.rules)}};
 }
 
+// What "best" does not mean of the model that is written.
+std::string what_it_is(const optimise::Latency& latency) {
+  if (latency.slower) return " (slower than the unmodified graph: no best.onnx is written)";
+  if (!latency.ok()) return " (the best by cost; its latency could not be measured)";
+  if (latency.rounds == 0) return " (the unmodified graph: nothing better was found)";
+  return latency.faster ? "" : " (the best by cost; not shown to be faster than the unmodified graph)";
+}
+
 }  // namespace
 
 Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
@@ -119,6 +127,9 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const auto verdict = optimise::judge(in.model, after, in.runtime, in.check);
   // What was shown to be slower is not called best: the unmodified graph is better.
   const bool slower = verdict.latency.slower;
+  if (!result.trace.empty() && !verdict.latency.faster)
+    log.warn("the best graph by cost{} is {} the unmodified graph", in.polish ? ", polished," : "",
+             slower ? "slower than" : "not shown to be faster than");
   const auto model_file = slower ? in.folder.path / "slower.onnx" : in.folder.best_onnx();
   const auto trace_file = slower ? in.folder.path / "slower.trace" : in.folder.best_trace();
   std::error_code ignored;
@@ -135,8 +146,7 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().rewrites.size(),
                      rules::count_rules(best.trace().rewrites, *in.rules));
   out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
-  out += fmt::format("model           {}{}\n", model_file.string(),
-                     slower ? " (slower than the unmodified graph: no best.onnx is written)" : "");
+  out += fmt::format("model           {}{}\n", model_file.string(), what_it_is(verdict.latency));
   if (const auto normalised = optimise::normalisation_text(written); !normalised.empty())
     out += fmt::format("normalised      {}\n", normalised);
   atomic_write(in.folder.summary(), out);

@@ -205,6 +205,37 @@ TEST(GroupCost, GroupThatCannotBeMeasuredGetsAnEstimateOnce) {
   EXPECT_THAT(cost.summary(), HasSubstr("1 estimated by formula (1 x no softmax here)"));
 }
 
+// An estimate from before the first measurement is on the formula's scale, and others on the measured one.
+TEST(GroupCost, EstimatesAreOfOneTimeAfterARefresh) {
+  auto table = std::make_shared<cost::TableCost>(kPaper);
+  const auto measure = [](std::span<const Group> groups) {
+    std::vector<GroupResult> out;
+    for (const auto& g : groups)
+      out.push_back(g.signature.starts_with("softmax") ? GroupResult{std::nullopt, "no softmax here"}
+                                                       : GroupResult{cost::Measured{5000, 1, 9}, ""});
+    return out;
+  };
+  GroupCost cost(table, measure);
+  const Graph graph = zoo::make("bert", {.layers = 2});
+  const auto softmax_us = [&](GroupCost& asked) {
+    double us = 0;
+    for (const NodeId id : graph.order()) {
+      if (graph.node(id).op() == ops::Op::softmax) us += asked.op_us(graph, id);
+    }
+    return us;
+  };
+  const double by_formula = softmax_us(cost);  // nothing is measured yet
+  cost::graph_cost(cost, graph);
+  EXPECT_EQ(softmax_us(cost), by_formula);  // for the life of a search
+  cost.refresh();
+  EXPECT_NE(softmax_us(cost), by_formula);
+  GroupCost later(table, measure);  // knows the times of an earlier call: ratios come from them
+  cost::graph_cost(later, graph);
+  EXPECT_NE(softmax_us(later), by_formula);
+  later.refresh();
+  EXPECT_EQ(softmax_us(later), softmax_us(cost));
+}
+
 TEST(GroupCost, ThroughAMeasurerThatCrashes) {
   auto measurer = std::make_shared<Measurer>(fake({"crash=MaxPool", "blame"}), quick());
   auto table = std::make_shared<cost::TableCost>(measurer->origin());
