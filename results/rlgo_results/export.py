@@ -113,9 +113,32 @@ def minari(runs, out, name=None, limit=0, graphs=False):
                                          a.shape[1:], a.dtype) for key, a in buffers[0].observations.items()})  # fmt: skip
     actions = spaces.MultiDiscrete([len(header[1]) + 1, header[2]])
     graph, agents = runs[0].graph, sorted({run.agent for run in runs})
-    return minari_module.create_dataset_from_buffers(
+    dataset = minari_module.create_dataset_from_buffers(
         name or f"rlgo/{graph}-{'-'.join(agents)}-v0", buffers, observation_space=space, action_space=actions, algorithm_name=", ".join(agents),
         description=f"Rewriting {graph} with rlgo; xfers: {', '.join(header[1])}, NO-OP")  # fmt: skip
+    spec = environment_spec(runs[0])
+    if spec is None:
+        return dataset
+    # By hand: create_dataset_from_buffers would make the environment, which not everybody who exports has installed.
+    dataset.storage.update_metadata({"env_spec": spec.to_json()})
+    return minari_module.load_dataset(dataset.id)
+
+
+def environment_spec(run):
+    """The Gymnasium environment (docs/gymnasium.md) that a run's episodes were played in, as a spec that needs the package rlgo only
+    when it is made. None where the package has no such environment: measured costs and times, sizes given by options."""
+    config = run.config
+    if config.get("cost") != "analytic" or config.get("env.reward") == "R4" or config.get("dim") or config.get("size"):
+        return None
+    if any(value != ("1" if key == "zoo.batch" else "0") for key, value in config.items() if key.startswith("zoo.")):
+        return None
+    weights = [float(config[f"env.weight-{part}"]) for part in ("flops", "bytes", "peak", "launches")]
+    arguments = {
+        "graph": run.graph, "cost": config["cost.profile"], "reward": config["env.reward"], "action": "pair", "rules": config.get("rules") or None,
+        "max_steps": int(config["env.max-steps"]), "max_locations": int(config["env.max-locations"]), "weights": weights,
+    }  # fmt: skip
+    registration = optional("gymnasium", "gymnasium").envs.registration
+    return registration.EnvSpec(id="rlgo/Rewrite-v0", entry_point="rlgo.gym.env:RewriteEnv", kwargs=arguments, disable_env_checker=True)
 
 
 # ---- TensorBoard ------------------------------------------------------------------------------------------------------
