@@ -1,8 +1,9 @@
 #include "launch/train/learner_session.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -30,6 +31,23 @@ std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
 }
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// Options with a value, for TensorBoard's table.
+std::vector<learner::HyperParameter> hyper_parameters(const RunConfig& config) {
+  std::vector<learner::HyperParameter> out;
+  const auto options = options_json(config);
+  for (const auto& [key, value] : options.items()) {
+    if (value.is_boolean())
+      out.emplace_back(key, value.get<bool>());
+    else if (value.is_number())
+      out.emplace_back(key, value.get<double>());
+    else if (value.is_string() && !value.get<std::string>().empty())
+      out.emplace_back(key, value.get<std::string>());
+  }
+  return out;
+}
 
 std::string default_name(const RunConfig& config) {
   std::string stem = std::filesystem::path(config.model.graph).stem().string();
@@ -209,8 +227,21 @@ learner::MemoryPeak LearnerSession::memory() const {
   return peak;
 }
 
+void LearnerSession::open_metrics() {
+  metrics_ = std::make_unique<learner::MetricsFile>(folder_.metrics());
+  metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
+  try {
+    tensorboard_ = std::make_unique<learner::TensorBoardFile>(folder_.tensorboard(), now_s(), state_.steps,
+                                                              hyper_parameters(config_));
+  } catch (const Error& e) {
+    log_.warn("no event files for TensorBoard: {}", e.what());
+  }
+}
+
 void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
-  metrics_->write(learner::metric_row(report, state, *best_, memory()));
+  const auto row = learner::metric_row(report, state, *best_, memory());
+  metrics_->write(row);
+  if (tensorboard_) tensorboard_->write(row, state.steps, now_s());
   progress_.epoch_done(report.epoch);
   progress_.show(true);
   if (report.epoch % config_.checkpoint.every == 0) checkpoint(state);
@@ -253,8 +284,7 @@ int LearnerSession::run(std::function<bool()> turn) {
     header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
     store_ = std::make_unique<replay::RolloutWriter>(folder_.rollouts(), std::move(header), config_.store);
   }
-  metrics_ = std::make_unique<learner::MetricsFile>(folder_.metrics());
-  metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
+  open_metrics();
 
   learner::LoopOptions options = config_.loop;
   options.spec_hash = spec_.hash();

@@ -22,6 +22,7 @@
 #include "learner/session/memory.h"
 #include "learner/session/progress.h"
 #include "learner/session/run_folder.h"
+#include "learner/tensorboard.h"
 #include "replay/writer.h"
 
 namespace rlgo::launch {
@@ -53,6 +54,7 @@ class LearnerSession {
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
+  void open_metrics();
   void store_costs() const;
   learner::MemoryPeak memory() const;
   int finish(const learner::LoopResult& result);
@@ -81,6 +83,7 @@ class LearnerSession {
   learner::LoopState state_;
   std::unique_ptr<replay::RolloutWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;
+  std::unique_ptr<learner::TensorBoardFile> tensorboard_;  // null where it cannot be written
   bool lost_actors_ = false;
   Stopwatch watch_;
 };

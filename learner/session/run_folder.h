@@ -13,6 +13,7 @@ struct RunFolder {
   std::filesystem::path lock() const { return path / "run.lock"; }
   std::filesystem::path config() const { return path / "config.cfg"; }
   std::filesystem::path metrics() const { return path / "metrics.csv"; }
+  std::filesystem::path tensorboard() const { return path / "tb"; }
   std::filesystem::path log() const { return path / "log.txt"; }
   std::filesystem::path costs() const { return path / "costs.tsv"; }
   std::filesystem::path rollouts() const { return path / "rollouts"; }

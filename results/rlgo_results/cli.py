@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import episodes, export, memory, micro, plot, race, record, rulecount, runtimes, searches, temperature, training
+from . import episodes, export, memory, micro, plot, race, record, rulecount, runtimes, searches, temperature, training, watch
 from .runs import Run, differing_options, find_runs
 from .store import Damaged
 
@@ -72,6 +72,11 @@ def export_minari(options):
 def export_tensorboard(options):
     runs = runs_of(options)
     return f"{options.folder}: {export.tensorboard(runs, options.folder)} scalars of {len(runs)} runs; tensorboard --logdir {options.folder}", runs
+
+
+def watch_run(options):
+    watch.watch(options.path, options.seconds, options.once)
+    return "", []
 
 
 # ---- options ----------------------------------------------------------------------------------------------------------
@@ -144,6 +149,9 @@ def declare(commands):
     to_minari.add_argument("--episodes", type=int, default=0, help="of each run, at most; 0: all")
     to_minari.add_argument("--graphs", action="store_true", help="with the graphs themselves, padded to the largest")
     add("export-tensorboard", export_tensorboard, "metrics for TensorBoard (needs tensorboardX)", run_options, into)
+    watching = add("watch", watch_run, "a run in the terminal while it goes on, until it has ended (Ctrl-C: earlier)", one_file("run folder"))
+    watching.add_argument("--seconds", type=float, default=2.0, help="between two pictures (default 2)")
+    watching.add_argument("--once", action="store_true", help="one picture")
     every = add("all", lambda o: (record.record(o.folder, o.out, o.only, main), []), "all figures and tables of a folder made by results/record.sh")
     every.add_argument("folder", type=Path)
     every.add_argument("--out", type=Path, required=True, help="folder for pictures, tables and README.md")
@@ -188,7 +196,7 @@ def mixed(runs):
 
 def finish(answer, options):
     if isinstance(answer[0], str):
-        print(answer[0])
+        print(answer[0], end="\n" if answer[0] else "")
     else:
         result, curve, runs = answer
         print(text_of(result), end="")
@@ -196,7 +204,7 @@ def finish(answer, options):
             write(result, curve, path)
     for line in dict.fromkeys(problem for run in answer[-1] for problem in run.problems):
         print(f"left out: {line}", file=sys.stderr)
-    if options.command not in ("summary", "compare", "options", "agents") and not options.command.startswith("export"):
+    if options.command not in ("summary", "compare", "options", "agents", "watch") and not options.command.startswith("export"):
         for line in mixed(answer[-1]):
             print(line, file=sys.stderr)
 
