@@ -147,15 +147,16 @@ Json bench_learner(const Output& output, const RunConfig& given,
     const auto player = make_player(config, make_real(), false);
     return learner_speed(config, *player.envs, *player.policy);
   };
+  const double full = measure(nets::Block::full, false).trained_per_s;
+  const double plain = measure(nets::Block::local, false).trained_per_s;
+  const double distinct = measure(nets::Block::local, true).trained_per_s;
+  // Last: by then memory and libraries are warm.
   const auto own = measure(given.network.block, given.ppo.distinct_rows);
   output.say(
       fmt::format("  one actor          {:8.0f} steps/s (environment and policy, {} environments side by side)\n",
                   own.collected_per_s, given.envs_per_actor));
   output.say(fmt::format("learner              {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
                          own.trained_per_s, given.ppo.epochs, name_of(given.network.block, nets::kBlocks)));
-  const double full = measure(nets::Block::full, false).trained_per_s;
-  const double plain = measure(nets::Block::local, false).trained_per_s;
-  const double distinct = measure(nets::Block::local, true).trained_per_s;
   output.say(
       fmt::format("learner, by block    full {:.0f}, local {:.0f} ({:.1f} times), local with equal rows computed once "
                   "{:.0f} ({:.1f} "
