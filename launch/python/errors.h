@@ -32,9 +32,9 @@ inline void translate_errors(ErrorTypes types) {
 
 // For _core, which makes them.
 inline void make_errors(nanobind::module_& module) {
-  PyObject* error = PyErr_NewException("rlgo.Error", PyExc_RuntimeError, nullptr);
+  PyObject* error = PyErr_NewException("rlgo._core.Error", PyExc_RuntimeError, nullptr);
   const nanobind::object bases = nanobind::make_tuple(nanobind::handle(error), nanobind::handle(PyExc_ValueError));
-  PyObject* usage = PyErr_NewException("rlgo.UsageError", bases.ptr(), nullptr);
+  PyObject* usage = PyErr_NewException("rlgo._core.UsageError", bases.ptr(), nullptr);
   module.attr("Error") = nanobind::handle(error);
   module.attr("UsageError") = nanobind::handle(usage);
   translate_errors({error, usage});
