@@ -10,7 +10,7 @@ from _rlgo import SOURCE, assert_same_model, environment, interrupt, main, rlgo,
 
 HELPER = onnx.helper
 # Little is measured and nothing kept between tests.
-BRIEF = ["--cost.folder", "", "--check.repeats", "9", "--seconds", "20", "--method", "greedy"]
+BRIEF = ["--cost.folder", "", "--check.repeats", "48", "--seconds", "20", "--method", "greedy"]
 QUICK = [*BRIEF, "--verbose"]
 LIBTORCH = ["--target", "libtorch", *QUICK]
 

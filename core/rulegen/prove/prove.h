@@ -1,5 +1,28 @@
 // Proves rules: a typed derivation from axioms over symbolic shapes, confirmed by Z3 (QF_UF) on the instances of axioms
 // that it used, then checked exactly at random shapes. docs/rules.md says what a proof claims.
+//
+// The algorithm, for one rule:
+//   1. Cases (sym_ranks.h, sym_plan.h). Ranks of the variables, lengths of lists, axes and fused activations are gone
+//      through one by one. Within a case all that is left open are extents, strides, pads, groups and factors: symbols.
+//   2. Assumptions (sym_assume.cc). The left side's shapes are inferred over these symbols (sym_infer.h). What is
+//      asked for there, and the rule's conditions, become equations and bounds that hold from here on (shape.h).
+//   3. Saturation (sym_saturate.h, egraph.h). Both sides go into an e-graph. Axioms are matched in it, from left to
+//      right and back (sym_match.h); an instance joins two classes where its own conditions follow from the assumptions
+//      and both terms have the same shape. Each join is recorded with the instance that made it. The case is derived
+//      when both sides are in one class; it is unknown when nothing new is found or the budget is spent (budget.h).
+//   4. Certificate (certify.h). The recorded instances, as ground equations over uninterpreted functions, and the
+//      claim that the sides differ go to Z3, which must find a contradiction. Its core names the axioms of the proof:
+//      a mistake of the e-graph cannot make a proof.
+//   5. Check. The rule is applied at random places and both sides are evaluated exactly (core/rulegen/check).
+//
+// An example: relu(concat(relu a, relu b, axis k)) => concat(relu a, relu b, axis k).
+//   1. Ten cases: a and b of rank 1 with k = 0, of rank 2 with k = 0 or 1, ... to rank 4. Take rank 2 and k = 0.
+//   2. a is [p, n] and b is [q, m]; concat asks for n = m, so that both sides are [p + q, n].
+//   3. relu-concat makes the left side concat(relu(relu a), relu(relu b)). clip-relu turns relu a into clip(a, 0, inf),
+//      relu-of-clip makes relu(clip(a, 0, inf)) the same clip(a, max(0, 0), max(inf, 0)): relu(relu a) and relu a are
+//      in one class, likewise for b, and so by congruence are both concats.
+//   4. Z3's core holds instances of these three axioms: `rlgo rules verify` prints "proved for floats, ranks to 4:
+//      clip-relu relu-concat relu-of-clip [10 cases, ...]".
 #pragma once
 
 #include <functional>
