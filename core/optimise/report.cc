@@ -1,5 +1,7 @@
 #include "core/optimise/report.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/report/evidence.h"
@@ -26,8 +28,14 @@ std::vector<report::Row> figures(const Result& result) {
                  percent_change(result.before_us, best.cost_us) + ", " + result.cost_name});
   out.push_back({"nodes", fmt::format("{} -> {}", result.before.size(), best.graph.size()),
                  fmt::format("{} rewrites", best.trace.size())});
-  for (const Check& check : result.checks) {
-    if (check.done()) out.push_back({"relative error", fmt::format("{:.2g}", check.error), check.by});
+  const auto made = std::ranges::count_if(result.checks, &Check::done);
+  const auto agree = std::ranges::count(result.checks, Finding::same, &Check::finding);
+  if (made > 0) {
+    const auto worst = std::ranges::max_element(
+        result.checks, {}, [](const Check& c) { return c.done() && c.allowed > 0 ? c.error / c.allowed : -1.0; });
+    out.push_back(
+        {"checks", fmt::format("{} of {} agree", agree, made),
+         fmt::format("closest to what is allowed: {:.2g} of {:.2g}, {}", worst->error, worst->allowed, worst->by)});
   }
   return out;
 }
@@ -82,8 +90,9 @@ std::string to_html(const Result& result) {
   const Candidate& best = result.best();
   report::Evidence evidence;
   evidence.title = "rlgo optimise: " + result.model;
-  evidence.verdict = result.verdict + (result.interrupted ? " (interrupted)" : "") +
-                     (result.written ? "; written to " + result.out : "; nothing written");
+  const std::string verdict = to_summary(result, true, "");
+  evidence.verdict =
+      verdict.substr(0, verdict.find('\n')) + (result.written ? "; written to " + result.out : "; nothing is written");
   evidence.figures = figures(result);
   evidence.charts = charts(result);
   evidence.tables = {{"Candidates, measured whole", candidates(result)}, {"Searches", searches(result)}};

@@ -40,6 +40,25 @@ pre{background:#f6f6f6;padding:8px 12px;overflow-x:auto;font-size:12px;margin:4p
 .chart .grid{stroke:#e5e5e5}
 .chart .axis{stroke:#888;fill:none}
 .chart .line{fill:none;stroke-width:1.8}
+.verdict{font-size:19px;font-weight:bold;margin:14px 0}
+@media (prefers-color-scheme:dark){
+body{color:#ddd;background:#16181c}
+header,.figure,th,td,.viewer,.viewer .bar{border-color:#3a3d43}
+th,pre,.viewer .bar{background:#22252b}
+.figure .name,.figure .note{color:#aaa}
+nav a,a{color:#7db4f0}
+.chart text{fill:#bbb}
+.chart text.name{fill:#ddd}
+.chart .grid{stroke:#33363c}
+.viewer .canvas{color:#222}
+}
+@media (max-width:700px){
+main{padding:0 10px 24px}
+header{padding:10px}
+.figure{min-width:100%;box-sizing:border-box}
+.viewer{flex-basis:100%;min-width:0}
+.chart svg{max-width:100%;height:auto}
+}
 @media print{.viewer .canvas{height:auto}}
 )";
 }

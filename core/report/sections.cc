@@ -168,7 +168,7 @@ std::vector<double> prices_of(cost::CostModel& cost, const graph::Graph& graph) 
 
 std::string to_html(const Evidence& evidence) {
   Page page(evidence.title);
-  page.paragraph(evidence.verdict);
+  page.raw(fmt::format("<p class=\"verdict\">{}</p>\n", graph::xml_escaped(evidence.verdict)));
   page.figures(evidence.figures);
   if (!evidence.charts.empty()) {
     page.section("Curves");

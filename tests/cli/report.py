@@ -57,6 +57,9 @@ def of_optimise(folder):
     done = rlgo("optimise", "toy.onnx", "-o", "faster.onnx", "--report", "report.html", *LIBTORCH, cwd=folder)
     assert "report.html" in done.stdout
     page = check_page(folder / "report.html")
+    text = (folder / "report.html").read_text()
+    assert 'class="verdict"' in text and "x faster (" in text and text.count('<div class="figure">') == 4, "the verdict, and one tile for all checks"
+    assert "2 of 2 agree" in text and "prefers-color-scheme:dark" in text and "max-width:700px" in text
     before, before_changes, after, after_changes = pictures(page)
     assert sorted(title for title, _ in before) == ["add", "conv2d", "conv2d", "relu", "x", "y"], before
     assert sum("removed" in look for _, look in before) >= 3, before
