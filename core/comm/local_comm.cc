@@ -7,11 +7,14 @@
 namespace rlgo::comm {
 namespace {
 
-// The in-trays of all ranks; the ranks share it.
-struct Trays {
-  explicit Trays(int size) : packets(static_cast<size_t>(size)) {}
+// The in-trays of all ranks; the ranks share them.
+struct Tray {
   std::mutex mutex;
-  std::vector<std::deque<Packet>> packets;
+  std::deque<Packet> packets;
+};
+struct Trays {
+  explicit Trays(int size) : of(static_cast<size_t>(size)) {}
+  std::vector<Tray> of;
 };
 
 class LocalComm : public Comm {
@@ -23,15 +26,16 @@ class LocalComm : public Comm {
     if (to < 0 || to >= size_) fail("message to rank {}, but there are ranks 0..{}", to, size_ - 1);
     if (size > kMaxPacketBytes) fail("packet of {} bytes, at most {} are possible", size, kMaxPacketBytes);
     Packet packet{rank_, bytes->substr(offset, size)};
-    const std::lock_guard lock(trays_->mutex);
-    trays_->packets[static_cast<size_t>(to)].push_back(std::move(packet));
+    Tray& tray = trays_->of[static_cast<size_t>(to)];
+    const std::lock_guard lock(tray.mutex);
+    tray.packets.push_back(std::move(packet));
   }
   std::optional<Packet> try_receive() override {
-    const std::lock_guard lock(trays_->mutex);
-    auto& tray = trays_->packets[static_cast<size_t>(rank_)];
-    if (tray.empty()) return std::nullopt;
-    Packet packet = std::move(tray.front());
-    tray.pop_front();
+    Tray& tray = trays_->of[static_cast<size_t>(rank_)];
+    const std::lock_guard lock(tray.mutex);
+    if (tray.packets.empty()) return std::nullopt;
+    Packet packet = std::move(tray.packets.front());
+    tray.packets.pop_front();
     return packet;
   }
   size_t pending_bytes(int) const override { return 0; }

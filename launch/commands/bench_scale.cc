@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/cost/analytic.h"
@@ -16,13 +17,14 @@
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/session/scale.h"
+#include "learner/session/simulation.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kUsage =
-    "usage: rlgo bench scale [--ranks 1,2,4] [--agent random | model-free | ...] [options]\n"
+    "usage: rlgo bench scale [--ranks 1,2,4 | --simulate 32,256,1000] [--agent random | model-free | ...] [options]\n"
     "How a run grows with its actors: each number of them in a run of its own under mpirun, beside the environment\n"
     "without messages (docs/scale.md).\n";
 
@@ -32,6 +34,9 @@ struct ScaleOptions {
   int64_t steps_per_actor = 512;
   std::string csv;
   std::string launcher = "mpirun --oversubscribe --bind-to none";
+  std::vector<std::string> simulate;  // numbers of actors that are played, in place of ranks
+  double rate = 975;                  // of a played actor, steps/s: resnet50's
+  int64_t weights_bytes = 1'200'000;  // of a version of the weights
 };
 
 learner::LoopSpeed measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
@@ -71,6 +76,28 @@ int read_count(const std::string& text) {
   return value;
 }
 
+// --simulate: rank 0 against actors that are played.
+int simulate_counts(const RunConfig& config, const graph::Graph& graph, const std::vector<int>& counts,
+                    const ScaleOptions& scale) {
+  const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
+  const auto envs = make_envs(config, graph, rules::choose_rules(config.rules), prices, exec::Device(), 4);
+  const auto recorded = learner::record_episodes(*envs, config.seed, 8);
+  const replay::StoreHeader header{envs->spec(), config.seed, config.model.graph, "", "", ""};
+  std::printf("%s", learner::kSimulationHeading);
+  for (const int actors : counts) {
+    const TemporaryFolder folder("rlgo-simulate");
+    learner::SimulationOptions options;
+    options.actors = actors;
+    options.steps_per_s = scale.rate;
+    options.seconds = scale.seconds;
+    options.weights_bytes = static_cast<size_t>(scale.weights_bytes);
+    if (config.store_rollouts) options.store = folder.path();
+    std::printf("%s", learner::to_text(learner::simulate(recorded, header, options)).c_str());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int run_bench_scale(Context& context) {
@@ -87,11 +114,19 @@ int run_bench_scale(Context& context) {
                   "--train.steps-per-epoch is this times the number of actors");
   options.text("scale.csv", scale.csv, "write the numbers to this file, too");
   options.text("scale.launcher", scale.launcher, "what starts the ranks; -np is added");
+  options.texts("scale.simulate", scale.simulate,
+                "rank 0 alone, with its messages and its store, against this many actors that send recorded episodes "
+                "(numbers, separated by commas)");
+  options.number("scale.rate", scale.rate, 1, 1e6, "--simulate: steps/s of an actor");
+  options.integer("scale.weights-bytes", scale.weights_bytes, 1, 1 << 30,
+                  "--simulate: bytes of a version of the weights");
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   std::vector<int> counts;
-  for (const auto& text : scale.ranks) counts.push_back(read_count(text));
+  const bool simulated = !scale.simulate.empty();
+  for (const auto& text : simulated ? scale.simulate : scale.ranks) counts.push_back(read_count(text));
   const auto model = load_model(config.model, false);
+  if (simulated) return simulate_counts(config, model.graph, counts, scale);
   const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::printf(

@@ -17,6 +17,14 @@ def one_actor(folder):
     assert 0 < number["of_loop_by_cpu"] < 5 and 0 <= number["idle_cpu"] < 0.5 and 0 <= number["waiting_share"] <= 1
 
 
+def simulated(folder):
+    """rank 0 against actors that are played: a row for each number of them, and nothing left behind"""
+    done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", "2,5", "--scale.rate", 200, "--scale.seconds", 1, cwd=folder)
+    rows = [[float(word) for word in line.split()] for line in done.stdout.splitlines() if line.split()[0].isdigit()]
+    assert [row[:2] for row in rows] == [[2, 400], [5, 1000]], done.stdout
+    assert all(row[2] > 100 and row[5] > 0 for row in rows), done.stdout
+
+
 def bad_input(folder):
     """no number of actors, an unknown option"""
     done = rlgo("bench", "scale", "--ranks", "1,none", cwd=folder, status=2)
@@ -26,4 +34,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(one_actor, bad_input)
+    main(one_actor, simulated, bad_input)

@@ -1,0 +1,258 @@
+#include "learner/session/simulation.h"
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/comm/mailbox.h"
+#include "core/comm/protocol.h"
+#include "learner/loop.h"
+#include "replay/writer.h"
+
+namespace rlgo::learner {
+namespace {
+
+using comm::Tag;
+
+// An actor's end of the communication: it talks to rank 0 alone, so its mailbox need not know of the others.
+class LeafComm : public comm::Comm {
+ public:
+  explicit LeafComm(comm::Comm& inner) : inner_(inner) {}
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return 1; }
+  void send(int to, comm::Bytes bytes, size_t offset, size_t size) override {
+    inner_.send(to, std::move(bytes), offset, size);
+  }
+  std::optional<comm::Packet> try_receive() override { return inner_.try_receive(); }
+  size_t pending_bytes(int) const override { return 0; }
+  bool close(double, int) override { return true; }
+  std::string name() const override { return inner_.name(); }
+
+ private:
+  comm::Comm& inner_;
+};
+
+class PlayedActor {
+ public:
+  PlayedActor(comm::Comm& comm, std::span<const mdp::CodedTrajectory> recorded, double steps_per_s, double phase)
+      : leaf_(std::make_unique<LeafComm>(comm)),
+        mailbox_(*leaf_),
+        recorded_(recorded),
+        steps_per_s_(steps_per_s),
+        next_(static_cast<size_t>(comm.rank()) % recorded.size()) {
+    due_s_ = phase * steps() / steps_per_s_;
+    comm::Hello hello;
+    hello.spec_hash = recorded[0].facts.spec_hash;
+    mailbox_.send(0, Tag::hello, encode(hello));
+  }
+  // False once rank 0 has said stop.
+  bool turn(double now_s) {
+    while (const auto message = mailbox_.take()) read(*message);
+    if (stopped_) return false;
+    if (now_s >= next_beat_s_) {
+      next_beat_s_ = now_s + 1;
+      beat(Tag::heartbeat);
+    }
+    if (version_ < 0 || now_s < due_s_) return true;
+    if (sent_ >= quota_) {
+      if (!told_) beat(Tag::heartbeat);
+      told_ = true;
+      return true;
+    }
+    play();
+    due_s_ = std::max(due_s_ + steps() / steps_per_s_, now_s - 1);
+    return true;
+  }
+
+ private:
+  double steps() const { return static_cast<double>(recorded_[next_].facts.steps.size()); }
+  void read(const comm::Incoming& message) {
+    if (message.tag == Tag::stop) {
+      stopped_ = true;
+      beat(Tag::goodbye);
+    } else if (message.tag == Tag::weights) {
+      const auto weights = comm::decode_weights(message.payload);
+      if (weights.version != version_) sent_ = 0;
+      version_ = weights.version;
+      quota_ = weights.quota_steps;
+      told_ = false;
+    }
+  }
+  void play() {
+    mdp::CodedTrajectory episode = recorded_[next_];
+    episode.facts.rank = mailbox_.rank();
+    episode.facts.episode = episode_++;
+    episode.facts.weights_version = version_;
+    sent_ += static_cast<int64_t>(episode.facts.steps.size());
+    mailbox_.send(0, Tag::trajectory, mdp::encode(episode));
+    next_ = (next_ + 1) % recorded_.size();
+  }
+  void beat(Tag tag) {
+    comm::Heartbeat beat;
+    beat.version = version_;
+    beat.quota_steps = quota_;
+    beat.quota_left = quota_ - sent_;
+    mailbox_.send(0, tag, encode(beat));
+  }
+
+  std::unique_ptr<LeafComm> leaf_;
+  comm::Mailbox mailbox_;
+  std::span<const mdp::CodedTrajectory> recorded_;
+  double steps_per_s_;
+  size_t next_;
+  int64_t episode_ = 0, version_ = -1, quota_ = 0, sent_ = 0;
+  double due_s_ = 0, next_beat_s_ = 0;
+  bool told_ = false, stopped_ = false;
+};
+
+// Some threads that play all actors.
+class Players {
+ public:
+  Players(std::span<const std::unique_ptr<comm::Comm>> comms, std::span<const mdp::CodedTrajectory> recorded,
+          const SimulationOptions& options) {
+    const size_t actors = comms.size() - 1, threads = std::min<size_t>(actors, 3);
+    for (size_t t = 0; t < threads; ++t) {
+      threads_.emplace_back([=, this] {
+        std::vector<PlayedActor> played;
+        for (size_t i = t; i < actors; i += threads)
+          played.emplace_back(*comms[i + 1], recorded, options.steps_per_s,
+                              static_cast<double>(i) / static_cast<double>(actors));
+        play(played);
+      });
+    }
+  }
+  void join() {
+    for (auto& thread : threads_) thread.join();
+  }
+  double cpu_us() const { return static_cast<double>(cpu_us_.load()); }
+
+ private:
+  void play(std::vector<PlayedActor>& played) {
+    const Stopwatch watch;
+    ThreadStopwatch cpu;
+    double counted_us = 0;
+    std::vector<bool> over(played.size());
+    for (size_t left = played.size(); left > 0;) {
+      for (size_t i = 0; i < played.size(); ++i) {
+        if (over[i] || played[i].turn(watch.seconds())) continue;
+        over[i] = true;
+        --left;
+      }
+      const double now_us = cpu.us();
+      cpu_us_ += static_cast<int64_t>(now_us - counted_us);
+      counted_us = now_us;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  std::atomic<int64_t> cpu_us_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+// Decodes and forgets.
+class Decoder : public Algorithm {
+ public:
+  explicit Decoder(size_t weights_bytes) : weights_(weights_bytes, 'w') {}
+  std::string weights() override { return weights_; }
+  UpdateReport update(std::vector<mdp::Trajectory>, const UpdateContext& context) override {
+    context.between();
+    return {};
+  }
+
+ private:
+  std::string weights_;
+};
+
+double process_cpu_us() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+}
+
+// What has been used so far.
+struct Used {
+  double seconds = 0, loop_us = 0, process_us = 0, players_us = 0, bytes_in = 0, bytes_out = 0;
+  int64_t steps = 0, parts = 0;
+};
+
+SimulationReport difference(const Used& from, const Used& to, const SimulationOptions& options) {
+  SimulationReport r;
+  const double seconds = to.seconds - from.seconds;
+  const double loop_us = to.loop_us - from.loop_us;
+  const double rank0_us = to.process_us - from.process_us - (to.players_us - from.players_us);
+  const auto steps = static_cast<double>(to.steps - from.steps);
+  r.actors = options.actors;
+  r.offered_steps_per_s = options.actors * options.steps_per_s;
+  r.steps_per_s = steps / seconds;
+  r.loop_cores = 1e-6 * loop_us / seconds;
+  r.other_cores = std::max(0.0, 1e-6 * (rank0_us - loop_us) / seconds);
+  r.step_us = rank0_us / std::max(steps, 1.0);
+  r.bytes_in_per_s = (to.bytes_in - from.bytes_in) / seconds;
+  r.bytes_out_per_s = (to.bytes_out - from.bytes_out) / seconds;
+  r.parts_per_s = static_cast<double>(to.parts - from.parts) / seconds;
+  return r;
+}
+
+}  // namespace
+
+SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const replay::StoreHeader& header,
+                          const SimulationOptions& options) {
+  for (const auto& episode : recorded) {
+    if (episode.facts.steps.empty()) fail("simulation: a recorded episode has no steps");
+  }
+  if (recorded.empty()) fail("simulation: no recorded episodes");
+  const auto comms = comm::local_comms(options.actors + 1);
+  comm::Mailbox mailbox(*comms[0]);
+  std::optional<replay::RolloutWriter> store;
+  if (!options.store.empty()) store.emplace(options.store, header);
+  Players players(comms, recorded, options);
+  const Stopwatch watch;
+  const ThreadStopwatch cpu;
+  Used first, last;
+  double lags = 0, epochs = 0, lag_max = 0;
+  LoopOptions loop_options;
+  loop_options.epochs = 1'000'000'000;
+  loop_options.steps_per_epoch =
+      std::max<int64_t>(1, static_cast<int64_t>(options.actors * options.steps_per_s * options.epoch_s));
+  loop_options.should_stop = [&] { return first.seconds > 0 && watch.seconds() - first.seconds >= options.seconds; };
+  LoopHooks hooks;
+  hooks.on_trajectory = [&](const mdp::CodedTrajectory& coded) {
+    if (store) store->append(coded);
+  };
+  hooks.service = [&] {
+    if (store) store->tick(watch.seconds());
+  };
+  hooks.on_epoch = [&](const EpochReport& report, const LoopState& state) {
+    const auto& traffic = mailbox.counters();
+    last = {watch.seconds(),
+            cpu.us(),
+            process_cpu_us(),
+            players.cpu_us(),
+            static_cast<double>(traffic.in.bytes),
+            static_cast<double>(traffic.out.bytes),
+            state.steps,
+            store ? store->parts_written() : 0};
+    if (first.seconds == 0) {
+      first = last;
+      return;
+    }
+    lags += report.lag_mean;
+    lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
+    ++epochs;
+  };
+  Decoder algorithm(options.weights_bytes);
+  Loop loop(mailbox, algorithm, loop_options, hooks);
+  loop.run();
+  players.join();
+  if (epochs == 0) fail("simulation: no epoch ended within {:.3g} s; watch for longer", options.seconds);
+  SimulationReport report = difference(first, last, options);
+  report.lag_mean = lags / epochs;
+  report.lag_max = lag_max;
+  return report;
+}
+
+}  // namespace rlgo::learner
