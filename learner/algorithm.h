@@ -8,12 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/codec/coded.h"
 #include "core/mdp/mdp.h"
 
 namespace rlgo::learner {
 
 struct Checkpoint;
 class LearnerGroup;
+
+// Coded as it travelled; store and algorithm share it.
+using Episode = std::shared_ptr<const mdp::CodedTrajectory>;
+// Whole trajectories. One whose codes are broken is left out, with a note.
+std::vector<mdp::Trajectory> decoded(std::vector<Episode> episodes, std::vector<std::string>& notes);
 
 // What an update did, for people: named numbers ("policy_loss", 0.12), the same names in the same order each time.
 struct UpdateReport {
@@ -46,10 +52,8 @@ class Algorithm {
   virtual std::string weights() = 0;
   // The weights as at the end of a run: where an evaluation plays them, whatever phase training is in.
   virtual std::string final_weights() { return weights(); }
-  // Whether it looks at observations. Where it does not they are not even decoded: update() gets trajectories without.
-  virtual bool sees() const { return true; }
-  // Learns from whole trajectories.
-  virtual UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) = 0;
+  // Learns from episodes. They come as the actors sent them; who learns from one decodes it (decoded() below).
+  virtual UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) = 0;
 
   // Its whole state, into a checkpoint and back: a restored algorithm goes on bit for bit as the stored one would have.
   // restore() throws Error where the checkpoint is of another algorithm or network.
@@ -68,8 +72,7 @@ uint64_t digest(const Algorithm& algorithm);
 class NoAlgorithm : public Algorithm {
  public:
   std::string weights() override { return {}; }
-  bool sees() const override { return false; }
-  UpdateReport update(std::vector<mdp::Trajectory>, const UpdateContext&) override { return {}; }
+  UpdateReport update(std::vector<Episode>, const UpdateContext&) override { return {}; }
 };
 
 }  // namespace rlgo::learner

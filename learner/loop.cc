@@ -30,8 +30,9 @@ namespace {
 int64_t share_of(int64_t steps, int actors) { return (steps + actors - 1) / std::max(actors, 1); }
 
 // The report's facts about the trajectories that are learned from.
-void describe(const std::vector<mdp::Trajectory>& trajectories, const std::vector<int64_t>& lags, EpochReport* report) {
-  for (const auto& trajectory : trajectories) {
+void describe(const std::vector<Episode>& episodes, const std::vector<int64_t>& lags, EpochReport* report) {
+  for (const auto& episode : episodes) {
+    const auto& trajectory = episode->facts;
     (trajectory.dream ? report->dream_episodes : report->episodes) += 1;
     if (trajectory.dream) report->dream_steps += static_cast<int64_t>(trajectory.steps.size());
   }
@@ -39,7 +40,8 @@ void describe(const std::vector<mdp::Trajectory>& trajectories, const std::vecto
   const auto count = static_cast<double>(report->episodes);
   report->reward_max = -std::numeric_limits<double>::infinity();
   report->cost_best_us = std::numeric_limits<double>::infinity();
-  for (const auto& trajectory : trajectories) {
+  for (const auto& episode : episodes) {
+    const auto& trajectory = episode->facts;
     if (trajectory.dream) continue;
     double reward = 0;
     for (const auto& step : trajectory.steps) reward += step.reward;
@@ -131,11 +133,12 @@ bool Loop::left_without_us() {
 
 void Loop::train() {
   if (options_.reproducible) {
-    std::sort(buffer_.begin(), buffer_.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.rank, a.episode) < std::tie(b.rank, b.episode); });
+    std::sort(buffer_.begin(), buffer_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a->facts.rank, a->facts.episode) < std::tie(b->facts.rank, b->facts.episode);
+    });
   }
   std::vector<int64_t> lags;
-  for (const auto& trajectory : buffer_) lags.push_back(lag_of(trajectory));
+  for (const auto& episode : buffer_) lags.push_back(lag_of(episode->facts));
   describe(buffer_, lags, &report_);
   report_.version = state_.version;
   const Stopwatch watch;
@@ -220,12 +223,14 @@ int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {
 
 void Loop::drop_stale() {
   const auto dropped =
-      std::erase_if(buffer_, [this](const auto& trajectory) { return lag_of(trajectory) > options_.max_lag; });
+      std::erase_if(buffer_, [this](const auto& episode) { return lag_of(episode->facts) > options_.max_lag; });
   state_.dropped += static_cast<int64_t>(dropped);
   report_.dropped += static_cast<int64_t>(dropped);
   buffered_steps_ = buffered_dream_steps_ = 0;
-  for (const auto& t : buffer_)
-    (t.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(t.steps.size());
+  for (const auto& episode : buffer_) {
+    const auto& facts = episode->facts;
+    (facts.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(facts.steps.size());
+  }
 }
 
 void Loop::stop() {

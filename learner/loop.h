@@ -55,8 +55,8 @@ std::string name(StopReason reason);
 
 // All optional. None may block for long: actors wait meanwhile.
 struct LoopHooks {
-  std::function<void(const mdp::CodedTrajectory&)> on_trajectory;  // every real one, also those too old to learn from
-  std::function<void(const comm::ErrorReport&)> on_lost;           // an episode that ended by an exception
+  std::function<void(const Episode&)> on_trajectory;      // every real one, also those too old to learn from
+  std::function<void(const comm::ErrorReport&)> on_lost;  // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
   std::function<void()> service;                // often, also between minibatches
   std::function<void(const std::string&)> say;  // a line for the log: actors that come, go, are lost
@@ -127,7 +127,7 @@ class Loop {
   std::string weights_;  // of the current version; not asked for during an update
   EpochPlan plan_;
   int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
-  std::vector<mdp::Trajectory> buffer_;        // not stale
+  std::vector<Episode> buffer_;                // not stale
   int64_t buffered_steps_ = 0;                 // of real environments
   int64_t buffered_dream_steps_ = 0;
   std::vector<int> malformed_;  // [ranks] messages in a row that could not be read

@@ -67,7 +67,7 @@ namespace {
 
 // What `decode` makes of a message's payload; its errors as Malformed.
 template <typename Decode>
-auto decoded(const comm::Incoming& message, Decode decode) {
+auto decoded_or_malformed(const comm::Incoming& message, Decode decode) {
   try {
     return decode(message.payload);
   } catch (const Error& e) {
@@ -91,7 +91,7 @@ void check_facts(const mdp::Trajectory& facts) {
 void Loop::read_from_actor(const comm::Incoming& message) {
   const int rank = message.source;
   if (message.tag == Tag::hello) {
-    const auto hello = decoded(message, comm::decode_hello);
+    const auto hello = decoded_or_malformed(message, comm::decode_hello);
     if (options_.spec_hash != 0 && hello.spec_hash != options_.spec_hash)
       fail(
           "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
@@ -114,7 +114,7 @@ void Loop::read_from_actor(const comm::Incoming& message) {
   } else if (message.tag == Tag::error_report) {
     read_error(message);
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
-    registry_.beat(rank, decoded(message, comm::decode_heartbeat));
+    registry_.beat(rank, decoded_or_malformed(message, comm::decode_heartbeat));
     if (message.tag == Tag::heartbeat) return;
     registry_.said_goodbye(rank);
     if (!stopping_) say(fmt::format("actor {} left", rank));
@@ -124,8 +124,8 @@ void Loop::read_from_actor(const comm::Incoming& message) {
 }
 
 void Loop::read_trajectory(const comm::Incoming& message) {
-  auto coded = decoded(message, mdp::decode_coded);
-  const auto& facts = coded.facts;
+  const auto episode = std::make_shared<const mdp::CodedTrajectory>(decoded_or_malformed(message, mdp::decode_coded));
+  const auto& facts = episode->facts;
   if (options_.spec_hash != 0 && facts.spec_hash != options_.spec_hash)
     throw Malformed(fmt::format("episode {} has other observations than the learner expects", facts.episode));
   check_facts(facts);
@@ -138,7 +138,7 @@ void Loop::read_trajectory(const comm::Incoming& message) {
     state_.episodes += 1;
     state_.steps += steps;
     received_steps_ += steps;
-    if (hooks_.on_trajectory) hooks_.on_trajectory(coded);
+    if (hooks_.on_trajectory) hooks_.on_trajectory(episode);
   }
   if (stopping_) return;
   if (lag_of(facts) > options_.max_lag) {
@@ -147,11 +147,11 @@ void Loop::read_trajectory(const comm::Incoming& message) {
     return;
   }
   (facts.dream ? buffered_dream_steps_ : buffered_steps_) += steps;
-  buffer_.push_back(algorithm_.sees() ? mdp::whole(std::move(coded)) : std::move(coded.facts));
+  buffer_.push_back(episode);
 }
 
 void Loop::read_error(const comm::Incoming& message) {
-  const auto report = decoded(message, comm::decode_error_report);
+  const auto report = decoded_or_malformed(message, comm::decode_error_report);
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, report.episode + 1);
   state_.lost += 1;

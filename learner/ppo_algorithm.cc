@@ -11,12 +11,14 @@ void PpoAlgorithm::set_group(std::shared_ptr<LearnerGroup> group) {
   trainer_.set_group(group_);
 }
 
-UpdateReport PpoAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+UpdateReport PpoAlgorithm::update(std::vector<Episode> episodes, const UpdateContext& context) {
+  UpdateReport report;
   Rng shuffle({seed_, static_cast<uint64_t>(context.version), 0x5F0FF1E});
   trainer_.set_weights_version(context.version);
-  const auto places = balanced(trajectories, group_->size());
-  trajectories = group_->scatter(std::move(trajectories), places);
-  return {trainer_.update(trajectories, shuffle, context.between).named(), {}};
+  const auto places = balanced(episodes, group_->size());
+  const auto trajectories = group_->scatter(std::move(episodes), places, report.notes);
+  report.values = trainer_.update(trajectories, shuffle, context.between).named();
+  return report;
 }
 
 }  // namespace rlgo::learner

@@ -21,7 +21,7 @@ class PpoAlgorithm : public Algorithm {
       : trainer_(std::move(agent), options), seed_(seed) {}
   std::string weights() override;
   // Reports UpdateStats::named().
-  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
+  UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override { learner::store(trainer_, checkpoint); }
   void restore(const Checkpoint& checkpoint) override { learner::restore(trainer_, checkpoint); }
   void set_group(std::shared_ptr<LearnerGroup> group) override;

@@ -101,16 +101,18 @@ PolicySpeed policy_speed(actors::Policy& policy, nets::AgentImpl& network, mdp::
   return result;
 }
 
-class Keep : public actors::Sink {
+class Keep : public actors::CodedSink {
  public:
-  void on_trajectory(mdp::Trajectory trajectory) override { kept.push_back(std::move(trajectory)); }
+  void on_trajectory(mdp::CodedTrajectory trajectory) override {
+    kept.push_back(std::make_shared<const mdp::CodedTrajectory>(std::move(trajectory)));
+  }
   void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
   int64_t steps() const {
     int64_t sum = 0;
-    for (const auto& t : kept) sum += static_cast<int64_t>(t.steps.size());
+    for (const auto& t : kept) sum += static_cast<int64_t>(t->facts.steps.size());
     return sum;
   }
-  std::vector<mdp::Trajectory> kept;
+  std::vector<learner::Episode> kept;
 };
 
 struct LearnerSpeed {

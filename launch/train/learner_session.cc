@@ -249,9 +249,9 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
 
 learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
-  hooks.on_trajectory = [this](const mdp::CodedTrajectory& coded) {
-    const mdp::Trajectory& t = coded.facts;
-    if (store_) store_->append(coded);
+  hooks.on_trajectory = [this](const learner::Episode& episode) {
+    const mdp::Trajectory& t = episode->facts;
+    if (store_) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
     if (best_->offer(t, spec_.rules)) {
       progress_.costs(best_->initial_us(), best_->best_us());
@@ -282,7 +282,7 @@ int LearnerSession::run(std::function<bool()> turn) {
     replay::StoreHeader header{spec_,     config_.seed,        config_.model.graph,
                                kRevision, hex(rules_->hash()), name_of(config_.env.reward, env::kRewards)};
     header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
-    store_ = std::make_unique<replay::RolloutWriter>(folder_.rollouts(), std::move(header), config_.store);
+    store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), std::move(header), config_.store);
   }
   open_metrics();
 

@@ -23,7 +23,7 @@
 #include "learner/session/progress.h"
 #include "learner/session/run_folder.h"
 #include "learner/tensorboard.h"
-#include "replay/writer.h"
+#include "replay/background_writer.h"
 
 namespace rlgo::launch {
 
@@ -81,7 +81,7 @@ class LearnerSession {
   exec::Device learner_device_;
   std::shared_ptr<learner::LeaderAlgorithm> leader_;  // where several learn
   learner::LoopState state_;
-  std::unique_ptr<replay::RolloutWriter> store_;
+  std::unique_ptr<replay::BackgroundWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;
   std::unique_ptr<learner::TensorBoardFile> tensorboard_;  // null where it cannot be written
   bool lost_actors_ = false;

@@ -60,7 +60,7 @@ EpochPlan LeaderAlgorithm::plan(int64_t epoch, double progress, int64_t steps) {
   return algorithm_->plan(epoch, progress, steps);
 }
 
-UpdateReport LeaderAlgorithm::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+UpdateReport LeaderAlgorithm::update(std::vector<Episode> episodes, const UpdateContext& context) {
   ByteWriter out;
   out.put(Kind::update);
   out.put(context.version);
@@ -70,7 +70,7 @@ UpdateReport LeaderAlgorithm::update(std::vector<mdp::Trajectory> trajectories, 
   if (group_->gpu() != nullptr) mailbox_.flush(timeout_s_, ranks_);
   updating_ = true;
   const Stopwatch watch;
-  auto report = algorithm_->update(std::move(trajectories), context);
+  auto report = algorithm_->update(std::move(episodes), context);
   reports_[0] = inspect_();
   reports_[0].update_s = watch.seconds();
   done_[0] = ++updates_;

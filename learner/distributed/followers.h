@@ -33,11 +33,10 @@ class LeaderAlgorithm : public Algorithm {
 
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return algorithm_->weights(); }
-  bool sees() const override { return algorithm_->sees(); }
   void store(Checkpoint& checkpoint) const override { algorithm_->store(checkpoint); }
   void restore(const Checkpoint& checkpoint) override { algorithm_->restore(checkpoint); }
   // Throws Error where the learners do not agree afterwards.
-  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
+  UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
 
   // Signs of life, both ways. To be called often while no update runs.
   void tend();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
@@ -72,27 +73,25 @@ void LearnerGroup::send(int place, std::string message) const {
 }
 
 // A share travels as messages of some trajectories each; the first byte tells whether more follow.
-std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> trajectories,
-                                                   const std::vector<int>& places) const {
-  if (size() == 1) return trajectories;
-  std::vector<mdp::Trajectory> own;
-  if (place_ > 0) {
-    for (bool more = true; more;) {
-      const std::string message = receive();
-      ByteReader in(message);
-      more = in.get<uint8_t>() != 0;
-      while (!in.done()) own.push_back(mdp::decode(in.get_string()));
-    }
-    return own;
+std::vector<std::string> LearnerGroup::receive_share() const {
+  std::vector<std::string> own;
+  for (bool more = true; more;) {
+    const std::string message = receive();
+    ByteReader in(message);
+    more = in.get<uint8_t>() != 0;
+    while (!in.done()) own.push_back(in.get_string());
   }
-  RLGO_CHECK_EQ(trajectories.size(), places.size());
+  return own;
+}
+
+void LearnerGroup::send_shares(const std::vector<int>& places,
+                               const std::function<std::string(size_t)>& encoded) const {
   for (int to = 1; to < size(); ++to) {
     ByteWriter out;
     out.put<uint8_t>(1);
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i] != to) continue;
-      out.put_string(mdp::encode(trajectories[i]));
-      trajectories[i] = {};
+      out.put_string(encoded(i));
       if (out.bytes().size() < kShareBytes) continue;
       send(to, out.take());
       out = {};
@@ -102,35 +101,80 @@ std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> 
     last[0] = 0;
     send(to, std::move(last));
   }
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] == 0) own.push_back(std::move(trajectories[i]));
-  }
   // What sums on a GPU does not look after the mailbox.
   if (gpu_ && !mailbox_->flush(timeout_s_, ranks_))
     throw comm::NoAnswer("a learner does not take its share of the data");
+}
+
+std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> trajectories,
+                                                   const std::vector<int>& places) const {
+  if (size() == 1) return trajectories;
+  std::vector<mdp::Trajectory> own;
+  if (place_ > 0) {
+    for (const auto& bytes : receive_share()) own.push_back(mdp::decode(bytes));
+    return own;
+  }
+  RLGO_CHECK_EQ(trajectories.size(), places.size());
+  send_shares(places, [&](size_t i) { return mdp::encode(std::exchange(trajectories[i], {})); });
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] == 0) own.push_back(std::move(trajectories[i]));
+  }
   return own;
 }
 
-std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
-                          const std::function<bool(const mdp::Trajectory&)>& leader) {
-  std::vector<int> places(trajectories.size(), 0);
+std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<Episode> episodes, const std::vector<int>& places,
+                                                   std::vector<std::string>& notes) const {
+  if (size() == 1) return decoded(std::move(episodes), notes);
+  std::vector<Episode> own;
+  if (place_ > 0) {
+    for (const auto& bytes : receive_share())
+      own.push_back(std::make_shared<const mdp::CodedTrajectory>(mdp::decode_coded(bytes)));
+  } else {
+    RLGO_CHECK_EQ(episodes.size(), places.size());
+    send_shares(places, [&](size_t i) { return mdp::encode(*std::exchange(episodes[i], nullptr)); });
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (places[i] == 0) own.push_back(std::move(episodes[i]));
+    }
+  }
+  return decoded(std::move(own), notes);
+}
+
+namespace {
+
+// Of items with so many steps each; `stays`: whether one stays with the leader.
+std::vector<int> balance(const std::vector<size_t>& steps, int members, const std::function<bool(size_t)>& stays) {
+  std::vector<int> places(steps.size(), 0);
   std::vector<size_t> load(static_cast<size_t>(members));
   std::vector<size_t> order;
-  for (size_t i = 0; i < trajectories.size(); ++i) {
-    if (leader && leader(trajectories[i])) {
-      load[0] += trajectories[i].steps.size();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (stays(i)) {
+      load[0] += steps[i];
     } else {
       order.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return trajectories[a].steps.size() > trajectories[b].steps.size(); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return steps[a] > steps[b]; });
   for (size_t i : order) {
     const auto least = std::min_element(load.begin(), load.end());
     places[i] = static_cast<int>(least - load.begin());
-    *least += trajectories[i].steps.size();
+    *least += steps[i];
   }
   return places;
+}
+
+}  // namespace
+
+std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
+                          const std::function<bool(const mdp::Trajectory&)>& leader) {
+  std::vector<size_t> steps;
+  for (const auto& t : trajectories) steps.push_back(t.steps.size());
+  return balance(steps, members, [&](size_t i) { return leader && leader(trajectories[i]); });
+}
+
+std::vector<int> balanced(const std::vector<Episode>& episodes, int members) {
+  std::vector<size_t> steps;
+  for (const auto& episode : episodes) steps.push_back(episode->facts.steps.size());
+  return balance(steps, members, [](size_t) { return false; });
 }
 
 }  // namespace rlgo::learner

@@ -11,6 +11,7 @@
 
 #include "core/comm/device_group.h"
 #include "core/mdp/mdp.h"
+#include "learner/algorithm.h"
 
 namespace rlgo::learner {
 
@@ -45,11 +46,19 @@ class LearnerGroup {
   // Hands trajectories[i] to the member places[i]; the leader gives all, the others nothing (both empty). Returns what
   // is for this member, in order.
   std::vector<mdp::Trajectory> scatter(std::vector<mdp::Trajectory> trajectories, const std::vector<int>& places) const;
+  // The same for episodes that are coded: what is for others goes on as it came, what is for this member is decoded.
+  // One that does not decode is left out, with a note.
+  std::vector<mdp::Trajectory> scatter(std::vector<Episode> episodes, const std::vector<int>& places,
+                                       std::vector<std::string>& notes) const;
   // The next message of kind Tag::learner from the leader.
   std::string receive() const;
   void send(int place, std::string message) const;
 
  private:
+  std::vector<std::string> receive_share() const;
+  // encoded(i): item i as bytes; called once for each that is for another member.
+  void send_shares(const std::vector<int>& places, const std::function<std::string(size_t)>& encoded) const;
+
   std::shared_ptr<comm::DeviceGroup> host_, gpu_;
   comm::Mailbox* mailbox_ = nullptr;
   std::vector<int> ranks_ = {0};
@@ -61,5 +70,6 @@ class LearnerGroup {
 // to whom has least). Those for which `leader` is true stay with the leader; it counts them too.
 std::vector<int> balanced(const std::vector<mdp::Trajectory>& trajectories, int members,
                           const std::function<bool(const mdp::Trajectory&)>& leader = {});
+std::vector<int> balanced(const std::vector<Episode>& episodes, int members);
 
 }  // namespace rlgo::learner

@@ -314,8 +314,11 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const Upd
   choose_starts(real);
 }
 
-UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) {
+UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateContext& context) {
   UpdateReport report;
+  // What the real environment gave meanwhile is nothing to a dream.
+  if (phase_ == Phase::dream) std::erase_if(episodes, [](const auto& episode) { return !episode->facts.dream; });
+  auto trajectories = decoded(std::move(episodes), report.notes);
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
     case Phase::collect:
@@ -328,7 +331,6 @@ UpdateReport DreamAgent::update(std::vector<mdp::Trajectory> trajectories, const
         trajectories = dream(own_part(options_.steps_per_epoch), options_.dream.max_steps, context.version,
                              static_cast<uint64_t>(context.version), 0);
       } else {
-        std::erase_if(trajectories, [](const auto& t) { return !t.dream; });
         trajectories = hand_out(std::move(trajectories));
       }
       double sums[] = {0, 0, 0};  // reward, steps, dreams

@@ -48,7 +48,7 @@ class DreamAgent : public Algorithm {
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
   std::string final_weights() override;  // dreams begin at the unmodified graph
-  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override;
+  UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override;
   void restore(const Checkpoint& checkpoint) override;
   // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of

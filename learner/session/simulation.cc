@@ -1,18 +1,18 @@
 #include "learner/session/simulation.h"
 
 #include <algorithm>
-#include <atomic>
-#include <ctime>
+#include <cmath>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "actors/collector.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
 #include "learner/loop.h"
-#include "replay/writer.h"
+#include "replay/background_writer.h"
 
 namespace rlgo::learner {
 namespace {
@@ -117,7 +117,7 @@ class Players {
           const SimulationOptions& options) {
     const size_t actors = comms.size() - 1, threads = std::min<size_t>(actors, 3);
     for (size_t t = 0; t < threads; ++t) {
-      threads_.emplace_back([=, this] {
+      threads_.emplace_back([=] {
         std::vector<PlayedActor> played;
         for (size_t i = t; i < actors; i += threads)
           played.emplace_back(*comms[i + 1], recorded, options.steps_per_s,
@@ -129,13 +129,10 @@ class Players {
   void join() {
     for (auto& thread : threads_) thread.join();
   }
-  double cpu_us() const { return static_cast<double>(cpu_us_.load()); }
 
  private:
-  void play(std::vector<PlayedActor>& played) {
+  static void play(std::vector<PlayedActor>& played) {
     const Stopwatch watch;
-    ThreadStopwatch cpu;
-    double counted_us = 0;
     std::vector<bool> over(played.size());
     for (size_t left = played.size(); left > 0;) {
       for (size_t i = 0; i < played.size(); ++i) {
@@ -143,13 +140,9 @@ class Players {
         over[i] = true;
         --left;
       }
-      const double now_us = cpu.us();
-      cpu_us_ += static_cast<int64_t>(now_us - counted_us);
-      counted_us = now_us;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
-  std::atomic<int64_t> cpu_us_ = 0;
   std::vector<std::thread> threads_;
 };
 
@@ -158,39 +151,39 @@ class Decoder : public Algorithm {
  public:
   explicit Decoder(size_t weights_bytes) : weights_(weights_bytes, 'w') {}
   std::string weights() override { return weights_; }
-  UpdateReport update(std::vector<mdp::Trajectory>, const UpdateContext& context) override {
+  UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override {
+    UpdateReport report;
+    const ThreadStopwatch cpu;
+    decoded(std::move(episodes), report.notes);
+    decode_us += cpu.us();
     context.between();
-    return {};
+    return report;
   }
+  double decode_us = 0;
 
  private:
   std::string weights_;
 };
 
-double process_cpu_us() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
-}
-
 // What has been used so far.
 struct Used {
-  double seconds = 0, loop_us = 0, process_us = 0, players_us = 0, bytes_in = 0, bytes_out = 0;
+  double seconds = 0, loop_us = 0, decode_us = 0, store_us = 0, bytes_in = 0, bytes_out = 0;
   int64_t steps = 0, parts = 0;
 };
 
 SimulationReport difference(const Used& from, const Used& to, const SimulationOptions& options) {
   SimulationReport r;
   const double seconds = to.seconds - from.seconds;
+  const double decode_us = to.decode_us - from.decode_us, store_us = to.store_us - from.store_us;
   const double loop_us = to.loop_us - from.loop_us;
-  const double rank0_us = to.process_us - from.process_us - (to.players_us - from.players_us);
   const auto steps = static_cast<double>(to.steps - from.steps);
   r.actors = options.actors;
   r.offered_steps_per_s = options.actors * options.steps_per_s;
   r.steps_per_s = steps / seconds;
-  r.loop_cores = 1e-6 * loop_us / seconds;
-  r.other_cores = std::max(0.0, 1e-6 * (rank0_us - loop_us) / seconds);
-  r.step_us = rank0_us / std::max(steps, 1.0);
+  r.message_cores = 1e-6 * (loop_us - decode_us) / seconds;
+  r.decode_cores = 1e-6 * decode_us / seconds;
+  r.store_cores = 1e-6 * store_us / seconds;
+  r.step_us = (loop_us + store_us) / std::max(steps, 1.0);
   r.bytes_in_per_s = (to.bytes_in - from.bytes_in) / seconds;
   r.bytes_out_per_s = (to.bytes_out - from.bytes_out) / seconds;
   r.parts_per_s = static_cast<double>(to.parts - from.parts) / seconds;
@@ -207,9 +200,10 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   if (recorded.empty()) fail("simulation: no recorded episodes");
   const auto comms = comm::local_comms(options.actors + 1);
   comm::Mailbox mailbox(*comms[0]);
-  std::optional<replay::RolloutWriter> store;
+  std::optional<replay::BackgroundWriter> store;
   if (!options.store.empty()) store.emplace(options.store, header);
   Players players(comms, recorded, options);
+  Decoder algorithm(options.weights_bytes);
   const Stopwatch watch;
   const ThreadStopwatch cpu;
   Used first, last;
@@ -220,8 +214,8 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
       std::max<int64_t>(1, static_cast<int64_t>(options.actors * options.steps_per_s * options.epoch_s));
   loop_options.should_stop = [&] { return first.seconds > 0 && watch.seconds() - first.seconds >= options.seconds; };
   LoopHooks hooks;
-  hooks.on_trajectory = [&](const mdp::CodedTrajectory& coded) {
-    if (store) store->append(coded);
+  hooks.on_trajectory = [&](const Episode& episode) {
+    if (store) store->append(episode);
   };
   hooks.service = [&] {
     if (store) store->tick(watch.seconds());
@@ -230,8 +224,8 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
     const auto& traffic = mailbox.counters();
     last = {watch.seconds(),
             cpu.us(),
-            process_cpu_us(),
-            players.cpu_us(),
+            algorithm.decode_us,
+            store ? store->cpu_us() : 0,
             static_cast<double>(traffic.in.bytes),
             static_cast<double>(traffic.out.bytes),
             state.steps,
@@ -244,7 +238,6 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
     lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
     ++epochs;
   };
-  Decoder algorithm(options.weights_bytes);
   Loop loop(mailbox, algorithm, loop_options, hooks);
   loop.run();
   players.join();
@@ -253,6 +246,39 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   report.lag_mean = lags / epochs;
   report.lag_max = lag_max;
   return report;
+}
+
+namespace {
+
+class Recorder : public actors::CodedSink {
+ public:
+  void on_trajectory(mdp::CodedTrajectory trajectory) override {
+    if (!trajectory.facts.steps.empty()) episodes.push_back(std::move(trajectory));
+  }
+  void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
+  std::vector<mdp::CodedTrajectory> episodes;
+};
+
+}  // namespace
+
+std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t seed, size_t count) {
+  actors::RandomPolicy policy;
+  Recorder recorder;
+  actors::Collector collector(envs, policy, recorder, {.seed = seed});
+  while (recorder.episodes.size() < count) collector.round([] { return true; });
+  recorder.episodes.resize(count);
+  return std::move(recorder.episodes);
+}
+
+const char* const kSimulationHeading =
+    "        steps/s            cores of rank 0 for        CPU       MB/s           lag      parts\n"
+    "actors  offered received messages decoding  store us a step     in      out  mean max      a s\n";
+
+std::string to_text(const SimulationReport& r) {
+  return fmt::format("{:6} {:8.0f} {:8.0f} {:8.2f} {:8.2f} {:6.2f} {:9.2f} {:6.1f} {:8.1f} {:5.2f} {:3.0f} {:8.2f}\n",
+                     r.actors, r.offered_steps_per_s, r.steps_per_s, r.message_cores, r.decode_cores, r.store_cores,
+                     r.step_us, 1e-6 * r.bytes_in_per_s, 1e-6 * r.bytes_out_per_s, r.lag_mean, r.lag_max,
+                     r.parts_per_s);
 }
 
 }  // namespace rlgo::learner

@@ -28,9 +28,8 @@ class FragileEnv : public PathToy {
 class LongWeights : public learner::Algorithm {
  public:
   std::string weights() override { return std::string(2000000, static_cast<char>('a' + updates % 26)); }
-  learner::UpdateReport update(std::vector<mdp::Trajectory> trajectories,
-                               const learner::UpdateContext& context) override {
-    for (const auto& t : trajectories) learned_steps += static_cast<int64_t>(t.steps.size());
+  learner::UpdateReport update(std::vector<learner::Episode> episodes, const learner::UpdateContext& context) override {
+    for (const auto& t : episodes) learned_steps += static_cast<int64_t>(t->facts.steps.size());
     context.between();
     ++updates;
     return {};
@@ -65,7 +64,7 @@ class MpiLoop : public testing::Test {
   bool learner() const { return world().rank() == 0; }
   learner::LoopResult learn() {
     learner::LoopHooks hooks;
-    hooks.on_trajectory = [this](const mdp::CodedTrajectory& t) { names.emplace_back(t.facts.rank, t.facts.episode); };
+    hooks.on_trajectory = [this](const learner::Episode& t) { names.emplace_back(t->facts.rank, t->facts.episode); };
     hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) {
       epochs.push_back(report);
     };

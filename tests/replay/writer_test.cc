@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "core/base/file.h"
+#include "replay/background_writer.h"
 #include "replay/parts.h"
 #include "replay/reader.h"
 #include "tests/replay/store.h"
@@ -227,6 +228,32 @@ TEST(Writer, KilledAtAnyMomentAllPartsAreWhole) {
   EXPECT_GE(episodes, 6 * 12);
   RolloutWriter cleaner(folder, make_header());
   for (const auto& name : file_names(folder)) EXPECT_TRUE(parse_part_name(name)) << name;  // no temporaries
+}
+
+std::shared_ptr<const mdp::CodedTrajectory> coded(int64_t episode, int steps) {
+  auto t = make_trajectory(make_spec(), episode, steps);
+  auto codes = mdp::code_observations(t);
+  return std::make_shared<const mdp::CodedTrajectory>(mdp::CodedTrajectory{std::move(t), std::move(codes)});
+}
+
+TEST(BackgroundWriter, WritesWhatItWasGivenInOrder) {
+  const TempFolder folder;
+  BackgroundWriter writer(folder, make_header(), {.episodes_per_part = 3}, 2);  // it blocks, and loses nothing
+  for (int64_t e = 0; e < 20; ++e) writer.append(coded(e, 2));
+  writer.close();
+  writer.close();
+  EXPECT_EQ(writer.parts_written(), 7);
+  RolloutReader reader(folder);
+  for (int64_t e = 0; e < 20; ++e) EXPECT_EQ(reader.next()->episode, e);
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(BackgroundWriter, TellsWhatItsThreadMet) {
+  const TempFolder folder;
+  BackgroundWriter writer(folder, make_header(make_spec(5)));
+  writer.append(coded(0, 2));  // of another spec
+  EXPECT_THAT([&] { writer.close(); }, ThrowsMessage<Error>(HasSubstr("observation spec")));
+  EXPECT_THAT([&] { writer.append(coded(1, 2)); }, ThrowsMessage<Error>(HasSubstr("observation spec")));
 }
 
 }  // namespace

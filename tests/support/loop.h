@@ -24,9 +24,12 @@ inline std::unique_ptr<mdp::BatchEnv> paths(int count) {
 class Counter : public Algorithm {
  public:
   std::string weights() override { return std::to_string(updates); }
-  UpdateReport update(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context) override {
-    for (const auto& t : trajectories) steps += static_cast<int64_t>(t.steps.size());
-    for (const auto& t : trajectories) names.emplace_back(t.weights_version, t.rank, t.episode);
+  UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override {
+    for (const auto& episode : episodes) {
+      const auto& t = episode->facts;
+      steps += static_cast<int64_t>(t.steps.size());
+      names.emplace_back(t.weights_version, t.rank, t.episode);
+    }
     context.between();
     EXPECT_EQ(context.version, updates);
     EXPECT_LT(context.progress, 1);
@@ -56,7 +59,7 @@ class Versioned : public actors::RandomPolicy {
 struct Diary {
   LoopHooks hooks() {
     LoopHooks hooks;
-    hooks.on_trajectory = [this](const mdp::CodedTrajectory& t) { trajectories.push_back(mdp::whole(t)); };
+    hooks.on_trajectory = [this](const Episode& t) { trajectories.push_back(mdp::whole(*t)); };
     hooks.on_lost = [this](const comm::ErrorReport& lost) { errors.push_back(lost); };
     hooks.on_epoch = [this](const EpochReport& report, const LoopState&) { epochs.push_back(report); };
     hooks.say = [this](const std::string& line) { lines.push_back(line); };
