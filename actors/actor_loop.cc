@@ -126,7 +126,9 @@ bool ActorLoop::may_start() {
   return !options_.ready || options_.ready();
 }
 
-int64_t ActorLoop::quota_left() const { return quota_steps_ - sent_steps_ - collector_.running_steps(first_counted_); }
+int64_t ActorLoop::quota_left() const {
+  return quota_steps_ - sent_steps_ - collector_.running_steps(first_counted_, options_.episode_steps);
+}
 
 void ActorLoop::beat() {
   if (since_heard_.seconds() > options_.learner_timeout_s)

@@ -19,6 +19,7 @@ struct ActorOptions {
   uint64_t seed = 0;
   bool dream = false;
   bool step_together = false;      // see CollectorOptions
+  int64_t episode_steps = 0;       // that an episode which has begun may take: counted against the quota from the start
   std::function<bool()> ready;     // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;                 // its rank
   double heartbeat_s = 1;          // between two signs of life
@@ -40,8 +41,8 @@ enum class ActorEnd : uint8_t {
 //  where
 //    several episodes run at once the others go on with the new weights, and carry the version that they started with;
 //  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are
-//  being
-//    played: so an actor can never run ahead of the learner by more than that;
+//    being played, each of these at the `episode_steps` that it may take: so an actor never runs ahead of the learner
+//    by more than the quota and one episode, however many environments it steps;
 //  - an exception in an environment is reported with rank and episode, and costs that episode.
 class ActorLoop : private CodedSink {
  public:

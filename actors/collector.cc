@@ -194,10 +194,11 @@ int Collector::running() const {
       std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.has_value(); }));
 }
 
-int64_t Collector::running_steps(int64_t first_episode) const {
+int64_t Collector::running_steps(int64_t first_episode, int64_t at_least) const {
   int64_t steps = 0;
   for (const auto& slot : slots_) {
-    if (slot && slot->trajectory.episode >= first_episode) steps += static_cast<int64_t>(slot->trajectory.steps.size());
+    if (slot && slot->trajectory.episode >= first_episode)
+      steps += std::max(at_least, static_cast<int64_t>(slot->trajectory.steps.size()));
   }
   return steps;
 }

@@ -71,8 +71,8 @@ class Collector {
   int round(const std::function<bool()>& may_start);
 
   int running() const;
-  // Steps of the running episodes with numbers from `first_episode` on.
-  int64_t running_steps(int64_t first_episode = 0) const;
+  // Steps of the running episodes with numbers from `first_episode` on, each counted as at_least where it has fewer.
+  int64_t running_steps(int64_t first_episode = 0, int64_t at_least = 0) const;
   // Number of the next episode.
   int64_t next_episode() const { return next_episode_; }
   void set_next_episode(int64_t episode) { next_episode_ = episode; }

@@ -102,7 +102,6 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
   options.hybrid = config.agent == Agent::hybrid;
   options.world.encoder = config.network.encoder();
   options.world.encoder.block = nets::Block::full;  // it reads the global latent alone
-  options.controller.noop_bias = config.network.noop_bias;
   options.trainer.train_encoder = options.encoder == learner::EncoderSource::joint;
   const int length = options.length > 0 ? options.length : config.env.max_steps;
   options.dream.max_steps = options.hybrid ? std::min(length, options.branch_length) : length;

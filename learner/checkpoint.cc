@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kKind = "checkpoint";
 constexpr std::string_view kFormat = "rlgo-checkpoint";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;  // 1: agents that did not know what locations cost
 
 struct DtypeRow {
   std::string_view name;

@@ -223,7 +223,11 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   }
   ++s.steps;
   result.terminal = noop || s.walk.places().empty();
-  result.truncated = !result.terminal && s.steps >= s.options.max_steps;
+  const bool cut = !result.terminal && s.steps >= s.options.max_steps;
+  // R2 pays for the whole episode where it is cut off: nothing is left to come, which a bootstrapped value would add.
+  const bool paid = cut && s.options.reward == Reward::final_only;
+  result.terminal = result.terminal || paid;
+  result.truncated = cut && !paid;
   s.running = !result.terminal && !result.truncated;
   result.reward = static_cast<float>(s.step_reward(before, measured_before, !s.running));
   result.observation = s.observe(&result.changes);

@@ -84,7 +84,7 @@ struct StepResult {
   Observation observation;  // after the step (of the final graph when the episode ended)
   Changes changes;          // of it, since the observation that reset() or step() returned before
   float reward = 0;
-  bool terminal = false;   // NO-OP, or nothing applies any more
+  bool terminal = false;   // NO-OP, or nothing applies any more, or the step limit where the reward is paid there
   bool truncated = false;  // step limit; the value of the final observation still counts
   StepInfo info;
 };

@@ -21,23 +21,29 @@ class ActorCriticImpl : public AgentImpl {
   std::optional<EncoderOptions> local_encoder() const override {
     return options_.block == Block::local ? std::optional(options_.encoder()) : std::nullopt;
   }
-  // The encoder can be used alone.
-  Encoding encode(const GraphBatch& batch) override { return encoder_(batch); }
+  // The encoder can be used alone; here its global latent learns besides what the locations would save.
+  Encoding encode(const GraphBatch& batch) override;
   Encoder& encoder() { return encoder_; }
+  // One softmax over all locations and NO-OP. The logit of a location is beta times what its rewrite saves, plus what
+  // is learned of it and of its rule; that of NO-OP is learned alone. What is learned begins at zero.
+  Policy policy(const GraphBatch& batch, const Encoding& latent) override;
 
  private:
-  torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) override;
-  torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) override;
+  torch::Tensor rule_scores(const GraphBatch& batch, const Encoding& latent);      // [P], learned
+  torch::Tensor location_scores(const GraphBatch& batch, const Encoding& latent);  // [L], learned
 
   AgentOptions options_;
   Encoder encoder_{nullptr};
+  torch::Tensor log_beta_;  // []; undefined where locations have no features
+  Dense savings_{nullptr};  // what the global latent learns of them
   // rule policy: hidden layer over [global, rule, mean and max of its locations' nodes, log count], then a score.
-  Dense rule_nodes_{nullptr}, rule_pooled_{nullptr}, rule_global_{nullptr}, rule_score_{nullptr};
+  Dense rule_nodes_{nullptr}, rule_rest_{nullptr}, rule_pooled_{nullptr}, rule_global_{nullptr}, rule_score_{nullptr};
   Dense noop_hidden_{nullptr}, noop_score_{nullptr};
   torch::Tensor rule_table_;  // [X, width]
-  // location policy: hidden layer over [node of the location (pointer), rule, global, log index (pointer)], then a
-  // score.
-  Dense location_nodes_{nullptr}, location_global_{nullptr}, location_index_{nullptr}, location_score_{nullptr};
+  // location policy: hidden layer over [root and mean of the other matched nodes (pointer), rule, global, log index and
+  // features of the location (pointer)], then a score.
+  Dense location_nodes_{nullptr}, location_rest_{nullptr}, location_global_{nullptr}, location_index_{nullptr},
+      location_score_{nullptr};
   torch::Tensor location_table_;  // [X, width]
 };
 TORCH_MODULE(ActorCritic);

@@ -42,6 +42,20 @@ int64_t sample_log(const float* log_p, int64_t count, double u) {
 
 int64_t most_probable(const float* log_p, int64_t count) { return std::max_element(log_p, log_p + count) - log_p; }
 
+mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop) {
+  mdp::Action best{static_cast<int32_t>(batch.rules), 0};
+  float highest = stop;
+  for (int64_t x = 0; x < batch.rules; ++x) {
+    const auto pair = static_cast<size_t>(b * batch.rules + x);
+    for (int64_t l = batch.loc_offset[pair]; l < batch.loc_offset[pair + 1]; ++l) {
+      if (!(score[static_cast<size_t>(l)] > highest)) continue;
+      highest = score[static_cast<size_t>(l)];
+      best = {static_cast<int32_t>(x), static_cast<int32_t>(l - batch.loc_offset[pair])};
+    }
+  }
+  return best;
+}
+
 std::vector<float> to_floats(const Tensor& tensor) {
   const auto host = tensor.to(torch::kCPU).contiguous();
   return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
@@ -68,15 +82,6 @@ Tensor AgentImpl::value_of_location(const Tensor& global, const Tensor& rule) {
   return value_of(location_value_hidden_, location_value_out_, global, location_value_table_.index_select(0, rule));
 }
 
-Policy AgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
-  Policy result;
-  result.rule = torch::log_softmax(rule_logits(batch, latent), 1);
-  result.location = batch.locations == 0
-                        ? torch::zeros({0}, result.rule.options())
-                        : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
-  return result;
-}
-
 // [B]; `extra` is added before the non-linearity where it is defined.
 Tensor AgentImpl::value_of(Dense& hidden, Dense& out, const Tensor& global, const Tensor& extra) {
   auto h = hidden(global);
@@ -93,20 +98,28 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
   const auto distribution = policy(batch, latent);
   const auto log_rule = to_floats(distribution.rule);
   const auto log_location = to_floats(distribution.location);
+  const bool scored = greedy && distribution.score.defined();
+  const auto score = scored ? to_floats(distribution.score) : std::vector<float>();
+  const auto stop = scored ? to_floats(distribution.stop) : std::vector<float>();
   Decisions result;
   std::vector<int64_t> chosen;
   for (int64_t b = 0; b < batch.graphs; ++b) {
     const float* row = log_rule.data() + b * (batch.rules + 1);
     if (!std::isfinite(row[batch.rules])) fail("act: the policy of graph {} is not finite; the weights are damaged", b);
     const auto u = static_cast<size_t>(2 * b);
-    const int64_t x = greedy ? most_probable(row, batch.rules + 1) : sample_log(row, batch.rules + 1, uniforms[u]);
+    const auto best = scored ? most_probable(batch, b, score, stop[static_cast<size_t>(b)]) : mdp::Action();
+    const int64_t x = scored   ? best.rule
+                      : greedy ? most_probable(row, batch.rules + 1)
+                               : sample_log(row, batch.rules + 1, uniforms[u]);
     int64_t location = 0;
     float log_prob_location = 0;
     if (x < batch.rules) {
       const auto pair = static_cast<size_t>(b * batch.rules + x);
       const float* part = log_location.data() + batch.loc_offset[pair];
       const int64_t count = batch.loc_offset[pair + 1] - batch.loc_offset[pair];
-      location = greedy ? most_probable(part, count) : sample_log(part, count, uniforms[u + 1]);
+      location = scored   ? best.location
+                 : greedy ? most_probable(part, count)
+                          : sample_log(part, count, uniforms[u + 1]);
       log_prob_location = part[location];
       if (!std::isfinite(log_prob_location))
         fail("act: the location policy of graph {} is not finite; the weights are damaged", b);

@@ -41,6 +41,9 @@ struct Evaluation {
 struct Policy {
   torch::Tensor rule;      // [B, X+1], -inf where illegal; NO-OP last, always legal
   torch::Tensor location;  // [L], log pi(location | rule), grouped as in the batch
+  // Where the joint action is one softmax: the logits of locations [L] and of NO-OP [B]; else undefined. What is equal
+  // in them is so to the last bit, which log-probabilities are not.
+  torch::Tensor score, stop;
 };
 
 class AgentImpl : public torch::nn::Module {
@@ -55,11 +58,12 @@ class AgentImpl : public torch::nn::Module {
 
   // Chooses an action for each graph, without gradients. `uniforms` holds 2 numbers in [0,1) per graph (rule,
   // location): inverse-CDF sampling, so that an episode depends on its own random stream, whatever else is in the
-  // batch. Greedy takes the most probable rule, then its most probable location, and needs no numbers.
+  // batch. Greedy takes the most probable action (where the policy has no scores: the most probable rule, then its most
+  // probable location), NO-OP before its equals, else the first of equals, and needs no numbers.
   virtual Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
   // Throws Error where an action is not legal.
   Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
-  Policy policy(const GraphBatch& batch, const Encoding& latent);
+  virtual Policy policy(const GraphBatch& batch, const Encoding& latent) = 0;
 
   // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the
   // heads' last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
@@ -70,10 +74,8 @@ class AgentImpl : public torch::nn::Module {
  protected:
   explicit AgentImpl(const mdp::ObservationSpec& spec) : spec_(spec) {}
   void make_value_heads(int64_t width, Rng& rng);
-  virtual torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [B, X+1], -inf: illegal
-  virtual torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) = 0;  // [L]
-  torch::Tensor value_of_rule(const torch::Tensor& global);                                    // [B]
-  torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& rule);     // [B], of chosen rules
+  torch::Tensor value_of_rule(const torch::Tensor& global);                                 // [B]
+  torch::Tensor value_of_location(const torch::Tensor& global, const torch::Tensor& rule);  // [B], of chosen rules
 
  private:
   torch::Tensor value_of(Dense& hidden, Dense& out, const torch::Tensor& global, const torch::Tensor& extra);
@@ -91,6 +93,8 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 // entries of -inf are never chosen.
 int64_t sample_log(const float* log_p, int64_t count, double u);
 int64_t most_probable(const float* log_p, int64_t count);
+// The most probable action of graph b by Policy::score and stop.
+mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop);
 std::vector<float> to_floats(const torch::Tensor& tensor);
 torch::Tensor to_ints(const std::vector<int64_t>& values, torch::Device device);
 

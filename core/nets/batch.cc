@@ -81,6 +81,13 @@ bool any_dreamed(std::span<const mdp::Observation* const> observations) {
   return std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
 }
 
+// Matched nodes of all locations besides their roots.
+int64_t rest_of(std::span<const mdp::Observation* const> observations) {
+  int64_t count = 0;
+  for (const auto* o : observations) count += count_of(o->loc_rest);
+  return count;
+}
+
 void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, Arena& ints, Arena& floats) {
   for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
@@ -88,12 +95,17 @@ void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, Arena& 
   floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
 }
 
-void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, Arena& ints, Arena& floats) {
+// `rest`: matched nodes besides the roots.
+void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, int64_t rest, Arena& ints,
+             Arena& floats) {
   ints.add(&batch.counts, {batch.graphs, batch.rules});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
   for (auto* part : {&batch.loc_graph, &batch.loc_rule, &batch.loc_index, &batch.loc_pair})
     ints.add(part, {batch.locations});
-  for (auto* part : {&batch.pair_graph, &batch.pair_rule}) ints.add(part, {batch.pairs});
+  for (auto* part : {&batch.pair_graph, &batch.pair_rule, &batch.pair_first}) ints.add(part, {batch.pairs});
+  for (auto* part : {&batch.rest_node, &batch.rest_loc}) ints.add(part, {dreamed ? 0 : rest});
+  floats.add(&batch.loc_feat, {dreamed ? 0 : batch.locations, spec.location_features});
+  floats.add(&batch.rest_share, {dreamed ? 0 : batch.locations});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
   floats.add(&batch.latent, {batch.graphs, spec.latent_features});
 }
@@ -137,8 +149,9 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
                   const std::vector<int64_t>& node_row) {
   const bool dreamed = any_dreamed(observations);
   Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), rule(batch.loc_rule),
-      index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_rule(batch.pair_rule);
-  int64_t pairs = 0;
+      index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_rule(batch.pair_rule),
+      first(batch.pair_first);
+  int64_t pairs = 0, locations = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
@@ -157,6 +170,31 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
       pair.repeat(count, pairs++);
       pair_graph.put(g);
       pair_rule.put(x);
+      first.put(locations);
+      locations += count;
+    }
+  }
+}
+
+// What is known of locations besides their roots.
+void fill_details(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
+                  const std::vector<int64_t>& node_row) {
+  if (any_dreamed(observations)) return;
+  Filler<int64_t> node(batch.rest_node), location(batch.rest_loc);
+  Filler<float> features(batch.loc_feat), share(batch.rest_share);
+  int64_t locations = 0;
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    const auto& o = *observations[static_cast<size_t>(g)];
+    const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
+    features.copy(o.loc_feat);
+    for (const int32_t n : o.loc_rest)
+      node.put(node_row.empty() ? first_node + n : node_row[static_cast<size_t>(first_node + n)]);
+    int32_t begin = 0;
+    for (size_t l = 0; l < o.loc_node.size(); ++l) {
+      const int32_t end = o.loc_rest_end.empty() ? 0 : o.loc_rest_end[l];
+      location.repeat(end - begin, locations++);
+      share.put(1.0f / static_cast<float>(std::max(1, end - begin)));
+      begin = end;
     }
   }
 }
@@ -164,7 +202,7 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 }  // namespace
 
 void GraphBatch::convert(torch::ScalarType type) {
-  for (auto* part : {&node_feat, &edge_feat, &globals, &latent}) {
+  for (auto* part : {&node_feat, &edge_feat, &globals, &latent, &loc_feat, &rest_share}) {
     if (part->defined()) *part = part->to(type);
   }
   if (!distinct) return;
@@ -181,11 +219,12 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
   set_sizes(batch, observations, spec, false);
   Arena ints(torch::kInt64), floats(torch::kFloat32);
   lay_out_graphs(batch, spec, ints, floats);
-  lay_out(batch, spec, any_dreamed(observations), ints, floats);
+  lay_out(batch, spec, any_dreamed(observations), rest_of(observations), ints, floats);
   for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
   fill_graphs(batch, observations);
   fill_globals(batch, observations, spec);
   fill_actions(batch, observations, {});
+  fill_details(batch, observations, {});
   if (!device.is_cpu()) {
     for (auto* arena : {&ints, &floats}) arena->move(device);
   }
@@ -200,10 +239,11 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
   GraphBatch batch;
   set_sizes(batch, observations, spec, true);
   Arena ints(torch::kInt64), floats(torch::kFloat32);
-  lay_out(batch, spec, false, ints, floats);
+  lay_out(batch, spec, false, rest_of(observations), ints, floats);
   for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
   fill_globals(batch, observations, spec);
   fill_actions(batch, observations, distinct.node_row);
+  fill_details(batch, observations, distinct.node_row);
   if (!device.is_cpu()) {
     for (auto* arena : {&ints, &floats}) arena->move(device);
   }
@@ -219,10 +259,11 @@ GraphBatch collate_encoded(std::span<const mdp::Observation* const> observations
   GraphBatch batch;
   set_sizes(batch, observations, spec, true);
   Arena ints(torch::kInt64), floats(torch::kFloat32);
-  lay_out(batch, spec, false, ints, floats);
+  lay_out(batch, spec, false, rest_of(observations), ints, floats);
   for (auto* arena : {&ints, &floats}) arena->allocate(false);
   fill_globals(batch, observations, spec);
   fill_actions(batch, observations, {});
+  fill_details(batch, observations, {});
   batch.encoded = std::move(encoded);
   return batch;
 }

@@ -33,6 +33,15 @@ Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
   return result;
 }
 
+Policy LatentAgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
+  Policy result;
+  result.rule = torch::log_softmax(rule_logits(batch, latent), 1);
+  result.location = batch.locations == 0
+                        ? torch::zeros({0}, result.rule.options())
+                        : segment_log_softmax(location_logits(batch, latent), batch.loc_pair, batch.pairs);
+  return result;
+}
+
 Tensor LatentAgentImpl::rule_logits(const GraphBatch& batch, const Encoding& latent) {
   const auto scores = rule_score_(latent.global);  // [B, X+1]
   const auto rules = scores.slice(1, 0, batch.rules) + count_weight_ * batch.counts.to(scores.scalar_type()).log1p();

@@ -17,12 +17,14 @@ class LatentAgentImpl : public AgentImpl {
 
   // `global` is the second hidden layer [B, width]; nodes and edges are undefined.
   Encoding encode(const GraphBatch& batch) override;
+  // A softmax over rules, then one over the locations of each.
+  Policy policy(const GraphBatch& batch, const Encoding& latent) override;
   // Works out the location policy of the chosen rules alone; Decisions::entropy stays empty.
   Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false) override;
 
  private:
-  torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent) override;
-  torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent) override;
+  torch::Tensor rule_logits(const GraphBatch& batch, const Encoding& latent);      // [B, X+1], -inf: illegal
+  torch::Tensor location_logits(const GraphBatch& batch, const Encoding& latent);  // [L]
   // [M, max_locations] scores of all locations of rules [M] in graphs [M].
   torch::Tensor location_scores(const Encoding& latent, const torch::Tensor& graph, const torch::Tensor& rule);
 

@@ -17,11 +17,15 @@ void declare(OptionSink& o, AgentOptions& agent) {
            "rows read the whole graph's latent too, or their neighbours alone, which computes equal rows once");
   o.choice("policy.location-head", agent.location_head, kLocationHeads, "scores matched nodes, or location numbers");
   o.number("policy.noop-bias", agent.noop_bias, -20, 20,
-           "logit of NO-OP at the start; below 0 makes the first episodes longer");
+           "logit of NO-OP at the start: 0 is that of a rewrite that changes no cost; below 0 makes the first episodes "
+           "longer");
+  o.number("policy.beta", agent.beta, 0.001, 10000,
+           "what a rewrite's logit gains at the start for each percent of cost that it saves; learned from there");
 }
 
 void declare(OptionSink& o, LatentAgentOptions& agent) {
   o.integer("dream.width", agent.width, 4, 4096, "hidden units of the controller");
+  o.number("dream.noop-bias", agent.noop_bias, -20, 20, "the controller's logit of NO-OP at the start");
 }
 
 void declare(OptionSink& o, WorldOptions& world) {

@@ -33,6 +33,10 @@ inline constexpr Named<LocationHead> kLocationHeads[] = {{"pointer", LocationHea
 // Initial logit of NO-OP, which ends an episode: below 0 makes the first episodes longer.
 inline constexpr double kNoopBias = -2;
 
+// How much one percent of the unmodified graph's cost weighs at the start: a sampled agent that has learned nothing is
+// a heat bath of temperature 1 / beta, a greedy one is greedy search.
+inline constexpr double kBeta = 15;
+
 // The model-free agent: an encoder under the four heads.
 struct AgentOptions {
   int rounds = 3;  // of the encoder, as in EncoderOptions
@@ -42,7 +46,8 @@ struct AgentOptions {
   Aggregation pooling = Aggregation::mean;
   bool both_directions = true;
   bool shared = false;
-  double noop_bias = kNoopBias;  // -20..20
+  double noop_bias = 0;  // -20..20
+  double beta = kBeta;   // 0.001..10000
   Block block = Block::local;
   EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared, block}; }
 };
@@ -54,7 +59,7 @@ struct LatentAgentOptions {
   int width = 128;  // of the two hidden layers, 4..4096
   double noop_bias = kNoopBias;
 };
-// Option dream.width; the bias of NO-OP is that of AgentOptions.
+// Options dream.width, dream.noop-bias.
 void declare(OptionSink& sink, LatentAgentOptions& options);
 
 // Where the world model's rewards come from: its own features, or a network of their own over (h, z, action), cut off

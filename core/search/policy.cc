@@ -11,7 +11,7 @@ namespace {
 std::optional<size_t> choose(const PolicyPrior::Scores& scores, Rng* rng) {
   if (rng == nullptr) {
     const auto best = std::ranges::max_element(scores.moves);
-    if (best == scores.moves.end() || *best < scores.stop) return std::nullopt;
+    if (best == scores.moves.end() || *best <= scores.stop) return std::nullopt;
     return static_cast<size_t>(best - scores.moves.begin());
   }
   double total = std::exp(static_cast<double>(scores.stop));

@@ -1,5 +1,7 @@
 #include "launch/train/policy_prior.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/error.h"
@@ -35,17 +37,15 @@ class NetworkPrior : public search::PolicyPrior {
     const mdp::Observation* const one[] = {&seen};
     const auto batch = rows_ ? rows_->collate(one) : nets::collate(seen, network_->spec());
     const auto policy = network_->policy(batch, network_->encode(batch));
-    const auto rule = policy.rule.accessor<float, 2>();
-    const auto location = policy.location.accessor<float, 1>();
+    const auto score = nets::to_floats(policy.score);
+    const float stop = policy.stop.item<float>();
+    double total = 0, highest = stop;
+    for (const float s : score) highest = std::max(highest, static_cast<double>(s));
+    for (const float s : score) total += std::exp(s - highest);
+    const double norm = highest + std::log(total + std::exp(stop - highest));
     Scores scores;
-    scores.moves.reserve(seen.loc_node.size());
-    for (size_t x = 0; x < seen.counts.size(); ++x) {
-      for (int32_t k = 0; k < seen.counts[x]; ++k) {
-        const auto place = static_cast<int64_t>(scores.moves.size());
-        scores.moves.push_back(rule[0][static_cast<int64_t>(x)] + location[place]);
-      }
-    }
-    scores.stop = rule[0][static_cast<int64_t>(seen.counts.size())];
+    for (const float s : score) scores.moves.push_back(static_cast<float>(s - norm));
+    scores.stop = static_cast<float>(stop - norm);
     return scores;
   }
 

@@ -24,6 +24,7 @@ actors::ActorOptions actor_options(const RunConfig& config, const Player& player
   options.dream = player.dreams;
   options.step_together = player.dreams;
   options.ready = player.ready;
+  if (!player.dreams) options.episode_steps = config.env.max_steps;
   options.seed = config.seed;
   options.rules_hash = rules_hash;
   options.host = host_name();

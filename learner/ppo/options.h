@@ -6,8 +6,8 @@
 namespace rlgo::learner {
 
 struct PpoOptions {
-  double gamma = 0.95;          // discount, (0, 1]
-  double lambda = 0.9;          // of GAE, [0, 1]
+  double gamma = 0.99;          // discount, (0, 1]
+  double lambda = 0.95;         // of GAE, [0, 1]
   double clip = 0.2;            // of the ratio, (0, 1]
   double learning_rate = 5e-4;  // of Adam, (0, 1]
   double adam_epsilon = 1e-5;

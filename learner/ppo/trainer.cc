@@ -17,6 +17,7 @@ using torch::Tensor;
 
 constexpr double kReturnDecay = 0.95;          // of the running moments of returns, per update
 constexpr double kMinValueScale = 0.1;         // percent of the initial cost
+constexpr double kLargestWeight = 2;           // of a transition of older weights (truncated: Espeholt et al. 2018)
 constexpr double kFreshRatioTolerance = 0.01;  // far above rounding, far below a wrong mask
 
 Tensor floats(const std::vector<float>& values) { return torch::tensor(values, torch::kFloat32); }
@@ -53,6 +54,8 @@ struct PpoTrainer::Data {
   std::vector<int64_t> versions;
   std::vector<float> old_log_prob, old_value_rule, old_value_location, advantage, returns;
   Tensor old_log_prob_t, old_value_rule_t, old_value_location_t, advantage_t, returns_t;  // [T]
+  Tensor proximal_log_prob_t;  // [T] under the weights that the update starts from
+  Tensor weight_t;             // [T] of each transition: proximal to behaviour policy
   // Over all learners' transitions, of which this learner has those from `first` on.
   int64_t total = 0, first = 0;
   double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
@@ -183,6 +186,29 @@ void PpoTrainer::update_value_scale(const Data& data) {
   agent_->rescale_values(mean, std::max(std::sqrt(std::max(variance, 0.0)), kMinValueScale));
 }
 
+// What the policy thinks of the actions now. Data that was made with these weights says so itself.
+void PpoTrainer::find_proximal(Data& data) {
+  data.proximal_log_prob_t = data.old_log_prob_t;
+  const auto stale = [&](int64_t version) { return !version_ || version != *version_; };
+  if (std::ranges::any_of(data.versions, stale)) {
+    const torch::NoGradGuard no_gradients;
+    std::vector<Tensor> parts;
+    const auto count = static_cast<int64_t>(data.actions.size());
+    for (int64_t begin = 0; begin < count; begin += options_.minibatch) {
+      std::vector<int64_t> chosen(static_cast<size_t>(std::min<int64_t>(options_.minibatch, count - begin)));
+      std::iota(chosen.begin(), chosen.end(), begin);
+      auto batch = collate(data, chosen);
+      const auto type = agent_->parameters()[0].scalar_type();
+      if (type != torch::kFloat32) batch.convert(type);
+      const auto e =
+          agent_->evaluate(batch, std::span(data.actions).subspan(static_cast<size_t>(begin), chosen.size()));
+      parts.push_back(e.log_prob().to(torch::kCPU, torch::kFloat32));
+    }
+    data.proximal_log_prob_t = torch::cat(parts);
+  }
+  data.weight_t = (data.proximal_log_prob_t - data.old_log_prob_t).exp().clamp_max(kLargestWeight);
+}
+
 void PpoTrainer::check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const {
   if (!version_ || deviation <= kFreshRatioTolerance) return;
   const bool fresh = std::all_of(chosen.begin(), chosen.end(),
@@ -230,14 +256,15 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int
   if (type != torch::kFloat32) batch.convert(type);
   const auto e = agent_->evaluate(batch, actions);
 
-  const auto log_ratio = e.log_prob() - pick(data.old_log_prob_t);
+  const auto log_ratio = e.log_prob() - pick(data.proximal_log_prob_t);
   if (first) {
-    result.ratio_deviation = log_ratio.detach().expm1().abs().max().item<double>();
+    const auto since_acting = e.log_prob().detach() - pick(data.old_log_prob_t);
+    result.ratio_deviation = since_acting.expm1().abs().max().item<double>();
     check_fresh(data, chosen, result.ratio_deviation);
   }
   const double scale = options_.normalize_returns ? agent_->value_scale() : 1.0;
   const auto target = pick(data.returns_t) / scale;
-  const auto policy = policy_loss(log_ratio, pick(data.advantage_t), options_.clip);
+  const auto policy = policy_loss(log_ratio, pick(data.advantage_t * data.weight_t), options_.clip);
   const auto value = value_loss(e.value_rule / scale, pick(data.old_value_rule_t) / scale, target, options_.value_clip);
   const auto location_value =
       value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
@@ -278,10 +305,11 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_
 
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
-  const auto data = flatten(trajectories);
+  auto data = flatten(trajectories);
   const int64_t count = data.total, end_of_own = data.first + static_cast<int64_t>(data.actions.size());
   if (count == 0) return {};
   update_value_scale(data);
+  find_proximal(data);
 
   Sums sums;
   auto& stats = sums.stats;

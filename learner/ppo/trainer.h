@@ -1,5 +1,7 @@
-// Proximal policy optimisation (Schulman et al. 2017, Algorithm 1): K epochs of minibatch Adam on whole
-// trajectories, for hierarchical agents.
+// Proximal policy optimisation (Schulman et al. 2017, Algorithm 1): K epochs of minibatch Adam on whole trajectories,
+// for hierarchical agents. Decoupled (Hilton et al. 2022, "Batch size-invariance for policy optimization", equation 3):
+// clip and KL look at the weights that the update starts from; data of older weights is weighted by how much more
+// likely its actions have become.
 #pragma once
 
 #include <torch/optim/adam.h>
@@ -76,6 +78,7 @@ class PpoTrainer {
   struct Sums;
   Data flatten(const std::vector<mdp::Trajectory>& trajectories) const;
   void share(Data& data) const;
+  void find_proximal(Data& data);
   void update_value_scale(const Data& data);
   void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;
   // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then

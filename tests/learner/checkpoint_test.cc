@@ -122,7 +122,7 @@ TEST(Checkpoint, OtherKindsAndVersionsAreRefused) {
   newer.attribute("version", int64_t{9});
   newer.save(path, "checkpoint");
   EXPECT_THAT([&] { load(path); },
-              ThrowsMessage<Error>(HasSubstr("version 9 of the checkpoint format; this program reads version 1")));
+              ThrowsMessage<Error>(HasSubstr("version 9 of the checkpoint format; this program reads version 2")));
 }
 
 TEST(CheckpointFolder, KeepsTheLastAndTheBest) {

@@ -43,7 +43,7 @@ TEST(WorldTrainer, OverfitsOneEpisode) {
   auto data = play(60);
   std::erase_if(data, [](const auto& t) { return t.steps.size() < 4; });
   data.resize(1);
-  WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 300, .holdout = 0}, 1);
+  WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 500, .holdout = 0}, 1);
   update(trainer, data);
   const auto score = trainer.score(pointers(data));
   EXPECT_LT(score.reward_mse, 0.01);
@@ -71,7 +71,7 @@ TEST(WorldTrainer, PaddingNeverInfluences) {
 }
 
 TEST(WorldTrainer, ForetellsBetterThanTheBaselines) {
-  WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 20, .holdout = 0}, 1);
+  WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 30, .holdout = 0}, 1);
   update(trainer, play(600));
   const auto unseen = play(200, 77);
   const auto score = trainer.score(pointers(unseen));

@@ -125,6 +125,23 @@ TEST(PpoTrainer, StopsAtTheTargetKl) {
   EXPECT_LT(stats.minibatches, 50);
 }
 
+// How far the weights had moved before the update is not the update's doing.
+TEST(PpoTrainer, StaleDataDoesNotSpendTheTargetKl) {
+  auto agent = make_agent();
+  const auto stale = data(agent);
+  {
+    torch::NoGradGuard no_gradients;
+    Rng rng({5});
+    for (auto& p : agent->parameters()) p.add_(nets::normal_init(p.sizes(), 0.3, rng));
+  }
+  PpoTrainer trainer(agent.ptr(), {.learning_rate = 1e-7, .epochs = 2, .minibatch = 20, .target_kl = 0.01});
+  trainer.set_weights_version(1);
+  const auto stats = update(trainer, stale);
+  EXPECT_GT(stats.ratio_deviation, 0.1) << "the data is stale";
+  EXPECT_FALSE(stats.early_stop);
+  EXPECT_LT(stats.last_kl, 1e-4);
+}
+
 TEST(PpoTrainer, CallsBetweenAfterEachMinibatch) {
   auto agent = make_agent();
   PpoTrainer trainer(agent.ptr(), {.epochs = 2, .minibatch = 10, .target_kl = 0});

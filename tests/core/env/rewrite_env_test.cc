@@ -76,10 +76,23 @@ TEST(RewriteEnv, FinalRewardComesAtTheEndOnly) {
   env->reset(0);
   EXPECT_EQ(env->step({1, 0}).reward, 0.0f);
   const auto last = env->step({1, 0});
-  EXPECT_TRUE(last.truncated);
-  EXPECT_FALSE(last.terminal);
+  EXPECT_TRUE(last.terminal) << "all is paid";
   EXPECT_NEAR(last.reward, 100.0 * (env->initial_cost_us() - env->current_cost_us()) / env->initial_cost_us(), 1e-3);
   EXPECT_LT(last.reward, 0.0f) << "two kernels cost more than one";
+}
+
+// All is paid at the cut: a value added to it would count the gain twice.
+TEST(RewriteEnv, FinalRewardLeavesNothingToComeAtTheStepLimit) {
+  for (const auto reward : {Reward::step, Reward::final_only}) {
+    EnvOptions options;
+    options.reward = reward;
+    options.max_steps = 1;
+    auto env = make_env(options);
+    env->reset(0);
+    const auto result = env->step({1, 0});
+    EXPECT_EQ(result.terminal, reward == Reward::final_only);
+    EXPECT_EQ(result.truncated, reward == Reward::step);
+  }
 }
 
 TEST(RewriteEnv, DetailedRewardAddsWeightedParts) {

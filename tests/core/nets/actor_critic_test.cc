@@ -98,9 +98,19 @@ TEST_P(BothHeads, ActAndEvaluateAgree) {
 }
 
 TEST_P(BothHeads, GradientsReachEveryParameter) {
-  auto agent = make(GetParam());
+  auto spec = random_spec();
+  spec.location_features = 2;
+  ActorCritic agent(spec, AgentOptions{.rounds = 2, .width = 16, .location_head = GetParam()}, 1);
   shake(agent);
-  const auto batch = collate(pointers(graphs(20, 8)), random_spec());
+  auto many = graphs(20, 8);
+  for (auto& o : many) {
+    for (size_t l = 0; l < o.loc_node.size(); ++l) {
+      o.loc_feat.insert(o.loc_feat.end(), {0.1f * static_cast<float>(l % 5) - 0.2f, 0.0f});
+      o.loc_rest.push_back(0);
+      o.loc_rest_end.push_back(static_cast<int32_t>(l) + 1);
+    }
+  }
+  const auto batch = collate(pointers(many), spec);
   const auto e = agent->evaluate(batch, agent->act(batch, uniforms(40, 2)).actions);
   (e.log_prob() + e.entropy() + e.value_rule + e.value_location).sum().backward();
   for (const auto& item : agent->named_parameters()) {
@@ -142,15 +152,24 @@ TEST(Act, AnEpisodeDoesNotDependOnTheBatch) {
   }
 }
 
-TEST(Act, GreedyTakesTheMostProbable) {
+TEST(Act, GreedyTakesTheMostProbableAction) {
   auto agent = make();
   shake(agent);
   const auto many = graphs(10, 11);
   const auto batch = collate(pointers(many), random_spec());
   const auto greedy = agent->act(batch, {}, true);
   const auto policy = agent->policy(batch, agent->encode(batch));
-  for (int64_t b = 0; b < 10; ++b)
-    EXPECT_EQ(greedy.actions[static_cast<size_t>(b)].rule, policy.rule[b].argmax().item<int64_t>());
+  for (int64_t b = 0; b < 10; ++b) {
+    const auto row = static_cast<size_t>(b);
+    float highest = policy.rule[b][5].item<float>();
+    for (int64_t x = 0; x < 5; ++x) {
+      const auto begin = batch.loc_offset[row * 5 + static_cast<size_t>(x)];
+      const auto end = batch.loc_offset[row * 5 + static_cast<size_t>(x) + 1];
+      if (end > begin)
+        highest = std::max(highest, (policy.rule[b][x] + policy.location.slice(0, begin, end).max()).item<float>());
+    }
+    EXPECT_NEAR(greedy.log_prob_rule[row] + greedy.log_prob_location[row], highest, 1e-4);
+  }
   EXPECT_THAT([&] { agent->act(batch, uniforms(19, 1)); },
               ThrowsMessage<Error>(HasSubstr("19 random numbers for 10 graphs")));
 }
@@ -189,6 +208,58 @@ TEST(Evaluate, IllegalActionsAreErrors) {
   for (const mdp::Action bad : {mdp::Action{0, 2}, {0, -1}, {1, 0}, {5, 1}, {6, 0}, {-1, 0}}) {
     EXPECT_THAT([&] { agent->evaluate(batch, std::span(&bad, 1)); }, ThrowsMessage<Error>(HasSubstr("not legal")));
   }
+}
+
+// What is known of locations: a percent saved counts beta, NO-OP counts nothing.
+TEST(ActorCritic, UntrainedItIsAHeatBathOverAllLocations) {
+  auto spec = random_spec();
+  spec.location_features = 2;
+  auto o = graphs(1, 13)[0];
+  o.counts = {2, 0, 1, 0, 0};
+  o.loc_node = {0, 1, 2};
+  o.loc_feat = {-0.5f, 0, 0, 0, 0.25f, 0};
+  o.loc_rest_end = {1, 1, 3};
+  o.loc_rest = {1, 0, 3};
+  ActorCritic agent(spec, AgentOptions{.rounds = 2, .width = 16, .beta = 4}, 1);
+  const auto batch = collate(o, spec);
+  const auto policy = agent->policy(batch, agent->encode(batch));
+  const double total = std::exp(2.0) + 1 + std::exp(-1.0) + 1;
+  EXPECT_NEAR(policy.rule[0][0].exp().item<float>(), (std::exp(2.0) + 1) / total, 1e-6);
+  EXPECT_NEAR(policy.rule[0][2].exp().item<float>(), std::exp(-1.0) / total, 1e-6);
+  EXPECT_NEAR(policy.rule[0][5].exp().item<float>(), 1 / total, 1e-6);
+  EXPECT_NEAR(policy.location[0].exp().item<float>(), std::exp(2.0) / (std::exp(2.0) + 1), 1e-6);
+  EXPECT_EQ(agent->act(batch, {}, true).actions[0], (mdp::Action{0, 0}));
+}
+
+// Nothing is gained: NO-OP, although locations of one rule are as good and together more probable.
+TEST(ActorCritic, AmongEqualsGreedyStops) {
+  auto spec = random_spec();
+  spec.location_features = 2;
+  auto o = graphs(1, 13)[0];
+  o.counts = {3, 0, 0, 0, 0};
+  o.loc_node = {0, 1, 2};
+  o.loc_feat = {0, 0, 0, 1, 0.1f, 0};
+  ActorCritic agent(spec, AgentOptions{.rounds = 1, .width = 16}, 1);
+  EXPECT_EQ(agent->act(collate(o, spec), {}, true).actions[0], (mdp::Action{5, 0}));
+}
+
+// Matches with the same root are told apart by their other nodes.
+TEST(ActorCritic, SeesAllMatchedNodes) {
+  auto spec = random_spec();
+  auto o = graphs(1, 14)[0];
+  o.counts = {2, 0, 0, 0, 0};
+  o.loc_node = {0, 0};
+  ActorCritic agent(spec, AgentOptions{.rounds = 2, .width = 16}, 1);
+  shake(agent);
+  const auto scores = [&] {
+    const auto batch = collate(o, spec);
+    return agent->policy(batch, agent->encode(batch)).score;
+  };
+  const auto alike = scores();
+  o.loc_rest_end = {1, 2};
+  o.loc_rest = {1, 2};
+  const auto told_apart = scores();
+  EXPECT_LT((alike[0] - alike[1]).abs().item<float>() * 10, (told_apart[0] - told_apart[1]).abs().item<float>());
 }
 
 TEST(ActorCritic, InitialWeightsDependOnTheSeedAlone) {
