@@ -40,7 +40,7 @@ WorldStats update(WorldTrainer& trainer, const std::vector<mdp::Trajectory>& dat
 }
 
 TEST(WorldTrainer, OverfitsOneEpisode) {
-  auto data = play(60);
+  auto data = play(60, 2);
   std::erase_if(data, [](const auto& t) { return t.steps.size() < 4; });
   data.resize(1);
   WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 500, .holdout = 0}, 1);
