@@ -85,6 +85,10 @@ void check(const RunConfig& c) {
   check_target(c.cost.target);
   if (c.is_external() && c.env.reward == env::Reward::measured)
     fail_usage("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", c.cost.target.runtime);
+  if (c.env.frontier > 0 && (c.cost.kind != CostKind::analytic || c.has_world_model()))
+    fail_usage(
+        "--env.frontier: searches that every process can repeat need --cost analytic, and agents without a world "
+        "model");
   if (c.dream.actors > 0 && !c.has_world_model())
     fail_usage("--dream.actors {}: only the agents model-based and hybrid dream, not {}", c.dream.actors,
                name_of(c.agent, kAgents));

@@ -52,7 +52,9 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.heading("Environment");
   o.choice("env.reward", env.reward, kRewards,
            "R1 decrease of cost per step, R2 the same at the end only, R3 with flops, bytes, memory and launches, R4 "
-           "measured end to end; percent of the initial cost");
+           "measured end to end, R5 what a step adds to the episode's best; percent of the initial cost");
+  o.number("env.frontier", env.frontier, 0, 1,
+           "share of the episodes that begin on the way of greedy search, annealing or windows; --cost analytic");
   o.integer("env.max-locations", env.max_locations, 1, 100000, "matches of one rule that are offered");
   o.integer("env.max-steps", env.max_steps, 1, 1000000, "steps after which an episode is cut off (truncated)");
   o.number("env.weight-flops", env.weight_flops, 0, 1000, "R3: weight of the relative decrease of flops");
@@ -63,12 +65,13 @@ void declare(OptionSink& o, EnvOptions& env) {
 
 struct RewriteEnv::Impl {
   Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o,
-       std::function<double(const graph::Graph&)> measure)
+       std::function<double(const graph::Graph&)> measure, std::shared_ptr<const Starts> from)
       : initial(std::move(g)),
         rules(std::move(r)),
         model(std::move(m)),
         options(o),
         measure_us(std::move(measure)),
+        starts(std::move(from)),
         spec(make_spec(*rules, o.max_locations)),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
@@ -92,6 +95,7 @@ struct RewriteEnv::Impl {
         model(o.model),
         options(o.options),
         measure_us(o.measure_us),
+        starts(o.starts),
         spec(o.spec),
         initial_features(o.initial_features),
         initial_cost(o.initial_cost),
@@ -135,7 +139,21 @@ struct RewriteEnv::Impl {
     trace.push_back({action.rule, action.location});
   }
 
-  double step_reward(const cost::Cost& before, double measured_before, bool ended) const {
+  // Makes the rewrites that the episode with this key begins with.
+  void advance(uint64_t key) {
+    if (!starts) return;
+    const auto start = starts->of(key);
+    if (!start) return;
+    for (size_t k = 0; k < start->length; ++k) {
+      const rules::Rewrite& rewrite = (*start->way)[k];
+      apply({rewrite.rule, rewrite.location});
+    }
+    cost = features.cost(walk.graph());
+    best_us = cost.runtime_us;
+    if (options.reward == Reward::measured) measured = measure_us(walk.graph());
+  }
+
+  double step_reward(const cost::Cost& before, double measured_before, double best_before, bool ended) const {
     const double runtime = relative_drop(before.runtime_us, cost.runtime_us, initial_cost.runtime_us);
     switch (options.reward) {
       case Reward::step:
@@ -148,6 +166,8 @@ struct RewriteEnv::Impl {
                 options.weight_bytes * relative_drop(before.bytes, cost.bytes, initial_cost.bytes) +
                 options.weight_peak * relative_drop(before.peak_bytes, cost.peak_bytes, initial_cost.peak_bytes) +
                 options.weight_launches * relative_drop(before.launches, cost.launches, initial_cost.launches));
+      case Reward::best:
+        return 100.0 * relative_drop(best_before, best_us, initial_cost.runtime_us);
       case Reward::measured:
         return 100.0 * relative_drop(measured_before, measured, initial_measured);
     }
@@ -159,6 +179,7 @@ struct RewriteEnv::Impl {
   const std::shared_ptr<cost::CostModel> model;
   const EnvOptions options;
   const std::function<double(const graph::Graph&)> measure_us;
+  const std::shared_ptr<const Starts> starts;
   const mdp::ObservationSpec spec;
   FeatureBuilder initial_features;
   const cost::Cost initial_cost;
@@ -179,9 +200,9 @@ struct RewriteEnv::Impl {
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
                        std::shared_ptr<cost::CostModel> model, EnvOptions options,
-                       std::function<double(const graph::Graph&)> measure_us)
-    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options,
-                                   std::move(measure_us))) {}
+                       std::function<double(const graph::Graph&)> measure_us, std::shared_ptr<const Starts> starts)
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us),
+                                   std::move(starts))) {}
 RewriteEnv::RewriteEnv(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RewriteEnv::~RewriteEnv() = default;
 
@@ -197,10 +218,9 @@ const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
 const rules::Trace& RewriteEnv::trace() const { return impl_->trace; }
 const rules::MatchIndex& RewriteEnv::matches() const { return impl_->walk.matches(); }
 
-// The start is always the unmodified graph, so the key changes nothing here; it is part of the contract for
-// environments that draw their start.
-mdp::Observation RewriteEnv::reset(uint64_t /*key*/) {
+mdp::Observation RewriteEnv::reset(uint64_t key) {
   impl_->restart();
+  impl_->advance(key);
   return impl_->observe();
 }
 
@@ -211,7 +231,7 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   const Stopwatch watch;
   const bool noop = action.rule == s.spec.rules;
   const cost::Cost before = s.cost;
-  const double measured_before = s.measured;
+  const double measured_before = s.measured, best_before = s.best_us;
   s.running = false;  // an error below ends the episode
   mdp::StepResult result;
   if (!noop) {
@@ -229,7 +249,7 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   result.terminal = result.terminal || paid;
   result.truncated = cut && !paid;
   s.running = !result.terminal && !result.truncated;
-  result.reward = static_cast<float>(s.step_reward(before, measured_before, !s.running));
+  result.reward = static_cast<float>(s.step_reward(before, measured_before, best_before, !s.running));
   result.observation = s.observe(&result.changes);
   result.info.cost_us = s.cost.runtime_us;
   result.info.flops = s.cost.flops;

@@ -8,6 +8,7 @@
 
 #include "core/base/options.h"
 #include "core/cost/cost.h"
+#include "core/env/starts.h"
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
@@ -21,9 +22,14 @@ namespace rlgo::env {
 //   R2 "final": 100 * (cost_0 - cost_T) / cost_0 at the end of the episode (terminal or truncated), else 0.
 //   R3 "detailed": R1 plus weights times the relative decrease of flops, bytes, peak memory and launches.
 //   R4 "measured": R1 with measured end-to-end time of the whole graph in place of the summed cost.
-enum class Reward : uint8_t { step, final_only, detailed, measured };
-inline constexpr Named<Reward> kRewards[] = {
-    {"R1", Reward::step}, {"R2", Reward::final_only}, {"R3", Reward::detailed}, {"R4", Reward::measured}};
+//   R5 "best": what a step adds to the best graph of its episode so far: 100 * (best_t - best_{t+1}) / cost_0.
+//   Wandering after the best costs nothing.
+enum class Reward : uint8_t { step, final_only, detailed, measured, best };
+inline constexpr Named<Reward> kRewards[] = {{"R1", Reward::step},
+                                             {"R2", Reward::final_only},
+                                             {"R3", Reward::detailed},
+                                             {"R4", Reward::measured},
+                                             {"R5", Reward::best}};
 
 struct EnvOptions {
   Reward reward = Reward::step;
@@ -33,15 +39,18 @@ struct EnvOptions {
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
   // Whether observations tell what each location would change. Not an option: for who only steps along.
   bool prices_locations = true;
+  double frontier = 0;  // share of the episodes that begin on the way of a search, [0, 1]: see starts.h
 };
 // Options env.*.
 void declare(OptionSink& sink, EnvOptions& options);
 
 class RewriteEnv : public mdp::Env {
  public:
+  // `starts`: where episodes begin, by the key of reset(); null: at the unmodified graph.
   // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).
   RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
-             EnvOptions options, std::function<double(const graph::Graph&)> measure_us = {});
+             EnvOptions options, std::function<double(const graph::Graph&)> measure_us = {},
+             std::shared_ptr<const Starts> starts = nullptr);
   ~RewriteEnv() override;
   // An environment of its own in the same state, which goes on from here: O(size of the graph), matches are shared
   // until they change. Both ask the same cost model.

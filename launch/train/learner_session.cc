@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "actors/collector.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -129,6 +130,7 @@ void LearnerSession::prepare() {
   }
   env::RewriteEnv probe(model_.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
   spec_ = probe.spec();
+  starts_ = make_starts(config_, model_.graph, rules_, *prices_.model);
   rules::TraceFile identity;
   identity.graph = config_.model.graph;
   identity.graph_hash = model_.graph.hash();
@@ -253,7 +255,15 @@ learner::LoopHooks LearnerSession::hooks() {
     const mdp::Trajectory& t = episode->facts;
     if (store_) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
-    if (best_->offer(t, spec_.rules)) {
+    const auto start = starts_ ? starts_->of(actors::episode_key(t.seed, t.rank, t.episode)) : std::nullopt;
+    rules::Trace before;
+    std::vector<double> cost_us;
+    if (start) {
+      const auto length = static_cast<std::ptrdiff_t>(start->length);
+      before.assign(start->way->begin(), start->way->begin() + length);
+      cost_us.assign(start->cost_us->begin(), start->cost_us->begin() + length);
+    }
+    if (best_->offer(t, spec_.rules, before, cost_us)) {
       progress_.costs(best_->initial_us(), best_->best_us());
       atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
     }
@@ -329,6 +339,12 @@ int LearnerSession::finish(const learner::LoopResult& result) {
                      state.seconds,
                      name_of(config_.agent, kAgents),
                      learner::name(result.reason)};
+  if (starts_) {  // what the agent was given is not its own doing
+    const double given_us = starts_->best_us(best_->initial_us());
+    in.interactions.agent +=
+        fmt::format(", {:.0f} % of the episodes from graphs of searches, the best of them {:.2f} %",
+                    100 * config_.env.frontier, 100 * (given_us / best_->initial_us() - 1));
+  }
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;
   in.polish = config_.polish;

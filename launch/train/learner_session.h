@@ -45,6 +45,8 @@ class LearnerSession {
   const Prices& prices() const { return prices_; }
   const exec::Device& device() const { return device_; }
   const mdp::ObservationSpec& spec() const { return spec_; }
+  // Where episodes begin; null: at the unmodified graph.
+  const std::shared_ptr<const env::Starts>& starts() const { return starts_; }
 
  private:
   void open_folder(const std::string& config_text);
@@ -75,6 +77,7 @@ class LearnerSession {
   StatusLine line_;
   learner::Progress progress_;
   mdp::ObservationSpec spec_;
+  std::shared_ptr<const env::Starts> starts_;
   std::unique_ptr<learner::BestGraph> best_;
   std::unique_ptr<learner::CostServer> cost_server_;
   std::shared_ptr<learner::Algorithm> algorithm_;

@@ -107,8 +107,10 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
   const bool dreams = dreams_on(config, comm.rank(), comm.size());
-  const auto player =
-      make_player(config, make_envs(config, model.graph, rules, prices.model, cpu, config.envs_per_actor), dreams);
+  const auto player = make_player(config,
+                                  make_envs(config, model.graph, rules, prices.model, cpu, config.envs_per_actor,
+                                            make_starts(config, model.graph, rules, *prices.model)),
+                                  dreams);
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
@@ -133,7 +135,7 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   session.prepare();
   const auto player = make_player(config,
                                   make_envs(config, session.model().graph, session.rules(), session.prices().model,
-                                            session.device(), config.envs_per_actor),
+                                            session.device(), config.envs_per_actor, session.starts()),
                                   false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};

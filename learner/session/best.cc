@@ -4,7 +4,8 @@
 
 namespace rlgo::learner {
 
-bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
+bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op, const rules::Trace& before,
+                      const std::vector<double>& cost_us) {
   size_t length = 0;
   double best = best_us_;
   for (size_t i = 0; i < trajectory.steps.size(); ++i) {
@@ -13,8 +14,8 @@ bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
     length = i + 1;
   }
   if (length == 0) return false;
-  rules::Trace rewrites;
-  std::vector<double> costs;
+  rules::Trace rewrites = before;
+  std::vector<double> costs = cost_us;
   for (size_t i = 0; i < length; ++i) {
     const mdp::Action& action = trajectory.steps[i].action;
     rewrites.push_back({action.rule, action.location});

@@ -16,8 +16,10 @@ class BestGraph {
   // `identity`: graph name and hashes that best.trace carries.
   BestGraph(rules::TraceFile identity, double initial_us)
       : trace_(std::move(identity)), initial_us_(initial_us), best_us_(initial_us) {}
-  // Keeps the episode's cheapest graph where it is cheaper than all before; true then.
-  bool offer(const mdp::Trajectory& trajectory, int no_op);
+  // Keeps the episode's cheapest graph where it is cheaper than all before; true then. `before`: the rewrites that the
+  // episode began with, and the cost after each.
+  bool offer(const mdp::Trajectory& trajectory, int no_op, const rules::Trace& before = {},
+             const std::vector<double>& cost_us = {});
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.
   void adopt(const rules::TraceFile& trace);
   void replace(rules::Trace rewrites, std::vector<double> cost_us);

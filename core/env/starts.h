@@ -1,0 +1,44 @@
+// Where episodes start besides the unmodified graph: on the way that searches took (frontier starts; Ecoffet et al.
+// 2021, "First return, then explore").
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/cost/cost.h"
+#include "core/graph/graph.h"
+#include "core/rules/rules.h"
+#include "core/rules/trace.h"
+
+namespace rlgo::env {
+
+// The first `length` rewrites of a way.
+struct Start {
+  const rules::Trace* way = nullptr;
+  const std::vector<double>* cost_us = nullptr;  // of the graph after each rewrite of the way
+  size_t length = 0;
+};
+
+class Starts {
+ public:
+  // Ways of greedy search, annealing and windows, each at most `budget` priced graphs. They depend on the arguments
+  // alone. `share` of all episodes begin on one of them.
+  Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+         int max_locations, double share, int64_t budget = 20'000);
+  // Where the episode with this key begins; nothing: at the unmodified graph.
+  std::optional<Start> of(uint64_t key) const;
+  size_t ways() const { return ways_.size(); }
+  // The lowest cost on any of the ways; `otherwise` where there is none.
+  double best_us(double otherwise) const;
+
+ private:
+  struct Way {
+    rules::Trace rewrites;
+    std::vector<double> cost_us;
+  };
+  double share_;
+  std::vector<Way> ways_;
+};
+
+}  // namespace rlgo::env
