@@ -21,7 +21,7 @@ except ImportError as error:
 
 SMALL = ["--cost", "analytic", "--env.max-steps", "12", "--gnn.rounds", "1", "--gnn.width", "8", "--wm.hidden", "8", "--wm.mixtures", "2", "--dream.width", "8",
          "--dream.steps-per-epoch", "64", "--dream.batch", "8", "--wm.passes", "1", "--evaluate.every", "1", "--train.steps-per-epoch", "48",
-         "--check.repeats", "3", "--train.polish", "false"]  # fmt: skip
+         "--check.repeats", "3", "--train.polish", "false", "--policy.beta", "0.5"]  # fmt: skip
 
 
 def rlgo(*arguments, **options):
