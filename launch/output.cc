@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "launch/commands/command.h"
-#include "launch/options.h"
 #include "launch/revision.h"
 
 namespace rlgo::launch {

@@ -8,11 +8,11 @@
 #include "core/base/log.h"
 #include "core/base/options.h"
 #include "core/base/status_line.h"
+#include "core/options/options.h"
 #include "core/report/json.h"
 
 namespace rlgo::launch {
 
-class Options;
 using report::Json;
 
 struct OutputOptions {

@@ -10,11 +10,10 @@
 
 #include "core/cost/cost.h"
 #include "core/cost/runtime.h"
-#include "core/cost/table.h"
 #include "core/env/rewrite_env.h"
 #include "core/exec/device.h"
 #include "core/mdp/mdp.h"
-#include "core/measure/group_cost.h"
+#include "core/optimise/prices.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
 
@@ -32,20 +31,8 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
                                          std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count,
                                          std::shared_ptr<const env::Starts> starts = nullptr);
 
-// Rank 0 (or a single process): the cost model, with the table behind it where costs are measured, and what measures.
-struct Prices {
-  std::shared_ptr<cost::CostModel> model;
-  std::shared_ptr<cost::TableCost> table;      // null for --cost analytic
-  std::shared_ptr<measure::GroupCost> groups;  // == model where a runtime other than LibTorch is priced, else null
-  std::shared_ptr<cost::Runtime> runtime;      // that serves the model, and times its operators
-};
-// `runtime`: where it runs already; else it is started here.
-Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime = nullptr);
-// Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
-// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says
-// so.
-size_t explore_costs(const RunConfig& config, const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules,
-                     const Prices& prices, const std::function<bool()>& should_stop,
-                     const std::function<void(size_t done)>& progress);
+// Rank 0 (or a single process). `runtime`: where it runs already; else it is started here.
+optimise::Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime = nullptr);
+using optimise::Prices;
 
 }  // namespace rlgo::launch

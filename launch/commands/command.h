@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/options.h"
+#include "core/options/options.h"
 
 namespace rlgo::comm {
 class Comm;

@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "launch/commands/command.h"
-#include "launch/options.h"
 
 namespace rlgo::launch {
 namespace {

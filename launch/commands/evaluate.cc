@@ -1,8 +1,6 @@
 // rlgo evaluate: a trained agent in the real environment, and what its world model expected.
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actors/evaluation.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -16,6 +14,7 @@
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/checkpoint.h"
+#include "learner/session/evaluation.h"
 #include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
@@ -33,61 +32,6 @@ struct EvaluateOptions {
   OutputOptions output;
 };
 
-// One way of playing.
-struct Played {
-  std::string mode;
-  actors::EvaluationReport report;
-};
-
-std::string row(const RunConfig& config, const std::string& run, const Played& p) {
-  const auto& r = p.report;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", run, name_of(config.agent, kAgents), config.seed,
-                     config.dream.dream.temperature, p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation,
-                     r.length.mean, p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.final_cost_us.mean,
-                     p.mode == "dream" ? std::numeric_limits<double>::quiet_NaN() : r.best_cost_us.min, r.lost);
-}
-
-constexpr const char* kHeader =
-    "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,"
-    "lost\n";
-
-void write_csv(const std::string& path, const std::string& rows) {
-  std::error_code error;
-  const std::string before = std::filesystem::exists(path, error) ? read_file(path) : kHeader;
-  if (!before.starts_with(kHeader))
-    fail("{}: not a table of rlgo evaluate (its first line differs); name another file", path);
-  atomic_write(path, before + rows);
-}
-
-std::string to_text(const Played& p, double initial_us) {
-  const auto& r = p.report;
-  std::string out = fmt::format("{:<8} return {:8.3f} +- {:.3f} %  length {:5.1f}", p.mode, r.total_reward.mean,
-                                r.total_reward.deviation, r.length.mean);
-  if (p.mode != "dream") {
-    out += fmt::format("  cost {:.3f} -> {:.3f} ms at the end, {:.3f} ms at best ({:+.2f} %)", initial_us / 1e3,
-                       r.final_cost_us.mean / 1e3, r.best_cost_us.min / 1e3,
-                       100 * (r.best_cost_us.min - initial_us) / initial_us);
-  }
-  return out + fmt::format("  {} episodes{}\n", r.episodes, r.lost > 0 ? fmt::format(", {} lost", r.lost) : "");
-}
-
-Json to_json(const actors::Spread& s) {
-  return {{"mean", s.mean}, {"deviation", s.deviation}, {"min", s.min}, {"max", s.max}};
-}
-
-// A member of "played"; a dream knows no costs.
-Json to_json(const Played& p) {
-  const auto& r = p.report;
-  const bool real = p.mode != "dream";
-  return {{"mode", p.mode},
-          {"episodes", r.episodes},
-          {"lost", r.lost},
-          {"return_percent", to_json(r.total_reward)},
-          {"length", to_json(r.length)},
-          {"final_cost_us", real ? to_json(r.final_cost_us) : Json()},
-          {"best_cost_us", real ? to_json(r.best_cost_us) : Json()}};
-}
-
 // What was evaluated.
 struct Evaluated {
   const RunConfig& config;
@@ -95,7 +39,7 @@ struct Evaluated {
   const learner::RunFolder& folder;
   const std::filesystem::path& checkpoint;
   double initial_us;
-  const std::vector<Played>& all;
+  const std::vector<learner::Played>& all;
 };
 
 void tell(const Output& output, const Options& options, const Evaluated& e) {
@@ -103,12 +47,14 @@ void tell(const Output& output, const Options& options, const Evaluated& e) {
       fmt::format("{}, agent {}, checkpoint {}, temperature {:g}; returns in percent of the initial cost (reward {})\n",
                   e.config.model.graph, name_of(e.config.agent, kAgents), e.checkpoint.string(),
                   e.config.dream.dream.temperature, name_of(e.config.env.reward, env::kRewards));
+  const learner::EvaluatedRun run{e.folder.path.filename().string(), name_of(e.config.agent, kAgents), e.config.seed,
+                                  e.config.dream.dream.temperature};
   std::string rows;
   Json played = Json::array();
   for (const auto& p : e.all) {
-    text += to_text(p, e.initial_us);
-    rows += row(e.config, e.folder.path.filename().string(), p);
-    played.push_back(to_json(p));
+    text += learner::to_text(p, e.initial_us);
+    rows += learner::csv_row(run, p);
+    played.push_back(learner::to_json(p));
   }
   Json gap;
   if (e.all.size() == 3) {
@@ -116,7 +62,7 @@ void tell(const Output& output, const Options& options, const Evaluated& e) {
     text += fmt::format("gap      {:.3f} % (dream-predicted less real return, both sampled)\n", gap.get<double>());
   }
   output.say(text);
-  if (!e.options.csv.empty()) write_csv(e.options.csv, rows);
+  if (!e.options.csv.empty()) learner::append_rows(e.options.csv, rows);
   output.document("evaluate", 0, options,
                   {{"run", e.folder.path.string()},
                    {"checkpoint", report::file_json(e.checkpoint)},
@@ -172,7 +118,7 @@ int run_evaluate(Context& context) {
   how.seed = config.seed + 0xE7A1;
   how.episodes = evaluate.episodes;
   how.should_stop = [] { return stop_signal() != 0; };
-  std::vector<Played> all;
+  std::vector<learner::Played> all;
   {
     const auto player = make_player(config, std::move(envs), false);
     player.policy->load(weights, 0);

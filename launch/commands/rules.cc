@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "launch/commands/command.h"
-#include "launch/options.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/options/options.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::launch {
-
-class Options;
 
 struct RulesCommand {
   const char* name;

@@ -4,10 +4,10 @@
 #include "core/base/shipped.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rulegen/prove/axiom_report.h"
 #include "core/rulegen/prove/prove.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

@@ -6,10 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/status_line.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rulegen/generate/bench.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
-#include "launch/options.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

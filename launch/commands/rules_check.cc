@@ -3,10 +3,10 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/options/options.h"
 #include "core/rulegen/check/check.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 
 namespace rlgo::launch {
 

@@ -7,10 +7,10 @@
 #include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rulegen/taso/cover_all.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

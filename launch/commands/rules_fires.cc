@@ -4,12 +4,12 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rules/fires.h"
 #include "core/rules/rule_choice.h"
 #include "core/zoo/zoo.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
-#include "launch/options.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

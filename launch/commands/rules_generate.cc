@@ -12,10 +12,10 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rulegen/generate/generate.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 

@@ -4,11 +4,11 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rules/listing.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
-#include "launch/options.h"
 #include "launch/session.h"
 
 namespace rlgo::launch {

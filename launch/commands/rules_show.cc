@@ -7,10 +7,10 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/draw/rule_picture.h"
+#include "core/options/options.h"
 #include "core/rules/compiled.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 
 namespace rlgo::launch {
 

@@ -5,10 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/onnx/onnx.h"
+#include "core/options/options.h"
 #include "core/rulegen/check/soundness.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

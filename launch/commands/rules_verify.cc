@@ -8,10 +8,10 @@
 #include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/usage.h"
+#include "core/options/options.h"
 #include "core/rulegen/prove/prove_all.h"
 #include "launch/commands/command.h"
 #include "launch/commands/rules.h"
-#include "launch/options.h"
 #include "launch/output.h"
 #include "launch/signals.h"
 

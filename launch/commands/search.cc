@@ -68,40 +68,6 @@ void declare(Options& o, SearchConfig& c) {
   optimise::declare(o, c.run.check);
 }
 
-// Notes how long the table's owner spent on timing operators.
-class MeteredCost : public cost::CostModel {
- public:
-  explicit MeteredCost(Prices prices) : prices_(std::move(prices)) {}
-  std::string name() const override { return prices_.model->name(); }
-  bool is_local() const override { return prices_.model->is_local(); }
-  std::vector<graph::NodeId> dependents(const graph::Graph& graph,
-                                        std::span<const graph::NodeId> changed) const override {
-    return prices_.model->dependents(graph, changed);
-  }
-  double op_us(const graph::Graph& graph, graph::NodeId id) override {
-    if (!prices_.table) return prices_.model->op_us(graph, id);
-    const Stopwatch watch;
-    const size_t known = prices_.table->size();
-    const double us = prices_.model->op_us(graph, id);
-    if (prices_.table->size() > known) measuring_s_ += watch.seconds();
-    return us;
-  }
-  bool postpone() override { return prices_.model->postpone(); }
-  size_t postponed() const override { return prices_.model->postponed(); }
-  bool settle() override {
-    const Stopwatch watch;
-    const bool settled = prices_.model->settle();
-    measuring_s_ += watch.seconds();
-    return settled;
-  }
-  double measuring_s() const { return measuring_s_; }
-  const Prices& prices() const { return prices_; }
-
- private:
-  Prices prices_;
-  double measuring_s_ = 0;
-};
-
 std::vector<std::string> graphs_of(const std::string& text) {
   std::vector<std::string> graphs;
   for (const auto& name : split(text, ',')) {
@@ -135,7 +101,8 @@ std::vector<std::string> methods_of(const SearchConfig& config) {
 // The searches of one graph.
 class GraphSearch {
  public:
-  GraphSearch(SearchConfig config, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<MeteredCost> cost)
+  GraphSearch(SearchConfig config, std::shared_ptr<const rules::RuleSet> rules,
+              std::shared_ptr<optimise::MeteredCost> cost)
       : config_(std::move(config)),
         rules_(std::move(rules)),
         cost_(std::move(cost)),
@@ -247,7 +214,7 @@ class GraphSearch {
 
   SearchConfig config_;
   std::shared_ptr<const rules::RuleSet> rules_;
-  std::shared_ptr<MeteredCost> cost_;
+  std::shared_ptr<optimise::MeteredCost> cost_;
   LoadedModel model_;
   Output output_;
   StatusLine status_;
@@ -268,7 +235,7 @@ Json run_all(SearchConfig config) {
   const auto graphs = graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
   const auto rules = rules::choose_rules(config.run.rules);
-  const auto cost = std::make_shared<MeteredCost>(make_prices(config.run));
+  const auto cost = std::make_shared<optimise::MeteredCost>(make_prices(config.run));
   std::vector<search::SearchRow> rows;
   for (const auto& graph : graphs) {
     if (stop_signal() != 0) break;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "actors/collector.h"
@@ -14,11 +15,12 @@
 #include "core/rules/trace.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
-#include "launch/train/resume.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_report.h"
+#include "learner/session/explore.h"
 #include "learner/session/metric_row.h"
 #include "learner/session/outcome.h"
+#include "learner/session/resume.h"
 
 namespace rlgo::launch {
 namespace {
@@ -54,6 +56,14 @@ std::string default_name(const RunConfig& config) {
   std::string stem = std::filesystem::path(config.model.graph).stem().string();
   if (stem.empty()) stem = "run";
   return fmt::format("{}-{}-s{}", stem, name_of(config.agent, kAgents), config.seed);
+}
+
+std::map<std::string, std::string> option_values(const std::string& config_text, const std::string& place) {
+  RunConfig config;
+  Options options;
+  declare(options, config);
+  options.parse_config(config_text, place, Source::resumed);
+  return options.values();
 }
 
 }  // namespace
@@ -116,10 +126,11 @@ void LearnerSession::prepare() {
     const bool known = !config_.resume.empty() || !config_.cost.table.empty();
     size_t timed = 0;
     if (!known) {
-      timed = explore_costs(config_, model_.graph, rules_, prices_, should_stop, [&](size_t) {
-        progress_.show();
-        give_sign();
-      });
+      timed = learner::explore_costs({config_.env, config_.cost.explore, config_.seed}, model_.graph, rules_, prices_,
+                                     should_stop, [&](size_t) {
+                                       progress_.show();
+                                       give_sign();
+                                     });
     }
     line_.clear();
     if (prices_.groups) {
@@ -169,8 +180,8 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
   expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
   const std::string place = found.path.string();
-  const auto changed = changed_options(c, config_text_, place);
-  state_ = restored_state(c, place);
+  const auto changed = learner::changed_options(c, config_text_, place, option_values);
+  state_ = learner::restored_state(c, place);
   try {
     algorithm_->restore(c);
   } catch (const Error& e) {
@@ -185,7 +196,7 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
 
 // The best graph so far, at today's prices: the file of a profile may have changed, a table may be gone.
 void LearnerSession::adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe) {
-  rules::TraceFile best = rules::parse_trace(text_of(c, "best_trace", place), place, *rules_);
+  rules::TraceFile best = rules::parse_trace(learner::text_of(c, "best_trace", place), place, *rules_);
   const auto before = c.numbers.find("initial_cost_us");
   if (before != c.numbers.end() && before->second != best_->initial_us()) {
     log_.warn(
@@ -207,7 +218,7 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.texts["config"] = read_file(folder_.config());
   c.texts["best_trace"] = to_text(best_->trace(), *rules_);
   c.numbers["initial_cost_us"] = best_->initial_us();
-  store_state(state, c);
+  learner::store_state(state, c);
   algorithm_->store(c);
   if (!checkpoints_) checkpoints_.emplace(folder_.checkpoints(), config_.checkpoint.keep);
   checkpoints_->save(std::move(c), state.epoch, best_->best_us());

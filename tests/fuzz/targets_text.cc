@@ -220,7 +220,7 @@ Target config_target() {
           [] {
             launch::RunConfig config;
             config.model.graph = "x.onnx";
-            launch::Options options;
+            Options options;
             launch::declare(options, config);
             Corpus seeds{options.dump(), "graph = x.onnx\n[ppo]\nclip = 0.1\n"};
             for (const char* name : {"quick", "thorough", "paper-model-based"})
@@ -230,14 +230,14 @@ Target config_target() {
           [](const Corpus& corpus, Rng& rng) { return mutate_text(corpus, words, rng); },
           [](const std::string& input, const fs::path&) {
             launch::RunConfig config;
-            launch::Options options;
+            Options options;
             launch::declare(options, config);
-            options.parse_config(input, "m.cfg", launch::Source::file);
+            options.parse_config(input, "m.cfg", Source::file);
             launch::check(config);
             launch::RunConfig again;
-            launch::Options reader;
+            Options reader;
             launch::declare(reader, again);
-            reader.parse_config(options.dump(), "dump.cfg", launch::Source::file);
+            reader.parse_config(options.dump(), "dump.cfg", Source::file);
           },
           2000};
 }
@@ -250,7 +250,7 @@ Target command_line_target() {
   };
   target.run = [](const std::string& input, const fs::path&) {
     launch::RunConfig config;
-    launch::Options options;
+    Options options;
     launch::declare(options, config);
     std::vector<std::string> arguments;
     for (const auto& word : split(input, ' ')) arguments.emplace_back(word.substr(0, word.find('\0')));

@@ -1,4 +1,4 @@
-#include "launch/options.h"
+#include "core/options/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "launch/option_table.h"
+#include "core/options/command_row.h"
 
-namespace rlgo::launch {
+namespace rlgo {
 namespace {
 
 // As roff shows it: backslashes and hyphens are its own, and so is a dot or quote at the start of a line.
@@ -73,4 +73,4 @@ std::string man_page(const std::vector<CommandRow>& table, const std::string& ve
          ".TP\n\\fIruns/NAME\\fR\nwhat a training run leaves\n";
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo

@@ -1,4 +1,4 @@
-#include "launch/train/resume.h"
+#include "learner/session/resume.h"
 
 #include <array>
 #include <map>
@@ -6,17 +6,17 @@
 
 #include "core/base/error.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
-int64_t counter_of(const learner::Checkpoint& c, const std::string& name, const std::string& place) {
+int64_t counter_of(const Checkpoint& c, const std::string& name, const std::string& place) {
   const auto at = c.counters.find(name);
   if (at == c.counters.end()) fail("{}: counter '{}' is missing", place, name);
   return at->second;
 }
 
-std::array<std::pair<const char*, int64_t learner::LoopState::*>, 6> counters() {
-  using S = learner::LoopState;
+std::array<std::pair<const char*, int64_t LoopState::*>, 6> counters() {
+  using S = LoopState;
   return {{{"epoch", &S::epoch},
            {"version", &S::version},
            {"episodes", &S::episodes},
@@ -45,17 +45,9 @@ const char* fixed(const std::string& key) {
   return nullptr;
 }
 
-std::map<std::string, std::string> values_of(const std::string& config_text, const std::string& place) {
-  RunConfig config;
-  Options options;
-  declare(options, config);
-  options.parse_config(config_text, place, Source::resumed);
-  return options.values();
-}
-
 }  // namespace
 
-void store_state(const learner::LoopState& state, learner::Checkpoint& c) {
+void store_state(const LoopState& state, Checkpoint& c) {
   for (const auto& [name, counter] : counters()) c.counters[name] = state.*counter;
   c.counters["ranks"] = static_cast<int64_t>(state.next_episode.size());
   for (size_t rank = 0; rank < state.next_episode.size(); ++rank)
@@ -63,8 +55,8 @@ void store_state(const learner::LoopState& state, learner::Checkpoint& c) {
   c.numbers["seconds"] = state.seconds;
 }
 
-learner::LoopState restored_state(const learner::Checkpoint& c, const std::string& place) {
-  learner::LoopState state;
+LoopState restored_state(const Checkpoint& c, const std::string& place) {
+  LoopState state;
   for (const auto& [name, counter] : counters()) state.*counter = counter_of(c, name, place);
   const auto ranks = counter_of(c, "ranks", place);
   for (int64_t rank = 0; rank < ranks; ++rank)
@@ -73,20 +65,20 @@ learner::LoopState restored_state(const learner::Checkpoint& c, const std::strin
   return state;
 }
 
-const std::string& text_of(const learner::Checkpoint& c, const std::string& name, const std::string& place) {
+const std::string& text_of(const Checkpoint& c, const std::string& name, const std::string& place) {
   const auto at = c.texts.find(name);
   if (at == c.texts.end()) fail("{}: text '{}' is missing", place, name);
   return at->second;
 }
 
-double number_of(const learner::Checkpoint& c, const std::string& name, const std::string& place) {
+double number_of(const Checkpoint& c, const std::string& name, const std::string& place) {
   const auto at = c.numbers.find(name);
   if (at == c.numbers.end()) fail("{}: number '{}' is missing", place, name);
   return at->second;
 }
 
-std::vector<std::string> changed_options(const learner::Checkpoint& c, const std::string& config_text,
-                                         const std::string& place) {
+std::vector<std::string> changed_options(const Checkpoint& c, const std::string& config_text, const std::string& place,
+                                         const OptionValues& values_of) {
   const auto before = values_of(text_of(c, "config", place), place);
   std::vector<std::string> changed;
   for (const auto& [key, value] : values_of(config_text, "this run's options")) {
@@ -100,4 +92,4 @@ std::vector<std::string> changed_options(const learner::Checkpoint& c, const std
   return changed;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-#include "launch/options.h"
+#include "core/options/options.h"
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
-namespace rlgo::launch {
+namespace rlgo {
 namespace po = boost::program_options;
 namespace {
 
@@ -293,4 +293,4 @@ std::string Options::dump(const std::vector<std::string>& without) const {
   return out;
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo

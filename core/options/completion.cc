@@ -2,9 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "launch/option_table.h"
+#include "core/options/command_row.h"
 
-namespace rlgo::launch {
+namespace rlgo {
 namespace {
 
 std::string with(std::string text, const std::string& what, const std::string& by) {
@@ -130,4 +130,4 @@ std::string zsh_completion(const std::vector<CommandRow>& table) {
          "_rlgo \"$@\"\n";
 }
 
-}  // namespace rlgo::launch
+}  // namespace rlgo

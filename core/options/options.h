@@ -12,7 +12,7 @@
 
 #include "core/base/options.h"
 
-namespace rlgo::launch {
+namespace rlgo {
 
 // Where an option's value came from, weakest first.
 enum class Source : uint8_t { fallback, resumed, file, command_line };
@@ -85,4 +85,4 @@ class Options : public OptionSink {
   std::vector<std::pair<std::string, std::string>> old_names_;  // (place, "--wm.data is now --wm.data")
 };
 
-}  // namespace rlgo::launch
+}  // namespace rlgo
