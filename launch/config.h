@@ -10,6 +10,7 @@
 #include "core/cost/timing.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/options.h"
+#include "core/optimise/target.h"
 #include "core/optimise/verify.h"
 #include "core/options/options.h"
 #include "launch/model.h"
@@ -22,11 +23,7 @@
 
 namespace rlgo::launch {
 
-// The runtime that will serve the model.
-struct TargetOptions {
-  std::string runtime = "libtorch";  // or a shipped measurer's name, or a measurer's command line
-  std::string python;                // runs the shipped measurers; "": that of set-up, else python3
-};
+using optimise::TargetOptions;
 
 // Costs of operators: timed under the target, or a roofline formula.
 enum class CostKind : uint8_t { measured, analytic };

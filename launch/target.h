@@ -16,8 +16,6 @@ namespace rlgo::launch {
 
 // Throws UsageError where it is one word that is neither a known runtime nor a program on PATH; names the known ones.
 void check_target(const TargetOptions& target);
-// The command line of a target's measurer. Throws Error where a shipped one is not found.
-std::vector<std::string> measurer_command(const RunConfig& config);
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
 // Throws Error that names the folder and what to say on the command line to run it all the same.
 void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder);

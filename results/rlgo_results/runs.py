@@ -42,7 +42,7 @@ def read_trace(path):
     return frame
 
 
-# Names of options in the folders of earlier runs, and what they are called now (launch/options.cc has the same list).
+# Names of options in the folders of earlier runs, and what they are called now (core/options/options.cc has the same list).
 OLD_NAMES = {
     "encoder": "wm.encoder",
     "encoder-from": "wm.encoder-from",

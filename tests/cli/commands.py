@@ -70,7 +70,7 @@ def old_names(folder):
     assert done.stderr.count("note:") == 1 and "wm-data is now wm.data" in done.stderr, done.stderr
     assert "\nwm.data = store\n" in config.read_text() and "wm-data" not in config.read_text()
     assert "note:" not in rlgo("--resume", "runs/r", "--epochs", 2, cwd=folder).stderr
-    table = dict(re.findall(r'\{"([a-z.-]+)", "([a-z.-]+)"\}', (SOURCE / "launch/options.cc").read_text()))
+    table = dict(re.findall(r'\{"([a-z.-]+)", "([a-z.-]+)"\}', (SOURCE / "core/options/options.cc").read_text()))
     known = keys(rlgo("--help-all", cwd=folder).stdout)
     analysed = dict(re.findall(r'^    "([a-z.-]+)": "([a-z.-]+)",$', (SOURCE / "results/rlgo_results/runs.py").read_text(), re.M))
     assert len(analysed) > 10 and all(table[old] == new and new in known for old, new in analysed.items()), (table, analysed)

@@ -1,0 +1,42 @@
+// The runtime that will serve a model, chosen by name: LibTorch, or the measurer of another runtime.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/cost/runtime.h"
+#include "core/cost/timing.h"
+#include "core/exec/measure.h"
+
+namespace rlgo::optimise {
+
+struct TargetOptions {
+  std::string runtime = "libtorch";  // or a shipped measurer's name, or a measurer's command line
+  std::string python;                // runs the shipped measurers; "": that of set-up, else python3
+};
+
+// "auto", "libtorch", and the shipped measurers.
+std::vector<std::string> known_targets();
+// Throws UsageError where it is one word that is neither a known runtime nor a program in one of the folders of `path`
+// (as the variable PATH has them); names the known ones.
+void check_target(const TargetOptions& target, const std::string& path);
+
+// How LibTorch times, by the options cost.*.
+exec::MeasureOptions measure_options(const cost::TimingOptions& timing);
+
+struct RuntimeOptions {
+  TargetOptions target;  // with a python
+  cost::TimingOptions timing;
+  std::string device = "auto";  // LibTorch's, see exec::resolve_device
+  uint64_t seed = 0;
+};
+// LibTorch on a device, or the measurer of the target, started. "auto": ONNX Runtime where it is installed, else
+// LibTorch. Throws Error where it cannot serve (a missing package is named).
+std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, const Log& log = {},
+                                             std::function<bool()> should_stop = {});
+
+}  // namespace rlgo::optimise
