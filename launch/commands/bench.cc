@@ -1,10 +1,7 @@
 // rlgo bench: how fast the parts of a run are on this machine.
 #include <nlohmann/json.hpp>
 
-#include "actors/collector.h"
-#include "actors/dream_env.h"
 #include "core/base/error.h"
-#include "core/base/stopwatch.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "core/nets/actor_critic.h"
@@ -21,6 +18,7 @@
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/dream/dream_agent.h"
+#include "learner/session/speed.h"
 
 namespace rlgo::launch {
 namespace {
@@ -40,104 +38,6 @@ struct BenchOptions {
   int64_t variants = 8;
 };
 
-// A random legal action, NO-OP left out.
-mdp::Action random_action(const mdp::Observation& observation, Rng& rng) {
-  std::vector<int32_t> legal;
-  for (size_t x = 0; x < observation.counts.size(); ++x) {
-    if (observation.counts[x] > 0) legal.push_back(static_cast<int32_t>(x));
-  }
-  if (legal.empty()) fail("no rule applies to this graph");
-  const int32_t rule = legal[rng.below(legal.size())];
-  return {rule, static_cast<int32_t>(rng.below(static_cast<uint64_t>(observation.counts[rule])))};
-}
-
-// Plays random actions, and times the environment alone, by the thread's processor time.
-double environment_steps_per_s(mdp::Env& env, double seconds) {
-  Rng rng({1});
-  mdp::Observation observation = env.reset(0);
-  double spent = 0;
-  int64_t steps = 0;
-  while (spent < seconds) {
-    const auto action = random_action(observation, rng);
-    const ThreadStopwatch watch;
-    auto result = env.step(action);
-    observation = result.terminal || result.truncated ? env.reset(0) : std::move(result.observation);
-    spent += watch.us() * 1e-6;
-    ++steps;
-  }
-  return static_cast<double>(steps) / spent;
-}
-
-struct PolicySpeed {
-  int64_t steps = 0;
-  double ms = 0;     // of a decision, by the thread's processor time
-  double worst = 0;  // largest difference of its log-probabilities and values from those of a full pass; relative
-};
-
-// Decisions along random rewriting, one graph at a time. `network`: a copy of the policy's.
-PolicySpeed policy_speed(actors::Policy& policy, nets::AgentImpl& network, mdp::Env& env, double seconds) {
-  Rng rng({2});
-  PolicySpeed result;
-  mdp::Observation observation = env.reset(0);
-  double spent = 0;
-  const auto compare = [&](float a, float b) {
-    result.worst = std::max(result.worst, static_cast<double>(std::abs(a - b)) / std::max(1.0, std::abs(double{b})));
-  };
-  for (; spent < seconds; ++result.steps) {
-    const mdp::Observation* seen[] = {&observation};
-    Rng stream({3, static_cast<uint64_t>(result.steps)});
-    Rng* streams[] = {&stream};
-    const ThreadStopwatch watch;
-    const auto decision = policy.act(seen, streams).at(0);
-    spent += watch.us() * 1e-6;
-    const torch::NoGradGuard no_gradients;
-    const auto full = network.evaluate(nets::collate(observation, network.spec()), {&decision.action, 1});
-    compare(decision.log_prob_rule + decision.log_prob_location, full.log_prob().item<float>());
-    compare(decision.value_rule, full.value_rule.item<float>());
-    auto next = env.step(random_action(observation, rng));
-    observation = next.terminal || next.truncated ? env.reset(0) : std::move(next.observation);
-  }
-  result.ms = spent * 1e3 / static_cast<double>(result.steps);
-  return result;
-}
-
-class Keep : public actors::CodedSink {
- public:
-  void on_trajectory(mdp::CodedTrajectory trajectory) override {
-    kept.push_back(std::make_shared<const mdp::CodedTrajectory>(std::move(trajectory)));
-  }
-  void on_lost(const actors::LostEpisode& lost) override { fail("episode lost: {}", lost.what); }
-  int64_t steps() const {
-    int64_t sum = 0;
-    for (const auto& t : kept) sum += static_cast<int64_t>(t->facts.steps.size());
-    return sum;
-  }
-  std::vector<learner::Episode> kept;
-};
-
-struct LearnerSpeed {
-  double collected_per_s = 0;  // steps of one actor: environment and policy
-  double trained_per_s = 0;    // transitions of an update, all its passes
-};
-
-LearnerSpeed learner_speed(const RunConfig& config, mdp::BatchEnv& envs, actors::Policy& policy) {
-  const auto algorithm = make_algorithm({config, envs.spec(), exec::Device(), {}, {}});
-  policy.load(algorithm->weights(), 0);
-  Keep sink;
-  actors::CollectorOptions options;
-  options.seed = 3;
-  actors::Collector collector(envs, policy, sink, options);
-  const ThreadStopwatch collecting;
-  while (sink.steps() < config.loop.steps_per_epoch) collector.round([&] { return true; });
-  LearnerSpeed speed;
-  speed.collected_per_s = static_cast<double>(collector.stats().steps) / (collecting.us() * 1e-6);
-  const double steps = static_cast<double>(sink.steps());
-  const ThreadStopwatch training;
-  algorithm->update(std::move(sink.kept), {});
-  speed.trained_per_s = steps / (training.us() * 1e-6);
-  return speed;
-}
-
 // What an actor and the learner do in a second with the options given, then the learner by block. Members of a graph.
 Json bench_learner(const Output& output, const RunConfig& given,
                    const std::function<std::unique_ptr<mdp::BatchEnv>()>& make_real) {
@@ -147,7 +47,8 @@ Json bench_learner(const Output& output, const RunConfig& given,
     config.ppo.distinct_rows = distinct;
     config.ppo.target_kl = 0;  // all passes
     const auto player = make_player(config, make_real(), false);
-    return learner_speed(config, *player.envs, *player.policy);
+    const auto algorithm = make_algorithm({config, player.envs->spec(), exec::Device(), {}, {}});
+    return learner::learner_speed(*algorithm, *player.envs, *player.policy, config.loop.steps_per_epoch);
   };
   const double full = measure(nets::Block::full, false).trained_per_s;
   const double plain = measure(nets::Block::local, false).trained_per_s;
@@ -181,20 +82,7 @@ Json bench_dream(const Output& output, RunConfig config, mdp::BatchEnv& real, co
     auto options = config.dream.dream;
     options.batch = batch;
     options.max_steps = 100;
-    actors::DreamEnv env(dreamer, options);
-    actors::DreamerPolicy policy(dreamer);
-    Keep sink;
-    actors::CollectorOptions how;
-    how.dream = how.step_together = true;
-    actors::Collector collector(env, policy, sink, how);
-    collector.round([] { return true; });
-    const auto first = collector.stats().steps;
-    const Stopwatch watch;
-    while (watch.seconds() < seconds / 2) {
-      collector.round([] { return true; });
-      sink.kept.clear();
-    }
-    const double per_s = static_cast<double>(collector.stats().steps - first) / watch.seconds();
+    const double per_s = learner::dream_steps_per_s(dreamer, options, seconds / 2);
     output.say(
         fmt::format("  dream, batch {:<4}  {:8.0f} steps/s (world model and controller), {:.3f} ms a step; a real one "
                     "(environment, encoder, policy) costs {:.1f} as much\n",
@@ -216,7 +104,7 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
   const auto observation = env.reset(0);
   output.say(fmt::format("{}: {} nodes ({} seen by the agent), {} rules, {} legal rewrites at the start\n", name,
                          model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size()));
-  const double steps_per_s = environment_steps_per_s(env, seconds);
+  const double steps_per_s = learner::environment_steps_per_s(env, seconds);
   output.say(fmt::format("  environment        {:8.0f} steps/s (match, apply, cost, observation; policy excluded)\n",
                          steps_per_s));
   Json inference = Json::array();
@@ -226,7 +114,7 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
     const auto player = make_player(one, make_envs(one, model.graph, rules, prices, exec::Device(), 1), false);
     nets::ActorCritic network(player.envs->spec(), one.network, one.seed);
     player.policy->load(nets::pack(*network), 0);
-    const auto speed = policy_speed(*player.policy, *network, env, seconds / 2);
+    const auto speed = learner::policy_speed(*player.policy, *network, env, seconds / 2);
     const std::string which(name_of(block, nets::kBlocks));
     output.say(
         fmt::format("  policy, {:<5}      {:8.3f} ms a decision; of {} none is further than {:.1e} from a full pass\n",
