@@ -27,6 +27,24 @@ double SearchRow::graphs_per_s() const {
   return searching_s > 0 ? static_cast<double>(counters.candidates) / searching_s : 0.0;
 }
 
+SearchRow row_of(const Problem& problem, const Result& found) {
+  SearchRow row;
+  row.cost = problem.cost.name();
+  row.nodes_before = problem.graph.size();
+  row.nodes_after = found.graph.size();
+  row.before_us = found.before_us;
+  row.after_us = found.after_us;
+  row.trace = found.trace;
+  row.counters = found.counters;
+  row.seconds = found.seconds;
+  row.reason = found.reason;
+  row.curve = found.curve;
+  row.bound_us = found.bound_us;
+  row.optimal = found.optimal;
+  row.note = found.note;
+  return row;
+}
+
 std::string to_text(std::span<const SearchRow> rows) {
   size_t width = 5;
   for (const auto& row : rows) width = std::max(width, short_name(row.graph).size());

@@ -32,6 +32,9 @@ struct SearchRow {
   double best_after_s() const { return curve.empty() ? 0.0 : curve.back().seconds; }
 };
 
+// What a search found; graph, method, seed, threads and what was measured are left to fill in.
+SearchRow row_of(const Problem& problem, const Result& found);
+
 // One line a row, below a heading.
 std::string to_text(std::span<const SearchRow> rows);
 // A line of column names, one line a row.

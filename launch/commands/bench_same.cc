@@ -1,4 +1,4 @@
-#include "launch/commands/bench_same.h"
+#include "launch/commands/bench.h"
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-#include "launch/commands/bench_scale.h"
+#include "launch/commands/bench.h"
 
 #include <cstdio>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "launch/commands/bench_target.h"
+#include "launch/commands/bench.h"
 
 #include <nlohmann/json.hpp>
 

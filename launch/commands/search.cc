@@ -135,25 +135,12 @@ class GraphSearch {
     const double measured_s = cost_->measuring_s();
     search::Result found = search_by(method, "");
     status_.clear();
-    search::SearchRow row;
+    auto row = search::row_of({model_.graph, rules_, *cost_}, found);
     row.graph = config_.run.model.graph;
     row.method = method;
-    row.cost = cost_->name();
     row.seed = config_.run.seed;
     row.threads = config_.search.threads;
-    row.nodes_before = model_.graph.size();
-    row.nodes_after = found.graph.size();
-    row.before_us = found.before_us;
-    row.after_us = found.after_us;
-    row.trace = found.trace;
-    row.counters = found.counters;
-    row.seconds = found.seconds;
     row.measuring_s = cost_->measuring_s() - measured_s;
-    row.reason = found.reason;
-    row.curve = found.curve;
-    row.bound_us = found.bound_us;
-    row.optimal = found.optimal;
-    row.note = found.note;
     if (best_method_.empty() || found.after_us < best_.after_us) {
       best_ = std::move(found);
       best_method_ = method;
