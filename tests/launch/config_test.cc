@@ -35,12 +35,10 @@ TEST(RunConfig, PartsThatFollowFromOthers) {
   RunConfig config;
   config.agent = Agent::hybrid;
   config.network.width = 32;
-  config.network.noop_bias = -1;
   config.env.max_steps = 7;
   const auto dream = dream_agent_options(config);
   EXPECT_TRUE(dream.hybrid);
   EXPECT_EQ(dream.world.encoder.width, 32);
-  EXPECT_EQ(dream.controller.noop_bias, -1);
   EXPECT_EQ(dream.dream.max_steps, 7);  // shorter than the 10 of a branch
   EXPECT_EQ(config.dream.length, 0);    // what was asked for stays in the dump
 }
