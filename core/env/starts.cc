@@ -25,15 +25,19 @@ Starts::Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> 
       if (place == walk.places().end() || !walk.take(static_cast<size_t>(place - walk.places().begin()))) break;
       way.cost_us.push_back(walk.cost_us());
     }
+    keep_best(way, before_us);
     if (walk.places().empty() && !way.cost_us.empty()) way.cost_us.pop_back();  // an episode must have somewhere to go
     way.rewrites.resize(way.cost_us.size());
     if (!way.rewrites.empty()) ways_.push_back(std::move(way));
   }
 }
 
-double Starts::best_us(double otherwise) const {
-  for (const Way& way : ways_) otherwise = std::min(otherwise, std::ranges::min(way.cost_us));
-  return otherwise;
+void Starts::keep_best(const Way& way, double before_us) {
+  if (way.cost_us.empty()) return;
+  const auto lowest = std::ranges::min_element(way.cost_us);
+  if (*lowest >= (best_.cost_us.empty() ? before_us : best_.cost_us.back())) return;
+  const auto length = lowest - way.cost_us.begin() + 1;
+  best_ = {{way.rewrites.begin(), way.rewrites.begin() + length}, {way.cost_us.begin(), way.cost_us.begin() + length}};
 }
 
 std::optional<Start> Starts::of(uint64_t key) const {

@@ -29,16 +29,20 @@ class Starts {
   // Where the episode with this key begins; nothing: at the unmodified graph.
   std::optional<Start> of(uint64_t key) const;
   size_t ways() const { return ways_.size(); }
-  // The lowest cost on any of the ways; `otherwise` where there is none.
-  double best_us(double otherwise) const;
-
- private:
+  // A way: rewrites from the unmodified graph, and the cost after each.
   struct Way {
     rules::Trace rewrites;
     std::vector<double> cost_us;
   };
+  // To the cheapest graph that the searches found; empty where none got below the unmodified graph.
+  const Way& best() const { return best_; }
+
+ private:
+  void keep_best(const Way& way, double before_us);
+
   double share_;
   std::vector<Way> ways_;
+  Way best_;
 };
 
 }  // namespace rlgo::env

@@ -351,10 +351,10 @@ int LearnerSession::finish(const learner::LoopResult& result) {
                      name_of(config_.agent, kAgents),
                      learner::name(result.reason)};
   if (starts_) {  // what the agent was given is not its own doing
-    const double given_us = starts_->best_us(best_->initial_us());
     in.interactions.agent +=
-        fmt::format(", {:.0f} % of the episodes from graphs of searches, the best of them {:.2f} %",
-                    100 * config_.env.frontier, 100 * (given_us / best_->initial_us() - 1));
+        fmt::format(", {:.0f} % of the episodes from graphs of searches", 100 * config_.env.frontier);
+    in.start = starts_->best().rewrites;
+    in.start_us = starts_->best().cost_us;
   }
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;

@@ -52,9 +52,26 @@ std::string interactions_text(const Interactions& done) {
 
 // What `candidates` of a summary says, as numbers.
 struct Candidates {
-  double agent_us = 0, polished_us = 0, greedy_us = 0;
-  bool agent_wins = true;
+  double agent_us = 0, polished_us = 0, greedy_us = 0, start_us = 0;  // the last: 0 where there is none
+  const char* taken = "agent";
 };
+
+// By how much the agent's graph, polished or not, is below what searches reach alone. In percent of the initial cost.
+double contribution_percent(const OutcomeInput& in, double initial_us, const Candidates& c) {
+  double alone_us = in.polish ? c.greedy_us : initial_us;
+  if (c.start_us > 0) alone_us = std::min(alone_us, c.start_us);
+  return std::max(0.0, 100 * (alone_us - (in.polish ? c.polished_us : c.agent_us)) / initial_us);
+}
+
+std::string candidates_text(const OutcomeInput& in, double initial_us, const Candidates& c) {
+  const auto change = [&](double us) { return optimise::percent_change(initial_us, us); };
+  std::string text = fmt::format("  candidates    agent {}", change(c.agent_us));
+  if (in.polish)
+    text += fmt::format(", agent and then greedy {}, greedy alone {}", change(c.polished_us), change(c.greedy_us));
+  if (c.start_us > 0) text += fmt::format(", searches that it started from {}", change(c.start_us));
+  return text + fmt::format(": the {}'s is taken; the agent contributed {:.2f} points\n", c.taken,
+                            contribution_percent(in, initial_us, c));
+}
 
 Json outcome_json(const OutcomeInput& in, const BestGraph& best, const optimise::Judgement& verdict,
                   const Candidates& candidates, const std::filesystem::path& model_file,
@@ -82,7 +99,9 @@ Json outcome_json(const OutcomeInput& in, const BestGraph& best, const optimise:
         {"agent_us", candidates.agent_us},
         {"agent_then_greedy_us", in.polish ? Json(candidates.polished_us) : Json()},
         {"greedy_us", in.polish ? Json(candidates.greedy_us) : Json()},
-        {"taken", candidates.agent_wins ? "agent" : "greedy"}}},
+        {"starts_us", candidates.start_us > 0 ? Json(candidates.start_us) : Json()},
+        {"agent_contribution_percent", contribution_percent(in, best.initial_us(), candidates)},
+        {"taken", candidates.taken}}},
       {"target", {{"runtime", in.runtime.name()}, {"device", in.runtime.device()}, {"threads", in.runtime.threads()}}},
       {"latency", optimise::to_json(verdict.latency)},
       {"checks", optimise::to_json(verdict.checks)},
@@ -105,22 +124,26 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   const double agent_us = best.best_us();
   Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.max_locations),
                    best.trace().rewrites, best.trace().cost_us};
-  std::string origin;
   Candidates candidates{agent_us};
+  const auto offer = [&](Candidate other, const char* name) {
+    if (other.us(initial_us) >= result.us(initial_us)) return;
+    result = std::move(other);
+    candidates.taken = name;
+  };
   if (in.polish) {
     result = polish(in, std::move(result));
-    const double polished_us = result.us(initial_us);
+    candidates.polished_us = result.us(initial_us);
     Candidate greedy = polish(in, {in.model.graph, {}, {}});
-    const double greedy_us = greedy.us(initial_us);
-    const bool agent_wins = polished_us <= greedy_us;
-    candidates = {agent_us, polished_us, greedy_us, agent_wins};
-    origin =
-        fmt::format("  candidates    agent {}, agent and then greedy {}, greedy alone {}: {} is taken\n",
-                    optimise::percent_change(initial_us, agent_us), optimise::percent_change(initial_us, polished_us),
-                    optimise::percent_change(initial_us, greedy_us), agent_wins ? "the agent's" : "greedy's");
-    if (!agent_wins) result = std::move(greedy);
-    best.replace(result.trace, result.costs);
+    candidates.greedy_us = greedy.us(initial_us);
+    offer(std::move(greedy), "greedy");
   }
+  if (!in.start.empty()) {
+    candidates.start_us = in.start_us.back();
+    offer({rules::replay(in.model.graph, in.rules, in.start, in.max_locations), in.start, in.start_us}, "search");
+  }
+  best.replace(result.trace, result.costs);
+  const std::string origin =
+      in.polish || !in.start.empty() ? candidates_text(in, initial_us, candidates) : std::string();
   const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().rewrites.size());
   const auto after = optimise::replayed(in.model, in.rules, result.trace);

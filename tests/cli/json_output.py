@@ -107,6 +107,16 @@ def training(folder):
     assert not quiet.stderr and "equivalence" in quiet.stdout, quiet.stderr
 
 
+def never_above_its_start(folder):
+    """a run that hardly plays ends at the searches' best that it was given, which is not put down to the agent"""
+    options = ["--graph", "squeezenet1_1", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 10, *QUICK, "--cost.profile", "gpu",
+               "--env.frontier", 0.001, "--train.polish", "no", "--name", "given"]  # fmt: skip
+    done = rlgo(*options, cwd=folder, timeout=300)
+    cost = read(folder / "runs/given/result.json", "train")["cost"]
+    assert cost["taken"] == "search" and cost["after_us"] == cost["starts_us"] < cost["agent_us"], cost
+    assert cost["agent_contribution_percent"] == 0 and "the search's is taken; the agent contributed 0.00 points" in done.stdout, done.stdout
+
+
 def dream(folder):
     """what a dream does not know is null"""
     small = ["--wm.hidden", 16, "--wm.mixtures", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40, "--dream.width", 16]
@@ -155,4 +165,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, switches, nothing_found, search, training, dream, model, verified, bench, errors)
+    main(schemas_are_valid, optimise, switches, nothing_found, search, training, never_above_its_start, dream, model, verified, bench, errors)

@@ -57,5 +57,16 @@ TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeySays) {
   }
 }
 
+TEST_F(StartsTest, TheBestIsNoWorseThanAnyWayAndItsTraceMakesIt) {
+  const auto starts = make(1);
+  const auto& best = starts->best();
+  ASSERT_FALSE(best.rewrites.empty());
+  ASSERT_EQ(best.rewrites.size(), best.cost_us.size());
+  for (uint64_t key = 0; key < 50; ++key)
+    EXPECT_LE(best.cost_us.back(), std::ranges::min(*starts->of(key)->cost_us) * (1 + 1e-12));
+  const double made_us = cost::graph_cost(*model_, rules::replay(graph_, rules_, best.rewrites, 200)).runtime_us;
+  EXPECT_NEAR(made_us, best.cost_us.back(), 1e-9 * made_us);
+}
+
 }  // namespace
 }  // namespace rlgo::env
