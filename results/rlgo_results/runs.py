@@ -11,18 +11,20 @@ import pandas as pd
 from . import store
 
 END_TO_END = re.compile(
-    r"^end to end +([0-9.]+) ms \(spread ([0-9.]+) ms\) -> ([0-9.]+) ms \(spread ([0-9.]+) ms\): ([-+0-9.]+) %, [0-9.]+x; (.*?), (\d+) threads?, (\d+) .*"
-    r"noise ([0-9.]+) %", re.M)  # fmt: skip
+    r"^end to end +([0-9.]+) ms -> ([0-9.]+) ms: ([-+0-9.]+) % \(([-+0-9.?]+) to ([-+0-9.?]+) %\), [0-9.]+x; (.*?), (\d+) threads?$", re.M)  # fmt: skip
+UNCHANGED = re.compile(r"^end to end +unchanged", re.M)
 
 
 def end_to_end(text):
-    """The line "end to end" of a closing summary as a dict, or None. Times in us; ratio = after / before, from paired runs."""
+    """The line "end to end" of a closing summary as a dict, or None where nothing was measured. Times in us; ratio = after / before, from paired
+    runs, with its interval (nan: too few). An unchanged graph has the ratio 1 and no times (nan)."""
     found = END_TO_END.search(text)
     if not found:
-        return None
-    before, before_spread, after, after_spread, change = (float(x) for x in found.groups()[:5])
-    return {"before_us": before * 1e3, "before_spread_us": before_spread * 1e3, "after_us": after * 1e3, "after_spread_us": after_spread * 1e3,
-            "ratio": 1 + change / 100, "runtime": found[6], "threads": int(found[7]), "rounds": int(found[8]), "noise": float(found[9]) / 100}  # fmt: skip
+        none = {"before_us": math.nan, "after_us": math.nan, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0, "runtime": "", "threads": 0}
+        return none if UNCHANGED.search(text) else None
+    ratio, low, high = (math.nan if "?" in x else 1 + float(x) / 100 for x in found.groups()[2:5])
+    return {"before_us": float(found[1]) * 1e3, "after_us": float(found[2]) * 1e3, "ratio": ratio, "ratio_low": low, "ratio_high": high,
+            "runtime": found[6], "threads": int(found[7])}  # fmt: skip
 
 
 def read_trace(path):

@@ -65,22 +65,29 @@ def threads_text(threads):
     return f"{threads} thread{'s' if threads > 1 else ''}"
 
 
+def row_of(graph, runtime, system, seeds, reference_us):
+    """A row of the table from measurements of one graph, runtime and system: means over seeds; of one seed its own interval."""
+    one = len(seeds) == 1
+    return {"graph": graph, "runtime": runtime, "system": system, "seeds": len(seeds), "before_us": reference_us, "after_us": seeds["after_us"].median(),
+            "reference_us": reference_us, "ratio": seeds["ratio"].mean(), "ratio_low": seeds["ratio_low" if one else "ratio"].min(),
+            "ratio_high": seeds["ratio_high" if one else "ratio"].max(), "noise": np.nan}  # fmt: skip
+
+
 def verdicts(results):
-    """Rows of what rlgo measured: the unmodified graph once a graph and runtime, and each system, mean over seeds."""
+    """Rows of what rlgo measured: the unmodified graph once a graph and runtime, and each system, mean over seeds. A system that changed nothing
+    has no times of its own: it counts as 1 beside those that were measured on its graph."""
+    found = [(result, result.end_to_end) for result in results if result.system != "unmodified"]
+    table = pd.DataFrame([t | {"graph": r.graph, "system": r.system} for r, t in found if t])
+    if table.empty or not table["threads"].any():
+        return pd.DataFrame()
+    timed = table[table["threads"] > 0]
     rows = []
-    measured = [(result, result.end_to_end) for result in results if result.system != "unmodified"]
-    table = pd.DataFrame([t | {"graph": r.graph, "system": r.system, "runtime": f"{t['runtime']}, {threads_text(t['threads'])}"} for r, t in measured if t])
-    if table.empty:
-        return table
-    for (graph, runtime), group in table.groupby(["graph", "runtime"], sort=False):
-        before = group["before_us"].median()
-        rows.append({"graph": graph, "runtime": runtime, "system": "unmodified", "seeds": len(group), "before_us": before, "after_us": before, "reference_us": before, "ratio": 1.0,
-                     "ratio_low": (group["before_us"] - group["before_spread_us"] / 2).median() / before,
-                     "ratio_high": (group["before_us"] + group["before_spread_us"] / 2).median() / before, "noise": group["noise"].median()})  # fmt: skip
-        for system, seeds in group.groupby("system", sort=False):
-            rows.append({"graph": graph, "runtime": runtime, "system": system, "seeds": len(seeds), "before_us": seeds["before_us"].median(),
-                         "after_us": seeds["after_us"].median(), "reference_us": before, "ratio": seeds["ratio"].mean(), "ratio_low": seeds["ratio"].min(),
-                         "ratio_high": seeds["ratio"].max(), "noise": seeds["noise"].median()})  # fmt: skip
+    for (graph, name, threads), group in timed.groupby(["graph", "runtime", "threads"], sort=False):
+        runtime, before = f"{name}, {threads_text(threads)}", group["before_us"].median()
+        unchanged = table[(table["threads"] == 0) & (table["graph"] == graph)].assign(after_us=before)
+        original = pd.DataFrame([{"after_us": before, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}])
+        rows.append(row_of(graph, runtime, "unmodified", original, before))
+        rows += [row_of(graph, runtime, system, seeds, before) for system, seeds in pd.concat([group, unchanged]).groupby("system", sort=False)]
     return pd.DataFrame(rows)
 
 
@@ -148,5 +155,5 @@ def runtimes(results, races, figure):
                            "against taso, %": [100 * (r.ratio / taso.get((r.graph, r.runtime), np.nan) - 1) for r in out.itertuples()]})  # fmt: skip
     notes = [f"{PERCENT}; before: the unmodified model in the same measurement (median); after: median; the change is the mean of paired ratios, so it may differ "
              "from that of the medians; bars in ms: the unmodified model's median with that change, because the machine's load differs between runs;",
-             "LibTorch: low and high over seeds; race: quartiles of rounds; against taso = runtime / taso's - 1; noise: the unmodified model against itself."]  # fmt: skip
+             "rlgo: low and high over seeds, of one seed its interval; race: quartiles of rounds, noise: the unmodified model against itself; against taso = runtime / taso's - 1."]  # fmt: skip
     return Result(f"Runtimes, {TITLES[figure]} (figure {figure})", result, notes, drawn), None

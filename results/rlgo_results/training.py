@@ -7,6 +7,13 @@ import pandas as pd
 from .plot import PERCENT, Result, change_percent, color, draw_over_seeds, legend, min_max, new_figure, over_epochs, over_seeds, seeds_text
 
 
+def ms_text(times):
+    """Latency before and after, in ms, of runs.end_to_end."""
+    if not times:
+        return ""
+    return f"{times['before_us'] / 1e3:.2f} -> {times['after_us'] / 1e3:.2f}" if times["threads"] else "unchanged"
+
+
 def groups(runs, key=lambda run: (run.graph, run.agent)):
     """Runs that differ by seed alone: {key: runs}, in order of appearance."""
     found = {}
@@ -245,7 +252,7 @@ def summary(runs):
                      "real steps": last.get("steps", math.nan), "s": last.get("seconds", math.nan),
                      "stored episodes": 0 if episodes is None else len(episodes), "parts": 0 if episodes is None else episodes["part"].nunique(),
                      "before, ms": run.initial_cost_us / 1e3, "best, ms": best / 1e3, "best, %": change_percent(run.initial_cost_us, best),
-                     "end to end, ms": f"{times['before_us'] / 1e3:.2f} -> {times['after_us'] / 1e3:.2f}" if times else "",
+                     "end to end, ms": ms_text(times),
                      "end to end, %": 100 * (times["ratio"] - 1) if times else math.nan})  # fmt: skip
     notes = [f"{PERCENT}; best: cheapest graph that the agent met, estimated, summed over operators; end to end: whole model, measured."]
     return Result("Runs", pd.DataFrame(rows), notes), None

@@ -11,7 +11,8 @@ import pandas as pd
 from rlgo_results import cli, plot, record, rulecount, runs, runtimes, searches, temperature, training
 
 VERDICT = """graph           toy (9 nodes -> 8)
-end to end      11.630 ms (spread 0.5124 ms) -> 11.293 ms (spread 0.6049 ms): -2.90 %, 1.03x; LibTorch, cpu, 1 thread, 15 interleaved runs each, noise 0.27 %
+end to end      11.630 ms -> 11.293 ms: -2.90 % (-3.40 to -2.31 %), 1.03x; LibTorch, cpu, 1 thread
+result          faster; 60 rounds after 4 loads, interval with an error of 1 % at each end
 """
 
 
@@ -49,9 +50,24 @@ class Texts(unittest.TestCase):
     def test_end_to_end(self):
         found = runs.end_to_end(VERDICT)
         self.assertEqual((found["before_us"], found["after_us"]), (11630.0, 11293.0))
-        self.assertEqual((found["runtime"], found["threads"], found["rounds"]), ("LibTorch, cpu", 1, 15))
-        self.assertAlmostEqual(found["ratio"], 0.971)
-        self.assertAlmostEqual(found["noise"], 0.0027)
+        self.assertEqual((found["runtime"], found["threads"]), ("LibTorch, cpu", 1))
+        for name, value in ("ratio", 0.971), ("ratio_low", 0.966), ("ratio_high", 0.9769):
+            self.assertAlmostEqual(found[name], value)
+
+    def test_unchanged_counts_as_one(self):
+        found = runs.end_to_end("end to end      unchanged: 1.000 of the original's latency\n")
+        self.assertEqual((found["ratio"], found["threads"]), (1.0, 0))
+        self.assertTrue(math.isnan(found["before_us"]))
+
+    def test_unchanged_stands_beside_what_was_measured(self):
+        class Outcome:
+            def __init__(self, system, text):
+                self.graph, self.system, self.end_to_end = "toy", system, runs.end_to_end(text)
+
+        table = runtimes.verdicts([Outcome("taso", VERDICT), Outcome("model-free", "end to end      unchanged: 1.000\n")])
+        self.assertEqual(table["system"].tolist(), ["unmodified", "taso", "model-free"])
+        self.assertEqual(table["ratio"].round(4).tolist(), [1.0, 0.971, 1.0])
+        self.assertEqual(table["after_us"].tolist(), [11630.0, 11293.0, 11630.0])
 
     def test_end_to_end_is_missing(self):
         self.assertIsNone(runs.end_to_end("end to end      not measured under x: it failed\n"))
