@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -15,13 +16,7 @@ std::string python(const RunConfig& config) {
   return fs::exists(RLGO_PYTHON, error) ? RLGO_PYTHON : "python3";  // of set-up, or the user's own
 }
 
-}  // namespace
-
-void check_target(const TargetOptions& target) {
-  const char* path = std::getenv("PATH");
-  optimise::check_target(target, path != nullptr ? path : "");
-}
-
+// A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
 void check_target_of_run(const Options& options, const RunConfig& config, const fs::path& folder) {
   const auto& [runtime, python] = config.cost.target;
   const auto names = optimise::known_targets();
@@ -35,6 +30,18 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
   };
   if (!known && options.source("target") == Source::resumed) refuse("target", runtime);
   if (!python.empty() && options.source("target.python") == Source::resumed) refuse("target.python", python);
+}
+
+}  // namespace
+
+void check_target(const TargetOptions& target) {
+  const char* path = std::getenv("PATH");
+  optimise::check_target(target, path != nullptr ? path : "");
+}
+
+void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder) {
+  options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
+  check_target_of_run(options, config, folder.path);
 }
 
 exec::MeasureOptions measure_options(const RunConfig& config) { return optimise::measure_options(config.cost.timing); }

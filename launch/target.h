@@ -11,14 +11,16 @@
 #include "core/cost/runtime.h"
 #include "core/exec/measure.h"
 #include "launch/config.h"
+#include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
 
 // Throws UsageError where it is one word that is neither a known runtime nor a program on PATH; names the known ones.
 void check_target(const TargetOptions& target);
-// A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
-// Throws Error that names the folder and what to say on the command line to run it all the same.
-void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder);
+// The options of a run folder, for what the command line leaves open. A folder may be somebody else's: a measurer's
+// command, or a Python, that stands in its config.cfg is not run. Throws Error that names the folder and what to say on
+// the command line to run it all the same.
+void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder);
 // How LibTorch times, by the options cost.*.
 exec::MeasureOptions measure_options(const RunConfig& config);
 // LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else

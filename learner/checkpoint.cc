@@ -255,4 +255,11 @@ std::optional<fs::path> CheckpointFolder::best() const {
   return found;
 }
 
+Checkpoint best_or_latest(const std::filesystem::path& folder) {
+  if (const auto best = CheckpointFolder(folder).best()) return load(*best);
+  auto newest = latest(folder);
+  if (!newest.checkpoint) fail("{}: has no valid checkpoint", folder.string());
+  return std::move(*newest.checkpoint);
+}
+
 }  // namespace rlgo::learner

@@ -91,4 +91,8 @@ class CheckpointFolder {
   mutable std::map<int64_t, std::optional<double>> scores_;
 };
 
+// Of a folder of checkpoints the one with the lowest score, or the newest where none has one. Throws Error where there
+// is no valid one.
+Checkpoint best_or_latest(const std::filesystem::path& folder);
+
 }  // namespace rlgo::learner

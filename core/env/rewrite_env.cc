@@ -142,10 +142,10 @@ struct RewriteEnv::Impl {
   // Makes the rewrites that the episode with this key begins with.
   void advance(uint64_t key) {
     if (!starts) return;
-    const auto start = starts->of(key);
-    if (!start) return;
-    for (size_t k = 0; k < start->length; ++k) {
-      const rules::Rewrite& rewrite = (*start->way)[k];
+    const auto begin = starts->of(key);
+    if (!begin) return;
+    for (size_t k = 0; k < begin->length; ++k) {
+      const rules::Rewrite& rewrite = (*begin->way)[k];
       apply({rewrite.rule, rewrite.location});
     }
     cost = features.cost(walk.graph());

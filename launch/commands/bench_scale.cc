@@ -64,16 +64,9 @@ std::string run_config(RunConfig config, int actors, const ScaleOptions& scale, 
 }
 
 int read_count(const std::string& text) {
-  size_t used = 0;
-  int value = 0;
-  try {
-    value = std::stoi(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || value < 1 || value > 4096)
-    fail_usage("--ranks: '{}' is no number of actors in [1..4096]", text);
-  return value;
+  const auto count = parse_int(text);
+  if (!count || *count < 1 || *count > 4096) fail_usage("--ranks: '{}' is no number of actors in [1..4096]", text);
+  return static_cast<int>(*count);
 }
 
 // --simulate: rank 0 against actors that are played.

@@ -91,8 +91,7 @@ int run_evaluate(Context& context) {
   [[maybe_unused]] const Output checked(evaluate.output);
   if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const learner::RunFolder folder{evaluate.checkpoint};
-  options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
-  check_target_of_run(options, config, folder.path);
+  read_run_options(options, config, folder);
   config.dream.encoder_from.clear();  // the checkpoint has the encoder
   if (config.dream.encoder == learner::EncoderSource::ppo) config.dream.encoder = learner::EncoderSource::random;
   check(config);

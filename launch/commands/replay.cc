@@ -41,8 +41,7 @@ int run_replay(Context& context) {
   if (!words) return 0;
   if (!words->empty()) {
     const learner::RunFolder folder{words->front()};
-    options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
-    check_target_of_run(options, config, folder.path);
+    read_run_options(options, config, folder);
     if (trace_path.empty()) trace_path = folder.best_trace().string();
   }
   if (trace_path.empty())

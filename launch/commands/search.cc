@@ -1,5 +1,4 @@
 // rlgo search: rewrites graphs by search methods, side by side under one cost table.
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 

@@ -19,8 +19,7 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
   if (!words.empty()) fail_usage("command line: unexpected '{}'; options begin with --", words[0]);
   if (!config.resume.empty()) {
     const learner::RunFolder folder{config.resume};
-    options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
-    check_target_of_run(options, config, folder.path);
+    read_run_options(options, config, folder);
   }
   if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
   check(config);

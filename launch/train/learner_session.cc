@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/exec/device_tools.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/revision.h"
@@ -34,23 +33,7 @@ std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
 }
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
-
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-// Options with a value, for TensorBoard's table.
-std::vector<learner::HyperParameter> hyper_parameters(const RunConfig& config) {
-  std::vector<learner::HyperParameter> out;
-  const auto options = options_json(config);
-  for (const auto& [key, value] : options.items()) {
-    if (value.is_boolean())
-      out.emplace_back(key, value.get<bool>());
-    else if (value.is_number())
-      out.emplace_back(key, value.get<double>());
-    else if (value.is_string() && !value.get<std::string>().empty())
-      out.emplace_back(key, value.get<std::string>());
-  }
-  return out;
-}
 
 std::string default_name(const RunConfig& config) {
   std::string stem = std::filesystem::path(config.model.graph).stem().string();
@@ -245,7 +228,7 @@ void LearnerSession::open_metrics() {
   metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
   try {
     tensorboard_ = std::make_unique<learner::TensorBoardFile>(folder_.tensorboard(), now_s(), state_.steps,
-                                                              hyper_parameters(config_));
+                                                              learner::hyper_parameters(options_json(config_)));
   } catch (const Error& e) {
     log_.warn("no event files for TensorBoard: {}", e.what());
   }

@@ -1,5 +1,7 @@
 #include "learner/session/metric_row.h"
 
+#include <nlohmann/json.hpp>
+
 namespace rlgo::learner {
 namespace {
 
@@ -41,6 +43,19 @@ MetricRow metric_row(const EpochReport& e, const LoopState& state, const BestGra
                    {"device_memory_mb", memory.device_bytes / kMegabyte}};
   for (const auto& [name, value] : e.update.values) row.emplace_back(name, value);
   return row;
+}
+
+std::vector<HyperParameter> hyper_parameters(const report::Json& options) {
+  std::vector<HyperParameter> out;
+  for (const auto& [key, value] : options.items()) {
+    if (value.is_boolean())
+      out.emplace_back(key, value.get<bool>());
+    else if (value.is_number())
+      out.emplace_back(key, value.get<double>());
+    else if (value.is_string() && !value.get<std::string>().empty())
+      out.emplace_back(key, value.get<std::string>());
+  }
+  return out;
 }
 
 }  // namespace rlgo::learner

@@ -1,13 +1,20 @@
-// The row of metrics.csv that an epoch makes (docs/metrics.md).
+// What a run tells of itself while it goes on: the row of metrics.csv that an epoch makes (docs/metrics.md), and its
+// options for TensorBoard.
 #pragma once
 
+#include "core/report/json.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
 #include "learner/session/best.h"
 #include "learner/session/memory.h"
+#include "learner/tensorboard.h"
 
 namespace rlgo::learner {
 
 MetricRow metric_row(const EpochReport& epoch, const LoopState& state, const BestGraph& best, const MemoryPeak& memory);
+
+// Options of a document ("options" of rlgo.train/1) that have a value: true or false, a number, a text that is not
+// empty.
+std::vector<HyperParameter> hyper_parameters(const report::Json& options);
 
 }  // namespace rlgo::learner

@@ -1,0 +1,59 @@
+#include "learner/session/network_prior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/env/features.h"
+#include "core/nets/batch.h"
+#include "core/nets/row_cache.h"
+#include "learner/torch_tensors.h"
+
+namespace rlgo::learner {
+namespace {
+
+class NetworkPrior : public search::PolicyPrior {
+ public:
+  NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost)
+      : network_(std::move(network)), cost_(std::move(cost)), features_(cost_) {
+    if (network_->local_encoder()) rows_.emplace(*network_);
+  }
+
+  Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
+              const search::Position& at) override {
+    features_.reset(graph);
+    const search::State state{graph, matches, graph::NameHash(graph), at.current_us, 0, nullptr};
+    const search::Walk walk(
+        state, *cost_, *cost_, max_locations, [] { return true; }, search::Walk::Unknown::estimated);
+    const env::Progress progress{at.initial_us, at.current_us, at.best_us};
+    const auto seen = features_.observe(graph, walk.places(), matches.rules().size(), progress);
+    const torch::NoGradGuard no_gradients;
+    const mdp::Observation* const one[] = {&seen};
+    const auto batch = rows_ ? rows_->collate(one) : nets::collate(seen, network_->spec());
+    const auto policy = network_->policy(batch, network_->encode(batch));
+    const auto score = nets::to_floats(policy.score);
+    const float stop = policy.stop.item<float>();
+    double total = 0, highest = stop;
+    for (const float s : score) highest = std::max(highest, static_cast<double>(s));
+    for (const float s : score) total += std::exp(s - highest);
+    const double norm = highest + std::log(total + std::exp(stop - highest));
+    Scores scores;
+    for (const float s : score) scores.moves.push_back(static_cast<float>(s - norm));
+    scores.stop = static_cast<float>(stop - norm);
+    return scores;
+  }
+
+ private:
+  nets::ActorCritic network_;
+  std::optional<nets::RowCache> rows_;  // of a local encoder
+  std::shared_ptr<cost::CostModel> cost_;
+  env::FeatureBuilder features_;
+};
+
+}  // namespace
+
+std::unique_ptr<search::PolicyPrior> network_prior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost) {
+  return std::make_unique<NetworkPrior>(std::move(network), std::move(cost));
+}
+
+}  // namespace rlgo::learner
