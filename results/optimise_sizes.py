@@ -19,6 +19,9 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "interop"))
+from wild import relative_error  # noqa: E402
+
 TOLERANCE = 1e-3  # of the largest number of an output
 LIKELY = [64, 48, 320, 512, 576, 224, 16000, 76, 96, 128, 1280, 17600, 32, 100]
 
@@ -79,21 +82,6 @@ def sets_of_sizes(inputs, told):
         yield {n: batch if n in firsts else size for n in names}
 
 
-def error(expected, found):
-    worst = 0.0
-    for a, b in zip(expected, found, strict=True):
-        a, b = np.asarray(a), np.asarray(b)
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return float("inf")
-        if a.size == 0:
-            continue
-        if not np.array_equal(np.isnan(a.astype(float)), np.isnan(b.astype(float))):
-            return float("inf")
-        a, b = np.nan_to_num(a.astype(float)), np.nan_to_num(b.astype(float))
-        worst = max(worst, float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-30)))
-    return worst
-
-
 def compare(before, after, told, values, wanted):
     inputs, first, second = places(onnx.load(before, load_external_data=False)), session(before), session(after)
     ran, agreed, worst, seen, complaint = 0, 0, 0.0, set(), ""
@@ -109,7 +97,7 @@ def compare(before, after, told, values, wanted):
             continue  # the original does not run there
         ran += 1
         try:
-            one = error(expected, second.run(None, given))
+            one = relative_error(expected, second.run(None, given))
         except Exception as e:
             one, complaint = float("inf"), f"at {sizes}: {str(e)[:200]}"
         worst = max(worst, one)

@@ -66,7 +66,6 @@ constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_element
                                                                     "rank",         "log_dim_-1", "log_dim_1"};
 constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {
     "cost_ratio", "best_cost_ratio", "log_initial_us", "log_nodes", "log_edges", "log_matches"};
-constexpr std::array<std::string_view, kLocationFeatures> kLocationNames = {"cost_change_percent", "is_estimate"};
 
 // Changes of cost below this share of the whole are rounding, as they are to searches.
 constexpr double kNoChange = 1e-9;
@@ -97,7 +96,6 @@ std::span<const std::string_view> node_feature_names() { return kNodeNames; }
 std::vector<int32_t> nonlocal_node_features() { return {kCostShare, kPosition}; }
 std::span<const std::string_view> edge_feature_names() { return kEdgeNames; }
 std::span<const std::string_view> global_feature_names() { return kGlobalNames; }
-std::span<const std::string_view> location_feature_names() { return kLocationNames; }
 
 void FeatureBuilder::learn(const Graph& graph, NodeId id) {
   if (rows_.size() <= static_cast<size_t>(id)) {

@@ -16,7 +16,7 @@ namespace rlgo::env {
 constexpr int kNodeFeatures = 22;
 constexpr int kEdgeFeatures = 6;
 constexpr int kGlobalFeatures = 6;
-constexpr int kLocationFeatures = 2;
+constexpr int kLocationFeatures = 2;  // change of cost in percent of the initial cost; 1 where that is an estimate
 
 // Names of the features, in order; for people who analyse stored rollouts.
 std::span<const std::string_view> node_feature_names();
@@ -24,7 +24,6 @@ std::span<const std::string_view> node_feature_names();
 std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();
-std::span<const std::string_view> location_feature_names();
 
 // What an observation holds besides the graph and its matches.
 struct Progress {

@@ -24,7 +24,7 @@ std::string as_options(const Sizes& sizes) {
 
 // The model read with these sizes where they can be sample sizes, and the shapes to run it with where they cannot.
 // Nothing where its declarations contradict them.
-std::optional<LoadedModel> read_at(const ModelOptions& given, const LoadedModel& model, const Sizes& sizes) {
+std::optional<LoadedModel> read_at(const ModelOptions& given, const Sizes& sizes) {
   try {
     auto shapes = input_shapes(load_at_sizes(given.graph, given.dims, sizes, false).graph);
     ModelOptions other = given;
@@ -57,7 +57,7 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
     }
     const cost::RunnableModel alone[] = {{&model.graph, given.graph}};
     if (!runtime.compare(alone, {.repeats = 1, .twin = false}).error.empty()) continue;
-    if (auto loaded = read_at(given, model, sizes)) {
+    if (auto loaded = read_at(given, sizes)) {
       model = std::move(*loaded);
       return sizes;
     }

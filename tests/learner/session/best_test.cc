@@ -13,13 +13,6 @@ using testing::ElementsAre;
 
 constexpr int kNoOp = 2;
 
-std::shared_ptr<const rules::RuleSet> two_rules() {
-  return rules::RuleSet::parse(
-      "rule relu-twice\n  proof tested\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n\n"
-      "rule relu-again\n  proof tested\n  ?y = (relu ?x)\n  => ?y = (relu (relu ?x))\n",
-      "two.rules");
-}
-
 rules::TraceFile identity() {
   rules::TraceFile trace;
   trace.graph = "my model.onnx";
