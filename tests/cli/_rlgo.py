@@ -16,7 +16,7 @@ SKIPPED = 77
 QUICK = ["--cost", "analytic", "--check.repeats", "3", "--check.seeds", "1"]
 RANDOM = ["--agent", "random", *QUICK]
 SMALL_NET = ["--gnn.width", "8", "--gnn.rounds", "1"]
-STOP_S = 60  # far more than a clean end takes, for busy machines
+STOP_S = 300  # far more than a clean end takes, for busy machines
 
 if not os.path.isfile(BINARY):
     print("RLGO_BINARY names no program: skipped")
@@ -91,7 +91,7 @@ def children(job):
     return found
 
 
-def wait_until(what, condition, seconds=120, process=None):
+def wait_until(what, condition, seconds=300, process=None):
     """Waits for a condition; fails where it does not come, or the process has ended before."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 def refused(folder, arguments, *words, status=1):
     """One error line with all the words, this status, no new file anywhere in the folder."""
     before = sorted(folder.rglob("*"))
-    done = rlgo(*arguments, cwd=folder, status=status, timeout=60)
+    done = rlgo(*arguments, cwd=folder, status=status, timeout=300)
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and lines[0].startswith("rlgo: error: "), f"{arguments}:\n{done.stderr}"
     assert not done.stdout, done.stdout
@@ -203,7 +203,7 @@ def under_mpirun(folder):
     """under mpirun one rank tells, and all end"""
     for arguments, word in ((["--graph", "resnet5O"], "resnet50"), (["--graph", "toy_conv", "--epoch", 1], "epochs"), (["--graph", "toy_conv", "--runs", "/proc/rlgo"], "/proc/rlgo"),
                             (["inspect", "toy_conv"], "without mpirun")):
-        done = rlgo(*arguments, *([] if arguments[0] == "inspect" else RANDOM), cwd=folder, status=None, ranks=3, timeout=60)
+        done = rlgo(*arguments, *([] if arguments[0] == "inspect" else RANDOM), cwd=folder, status=None, ranks=3, timeout=300)
         lines = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]
         assert done.returncode not in (0, 134, 139), done.stderr
         assert len(lines) == 1 and word in lines[0], done.stderr

@@ -41,7 +41,7 @@ def whole_or_absent(run):
 
 def fails_clearly(folder, kib, arguments):
     with SmallDisk(folder, kib) as disk:
-        done = rlgo(*arguments, *RANDOM, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=120)
+        done = rlgo(*arguments, *RANDOM, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=300)
         lines = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]
         assert len(lines) == 1 and str(disk) in lines[0] and "space" in lines[0].lower(), done.stderr
         print(f"  {kib} KiB: {lines[0].replace(str(folder), 'FOLDER')[:200]}")
@@ -63,7 +63,7 @@ def in_a_checkpoint(folder):
     """no room for another checkpoint: the last one is whole, and the run goes on from it where there is room again"""
     options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 8, "--train.steps-per-epoch", 40, "--store.rollouts", "false", "--train.polish", "false"]
     with SmallDisk(folder, 700) as disk:
-        done = rlgo(*options, "--checkpoint.every", 1, "--checkpoint.keep", 100, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=120)
+        done = rlgo(*options, "--checkpoint.every", 1, "--checkpoint.keep", 100, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=300)
         (line,) = [line for line in done.stderr.splitlines() if line.startswith("rlgo: ")]
         assert "checkpoints/checkpoint-" in line and "space" in line.lower(), line
         print(f"  {line.replace(str(folder), 'FOLDER')[:200]}")
@@ -71,7 +71,7 @@ def in_a_checkpoint(folder):
         kept = len(list((disk / "r/checkpoints").glob("checkpoint-*.h5")))
         assert 1 <= kept < 8, kept
         subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
-        again = rlgo("--resume", disk / "r", "--epochs", 8, cwd=folder, timeout=120)
+        again = rlgo("--resume", disk / "r", "--epochs", 8, cwd=folder, timeout=300)
         assert f"checkpoint-{kept:08}.h5: {kept} epochs" in again.stderr, again.stderr
         complete(disk / "r")
         assert [int(row["epoch"]) for row in metrics(disk / "r")] == list(range(1, 9))

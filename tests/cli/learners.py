@@ -51,7 +51,7 @@ def bad_numbers(folder):
     for arguments, ranks, words in ((["--learners", 2], None, ["--learners 2", "mpirun -np"]), (["--learners", 2], 2, ["of 2 ranks at least one must act"]),
                                     (["--learners", 5], 3, ["at most 2 learners"]), (["--learners", 0], None, ["learners", "1"]),
                                     (["--learners", 2, "--agent", "random"], 3, ["random agent does not learn"])):
-        done = rlgo("--graph", "toy_conv", *arguments, cwd=folder, status=None, ranks=ranks, timeout=60)
+        done = rlgo("--graph", "toy_conv", *arguments, cwd=folder, status=None, ranks=ranks, timeout=300)
         lines = [line for line in done.stderr.splitlines() if line.startswith("rlgo: error:")]
         assert done.returncode != 0 and len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
     assert not (folder / "runs").exists()
@@ -66,7 +66,7 @@ def killed(folder, *launcher_options):
     run = folder / "runs/r"
     wait_until("two epochs", lambda: (run / "metrics.csv").exists() and len(metrics(run)) >= 2, process=job)
     os.kill(children(job)[1], signal.SIGKILL)
-    status = job.wait(timeout=120)
+    status = job.wait(timeout=300)
     return status, (folder / "output.txt").read_text()
 
 

@@ -45,7 +45,7 @@ def in_browser(path, folder):
         print("  no browser: scripts not run")
         return
     done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0", f"--user-data-dir={folder}/browser",
-                           "--virtual-time-budget=2000", "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+                           "--virtual-time-budget=2000", "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
     assert 'data-ready="yes"' in done.stdout, "the script did not run to its end"
     messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not messages, messages

@@ -139,7 +139,7 @@ def two_begin_at_once(folder):
     """runs without a name that begin at the same moment take a folder each"""
     options = ["--graph", "toy_conv", *RANDOM, *SIZE, "--epochs", 1]
     jobs = [start(*options, cwd=folder, log=f"{number}.txt") for number in range(4)]
-    assert [job.wait(timeout=120) for job in jobs] == [0] * 4
+    assert [job.wait(timeout=300) for job in jobs] == [0] * 4
     runs = sorted((folder / "runs").iterdir())
     assert len(runs) == 4 and all(len(metrics(run)) == 1 for run in runs), runs
     for run in runs:

@@ -81,7 +81,7 @@ class Slurm:
         return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def run(self, *command, check=True):
-        done = subprocess.run([self.path_of(command[0]) or command[0], *map(str, command[1:])], env=self.environment(), capture_output=True, text=True, timeout=60)
+        done = subprocess.run([self.path_of(command[0]) or command[0], *map(str, command[1:])], env=self.environment(), capture_output=True, text=True, timeout=300)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -132,7 +132,7 @@ class Slurm:
         for name, process in reversed(self.processes):
             process.terminate()
             try:
-                process.wait(timeout=15)
+                process.wait(timeout=300)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -150,7 +150,7 @@ class Slurm:
 # Small shares, so that preemption, requeue and end all come within seconds.
 RUN = ["--graph", "toy_conv", *RANDOM, "--epochs", 1000000, "--train.steps-per-epoch", 60, "--checkpoint.every", 20]
 os.environ.update(RLGO_ROOT=str(SOURCE), RLGO_PROGRAM=BINARY)
-WAIT_S = 200
+WAIT_S = 300
 
 
 def epochs(run):

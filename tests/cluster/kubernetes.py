@@ -80,7 +80,7 @@ def runs(folder):
         for name, value in replaced.items():
             arguments[arguments.index(name) + 1] = value
         done = subprocess.run([script, *arguments, *RANDOM, "--train.steps-per-epoch", "40"], cwd=folder, env={**environment(), "RLGO_PROGRAM": BINARY},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         assert ("resumed from" in done.stderr) == (epochs == "2"), done.stderr
     complete(folder / "runs" / container["args"][container["args"].index("--name") + 1])

@@ -84,7 +84,7 @@ def too_few(folder):
         os.kill(ranks_of(process)[2], signal.SIGKILL)
         if start == 1:
             wait_until("the second start", lambda: log_of(run).count("resumed from") == 1, process=process)
-    assert process.wait(timeout=90) == 75, (folder / "output.txt").read_text()
+    assert process.wait(timeout=300) == 75, (folder / "output.txt").read_text()
     assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, epochs(run) + 1))
     assert len(re.findall("too few actors", log_of(run))) == 2
 

@@ -23,7 +23,7 @@ def storm(folder):
     until = time.monotonic() + float(os.environ.get("RLGO_STORM_S", "600"))
     while time.monotonic() < until:
         done = epochs(run)
-        wait_until("two more epochs", lambda: epochs(run) >= done + 2, process=process, seconds=240)
+        wait_until("two more epochs", lambda: epochs(run) >= done + 2, process=process, seconds=300)
         found = ranks_of(process)
         actors = sorted(set(found) - {0})
         what = random.choice(["kill actor", "stop actor", "kill learner", "end job"])
@@ -44,7 +44,7 @@ def storm(folder):
         except ProcessLookupError:
             pass  # the job was between two starts
     done = epochs(run)
-    wait_until("two more epochs", lambda: epochs(run) >= done + 2, process=process, seconds=240)
+    wait_until("two more epochs", lambda: epochs(run) >= done + 2, process=process, seconds=300)
     end(process)
     complete(run)
     rows = metrics(run)

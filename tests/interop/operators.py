@@ -226,7 +226,7 @@ def complaint(case, program, folder):
     model = build(case)
     onnx.save(model, source)
     target.unlink(missing_ok=True)
-    done = subprocess.run([program, "--roundtrip", source, target, "--sample-open"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, "--roundtrip", source, target, "--sample-open"], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         return done.stdout.strip() + done.stderr.strip()
     kept = re.search(r"kept as they are \(([^)]*)\)", done.stdout)

@@ -120,7 +120,7 @@ def optimise(source, target, name, seconds, runtime):
     sizes = [part for k, v in _models.SIZES.get(name, {}).items() if v > 1 for part in ("--size", f"{k}={v}")]
     cost = ["--cost", "analytic", "--cost.folder", ""] if runtime == "libtorch" else ["--target.python", sys.executable]
     run = subprocess.run([RLGO, "optimise", source, "-o", target, "--force", "--seconds", str(seconds), "--target", runtime, *cost, *sizes],
-                         capture_output=True, text=True, timeout=20 * seconds + 600)
+                         capture_output=True, text=True, timeout=300 * seconds + 600)
     return run.returncode, (run.stdout + run.stderr).strip()
 
 
