@@ -3,8 +3,8 @@
   python3 results/soak.py watch --job PID --out memory.csv [--every S]   until process PID has ended
   python3 results/soak.py judge memory.csv [--figure F.svg] [--max-mib-per-hour M] [--max-growth-mib G]
 
-Private memory (pages that no other process shares) counts; the columns of the CSV: seconds since the start, rank,
-private_mib, rss_mib, cpu_s (processor time so far). judge takes the samples after the first third (start and warm-up)
+Private memory (pages that the process has written and shares with nobody) counts; the columns of the CSV: seconds
+since the start, rank, private_mib, rss_mib, cpu_s (processor time so far). judge takes the samples after the first third (start and warm-up)
 and fits a line through them for each rank (Theil-Sen: the median of the slopes between all pairs, which a few odd
 samples do not move). A rank leaks where that line rises by more than G MiB over those samples and also by more than M
 MiB an hour. Exit status: 0 flat, 1 a rank leaks or the samples are too few.
@@ -41,7 +41,8 @@ def memory_of(pid):
     private = resident = 0
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         name, _, value = line.partition(":")
-        if name in ("Private_Clean", "Private_Dirty"):
+        # Not Private_Clean: pages of libraries become private when another process that maps them ends.
+        if name == "Private_Dirty":
             private += int(value.split()[0]) * 1024
         elif name == "Rss":
             resident = int(value.split()[0]) * 1024

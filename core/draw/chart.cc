@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/draw/svg.h"
@@ -64,6 +65,21 @@ std::string axes(const Chart& chart, const Scale& x, const Scale& y) {
   return out;
 }
 
+// The points that the page's script shows: place and value of each, thinned to what a screen can tell apart.
+std::string hover_points(const Line& line, const Scale& x, const Scale& y) {
+  constexpr size_t kMost = 400;
+  std::vector<std::pair<double, double>> points;
+  std::ranges::copy_if(line.points, std::back_inserter(points),
+                       [](const auto& p) { return std::isfinite(p.first) && std::isfinite(p.second); });
+  std::string out;
+  const size_t shown = std::min(points.size(), kMost);
+  for (size_t k = 0; k < shown; ++k) {
+    const auto& [px, py] = points[shown == 1 ? 0 : k * (points.size() - 1) / (shown - 1)];
+    out += fmt::format("{}{:.1f} {:.1f} {:.6g} {:.6g}", k == 0 ? "" : ",", x_of(x, px), y_of(y, py), px, py);
+  }
+  return out;
+}
+
 std::string draw(const Line& line, const char* colour, const Scale& x, const Scale& y) {
   std::string path;
   for (const auto& [px, py] : line.points) {
@@ -75,7 +91,10 @@ std::string draw(const Line& line, const char* colour, const Scale& x, const Sca
     else
       path += fmt::format("L{:.1f} {:.1f}", x_of(x, px), y_of(y, py));
   }
-  return path.empty() ? "" : fmt::format("<path class=\"line\" stroke=\"{}\" d=\"{}\"/>\n", colour, path);
+  if (path.empty()) return "";
+  return fmt::format("<path class=\"line{}\" stroke=\"{}\" d=\"{}\" data-name=\"{}\" data-points=\"{}\"/>\n",
+                     line.reference ? " reference" : "", colour, path, graph::xml_escaped(line.name),
+                     hover_points(line, x, y));
 }
 
 }  // namespace
@@ -96,7 +115,7 @@ std::string to_svg(const Chart& chart) {
   y.widen();
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" width=\"{0}\" height=\"{1}\" viewBox=\"0 "
-      "0 {0} {1}\">\n<title>{2}</title>\n",
+      "0 {0} {1}\" aria-label=\"{2}\">\n",
       kWidth, kHeight, graph::xml_escaped(chart.title));
   out += axes(chart, x, y);
   double legend = kLeft + 8;

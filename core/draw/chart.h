@@ -11,6 +11,7 @@ struct Line {
   std::string name;
   std::vector<std::pair<double, double>> points;  // x ascending; points that are not finite are left out
   bool steps = false;                             // holds its value until the next point
+  bool reference = false;                         // drawn dashed: what the other lines are compared with
 };
 
 struct Chart {
@@ -18,7 +19,7 @@ struct Chart {
   std::vector<Line> lines;
 };
 
-// An <svg> of about 460 x 260; "" where no line has a point.
+// An <svg> of about 460 x 260; "" where no line has a point. The page's script shows a line's values under the pointer.
 std::string to_svg(const Chart& chart);
 // Charts side by side.
 std::string to_svg(const std::vector<Chart>& charts);

@@ -40,6 +40,10 @@ pre{background:#f6f6f6;padding:8px 12px;overflow-x:auto;font-size:12px;margin:4p
 .chart .grid{stroke:#e5e5e5}
 .chart .axis{stroke:#888;fill:none}
 .chart .line{fill:none;stroke-width:1.8}
+.chart .reference{stroke-dasharray:5 4}
+.chart .cursor{stroke:#888}
+.chart .tip circle{fill:#888}
+.chart .tip rect{fill:#fff;stroke:#888}
 .verdict{font-size:19px;font-weight:bold;margin:14px 0}
 @media (prefers-color-scheme:dark){
 body{color:#ddd;background:#16181c}
@@ -50,6 +54,7 @@ nav a,a{color:#7db4f0}
 .chart text{fill:#bbb}
 .chart text.name{fill:#ddd}
 .chart .grid{stroke:#33363c}
+.chart .tip rect{fill:#22252b}
 .viewer .canvas{color:#222}
 }
 @media (max-width:700px){
@@ -57,7 +62,7 @@ main{padding:0 10px 24px}
 header{padding:10px}
 .figure{min-width:100%;box-sizing:border-box}
 .viewer{flex-basis:100%;min-width:0}
-.chart svg{max-width:100%;height:auto}
+svg.chart{max-width:100%;height:auto}
 }
 @media print{.viewer .canvas{height:auto}}
 )";
@@ -66,26 +71,41 @@ header{padding:10px}
 std::string_view page_script() {
   return R"js((function () {
   'use strict';
-  function viewer(root) {
+  // The pictures of a pair have one zoom, so that sizes compare; each is moved by itself.
+  function viewer(root, pair) {
     var canvas = root.querySelector('.canvas');
     var pictures = Array.from(canvas.querySelectorAll('svg'));
     var shown = 0;
     var box = null;
     function size(svg) { return [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))]; }
     function apply() { pictures[shown].setAttribute('viewBox', box.join(' ')); }
-    function fit(whole) {
+    // Picture units a screen unit. Whole: all of it is seen; else it can be read, from the top.
+    function scale_of(whole) {
       var s = size(pictures[shown]);
       var w = canvas.clientWidth || 400, h = canvas.clientHeight || 400;
-      // Whole: all of it; else readable, from the top.
-      var scale = whole ? Math.max(s[0] / w, s[1] / h) : Math.max(1, Math.min(s[0] / w, 1.6));
+      return whole ? Math.max(s[0] / w, s[1] / h) : Math.max(1, Math.min(s[0] / w, 1.6));
+    }
+    function place(scale, whole) {
+      var s = size(pictures[shown]);
+      var w = canvas.clientWidth || 400, h = canvas.clientHeight || 400;
       box = [(s[0] - w * scale) / 2, whole ? (s[1] - h * scale) / 2 : 0, w * scale, h * scale];
       apply();
     }
-    function zoom(factor, x, y) {
+    function zoom_here(factor, x, y) {
       var px = box[0] + box[2] * x, py = box[1] + box[3] * y;
       box = [px - box[2] * factor * x, py - box[3] * factor * y, box[2] * factor, box[3] * factor];
       apply();
     }
+    function zoom(factor, x, y) {
+      pair.forEach(function (other) { if (other !== me) other.zoom_here(factor, 0.5, 0.5); });
+      zoom_here(factor, x, y);
+    }
+    function fit(whole) {
+      var scale = Math.max.apply(null, pair.map(function (v) { return v.scale_of(whole); }));
+      pair.forEach(function (v) { v.place(scale, whole); });
+    }
+    var me = { scale_of: scale_of, place: place, zoom_here: zoom_here };
+    pair.push(me);
     function show(k) {
       shown = k;
       pictures.forEach(function (p, i) { p.classList.toggle('off', i !== k); });
@@ -128,7 +148,46 @@ std::string_view page_script() {
     var out = document.getElementById('picked');
     if (out) out.textContent = text ? text.textContent : '';
   }
-  document.querySelectorAll('.viewer').forEach(viewer);
+  // The values of a chart's lines where the pointer is.
+  function chart(svg) {
+    var ns = 'http://www.w3.org/2000/svg';
+    var lines = Array.from(svg.querySelectorAll('path[data-points]')).map(function (path) {
+      return { name: path.getAttribute('data-name'), reference: path.classList.contains('reference'), points: path.getAttribute('data-points').split(',').map(function (p) { return p.split(' ').map(Number); }) };
+    });
+    var tip = document.createElementNS(ns, 'g');
+    tip.setAttribute('class', 'tip');
+    svg.appendChild(tip);
+    function add(kind, attributes, text) {
+      var e = document.createElementNS(ns, kind);
+      Object.keys(attributes).forEach(function (k) { e.setAttribute(k, attributes[k]); });
+      if (text) e.textContent = text;
+      tip.appendChild(e);
+      return e;
+    }
+    function clear() { while (tip.firstChild) tip.removeChild(tip.firstChild); }
+    svg.addEventListener('pointerleave', clear);
+    svg.addEventListener('pointermove', function (e) {
+      var r = svg.getBoundingClientRect(), box = svg.viewBox.baseVal;
+      var x = (e.clientX - r.left) * box.width / r.width;
+      clear();
+      var near = lines.map(function (line) {
+        return line.points.reduce(function (a, b) { return Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a; });
+      });
+      var at = near.reduce(function (a, b) { return Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a; });
+      add('path', { 'class': 'cursor', d: 'M' + at[0] + ' 30V' + (box.height - 44) });
+      var text = ['at ' + at[2]].concat(lines.map(function (line, i) { return (line.name ? line.name + ': ' : '') + near[i][3]; }));
+      var width = 14 + 6.2 * Math.max.apply(null, text.map(function (t) { return t.length; }));
+      var left = at[0] + 10 + width > box.width ? at[0] - 10 - width : at[0] + 10;
+      add('rect', { x: left, y: 34, width: width, height: 8 + 14 * text.length, rx: 3 });
+      text.forEach(function (t, i) { add('text', { x: left + 7, y: 50 + 14 * i }, t); });
+      near.forEach(function (p, i) { if (!lines[i].reference) add('circle', { cx: p[0], cy: p[1], r: 3 }); });
+    });
+  }
+  document.querySelectorAll('svg.chart').forEach(chart);
+  document.querySelectorAll('.pair').forEach(function (p) {
+    var pair = [];
+    p.querySelectorAll('.viewer').forEach(function (v) { viewer(v, pair); });
+  });
   document.querySelectorAll('.rlgo-graph .box').forEach(function (g) { g.addEventListener('click', function () { pick(g); }); });
   document.documentElement.setAttribute('data-ready', 'yes');
 })();

@@ -12,7 +12,7 @@
 namespace rlgo::report {
 namespace {
 
-constexpr size_t kFoldedAbove = 60;  // boxes
+constexpr size_t kFoldedAbove = 60;  // boxes of either graph: then both begin with their changes alone
 
 bool same_inputs(const graph::Node& a, const graph::Node& b) { return std::ranges::equal(a.inputs, b.inputs); }
 
@@ -26,7 +26,7 @@ std::function<std::string_view(graph::NodeId)> marks(const graph::Graph& graph, 
 }
 
 std::string viewer(const graph::Graph& graph, const std::vector<double>& op_us, const graph::Graph& other,
-                   std::string_view gone, std::string_view name) {
+                   std::string_view gone, std::string_view name, bool fold_first) {
   graph::PictureOptions options;
   options.mark = marks(graph, other, gone);
   options.note = [&](graph::NodeId id) -> std::string {
@@ -35,7 +35,6 @@ std::string viewer(const graph::Graph& graph, const std::vector<double>& op_us, 
   const auto full = graph::picture(graph, options);
   options.only_marked = true;
   const auto changed = graph::picture(graph, options);
-  const bool fold_first = full.boxes.size() > kFoldedAbove;
   std::string out = fmt::format(
       "<div class=\"viewer\"><div class=\"bar\"><b>{} ({} boxes)</b><button data-do=\"toggle\" data-first=\"{}\" "
       "data-other=\"{}\">{}</button>",
@@ -90,9 +89,11 @@ void add_graphs(Page& page, const Evidence& evidence) {
       "<span><i style=\"background:#ddd\"></i>kept as it is (unknown to rlgo)</span></p>\n"
       "<p>Wheel scrolls, Ctrl + wheel zooms, dragging moves; a click on an operator tells about it. Weights are part "
       "of the operators that read them.</p>\n");
+  const bool fold = std::max(graph::picture(evidence.before).boxes.size(),
+                             graph::picture(evidence.after).boxes.size()) > kFoldedAbove;
   page.raw("<div class=\"pair\">\n" +
-           viewer(evidence.before, evidence.before_op_us, evidence.after, "removed", "before") +
-           viewer(evidence.after, evidence.after_op_us, evidence.before, "added", "after") +
+           viewer(evidence.before, evidence.before_op_us, evidence.after, "removed", "before", fold) +
+           viewer(evidence.after, evidence.after_op_us, evidence.before, "added", "after", fold) +
            "</div>\n<pre id=\"picked\"></pre>\n");
 }
 

@@ -1,7 +1,9 @@
 #include "learner/session/run_report.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -53,16 +55,47 @@ class Curves {
   std::map<std::string, std::vector<double>> columns_;
 };
 
-std::vector<report::Chart> curves(const std::filesystem::path& metrics) {
-  Curves out(read_metrics(metrics));
+// What plain searches reached, as result.json has it: {"greedy", us}. Nothing where the file is of an older rlgo.
+std::vector<std::pair<std::string, double>> plain_searches(const std::filesystem::path& result) {
+  std::vector<std::pair<std::string, double>> out;
+  std::error_code error;
+  if (!std::filesystem::exists(result, error)) return out;
+  const auto parsed = nlohmann::json::parse(read_file(result), nullptr, false);
+  if (!parsed.is_object() || !parsed.contains("cost")) return out;
+  for (const auto& [key, name] : {std::pair{"greedy_us", "greedy"}, {"taso_us", "TASO"}, {"starts_us", "its starts"}}) {
+    const auto found = parsed["cost"].find(key);
+    if (found != parsed["cost"].end() && found->is_number()) out.emplace_back(name, found->get<double>());
+  }
+  return out;
+}
+
+// Lines of constant height across what the chart shows.
+void add_references(report::Chart& chart, const std::vector<std::pair<std::string, double>>& searches) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const auto& line : chart.lines) {
+    for (const auto& [x, y] : line.points) {
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+  }
+  for (const auto& [name, us] : searches) {
+    chart.lines.push_back({name, {{low, us / 1000}, {high, us / 1000}}, false, true});
+  }
+}
+
+std::vector<report::Chart> curves(const RunFolder& folder) {
+  Curves out(read_metrics(folder.metrics()));
   out.add("Best cost against steps", "steps", "environment steps", "ms",
           {{"best_cost_us", "best"}, {"episode_cost_mean_us", "mean of an epoch"}}, 1e-3);
   out.add("Best cost against time", "seconds", "seconds of training", "ms", {{"best_cost_us", "best"}}, 1e-3);
+  const auto searches = plain_searches(folder.result());
+  for (auto& chart : out.charts) add_references(chart, searches);
   out.add("Episodes: reward", "epoch", "epoch", "% of the initial cost",
           {{"episode_reward_mean", "mean"}, {"episode_reward_max", "highest"}});
   out.add("Episodes: length", "epoch", "epoch", "steps", {{"episode_length_mean", "mean"}});
   out.add("Losses", "epoch", "epoch", "", {{"policy_loss", "policy"}, {"value_loss", "value"}});
-  out.add("Entropy", "epoch", "epoch", "nats", {{"entropy", "entropy"}});
+  out.add("Entropy", "epoch", "epoch", "nats",
+          {{"entropy_xfer", "of the rule"}, {"entropy_location", "of its location"}});
   out.add("Environment steps per second", "epoch", "epoch", "1/s", {{"steps_per_s", "steps"}});
   return out.charts;
 }
@@ -98,10 +131,13 @@ std::string run_html(const RunReport& in) {
     evidence.after_op_us = report::prices_of(*cost, evidence.after);
     if (!evidence.before_op_us.empty()) evidence.before_us = cost::graph_cost(*cost, evidence.before).runtime_us;
   }
-  for (const char* name : {"cost", "rules applied", "agent"})
-    evidence.figures.push_back({name, line_of(summary, name)});
+  for (const char* name : {"cost", "rules applied", "agent"}) {
+    const std::string line = line_of(summary, name);  // "27 rewrites: 26 x fuse-conv-relu": the figure, then a note
+    const size_t end = std::min({line.find(": "), line.find(", "), line.size()});
+    evidence.figures.push_back({name, line.substr(0, end), line.substr(std::min(end + 2, line.size()))});
+  }
   evidence.figures.push_back({"nodes", fmt::format("{} -> {}", evidence.before.size(), evidence.after.size())});
-  evidence.charts = curves(folder.metrics());
+  evidence.charts = curves(folder);
   if (!trace.cost_us.empty()) {
     report::Chart along{"Cost along the best rewrites", "rewrites", "ms, sum over operators", {{"best", {}, false}}};
     if (evidence.before_us > 0) along.lines[0].points.emplace_back(0, evidence.before_us / 1000);

@@ -79,6 +79,9 @@ def of_a_run(folder):
     text = "".join(page.itertext())
     for word in ("toy_residual", "Best cost", "Episodes", "equivalence", "Rewrites"):
         assert word in text, word
+    lines = {path.get("data-name"): path.get("data-points") for path in page.iter(f"{SVG}path") if path.get("data-points")}
+    assert {"best", "greedy", "mean of an epoch"} <= set(lines), lines
+    assert all(len(point.split()) == 4 for point in lines["greedy"].split(",")), lines["greedy"]
     assert len(pictures(page)) == 4
     (run / "report.html").unlink()
     rlgo("inspect", "--report", "runs/r", cwd=folder)
