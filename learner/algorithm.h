@@ -18,8 +18,6 @@ class LearnerGroup;
 
 // Coded as it travelled; store and algorithm share it.
 using Episode = std::shared_ptr<const mdp::CodedTrajectory>;
-// Whole trajectories. One whose codes are broken is left out, with a note.
-std::vector<mdp::Trajectory> decoded(std::vector<Episode> episodes, std::vector<std::string>& notes);
 
 // What an update did, for people: named numbers ("policy_loss", 0.12), the same names in the same order each time.
 struct UpdateReport {
@@ -38,8 +36,8 @@ struct EpochPlan {
 struct UpdateContext {
   int64_t version = 0;  // of the weights before the update; trajectories that carry it were made with these weights
   double progress = 0;  // share of the run done, by epochs or by time, [0, 1)
-  std::function<void()> between = [] {};  // to be called at least every second or so (between minibatches): messages
-                                          // are answered there
+  std::function<void()> between = [] {};  // to be called often (between episodes and between minibatches): messages are
+                                          // answered there
 };
 
 class Algorithm {
@@ -52,7 +50,11 @@ class Algorithm {
   virtual std::string weights() = 0;
   // The weights as at the end of a run: where an evaluation plays them, whatever phase training is in.
   virtual std::string final_weights() { return weights(); }
-  // Learns from episodes. They come as the actors sent them; who learns from one decodes it (decoded() below).
+  // While the loop waits for data: some work on an episode that the next update will probably be given (to decode it).
+  // Some milliseconds at most.
+  virtual void prepare(const Episode& /*episode*/) {}
+  // Learns from episodes. They come as the actors sent them; who learns from one decodes it
+  // (learner/decoder.h).
   virtual UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) = 0;
 
   // Its whole state, into a checkpoint and back: a restored algorithm goes on bit for bit as the stored one would have.

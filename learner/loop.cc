@@ -99,11 +99,17 @@ bool Loop::collect() {
     if (enough()) break;
     if (all_exhausted()) {
       grant_more();
-    } else if (!came && !options_.turn) {
+    } else if (!came && !options_.turn && !prepare_one()) {
       mailbox_.wait(20);
     }
   }
   report_.collect_s = watch.seconds();
+  return true;
+}
+
+bool Loop::prepare_one() {
+  if (prepared_ == buffer_.size()) return false;
+  algorithm_.prepare(buffer_[prepared_++]);
   return true;
 }
 
@@ -143,6 +149,7 @@ void Loop::train() {
   report_.version = state_.version;
   const Stopwatch watch;
   buffered_steps_ = buffered_dream_steps_ = 0;
+  prepared_ = 0;
   // What arrives meanwhile is kept in a fresh buffer.
   report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress(), [this] { service(); }});
   report_.update_s = watch.seconds();
@@ -227,6 +234,7 @@ void Loop::drop_stale() {
   state_.dropped += static_cast<int64_t>(dropped);
   report_.dropped += static_cast<int64_t>(dropped);
   buffered_steps_ = buffered_dream_steps_ = 0;
+  prepared_ = 0;
   for (const auto& episode : buffer_) {
     const auto& facts = episode->facts;
     (facts.dream ? buffered_dream_steps_ : buffered_steps_) += static_cast<int64_t>(facts.steps.size());

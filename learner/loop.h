@@ -101,6 +101,8 @@ class Loop {
   void say(const std::string& line) const;
   // Waits for an epoch's data. False where the loop must end (reason_).
   bool collect();
+  // Lets the algorithm work on one episode. False where there is none.
+  bool prepare_one();
   bool enough() const;
   bool all_exhausted() const;
   double progress() const;
@@ -128,6 +130,7 @@ class Loop {
   EpochPlan plan_;
   int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
   std::vector<Episode> buffer_;                // not stale
+  size_t prepared_ = 0;                        // of these, from the first on, the algorithm was told
   int64_t buffered_steps_ = 0;                 // of real environments
   int64_t buffered_dream_steps_ = 0;
   std::vector<int> malformed_;  // [ranks] messages in a row that could not be read

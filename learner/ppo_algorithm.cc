@@ -11,12 +11,17 @@ void PpoAlgorithm::set_group(std::shared_ptr<LearnerGroup> group) {
   trainer_.set_group(group_);
 }
 
+// Who will learn from an episode is known only once all have come.
+void PpoAlgorithm::prepare(const Episode& episode) {
+  if (group_->size() == 1) decoder_.ahead(episode);
+}
+
 UpdateReport PpoAlgorithm::update(std::vector<Episode> episodes, const UpdateContext& context) {
   UpdateReport report;
   Rng shuffle({seed_, static_cast<uint64_t>(context.version), 0x5F0FF1E});
   trainer_.set_weights_version(context.version);
   const auto places = balanced(episodes, group_->size());
-  const auto trajectories = group_->scatter(std::move(episodes), places, report.notes);
+  const auto trajectories = decoder_.take(group_->scatter(std::move(episodes), places), report.notes, context.between);
   report.values = trainer_.update(trajectories, shuffle, context.between).named();
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "learner/algorithm.h"
+#include "learner/decoder.h"
 #include "learner/distributed/learner_group.h"
 #include "learner/ppo/trainer.h"
 #include "learner/ppo/trainer_checkpoint.h"
@@ -20,6 +21,7 @@ class PpoAlgorithm : public Algorithm {
   PpoAlgorithm(nets::Agent agent, const PpoOptions& options, uint64_t seed)
       : trainer_(std::move(agent), options), seed_(seed) {}
   std::string weights() override;
+  void prepare(const Episode& episode) override;
   // Reports UpdateStats::named().
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override { learner::store(trainer_, checkpoint); }
@@ -29,6 +31,7 @@ class PpoAlgorithm : public Algorithm {
  private:
   PpoTrainer trainer_;
   uint64_t seed_;
+  Decoder decoder_;
   std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
 };
 

@@ -122,9 +122,8 @@ std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> 
   return own;
 }
 
-std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<Episode> episodes, const std::vector<int>& places,
-                                                   std::vector<std::string>& notes) const {
-  if (size() == 1) return decoded(std::move(episodes), notes);
+std::vector<Episode> LearnerGroup::scatter(std::vector<Episode> episodes, const std::vector<int>& places) const {
+  if (size() == 1) return episodes;
   std::vector<Episode> own;
   if (place_ > 0) {
     for (const auto& bytes : receive_share())
@@ -136,7 +135,7 @@ std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<Episode> episodes
       if (places[i] == 0) own.push_back(std::move(episodes[i]));
     }
   }
-  return decoded(std::move(own), notes);
+  return own;
 }
 
 namespace {

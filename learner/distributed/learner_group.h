@@ -46,10 +46,8 @@ class LearnerGroup {
   // Hands trajectories[i] to the member places[i]; the leader gives all, the others nothing (both empty). Returns what
   // is for this member, in order.
   std::vector<mdp::Trajectory> scatter(std::vector<mdp::Trajectory> trajectories, const std::vector<int>& places) const;
-  // The same for episodes that are coded: what is for others goes on as it came, what is for this member is decoded.
-  // One that does not decode is left out, with a note.
-  std::vector<mdp::Trajectory> scatter(std::vector<Episode> episodes, const std::vector<int>& places,
-                                       std::vector<std::string>& notes) const;
+  // The same for episodes, which stay coded.
+  std::vector<Episode> scatter(std::vector<Episode> episodes, const std::vector<int>& places) const;
   // The next message of kind Tag::learner from the leader.
   std::string receive() const;
   void send(int place, std::string message) const;

@@ -318,7 +318,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
   UpdateReport report;
   // What the real environment gave meanwhile is nothing to a dream.
   if (phase_ == Phase::dream) std::erase_if(episodes, [](const auto& episode) { return !episode->facts.dream; });
-  auto trajectories = decoded(std::move(episodes), report.notes);
+  auto trajectories = decoder_.take(std::move(episodes), report.notes, context.between);
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
     case Phase::collect:

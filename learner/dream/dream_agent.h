@@ -16,6 +16,7 @@
 #include "actors/dreamer.h"
 #include "learner/algorithm.h"
 #include "learner/checkpoint.h"
+#include "learner/decoder.h"
 #include "learner/distributed/learner_group.h"
 #include "learner/dream/options.h"
 #include "learner/dream/trainer.h"
@@ -82,6 +83,7 @@ class DreamAgent : public Algorithm {
   WorldTrainer world_;
   PpoTrainer ppo_;
   std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
+  Decoder decoder_;
   mdp::Observation initial_;
   std::filesystem::path rollouts_;
   int episode_steps_;

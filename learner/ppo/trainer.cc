@@ -110,7 +110,8 @@ void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
   gradients_ = std::make_unique<GradientSum>(agent_->parameters(), group_);
 }
 
-PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& trajectories) const {
+PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& trajectories,
+                                     const std::function<void()>& between) const {
   Data data;
   const auto spec_hash = agent_->spec().hash();
   if (const auto encoder = agent_->local_encoder(); encoder && options_.distinct_rows)
@@ -140,6 +141,7 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
     const auto [advantages, returns] = gae(trajectory, options_.gamma, options_.lambda);
     data.advantage.insert(data.advantage.end(), advantages.begin(), advantages.end());
     data.returns.insert(data.returns.end(), returns.begin(), returns.end());
+    if (between) between();
   }
   data.old_log_prob_t = floats(data.old_log_prob);
   data.old_value_rule_t = floats(data.old_value_rule);
@@ -187,7 +189,7 @@ void PpoTrainer::update_value_scale(const Data& data) {
 }
 
 // What the policy thinks of the actions now. Data that was made with these weights says so itself.
-void PpoTrainer::find_proximal(Data& data) {
+void PpoTrainer::find_proximal(Data& data, const std::function<void()>& between) {
   data.proximal_log_prob_t = data.old_log_prob_t;
   const auto stale = [&](int64_t version) { return !version_ || version != *version_; };
   if (std::ranges::any_of(data.versions, stale)) {
@@ -203,6 +205,7 @@ void PpoTrainer::find_proximal(Data& data) {
       const auto e =
           agent_->evaluate(batch, std::span(data.actions).subspan(static_cast<size_t>(begin), chosen.size()));
       parts.push_back(e.log_prob().to(torch::kCPU, torch::kFloat32));
+      if (between) between();
     }
     data.proximal_log_prob_t = torch::cat(parts);
   }
@@ -305,11 +308,11 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_
 
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
-  auto data = flatten(trajectories);
+  auto data = flatten(trajectories, between);
   const int64_t count = data.total, end_of_own = data.first + static_cast<int64_t>(data.actions.size());
   if (count == 0) return {};
   update_value_scale(data);
-  find_proximal(data);
+  find_proximal(data, between);
 
   Sums sums;
   auto& stats = sums.stats;

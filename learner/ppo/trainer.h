@@ -47,10 +47,11 @@ class PpoTrainer {
   // Trains `agent` in place; the network is shared with the caller and stays on its device.
   PpoTrainer(nets::Agent agent, PpoOptions options);
 
-  // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each. Throws
-  // Error where a trajectory does not fit the network (spec, illegal action, numbers that are not finite), where data
-  // of the current weights version does not reproduce its own log-probabilities, and where no minibatch gave finite
-  // gradients. No trajectory, or only empty ones: nothing happens, transitions is 0.
+  // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each, and
+  // between the steps of what comes before them. Throws Error where a trajectory does not fit the network (spec,
+  // illegal action, numbers that are not finite), where data of the current weights version does not reproduce its own
+  // log-probabilities, and where no minibatch gave finite gradients. No trajectory, or only empty ones: nothing
+  // happens, transitions is 0.
   //
   // Several learners give their parts of the data and all get what one learner would with the whole of it (the parts
   // one after the other, by place), up to rounding: advantages, returns and the means of every loss run over all
@@ -76,9 +77,9 @@ class PpoTrainer {
  private:
   struct Data;
   struct Sums;
-  Data flatten(const std::vector<mdp::Trajectory>& trajectories) const;
+  Data flatten(const std::vector<mdp::Trajectory>& trajectories, const std::function<void()>& between) const;
   void share(Data& data) const;
-  void find_proximal(Data& data);
+  void find_proximal(Data& data, const std::function<void()>& between);
   void update_value_scale(const Data& data);
   void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;
   // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then

@@ -11,6 +11,7 @@
 #include "core/base/stopwatch.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
+#include "learner/decoder.h"
 #include "learner/loop.h"
 #include "replay/background_writer.h"
 
@@ -147,22 +148,32 @@ class Players {
 };
 
 // Decodes and forgets.
-class Decoder : public Algorithm {
+class DecodingOnly : public Algorithm {
  public:
-  explicit Decoder(size_t weights_bytes) : weights_(weights_bytes, 'w') {}
+  explicit DecodingOnly(size_t weights_bytes) : weights_(weights_bytes, 'w') {}
   std::string weights() override { return weights_; }
+  void prepare(const Episode& episode) override {
+    const ThreadStopwatch cpu;
+    decoder_.ahead(episode);
+    decode_us += cpu.us();
+  }
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override {
     UpdateReport report;
     const ThreadStopwatch cpu;
-    decoded(std::move(episodes), report.notes);
-    decode_us += cpu.us();
-    context.between();
+    double between_us = 0;
+    decoder_.take(std::move(episodes), report.notes, [&] {
+      const ThreadStopwatch between;
+      context.between();
+      between_us += between.us();
+    });
+    decode_us += cpu.us() - between_us;
     return report;
   }
   double decode_us = 0;
 
  private:
   std::string weights_;
+  Decoder decoder_;
 };
 
 // What has been used so far.
@@ -203,7 +214,7 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   std::optional<replay::BackgroundWriter> store;
   if (!options.store.empty()) store.emplace(options.store, header);
   Players players(comms, recorded, options);
-  Decoder algorithm(options.weights_bytes);
+  DecodingOnly algorithm(options.weights_bytes);
   const Stopwatch watch;
   const ThreadStopwatch cpu;
   Used first, last;

@@ -142,14 +142,17 @@ TEST(PpoTrainer, StaleDataDoesNotSpendTheTargetKl) {
   EXPECT_LT(stats.last_kl, 1e-4);
 }
 
-TEST(PpoTrainer, CallsBetweenAfterEachMinibatch) {
+// After each trajectory, each batch whose policy is asked again (no version is set: all are), and each minibatch.
+TEST(PpoTrainer, CallsBetweenAllThatTakesLong) {
   auto agent = make_agent();
   PpoTrainer trainer(agent.ptr(), {.epochs = 2, .minibatch = 10, .target_kl = 0});
   int calls = 0;
   Rng shuffle({1});
-  const auto stats = trainer.update(data(agent), shuffle, [&] { ++calls; });
-  EXPECT_EQ(stats.minibatches, 2 * ((stats.transitions + 9) / 10));
-  EXPECT_EQ(calls, stats.minibatches);
+  const auto trajectories = data(agent);
+  const auto stats = trainer.update(trajectories, shuffle, [&] { ++calls; });
+  const int64_t batches = (stats.transitions + 9) / 10;
+  EXPECT_EQ(stats.minibatches, 2 * batches);
+  EXPECT_EQ(calls, static_cast<int64_t>(trajectories.size()) + 3 * batches);
 }
 
 // Does to the gradients (float32) what a test wants; all other sums are this learner's own.
