@@ -36,7 +36,7 @@ from rlgo_results.race import in_onnxruntime, race, session_options, share_pool 
 from rlgo_results.where import commit, machine  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine", "unchanged"]
-PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo-greedy", "rlgo-taso"]
+PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo"]
 # One of each architecture, and everything that was shipped.
 TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
          "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-21-dynamo", "lstm-17", "gru-18"]
@@ -75,24 +75,21 @@ def by_ort_offline(source, target, _):
     ort.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
 
 
-def by_rlgo(method):
-    def make(source, target, args):
-        name = pathlib.Path(source).stem
-        sizes = [part for key, size in _models.SIZES.get(name, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
-        command = [args.rlgo, "optimise", source, "-o", target, "--method", method, "--seconds", str(args.seconds), "--target", "onnxruntime",
-                   "--target.python", sys.executable, *sizes]
-        run = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=20 * args.seconds + 300)
-        if run.returncode == 3 or (run.returncode == 0 and not pathlib.Path(target).exists()):
-            return "nothing found: the original is kept"
-        if run.returncode != 0:
-            raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"status {run.returncode}")
-        return ""
-
-    return make
+def by_rlgo(source, target, args):
+    """As a user calls it: the default search."""
+    name = pathlib.Path(source).stem
+    sizes = [part for key, size in _models.SIZES.get(name, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
+    command = [args.rlgo, "optimise", source, "-o", target, "--seconds", str(args.seconds), "--target", "onnxruntime", "--target.python", sys.executable, *sizes]
+    run = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=20 * args.seconds + 300)
+    if run.returncode == 3 or (run.returncode == 0 and not pathlib.Path(target).exists()):
+        return "nothing found: the original is kept"
+    if run.returncode != 0:
+        raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"status {run.returncode}")
+    return ""
 
 
 MAKERS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxoptimizer": by_onnxoptimizer, "ort-offline": by_ort_offline,
-          "rlgo-greedy": by_rlgo("greedy"), "rlgo-taso": by_rlgo("taso")}
+          "rlgo": by_rlgo}
 
 
 # ---- measurement ------------------------------------------------------------------------------------------------------
@@ -183,6 +180,16 @@ def geometric_mean(values):
     return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")
 
 
+def mean_cell(values):
+    """Geometric mean with its 95 % interval over models (bootstrap, 2,000 draws of a fixed seed)."""
+    values = np.asarray(values)
+    if not len(values):
+        return "-"
+    random = np.random.default_rng(0)
+    means = [geometric_mean(random.choice(values, len(values))) for _ in range(2000)]
+    return f"{geometric_mean(values):.3f} [{quantile(means, 0.025):.3f}, {quantile(means, 0.975):.3f}]"
+
+
 def cell(row):
     if row.ratio != row.ratio:
         return "-"
@@ -196,7 +203,7 @@ def report(folder):
     table.loc[table.unchanged == 1, "ratio"] = 1.0
     lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
              "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "
-             "=: the peer leaves the model as it is, which counts as 1.\n"]
+             "=: the peer leaves the model as it is, which counts as 1. Means with their 95 % interval over models.\n"]
     measured = [p for p in PEERS if p in set(table.peer) and p != "original"]
     untold = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
     if untold:
@@ -211,7 +218,7 @@ def report(folder):
             cells = [cell(rows.loc[p]) if p in rows.index else "-" for p in peers]
             lines.append(f"| {model} | {int(first.operators)} | {first.median_us / 1000:.2f} | {first.noise:.3f} | " + " | ".join(cells) + " |")
         for label, rows in [*((f"geometric mean, {g}", part[part.group == g]) for g in dict.fromkeys(part.group)), ("geometric mean, all", part)]:
-            lines.append(f"| {label} | | | | " + " | ".join(f"{geometric_mean(rows[rows.peer == p].ratio.dropna()):.3f}" for p in peers) + " |")
+            lines.append(f"| {label} | | | | " + " | ".join(mean_cell(rows[rows.peer == p].ratio.dropna()) for p in peers) + " |")
         lines.append("| seconds to make, median | | | | " + " | ".join(f"{part[part.peer == p].made_s.median():.1f}" for p in peers) + " |")
     (folder / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     draw(table, measured, folder / "peers.png")
@@ -232,7 +239,7 @@ def draw(table, peers, path):
     for k, peer in enumerate(peers):
         rows = part[part.peer == peer].set_index("model")
         found = [(i, rows.loc[m].ratio) for i, m in enumerate(models) if m in rows.index and rows.loc[m].ratio == rows.loc[m].ratio]
-        axes.scatter([r for _, r in found], [i for i, _ in found], label=peer, s=40 if peer.startswith("rlgo") else 18, marker="D" if peer.startswith("rlgo") else "o", zorder=3 + k)
+        axes.scatter([r for _, r in found], [i for i, _ in found], label=peer, s=40 if peer == "rlgo" else 18, marker="D" if peer == "rlgo" else "o", zorder=3 + k)
     noise = part[part.peer == "original"].set_index("model").noise
     for i, model in enumerate(models):
         axes.fill_betweenx([i - 0.4, i + 0.4], 1 - noise[model], 1 + noise[model], color="0.85", zorder=1)

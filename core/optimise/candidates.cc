@@ -210,18 +210,14 @@ bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, doubl
   return true;
 }
 
-// The cheapest first; what was not rewritten last, as the original runs anyway. Where only `places` of them can run,
-// the one that was found by formula is among these: costs may be of other days.
-void Candidates::rank(std::vector<size_t>& runners, size_t places) const {
-  const auto key = [&](size_t k) {
-    return std::pair(result_.candidates[k].trace.empty(), result_.candidates[k].cost_us);
-  };
+void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners) {
+  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].cost_us); };
   std::ranges::stable_sort(runners, {}, key);
   const auto by_formula = std::ranges::find_if(runners, [&](size_t k) {
-    const auto& stages = result_.candidates[k].stages;
+    const auto& stages = candidates[k].stages;
     return stages.size() == 1 && stages[0].by_formula;
   });
-  if (by_formula == runners.end() || places == 0) return;
+  if (by_formula == runners.end() || places < 2) return;
   const auto last = runners.begin() + static_cast<std::ptrdiff_t>(std::min(places, runners.size()) - 1);
   if (by_formula > last) std::rotate(last, by_formula, by_formula + 1);
 }
@@ -234,7 +230,7 @@ bool Candidates::compare_from(size_t first) {
     if (!result_.candidates[k].file.empty()) runners.push_back(k);
   }
   const size_t in_time = runners_in_time();
-  rank(runners, in_time - std::min<size_t>(in_time, again ? 1 : 0));
+  rank_runners(result_.candidates, in_time - std::min<size_t>(in_time, again ? 1 : 0), runners);
   if (again) runners.insert(runners.begin(), before);
   runners.resize(std::min(runners.size(), in_time));
   if (again && runners.size() < 2) return false;

@@ -22,6 +22,11 @@ namespace rlgo::optimise {
 // Cost of a graph. What the model does not know is measured in one request, or estimated where it may not measure.
 double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 
+// Who runs in a comparison: indices of candidates, the cheapest first; what was not rewritten last, as the original
+// runs anyway. Where only `places` of them can run, and these are two or more, the one that was found by formula is
+// among them: costs may be of other days.
+void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
+
 class Candidates {
  public:
   // Adds to result.searches and result.candidates. Model files go to `folder`.
@@ -66,7 +71,6 @@ class Candidates {
   // Compares candidates from `first` on against the original and, where first > 0, the best so far; in heats: the
   // slower half drops out. True where result.chosen is another one now.
   bool compare_from(size_t first);
-  void rank(std::vector<size_t>& runners, size_t places) const;
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
   // `seconds`: when no more than the fewest rounds are run.
   std::vector<size_t> heat(std::span<const size_t> runners, int rounds, double seconds);
