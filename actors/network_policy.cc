@@ -1,30 +1,49 @@
 #include "actors/network_policy.h"
 
 #include "core/base/error.h"
+#include "core/nets/plain.h"
 #include "core/nets/weights.h"
 
 namespace rlgo::actors {
+namespace {
 
-NetworkPolicy::NetworkPolicy(nets::Agent network, int64_t version) : network_(std::move(network)), version_(version) {
-  if (network_->local_encoder() && network_->device().is_cpu()) rows_.emplace(*network_);
-}
-
-nets::GraphBatch NetworkPolicy::collate(std::span<const mdp::Observation* const> observations) {
-  return rows_ ? rows_->collate(observations) : nets::collate(observations, network_->spec(), network_->device());
-}
-
-std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const> observations,
-                                         std::span<Rng* const> rngs) {
-  RLGO_CHECK_EQ(observations.size(), rngs.size());
-  const auto batch = collate(observations);
+// Draws of the rule and of its location.
+std::vector<double> draw(std::span<Rng* const> rngs) {
   std::vector<double> uniforms;
   for (Rng* rng : rngs) {
     uniforms.push_back(rng->uniform());
     uniforms.push_back(rng->uniform());
   }
-  const auto chosen = network_->act(batch, uniforms, greedy());
+  return uniforms;
+}
+
+}  // namespace
+
+NetworkPolicy::NetworkPolicy(nets::Agent network, int64_t version) : network_(std::move(network)), version_(version) {
+  make_player();
+}
+
+void NetworkPolicy::make_player() {
+  const auto* actor_critic = dynamic_cast<const nets::ActorCriticImpl*>(network_.get());
+  if (actor_critic == nullptr || !network_->local_encoder() || !network_->device().is_cpu()) return;
+  player_.emplace(std::make_shared<const agent::Network>(nets::plain_network(*actor_critic)));
+}
+
+std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const> observations,
+                                         std::span<Rng* const> rngs) {
+  RLGO_CHECK_EQ(observations.size(), rngs.size());
+  const auto uniforms = draw(rngs);
   std::vector<Decision> decisions;
   decisions.reserve(observations.size());
+  if (player_) {
+    for (size_t i = 0; i < observations.size(); ++i) {
+      const auto c = player_->choose(*observations[i], uniforms[2 * i], uniforms[2 * i + 1], greedy());
+      decisions.push_back({c.action, c.log_prob_rule, c.log_prob_location, c.value_rule, c.value_location});
+    }
+    return decisions;
+  }
+  const auto batch = nets::collate(observations, network_->spec(), network_->device());
+  const auto chosen = network_->act(batch, uniforms, greedy());
   for (size_t i = 0; i < observations.size(); ++i) {
     decisions.push_back({chosen.actions[i], chosen.log_prob_rule[i], chosen.log_prob_location[i], chosen.value_rule[i],
                          chosen.value_location[i]});
@@ -33,13 +52,18 @@ std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const
 }
 
 std::vector<float> NetworkPolicy::value(std::span<const mdp::Observation* const> observations) {
+  if (player_) {
+    std::vector<float> values;
+    for (const auto* observation : observations) values.push_back(player_->value(*observation));
+    return values;
+  }
   // Greedy needs no random numbers; the values do not depend on the action that it takes.
-  return network_->act(collate(observations), {}, true).value_rule;
+  return network_->act(nets::collate(observations, network_->spec(), network_->device()), {}, true).value_rule;
 }
 
 void NetworkPolicy::load(std::string_view weights, int64_t version) {
   nets::unpack(*network_, weights);
-  if (rows_) rows_->load(*network_);
+  make_player();
   version_ = version;
 }
 

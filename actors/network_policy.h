@@ -1,17 +1,18 @@
 // The agent's network as a policy.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "actors/policy.h"
+#include "core/agent/player.h"
 #include "core/nets/agent.h"
-#include "core/nets/row_cache.h"
 
 namespace rlgo::actors {
 
 // Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in
-// place. On the CPU a local encoder computes
-// only rows that it has not seen since then (nets::RowCache): the weights change by load() alone.
+// place: they change by load() alone. On the CPU an actor-critic with a local encoder is played without LibTorch
+// (agent::Player), and computes only rows that it has not seen since then.
 class NetworkPolicy : public Policy {
  public:
   explicit NetworkPolicy(nets::Agent network, int64_t version = 0);
@@ -22,10 +23,10 @@ class NetworkPolicy : public Policy {
   void load(std::string_view weights, int64_t version) override;
 
  private:
-  nets::GraphBatch collate(std::span<const mdp::Observation* const> observations);
+  void make_player();
 
   nets::Agent network_;
-  std::optional<nets::RowCache> rows_;  // of a local encoder on the CPU
+  std::optional<agent::Player> player_;  // of a local encoder on the CPU
   int64_t version_;
 };
 

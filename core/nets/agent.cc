@@ -25,23 +25,6 @@ std::pair<Tensor, Tensor> entropies(const GraphBatch& batch, const Policy& polic
 
 }  // namespace
 
-int64_t sample_log(const float* log_p, int64_t count, double u) {
-  double total = 0;
-  for (int64_t i = 0; i < count; ++i) total += std::exp(static_cast<double>(log_p[i]));
-  double left = u * total;  // total is 1 up to rounding
-  int64_t last = -1;
-  for (int64_t i = 0; i < count; ++i) {
-    if (log_p[i] == kMinusInfinity) continue;
-    last = i;
-    left -= std::exp(static_cast<double>(log_p[i]));
-    if (left < 0) break;
-  }
-  RLGO_CHECK_LE(0, last);
-  return last;
-}
-
-int64_t most_probable(const float* log_p, int64_t count) { return std::max_element(log_p, log_p + count) - log_p; }
-
 mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop) {
   mdp::Action best{static_cast<int32_t>(batch.rules), 0};
   float highest = stop;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/agent/choice.h"
 #include "core/mdp/mdp.h"
 #include "core/nets/batch.h"
 #include "core/nets/dense.h"
@@ -89,10 +90,9 @@ using Agent = std::shared_ptr<AgentImpl>;
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// For implementations of act(). First entry at which the cumulated probability exceeds u, among log_p[0..count);
-// entries of -inf are never chosen.
-int64_t sample_log(const float* log_p, int64_t count, double u);
-int64_t most_probable(const float* log_p, int64_t count);
+// For implementations of act().
+using agent::most_probable;
+using agent::sample_log;
 // The most probable action of graph b by Policy::score and stop.
 mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop);
 std::vector<float> to_floats(const torch::Tensor& tensor);

@@ -253,21 +253,6 @@ GraphBatch collate(std::span<const mdp::Observation* const> observations, const 
   return batch;
 }
 
-GraphBatch collate_encoded(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
-                           std::shared_ptr<const Encoding> encoded) {
-  if (observations.empty()) fail("collate: no observations");
-  GraphBatch batch;
-  set_sizes(batch, observations, spec, true);
-  Arena ints(torch::kInt64), floats(torch::kFloat32);
-  lay_out(batch, spec, false, rest_of(observations), ints, floats);
-  for (auto* arena : {&ints, &floats}) arena->allocate(false);
-  fill_globals(batch, observations, spec);
-  fill_actions(batch, observations, {});
-  fill_details(batch, observations, {});
-  batch.encoded = std::move(encoded);
-  return batch;
-}
-
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec, torch::Device device) {
   const mdp::Observation* const one[] = {&observation};
   return collate(one, spec, device);

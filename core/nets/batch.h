@@ -7,11 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "core/agent/local_rows.h"
 #include "core/mdp/mdp.h"
 #include "core/nets/graph_ops.h"
-#include "core/nets/local_rows.h"
 
 namespace rlgo::nets {
+
+using agent::RowIds;
+using agent::RowTable;
 
 // What the distinct rows of a round are made of: rows of the round before, and of this one. All int64.
 struct RoundRows {
@@ -47,10 +50,6 @@ struct GraphBatch {
   // Where it is there, nodes and edges come as its rows alone: N and E count the rows of the last round, loc_node names
   // them, and node_op ... edge_graph are undefined.
   std::shared_ptr<DistinctRows> distinct;
-
-  // What the encoder would make of the batch, where that is known (row_cache.h; without edges): then node_op ...
-  // edge_graph are undefined, too.
-  std::shared_ptr<const Encoding> encoded;
 
   torch::Tensor node_op;     // [N]
   torch::Tensor node_feat;   // [N, node_features]
@@ -96,10 +95,6 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
 // again.
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    const RowTable& table, std::span<const RowIds* const> rows, torch::Device device = torch::kCPU);
-
-// The same where the encoder's result is known. The observations are not checked again. On the CPU.
-GraphBatch collate_encoded(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
-                           std::shared_ptr<const Encoding> encoded);
 
 // The state as RLFlow names it: the four-tuple (graph_tuple, rule_tuples, location_masks, rule_mask).
 struct GraphTuple {

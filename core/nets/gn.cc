@@ -117,7 +117,7 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
   const DenseOptions options_in{.bias_deviation = 0.5};
   int64_t node_features = spec.node_features;
   if (options.block == Block::local) {
-    columns_ = torch::tensor(local_columns(spec), torch::kInt64);
+    columns_ = torch::tensor(agent::local_columns(spec), torch::kInt64);
     node_features = columns_.size(0);
   }
   node_feat_ = register_module("node_feat", Dense(node_features, w, rng, options_in));
@@ -129,7 +129,6 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
 }
 
 Encoding EncoderImpl::forward(const GraphBatch& batch) {
-  if (batch.encoded) return *batch.encoded;
   Encoding x;
   const auto block = [&](int round) -> GnBlock& { return blocks_[options_.shared ? 0 : static_cast<size_t>(round)]; };
   x.global = global_feat_(batch.globals);

@@ -3,11 +3,13 @@
 #include <ATen/Dispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/agent/kernels.h"
 #include "core/base/error.h"
-#include "core/nets/kernels.h"
 
 namespace rlgo::nets {
 namespace {
+
+namespace kernels = agent::kernels;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::Function;

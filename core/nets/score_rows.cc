@@ -5,11 +5,13 @@
 
 #include <array>
 
+#include "core/agent/kernels.h"
 #include "core/base/error.h"
-#include "core/nets/kernels.h"
 
 namespace rlgo::nets {
 namespace {
+
+namespace kernels = agent::kernels;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::Function;

@@ -115,7 +115,7 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
   Data data;
   const auto spec_hash = agent_->spec().hash();
   if (const auto encoder = agent_->local_encoder(); encoder && options_.distinct_rows)
-    data.table.emplace(agent_->spec(), *encoder);
+    data.table.emplace(agent_->spec(), encoder->rounds, encoder->both_directions);
   for (const auto& trajectory : trajectories) {
     if (trajectory.spec_hash != spec_hash) {
       fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})",

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <optional>
 
+#include "core/agent/player.h"
 #include "core/env/features.h"
 #include "core/nets/batch.h"
-#include "core/nets/row_cache.h"
+#include "core/nets/plain.h"
 #include "learner/torch_tensors.h"
 
 namespace rlgo::learner {
@@ -16,7 +17,8 @@ class NetworkPrior : public search::PolicyPrior {
  public:
   NetworkPrior(nets::ActorCritic network, std::shared_ptr<cost::CostModel> cost)
       : network_(std::move(network)), cost_(std::move(cost)), features_(cost_) {
-    if (network_->local_encoder()) rows_.emplace(*network_);
+    if (network_->local_encoder())
+      player_.emplace(std::make_shared<const agent::Network>(nets::plain_network(*network_)));
   }
 
   Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
@@ -27,12 +29,7 @@ class NetworkPrior : public search::PolicyPrior {
         state, *cost_, *cost_, max_locations, [] { return true; }, search::Walk::Unknown::estimated);
     const env::Progress progress{at.initial_us, at.current_us, at.best_us};
     const auto seen = features_.observe(graph, walk.places(), matches.rules().size(), progress);
-    const torch::NoGradGuard no_gradients;
-    const mdp::Observation* const one[] = {&seen};
-    const auto batch = rows_ ? rows_->collate(one) : nets::collate(seen, network_->spec());
-    const auto policy = network_->policy(batch, network_->encode(batch));
-    const auto score = nets::to_floats(policy.score);
-    const float stop = policy.stop.item<float>();
+    const auto [score, stop] = logits(seen);
     double total = 0, highest = stop;
     for (const float s : score) highest = std::max(highest, static_cast<double>(s));
     for (const float s : score) total += std::exp(s - highest);
@@ -44,8 +41,19 @@ class NetworkPrior : public search::PolicyPrior {
   }
 
  private:
+  std::pair<std::vector<float>, float> logits(const mdp::Observation& seen) {
+    if (player_) {
+      const auto& judged = player_->judge(seen);
+      return {judged.score, judged.stop};
+    }
+    const torch::NoGradGuard no_gradients;
+    const auto batch = nets::collate(seen, network_->spec());
+    const auto policy = network_->policy(batch, network_->encode(batch));
+    return {nets::to_floats(policy.score), policy.stop.item<float>()};
+  }
+
   nets::ActorCritic network_;
-  std::optional<nets::RowCache> rows_;  // of a local encoder
+  std::optional<agent::Player> player_;  // of a local encoder
   std::shared_ptr<cost::CostModel> cost_;
   env::FeatureBuilder features_;
 };

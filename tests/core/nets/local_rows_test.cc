@@ -1,4 +1,4 @@
-#include "core/nets/local_rows.h"
+#include "core/agent/local_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,6 @@ mdp::ObservationSpec spec() {
   result.nonlocal_node_features = {1};
   return result;
 }
-constexpr EncoderOptions kEncoder{.rounds = 2, .width = 8, .block = Block::local};
 
 // A line of nodes with the given operators, all else equal.
 mdp::Observation line(const std::vector<int32_t>& ops) {
@@ -36,7 +35,7 @@ mdp::Observation line(const std::vector<int32_t>& ops) {
 }
 
 TEST(SequenceTable, EqualSequencesHaveOneNumber) {
-  SequenceTable table;
+  agent::SequenceTable table;
   for (int32_t i = 0; i < 1000; ++i) EXPECT_EQ(table.number(std::vector<int32_t>{i / 2, 7}), i / 2);
   EXPECT_EQ(table.number(std::vector<int32_t>{7, 3}), 500);
   EXPECT_EQ(table.number({}), 501);
@@ -46,7 +45,7 @@ TEST(SequenceTable, EqualSequencesHaveOneNumber) {
 }
 
 TEST(RowTable, ARowIsItsNeighbourhood) {
-  RowTable table(spec(), kEncoder);
+  RowTable table(spec(), 2, true);
   const auto ids = table.add(line({1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(table.nodes(0), 1);  // all alike
   EXPECT_EQ(table.nodes(1), 3);  // first, last, between
@@ -61,7 +60,7 @@ TEST(RowTable, ARowIsItsNeighbourhood) {
 }
 
 TEST(RowTable, LeavesOutColumnsThatAreNotLocal) {
-  RowTable table(spec(), kEncoder);
+  RowTable table(spec(), 2, true);
   auto o = line({1, 2, 3});
   const auto ids = table.add(o);
   o.node_feat[1] = 9;  // column 1
@@ -76,7 +75,7 @@ TEST(RowTable, CountsRepeatedEdges) {
   twice.edge_src.push_back(0);
   twice.edge_dst.push_back(1);
   twice.edge_feat.insert(twice.edge_feat.end(), {0.25f, 0.25f});
-  RowTable table(spec(), kEncoder);
+  RowTable table(spec(), 2, true);
   EXPECT_NE(table.add(once).nodes, table.add(twice).nodes);
 }
 
@@ -124,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(All, Options,
 TEST_P(Options, DistinctRowsChangeNothing) {
   Rng rng({1});
   const auto seen = episode(rng);
-  RowTable table(spec(), GetParam().encoder());
+  RowTable table(spec(), GetParam().rounds, GetParam().both_directions);
   std::vector<RowIds> rows;
   std::vector<const RowIds*> row_pointers;
   std::vector<mdp::Action> actions;

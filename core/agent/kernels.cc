@@ -1,12 +1,12 @@
-#include "core/nets/kernels.h"
+#include "core/agent/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "core/nets/clones.h"
+#include "core/agent/clones.h"
 
-namespace rlgo::nets::kernels {
+namespace rlgo::agent::kernels {
 namespace {
 
 // End of the run that starts at `begin`.
@@ -205,4 +205,4 @@ RLGO_INSTANTIATE(float)
 RLGO_INSTANTIATE(double)
 #undef RLGO_INSTANTIATE
 
-}  // namespace rlgo::nets::kernels
+}  // namespace rlgo::agent::kernels

@@ -1,11 +1,11 @@
-// CPU loops behind graph_ops.h, for one thread. LibTorch's own index_add costs a call per row, which is most of the
-// time of a small graph. Rows are contiguous in themselves; `stride` is the distance between rows in items. float and
-// double.
+// CPU loops for one thread, behind core/nets/graph_ops.h and the agents of this folder. LibTorch's own index_add costs
+// a call per row, which is most of the time of a small graph. Rows are contiguous in themselves; `stride` is the
+// distance between rows in items. float and double.
 #pragma once
 
 #include <cstdint>
 
-namespace rlgo::nets::kernels {
+namespace rlgo::agent::kernels {
 
 // out[i][:] += table[index[i]][:] for i < rows. out has stride width.
 template <typename T>
@@ -20,7 +20,7 @@ template <typename T>
 void link_rows(T* out, const T* x, int64_t x_stride, const int64_t* from, const int64_t* to, int64_t links,
                int64_t width);
 
-// Weighted sums of rows, see SparseCounts in graph_ops.h. out [sums, width] is overwritten.
+// Weighted sums of rows, see SparseCounts in core/nets/graph_ops.h. out [sums, width] is overwritten.
 template <typename T>
 void counted_sum(T* out, const T* x, int64_t x_stride, const int64_t* begin, const int64_t* row, const int64_t* count,
                  const int64_t* chained, int64_t sums, int64_t width);
@@ -42,6 +42,11 @@ void segment_log_softmax(T* out, const T* x, const int64_t* segment, int64_t row
 template <typename T>
 void segment_log_softmax_backward(T* grad_x, const T* grad, const T* out, const int64_t* segment, int64_t rows);
 
+// to[c] += from[c], to[c] += times * from[c], to[c] = max(to[c], from[c]) for c < width.
+void add(float* to, const float* from, int64_t width);
+void add_times(float* to, const float* from, float times, int64_t width);
+void raise(float* to, const float* from, int64_t width);
+
 // out [rows, outputs] = x [rows, inputs] * weight [inputs, outputs] + bias [outputs] (nullptr: 0).
 void linear(float* out, const float* x, const float* weight, const float* bias, int64_t rows, int64_t inputs,
             int64_t outputs);
@@ -54,8 +59,8 @@ struct TableRows {
   T* table;            // [*, width], row after row
   const int64_t* row;  // [items]
 };
-// See score_rows.h. out[i] = bias + w . relu(sum of tables[t].table[tables[t].row[i]] + sum of features[i][f] *
-// directions[f]) for i < items. features [items, columns], directions [columns, width], w [width].
+// See core/nets/score_rows.h. out[i] = bias + w . relu(sum of tables[t].table[tables[t].row[i]] + sum of features[i][f]
+// * directions[f]) for i < items. features [items, columns], directions [columns, width], w [width].
 template <typename T>
 struct ScoreInput {
   const TableRows<const T>* tables;
@@ -74,4 +79,4 @@ template <typename T>
 void score_rows_backward(const T* grad, const ScoreInput<T>& input, T* const* grad_tables, T* grad_directions,
                          T* grad_w);
 
-}  // namespace rlgo::nets::kernels
+}  // namespace rlgo::agent::kernels

@@ -1,7 +1,7 @@
 // Equal rows of a local encoder, found once. Without the global latent, a node's or edge's latent after round r depends
 // on its surroundings of r hops alone: two rows with the same features and the same neighbours' rows are one row, in
-// one graph or in many. Here rows get numbers, so that a network computes each once (batch.h, incremental.h). Needs no
-// LibTorch.
+// one graph or in many. Here rows get numbers, so that a network computes each once: a learner those of a minibatch
+// (core/nets/batch.h), who acts those that it has not seen (row_values.h).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "core/mdp/mdp.h"
-#include "core/nets/options.h"
 
-namespace rlgo::nets {
+namespace rlgo::agent {
 
 // Numbers sequences of integers in the order in which they first come; equal ones have one number (compared in full,
 // not by hash alone).
@@ -52,11 +51,19 @@ struct RowIds {
 
 class RowTable {
  public:
-  // For observations of `spec` under an encoder with `options` (block local).
-  RowTable(const mdp::ObservationSpec& spec, const EncoderOptions& options);
+  // For observations of `spec` under a local encoder with so many rounds, whose nodes also get the edges that they
+  // send where `both_directions`.
+  RowTable(const mdp::ObservationSpec& spec, int rounds, bool both_directions);
 
   // Numbers the rows of an observation, which fits the spec (mdp::check) and has nodes (is not dreamed).
   RowIds add(const mdp::Observation& observation);
+
+  // The same for a single row. `features`: the spec's, of which a node's row leaves out what is not local. round >= 1.
+  int32_t number_node_features(int32_t op, const float* features);
+  int32_t number_edge_features(const float* features);
+  int32_t number_edge(int round, EdgeRecipe recipe);
+  // in, out: in any order; `out` is not looked at unless messages go both ways.
+  int32_t number_node(int round, NodeRecipe recipe);
 
   int rounds() const { return static_cast<int>(nodes_.size()) - 1; }
   // Number of rows after round r; 0: of features.
@@ -79,9 +86,9 @@ class RowTable {
     void fill(const std::vector<int32_t>& node_of_edge, size_t nodes);
   };
   static void copy(std::span<const int32_t> bits, float* to);
-  void number_features(const mdp::Observation& o, RowIds& ids);
+  int32_t number_key(int round);  // of key_, whose lists are sorted here
   void number_round(const mdp::Observation& o, size_t round, RowIds& ids);
-  void append_sorted(const Lists& lists, size_t node, const std::vector<int32_t>& edges);
+  void append(const Lists& lists, size_t node, const std::vector<int32_t>& edges);
 
   size_t node_features_, edge_features_;
   bool both_directions_;
@@ -94,4 +101,4 @@ class RowTable {
 // The columns of a spec's node features that a local encoder reads, in order.
 std::vector<int64_t> local_columns(const mdp::ObservationSpec& spec);
 
-}  // namespace rlgo::nets
+}  // namespace rlgo::agent

@@ -1,13 +1,12 @@
-#include "core/nets/local_rows.h"
+#include "core/agent/local_rows.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "core/base/error.h"
 #include "core/base/hash.h"
 
-namespace rlgo::nets {
+namespace rlgo::agent {
 namespace {
 
 uint64_t hash_of(std::span<const int32_t> sequence) {
@@ -58,15 +57,13 @@ std::vector<int64_t> local_columns(const mdp::ObservationSpec& spec) {
   return result;
 }
 
-RowTable::RowTable(const mdp::ObservationSpec& spec, const EncoderOptions& options)
+RowTable::RowTable(const mdp::ObservationSpec& spec, int rounds, bool both_directions)
     : node_features_(static_cast<size_t>(spec.node_features)),
       edge_features_(static_cast<size_t>(spec.edge_features)),
-      both_directions_(options.both_directions),
+      both_directions_(both_directions),
       columns_(local_columns(spec)),
-      nodes_(static_cast<size_t>(options.rounds) + 1),
-      edges_(static_cast<size_t>(options.rounds) + 1) {
-  RLGO_CHECK(options.block == Block::local);
-}
+      nodes_(static_cast<size_t>(rounds) + 1),
+      edges_(static_cast<size_t>(rounds) + 1) {}
 
 void RowTable::copy(std::span<const int32_t> bits, float* to) {
   if (!bits.empty()) std::memcpy(to, bits.data(), bits.size_bytes());
@@ -94,40 +91,54 @@ void RowTable::Lists::fill(const std::vector<int32_t>& node_of_edge, size_t node
   begin.push_back(static_cast<int32_t>(edge.size()));
 }
 
-void RowTable::append_sorted(const Lists& lists, size_t node, const std::vector<int32_t>& edges) {
-  const size_t first = key_.size();
+void RowTable::append(const Lists& lists, size_t node, const std::vector<int32_t>& edges) {
   for (int32_t k = lists.begin[node]; k < lists.begin[node + 1]; ++k)
     key_.push_back(edges[static_cast<size_t>(lists.edge[static_cast<size_t>(k)])]);
-  if (key_.size() > first + 1) std::sort(key_.begin() + static_cast<std::ptrdiff_t>(first), key_.end());
 }
 
-void RowTable::number_features(const mdp::Observation& o, RowIds& ids) {
+int32_t RowTable::number_key(int round) {
+  const auto in = key_.begin() + 2, out = in + key_[1];
+  if (key_[1] > 1) std::sort(in, out);
+  if (key_.end() - out > 1) std::sort(out, key_.end());
+  return nodes_[static_cast<size_t>(round)].number(key_);
+}
+
+int32_t RowTable::number_node_features(int32_t op, const float* features) {
   key_.resize(1 + columns_.size());
-  for (size_t i = 0; i < ids.nodes.size(); ++i) {
-    const float* row = o.node_feat.data() + i * node_features_;
-    key_[0] = o.node_op[i];
-    for (size_t c = 0; c < columns_.size(); ++c) key_[c + 1] = std::bit_cast<int32_t>(row[columns_[c]]);
-    ids.nodes[i] = nodes_[0].number(key_);
-  }
+  key_[0] = op;
+  for (size_t c = 0; c < columns_.size(); ++c) key_[c + 1] = std::bit_cast<int32_t>(features[columns_[c]]);
+  return nodes_[0].number(key_);
+}
+
+int32_t RowTable::number_edge_features(const float* features) {
   key_.resize(edge_features_);
-  for (size_t e = 0; e < ids.edges.size(); ++e) {
-    if (edge_features_ > 0)
-      std::memcpy(key_.data(), o.edge_feat.data() + e * edge_features_, edge_features_ * sizeof(float));
-    ids.edges[e] = edges_[0].number(key_);
-  }
+  if (edge_features_ > 0) std::memcpy(key_.data(), features, edge_features_ * sizeof(float));
+  return edges_[0].number(key_);
+}
+
+int32_t RowTable::number_edge(int round, EdgeRecipe recipe) {
+  const int32_t key[] = {recipe.before, recipe.src, recipe.dst};
+  return edges_[static_cast<size_t>(round)].number(key);
+}
+
+int32_t RowTable::number_node(int round, NodeRecipe recipe) {
+  key_.assign({recipe.before, static_cast<int32_t>(recipe.in.size())});
+  key_.insert(key_.end(), recipe.in.begin(), recipe.in.end());
+  if (both_directions_) key_.insert(key_.end(), recipe.out.begin(), recipe.out.end());
+  return number_key(round);
 }
 
 void RowTable::number_round(const mdp::Observation& o, size_t round, RowIds& ids) {
+  const int r = static_cast<int>(round);
   for (size_t e = 0; e < ids.edges.size(); ++e) {
-    const int32_t key[] = {ids.edges[e], ids.nodes[static_cast<size_t>(o.edge_src[e])],
-                           ids.nodes[static_cast<size_t>(o.edge_dst[e])]};
-    ids.edges[e] = edges_[round].number(key);
+    ids.edges[e] = number_edge(r, {ids.edges[e], ids.nodes[static_cast<size_t>(o.edge_src[e])],
+                                   ids.nodes[static_cast<size_t>(o.edge_dst[e])]});
   }
   for (size_t i = 0; i < ids.nodes.size(); ++i) {
     key_.assign({ids.nodes[i], in_.begin[i + 1] - in_.begin[i]});
-    append_sorted(in_, i, ids.edges);
-    if (both_directions_) append_sorted(out_, i, ids.edges);
-    ids.nodes[i] = nodes_[round].number(key_);
+    append(in_, i, ids.edges);
+    if (both_directions_) append(out_, i, ids.edges);
+    ids.nodes[i] = number_key(r);
   }
 }
 
@@ -135,9 +146,12 @@ RowIds RowTable::add(const mdp::Observation& o) {
   RowIds ids{std::vector<int32_t>(o.node_op.size()), std::vector<int32_t>(o.edge_src.size())};
   in_.fill(o.edge_dst, ids.nodes.size());
   if (both_directions_) out_.fill(o.edge_src, ids.nodes.size());
-  number_features(o, ids);
+  for (size_t i = 0; i < ids.nodes.size(); ++i)
+    ids.nodes[i] = number_node_features(o.node_op[i], o.node_feat.data() + i * node_features_);
+  for (size_t e = 0; e < ids.edges.size(); ++e)
+    ids.edges[e] = number_edge_features(o.edge_feat.data() + e * edge_features_);
   for (size_t round = 1; round < nodes_.size(); ++round) number_round(o, round, ids);
   return ids;
 }
 
-}  // namespace rlgo::nets
+}  // namespace rlgo::agent

@@ -1,10 +1,10 @@
 // Linear maps and norms over a few rows, for one thread: LibTorch's would spend more on the call than on the numbers.
 #include <cmath>
 
-#include "core/nets/clones.h"
-#include "core/nets/kernels.h"
+#include "core/agent/clones.h"
+#include "core/agent/kernels.h"
 
-namespace rlgo::nets::kernels {
+namespace rlgo::agent::kernels {
 namespace {
 
 constexpr int64_t kColumns = 16;
@@ -55,6 +55,21 @@ RLGO_FUSED_CLONES void linear(float* out, const float* x, const float* weight, c
   for (; r < rows; ++r) row_block<1>(out + r * outputs, x + r * inputs, weight, bias, inputs, outputs);
 }
 
+RLGO_CLONES void add(float* to, const float* from, int64_t width) {
+  float* __restrict a = to;
+  for (int64_t c = 0; c < width; ++c) a[c] += from[c];
+}
+
+RLGO_CLONES void add_times(float* to, const float* from, float times, int64_t width) {
+  float* __restrict a = to;
+  for (int64_t c = 0; c < width; ++c) a[c] += times * from[c];
+}
+
+RLGO_CLONES void raise(float* to, const float* from, int64_t width) {
+  float* __restrict a = to;
+  for (int64_t c = 0; c < width; ++c) a[c] = from[c] > a[c] ? from[c] : a[c];
+}
+
 RLGO_CLONES void layer_norm(float* x, const float* scale, const float* shift, int64_t rows, int64_t width) {
   constexpr double kEpsilon = 1e-5;
   for (int64_t r = 0; r < rows; ++r) {
@@ -72,4 +87,4 @@ RLGO_CLONES void layer_norm(float* x, const float* scale, const float* shift, in
   }
 }
 
-}  // namespace rlgo::nets::kernels
+}  // namespace rlgo::agent::kernels

@@ -1,0 +1,16 @@
+// A network as plain arrays, for who uses it without LibTorch (core/agent).
+#pragma once
+
+#include "core/agent/network.h"
+#include "core/nets/actor_critic.h"
+
+namespace rlgo::nets {
+
+// All parameters and buffers by name, as float32.
+agent::Tensors plain_tensors(const torch::nn::Module& module);
+// Throws Error where the encoder is not local.
+agent::Shape plain_shape(const AgentOptions& options);
+// A copy of the network's weights. Throws Error where its encoder is not local.
+agent::Network plain_network(const ActorCriticImpl& network);
+
+}  // namespace rlgo::nets
