@@ -50,9 +50,9 @@ struct Opaque {
   std::string domain;                 // "" is ai.onnx
   std::string payload;                // serialized onnx NodeProto
   std::vector<bool> formal_inputs;    // one per formal input: present or left out ("")
-  std::vector<std::string> captured;  // names inside subgraphs that the trailing inputs stand for
-  std::vector<std::string> outputs;   // names as in the payload, "" where left out; ports count the named ones only
-  bool deterministic = true;          // false: RandomNormal and the like: never merged with an equal node
+  std::vector<std::string> captured;  // names in the payload's subgraphs that the trailing inputs stand for: numbers
+  std::vector<std::string> outputs;  // names as in the payload (numbers), "" where left out; ports count the named ones
+  bool deterministic = true;         // false: RandomNormal and the like: never merged with an equal node
   uint64_t hash() const;
 };
 

@@ -281,7 +281,7 @@ void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs
     opaque_values_.insert(output);
   }
   auto& graph = *model_.mutable_graph();
-  if (!skeleton_.initialisers.contains(id) || model_.ir_version() < 4) {
+  if (!skeleton_.initialisers.contains(id) || !writer_.takes_initialiser(outputs[0])) {
     writer_.raw_node(std::move(node));
     return;
   }

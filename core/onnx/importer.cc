@@ -30,6 +30,28 @@ bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
   return true;
 }
 
+// Gives the names that the subgraphs of `node` take from around it numbers instead ("captured 0", ...), one for each
+// value, and returns [(new name, value)].
+std::vector<std::pair<std::string, graph::Value>> number_captured(
+    onnx::NodeProto& node, const std::unordered_map<std::string, graph::Value>& values) {
+  std::unordered_set<std::string> taken;
+  collect_names(node, taken);
+  std::vector<std::pair<std::string, graph::Value>> captured;
+  std::unordered_map<std::string, std::string> renames;
+  for (const auto& name : captured_names(node)) {
+    const graph::Value value = values.at(name);
+    auto known = std::ranges::find(captured, value, &std::pair<std::string, graph::Value>::second);
+    if (known == captured.end()) {
+      std::string number = fmt::format("captured {}", captured.size());
+      while (taken.contains(number)) number += '+';
+      known = captured.emplace(captured.end(), std::move(number), value);
+    }
+    renames[name] = known->first;
+  }
+  rename_captured(node, renames);
+  return captured;
+}
+
 // Constant's shorthand attributes as a tensor; false where it is none of them.
 bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor) {
   if (attribute.name() == "value_int" || attribute.name() == "value_ints") {
@@ -185,6 +207,7 @@ void Importer::add_tensor(onnx::TensorProto& tensor, const std::string& value_na
   attribute->set_name("value");
   attribute->set_type(onnx::AttributeProto::TENSOR);
   *attribute->mutable_t() = std::move(tensor);
+  attribute->mutable_t()->clear_name();
   add_opaque(node);
   if (was_initialiser) skeleton_->initialisers.insert(values_.at(value_name).node);
 }
@@ -304,17 +327,22 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
     opaque->formal_inputs.push_back(!name.empty());
     if (!name.empty()) inputs.push_back(values_.at(name));
   }
-  opaque->captured = captured_names(node);
-  for (const auto& name : opaque->captured) inputs.push_back(values_.at(name));
-  ops::Types types;
-  for (const auto& name : node.output()) {
-    opaque->outputs.push_back(name);
-    if (!name.empty()) types.push_back(sampled_type(name));
-  }
-  // Edges and name are the graph's affair; without them equal operators are equal bytes.
+  // Edges and names are the graph's affair; without them equal operators are equal bytes, whatever a file calls their
+  // values.
   onnx::NodeProto payload = node;
   payload.clear_input();
   payload.clear_name();
+  for (const auto& value : number_captured(payload, values_)) {
+    opaque->captured.push_back(value.first);
+    inputs.push_back(value.second);
+  }
+  ops::Types types;
+  for (int k = 0; k < node.output_size(); ++k) {
+    const auto& name = node.output(k);
+    opaque->outputs.push_back(name.empty() ? "" : fmt::format("{}", k));
+    payload.set_output(k, opaque->outputs.back());
+    if (!name.empty()) types.push_back(sampled_type(name));
+  }
   opaque->payload = payload.SerializeAsString();
   const auto id = editor_.add_opaque(node.name(), std::move(opaque), inputs, std::move(types));
   note_made(node, id, false);

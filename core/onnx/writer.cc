@@ -2,11 +2,16 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/onnx/proto.h"
 
 namespace rlgo::onnx_io {
 namespace {
+
+constexpr int kConstantsOfAllTypes = 9;  // the opset whose Constant makes integers and booleans, too
+constexpr int64_t kExactInDouble = int64_t{1} << 53;
 
 void set_attribute(onnx::AttributeProto& attribute, const OnnxAttr& value) {
   struct Setter {
@@ -83,11 +88,39 @@ void Writer::raw_node(onnx::NodeProto node) {
   *model_.mutable_graph()->add_node() = std::move(node);
 }
 
+bool Writer::takes_initialiser(const std::string& name) const {
+  return model_.ir_version() >= 4 || declared_inputs_.contains(name);
+}
+
 void Writer::constant(const std::string& name, const ops::TensorType& type, std::string bytes) {
-  if (model_.ir_version() >= 4 || declared_inputs_.contains(name)) {
+  if (takes_initialiser(name)) {
     set_tensor(*model_.mutable_graph()->add_initializer(), name, type, std::move(bytes));
     return;
   }
+  if (opset_ >= kConstantsOfAllTypes || ops::is_float(type.dtype)) {
+    constant_node(name, type, std::move(bytes));
+    return;
+  }
+  Constant numbers = constant_from_bytes(type, bytes);
+  const auto is_exact = [](int64_t n) { return -kExactInDouble <= n && n <= kExactInDouble; };
+  if (!std::ranges::all_of(numbers.ints, is_exact))
+    fail("opset {} has no constant {} of such large integers", opset_, name);
+  numbers.type.dtype = ops::DType::f64;
+  numbers.floats.assign(numbers.ints.begin(), numbers.ints.end());
+  numbers.ints.clear();
+  const std::string as_floats = fresh(name + "/numbers");
+  constant_node(as_floats, numbers.type, to_bytes(numbers));
+  auto* node = model_.mutable_graph()->add_node();
+  node->set_op_type("Cast");
+  node->set_name(unique_node_name(name));
+  node->add_input(as_floats);
+  node->add_output(name);
+  auto* attribute = node->add_attribute();
+  attribute->set_name("to");
+  set_attribute(*attribute, static_cast<int64_t>(type.dtype));
+}
+
+void Writer::constant_node(const std::string& name, const ops::TensorType& type, std::string bytes) {
   auto* node = model_.mutable_graph()->add_node();
   node->set_op_type("Constant");
   node->add_output(name);

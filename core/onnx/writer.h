@@ -39,13 +39,17 @@ class Writer {
   std::string temp(std::string_view op, const Names& inputs, const OnnxAttrs& attrs = {});
   void raw_node(onnx::NodeProto node);
 
-  // Constants: an initialiser, or a Constant operator where initialisers would have to be inputs (ir_version < 4).
+  // Whether a constant of that name may be an initialiser: before ir_version 4 initialisers must be inputs.
+  bool takes_initialiser(const std::string& name) const;
+  // Constants: an initialiser where it may be one, else a Constant operator; before opset 9 that makes floats alone,
+  // and a Cast makes integers and booleans of them.
   void constant(const std::string& name, const ops::TensorType& type, std::string bytes);
   std::string ints(const Ints& values);
   std::string floats(const std::vector<double>& values);  // f32
   std::string scalar(double value, ops::DType dtype);
 
  private:
+  void constant_node(const std::string& name, const ops::TensorType& type, std::string bytes);
   std::string shared_constant(const ops::TensorType& type, std::string bytes);
   std::string unique_node_name(std::string name);
   onnx::ModelProto& model_;

@@ -109,6 +109,7 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
   Result result;
   result.model = options.model.graph;
   result.out = options.out;
+  result.forced = options.force;
   result.method = options.method;
   result.seconds = options.seconds;
   result.tolerance = options.check.tolerance;

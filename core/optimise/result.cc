@@ -155,10 +155,10 @@ std::string to_text(const Result& result) {
   out += result.touched ? to_text(result.checks) : "equivalence     unchanged: nothing to check\n";
   out += line("result", fmt::format("{}{}", result.verdict, result.interrupted ? " (interrupted)" : ""));
   out += line("time", time_text(result));
-  const bool why_not = !result.written && !result.out.empty();
-  out += line("written", result.written ? result.out + (result.forced ? " (--force)" : "")
-                         : why_not      ? "nothing (--force writes it all the same)"
-                                        : "nothing (no -o)");
+  out += line("written", result.written       ? result.out + (result.forced ? " (--force)" : "")
+                         : result.out.empty() ? "nothing (no -o)"
+                         : result.forced      ? "nothing"
+                                              : "nothing (--force writes it all the same)");
   return out;
 }
 

@@ -80,6 +80,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
                      : result.out.empty() ? "nothing written (no -o)"
+                     : result.forced      ? "nothing written"
                                           : "nothing written (--force writes it all the same)",
                      report.empty() ? "" : ", report: " + report, human_seconds(result.took_s),
                      human_seconds(result.seconds));

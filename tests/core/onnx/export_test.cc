@@ -76,6 +76,14 @@ TEST(Export, NewConstantsOfOldModelsAreOperators) {
   EXPECT_EQ(out.graph().initializer_size(), 0);
 }
 
+// Before opset 9 Constant makes floats alone.
+TEST(Export, IntegersOfOldFilesAreCast) {
+  const auto before = import_proto(parse("g (float[2,3] x) => (float[6,1] y) { y = Flatten<axis=2>(x) }", 8, 3));
+  const auto out = export_proto(before);
+  EXPECT_EQ(op_types(out), "Constant Cast Reshape");
+  EXPECT_EQ(import_proto(out).graph.hash(), before.graph.hash());
+}
+
 TEST(Export, InputsAndConstantsAsOutputs) {
   const auto out =
       export_proto(import_text("g (float[2] x) => (float[2] x, float[2] y, float[2] z, float[2] w) <float[2] w = {1.0, "
