@@ -38,8 +38,8 @@ Measurement measure_op(ops::Op op, const ops::Attrs& attrs, const ops::Types& in
                        const MeasureOptions& options = {});
 
 // End-to-end latency of one Interpreter run of each graph. Each of `repeats` rounds runs every graph once (batched as
-// above) in random order, so that drift of the machine meets all of them alike; max_total_us is not used, max_seconds
-// is.
+// above, after one run that does not count) in random order, so that drift of the machine meets all of them alike;
+// max_total_us is not used, max_seconds is.
 std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> graphs, const Device& device,
                                         const MeasureOptions& options = {});
 

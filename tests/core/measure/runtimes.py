@@ -101,7 +101,27 @@ def check(name, folder):
     return True
 
 
+def batches():
+    """A sample of a short model is many runs, however slow the first one was and whoever had the core meanwhile."""
+    sys.path.insert(0, os.path.join(SOURCE, "launch", "measurers"))
+    import protocol
+
+    class Fake(protocol.Server):
+        def __init__(self, run_us):  # of each sample in turn; the last one stays
+            self.run_us = list(run_us)
+
+        def sample_us(self, run, batch):
+            return self.run_us.pop(0) if len(self.run_us) > 1 else self.run_us[0]
+
+    assert Fake([50.0]).batch_of(None, 2000) == 40
+    assert Fake([5000.0, 50.0]).batch_of(None, 2000) == 40, "the first run is slow"
+    assert Fake([150.0, 50.0, 9000.0, 50.0]).batch_of(None, 2000) == 40
+    assert Fake([100000.0]).batch_of(None, 2000) == 1
+    assert Fake([0.0]).batch_of(None, 2000) == protocol.MOST_RUNS
+
+
 def main():
+    batches()
     with tempfile.TemporaryDirectory() as folder:
         checked = [check(name, folder) for name in ("onnxruntime", "openvino")]
     return 0 if any(checked) else 77
