@@ -1,27 +1,18 @@
 #include "replay/background_writer.h"
 
-#include <hdf5.h>
-
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "replay/h5.h"
 
 namespace rlgo::replay {
-namespace {
-
-bool hdf5_has_threads() {
-  hbool_t safe = false;
-  return H5is_library_threadsafe(&safe) >= 0 && safe;
-}
-
-}  // namespace
 
 BackgroundWriter::BackgroundWriter(std::filesystem::path folder, StoreHeader header, WriterOptions options,
                                    size_t most_waiting)
     : writer_(std::move(folder), std::move(header), options), most_waiting_(most_waiting) {
   RLGO_CHECK(most_waiting >= 1);
-  if (hdf5_has_threads()) thread_ = std::thread([this] { work(); });
+  if (h5::has_threads()) thread_ = std::thread([this] { work(); });
 }
 
 BackgroundWriter::~BackgroundWriter() {

@@ -1,5 +1,6 @@
 // A thin, typed layer over the HDF5 C library: files of plain arrays, strings and attributes. No HDF5 header is needed
-// to use it; every failure is an rlgo::Error that names file and dataset. Not thread safe (nor is the library).
+// to use it; every failure is an rlgo::Error that names file and dataset. Not thread safe (nor is the library, but see
+// has_threads).
 //
 // Files are built in memory and written in one go, with a checksum (checksum.h), to a temporary that is renamed: a full
 // disk is an ordinary write error, and no reader ever sees half a file. Any HDF5 reader >= 1.10 opens the result (h5py:
@@ -22,6 +23,8 @@ namespace rlgo::replay::h5 {
 enum class Type : uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 };
 std::string_view name(Type type);  // numpy's: "int32", "float64"
 size_t size_bytes(Type type);
+// Whether the library was built so that two threads may each use files of their own.
+bool has_threads();
 
 template <typename T>
 constexpr Type type_of() {

@@ -51,6 +51,11 @@ void Handle::reset() {
 
 void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+bool has_threads() {
+  hbool_t safe = false;
+  return H5is_library_threadsafe(&safe) >= 0 && safe;
+}
+
 std::string describe_failure() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);

@@ -5,7 +5,7 @@
 #   run_restarting RESTARTS RANKS PROGRAM ARGUMENTS...   the same; goes on from the last checkpoint after a crash
 #
 # - A rank that dies does not take the others with it (--enable-recovery); the learner on rank 0 decides what to do.
-# - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow.
+# - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow; then mpirun is ended, by force where it must be.
 # - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and tells the
 #   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
 #   after a USR1, which batch systems send as a warning. job_stopped tells which it was. Where a TERM or USR1
@@ -30,6 +30,17 @@ job_outlasts() {
   done
 }
 
+# Ends mpirun and with it all ranks. Where one of its daemons cannot be reached (the network is gone) mpirun waits for it
+# for ever after a TERM; two more, one soon after the other, tell it not to.
+job_end() {
+  local seconds
+  for seconds in 15 2 5; do
+    kill -TERM "$job_mpirun" 2>/dev/null || return 0
+    job_outlasts "$seconds" || return 0
+  done
+  kill -KILL "$job_mpirun" 2>/dev/null || true
+}
+
 job_stop() {
   local signal=$1 rank0
   if [ -n "$job_stopped" ] && [ "$job_stopped" != USR1 ]; then
@@ -44,7 +55,7 @@ job_stop() {
     return
   fi
   say "stopping: the learner has ${RLGO_STOP_S:-60} s to store its state (once more: end at once)"
-  (if job_outlasts "${RLGO_STOP_S:-60}"; then kill -TERM "$job_mpirun"; fi) 2>/dev/null &
+  (if job_outlasts "${RLGO_STOP_S:-60}"; then job_end; fi) 2>/dev/null &
 }
 
 run_job() {
@@ -66,7 +77,7 @@ run_job() {
   (
     trap - INT TERM USR1
     while kill -0 "$job_mpirun" && [ ! -f "$job_folder/status" ]; do sleep 1; done
-    if job_outlasts "${RLGO_GRACE_S:-20}"; then kill -TERM "$job_mpirun"; fi
+    if job_outlasts "${RLGO_GRACE_S:-20}"; then job_end; fi
   ) 2>/dev/null &
   watcher=$!
   local answer=0

@@ -203,7 +203,8 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.numbers["initial_cost_us"] = best_->initial_us();
   learner::store_state(state, c);
   algorithm_->store(c);
-  if (!checkpoints_) checkpoints_.emplace(folder_.checkpoints(), config_.checkpoint.keep);
+  if (!checkpoints_)
+    checkpoints_ = std::make_unique<learner::BackgroundCheckpoints>(folder_.checkpoints(), config_.checkpoint.keep);
   checkpoints_->save(std::move(c), state.epoch, best_->best_us());
   store_costs();
 }
@@ -317,6 +318,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
       log_.info("learner {}: checksum of the weights {:016x}", place, leader_->reports()[place].digest);
   }
   checkpoint(result.state);
+  checkpoints_->close();
   log_.info("training ended ({}): {} epochs, {} steps", learner::name(result.reason), result.state.epoch,
             result.state.steps);
   if (result.reason == learner::StopReason::too_few_actors ||

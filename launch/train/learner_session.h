@@ -15,6 +15,7 @@
 #include "launch/session.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/followers.h"
+#include "learner/background_checkpoints.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
 #include "learner/session/best.h"
@@ -69,7 +70,7 @@ class LearnerSession {
   Prices prices_;
   learner::RunFolder folder_;
   Stopwatch since_sign_;
-  std::optional<learner::CheckpointFolder> checkpoints_;
+  std::unique_ptr<learner::BackgroundCheckpoints> checkpoints_;
   FileLock lock_;            // on it
   std::string config_text_;  // for config.cfg; a resumed run's is replaced once its checkpoint is accepted
   Log log_;

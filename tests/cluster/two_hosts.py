@@ -45,15 +45,29 @@ class TwoHosts:
         for name in self.names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
-    def job(self, *arguments, cwd, ranks):
+    def job(self, *arguments, cwd, ranks, **variables):
         """batch.sh on host a, half of the ranks on each host."""
         options = (f"--host {NET}.1:{ranks // 2},{NET}.2:{ranks - ranks // 2} --map-by slot --mca plm rsh --mca plm_rsh_agent {self.agent} "
                    f"--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include {NET}.0/24 --mca oob_tcp_if_include {NET}.0/24")
         inside = ["ip", "netns", "exec", self.names[0], "unshare", "--uts", "sh", "-c", "hostname host-a; exec \"$@\"", "sh"]
         command = [*inside, str(SOURCE / "launch/scripts/batch.sh"), "--np", str(ranks), *map(str, arguments)]
         with open(Path(cwd) / "output.txt", "a") as out:
-            return ended_with_us(subprocess.Popen(command, cwd=cwd, env={**environment(), "RLGO_PROGRAM": BINARY, "RLGO_MPIRUN_OPTIONS": options, "RLGO_GRACE_S": "5"},
+            return ended_with_us(subprocess.Popen(command, cwd=cwd, env={**environment(), "RLGO_PROGRAM": BINARY, "RLGO_MPIRUN_OPTIONS": options, "RLGO_GRACE_S": "5", **variables},
                                     stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True))
+
+    def cut(self):
+        subprocess.run(["ip", "-n", self.names[1], "link", "set", "cable", "down"], check=True)
+
+    def daemon(self):
+        """Process id of orted on host b."""
+        there = os.stat(f"/run/netns/{self.names[1]}").st_ino
+        for entry in Path("/proc").iterdir():
+            try:
+                if (entry / "comm").read_text().strip() == "orted" and os.stat(entry / "ns/net").st_ino == there:
+                    return int(entry.name)
+            except OSError:
+                continue
+        raise AssertionError("no orted on host b")
 
     def bytes_to_a(self):
         """That came through the cable to host a, headers of Ethernet, IP and TCP included."""
@@ -116,12 +130,19 @@ def resnet50(folder):
     report(folder / "runs/r", wire, "resnet50")
 
 
+def begun(hosts, folder, **variables):
+    """A job of four ranks that has done some epochs: its process and run folder."""
+    process = hosts.job("--graph", "toy_conv", *RANDOM, *ENDLESS, "--train.actor-timeout", 4, "--checkpoint.every", 1, "--store.seconds-per-part", 0.2, "--name", "r",
+                        cwd=folder, ranks=4, **variables)
+    run = folder / "runs/r"
+    wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
+    return process, run
+
+
 def far_actor_killed(folder):
     """SIGKILL of an actor on the other host: its connection breaks, the run goes on"""
     with TwoHosts(folder) as hosts:
-        process = hosts.job("--graph", "toy_conv", *RANDOM, *ENDLESS, "--train.actor-timeout", 4, "--store.seconds-per-part", 0.2, "--name", "r", cwd=folder, ranks=4)
-        run = folder / "runs/r"
-        wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
+        process, run = begun(hosts, folder)
         before = episodes_of(run, 3)
         os.kill(ranks_of(process)[3], signal.SIGKILL)
         wait_until("the loss is told", lambda: "actor 3 is lost" in log_of(run), process=process)
@@ -132,5 +153,33 @@ def far_actor_killed(folder):
     assert before <= episodes_of(run, 3) and int(metrics(run)[-1]["actors"]) == 2
 
 
+def link_down(folder):
+    """the cable is cut for good: the actors of the other host are lost, the run goes on with those of this one, and ends cleanly"""
+    with TwoHosts(folder) as hosts:
+        process, run = begun(hosts, folder)
+        hosts.cut()
+        wait_until("both losses are told", lambda: all(f"actor {rank} is lost" in log_of(run) for rank in (2, 3)), process=process)
+        done = epochs(run)
+        wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+        end(process)
+    complete(run)
+    assert int(metrics(run)[-1]["actors"]) == 1
+
+
+def far_daemon_killed(folder):
+    """SIGKILL of mpirun's daemon (orted) on the other host: mpirun gives the job up, and the script goes on from the last checkpoint"""
+    with TwoHosts(folder) as hosts:
+        process, run = begun(hosts, folder, RLGO_RESTARTS="3")
+        os.kill(hosts.daemon(), signal.SIGKILL)
+        # Either mpirun lets the others live (then the actors over there are lost), or it ends all, and the script starts them again.
+        wait_until("it is noticed", lambda: "is lost" in log_of(run) or log_of(run).count("resumed from") == 1, process=process)
+        done = epochs(run)
+        wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+        end(process)
+    complete(run)
+    rows = metrics(run)
+    assert [int(row["epoch"]) for row in rows] == list(range(1, len(rows) + 1))
+
+
 if __name__ == "__main__":
-    main(same_results, resnet50, far_actor_killed)
+    main(same_results, resnet50, far_actor_killed, link_down, far_daemon_killed)

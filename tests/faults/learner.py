@@ -100,5 +100,39 @@ def before_a_checkpoint(folder):
     assert (folder / "runs/r.void-1/metrics.csv").exists() and epochs(run) == 2
 
 
+def neighbours(folder):
+    """two jobs under one --runs: the one whose learner is killed goes on with its own run, though the other's checkpoints are newer"""
+    options = ["--graph", "toy_conv", *RANDOM, *ENDLESS, "--checkpoint.every", 1, "--runs", folder / "runs"]
+    jobs = [job(*options, "--name", name, cwd=folder, ranks=2, log=f"output-{name}.txt") for name in ("mine", "other")]
+    mine, other = folder / "runs/mine", folder / "runs/other"
+    try:
+        for process, run in zip(jobs, (mine, other), strict=True):
+            wait_until("three epochs", lambda run=run: epochs(run) >= 3, process=process)
+        done = epochs(other)
+        wait_until("newer checkpoints of the other", lambda: epochs(other) >= done + 2, process=jobs[1])
+        os.kill(ranks_of(jobs[0])[0], signal.SIGKILL)
+        wait_until("the second start", lambda: log_of(mine).count("resumed from") == 1, process=jobs[0])
+        done = epochs(mine)
+        wait_until("more epochs", lambda: epochs(mine) >= done + 2, process=jobs[0])
+    finally:
+        for process in jobs:
+            if process.poll() is None:
+                end(process)
+    assert "resumed from" not in log_of(other) and len(list((folder / "runs").iterdir())) == 2
+    for run in (mine, other):
+        complete(run)
+        assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, epochs(run) + 1))
+
+
+def asked_in_the_conclusion(folder):
+    """SIGINT while the result is being measured: the measurements end, all that a clean end leaves is there"""
+    process = job("--graph", "squeezenet1_1", *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 20, "--check.repeats", 200, "--name", "r", cwd=folder, ranks=2)
+    run = folder / "runs/r"
+    wait_until("the conclusion", lambda: "training ended" in log_of(run), process=process)
+    end(process, seconds=300)
+    complete(run)
+    assert "MPI_ABORT" not in (folder / "output.txt").read_text()
+
+
 if __name__ == "__main__":
-    main(in_a_checkpoint, in_a_part, in_a_job, before_a_checkpoint)
+    main(in_a_checkpoint, in_a_part, in_a_job, before_a_checkpoint, neighbours, asked_in_the_conclusion)
