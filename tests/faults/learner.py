@@ -126,7 +126,7 @@ def neighbours(folder):
 
 def asked_in_the_conclusion(folder):
     """SIGINT while the result is being measured: the measurements end, all that a clean end leaves is there"""
-    process = job("--graph", "squeezenet1_1", *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 20, "--check.repeats", 200, "--name", "r", cwd=folder, ranks=2)
+    process = job("--graph", "squeezenet1_1", "--agent", "random", "--cost", "analytic", "--epochs", 1, "--train.steps-per-epoch", 20, "--check.repeats", 200, "--name", "r", cwd=folder, ranks=2)
     run = folder / "runs/r"
     wait_until("the conclusion", lambda: "training ended" in log_of(run), process=process)
     end(process, seconds=300)
