@@ -11,6 +11,9 @@ constexpr int kLoadRuns = 5;
 constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
 constexpr double kTimingShare = 0.35, kSweepShare = 0.55, kMethodShare = 0.8;  // of the time until searching ends
 constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
+// What searching and comparing have in any case, of the time that is left; of all time, to a bound, where little is:
+// without them there is nothing to check.
+constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAll = 0.2, kLeastSearchBound_s = 1.5;
 
 }  // namespace
 
@@ -34,9 +37,12 @@ int Pace::rounds(double seconds, size_t models, int least, int most) const {
 }
 
 Plan make_plan(double seconds, double passed_s, double last_s, double compare_s) {
+  const double rest_s = std::max(0.0, seconds - passed_s);
+  const double least_s = std::max(kLeastSearchShare * rest_s, std::min(kLeastOfAll * seconds, kLeastSearchBound_s));
   Plan plan;
-  plan.choose_s = std::max(passed_s, std::min(kChooseShare * seconds, seconds - last_s));
-  plan.search_s = std::max(passed_s, std::min(kSearchShare * seconds, plan.choose_s - compare_s));
+  plan.choose_s = std::min(kChooseShare * seconds, seconds - last_s);
+  plan.search_s = std::max(passed_s + least_s, std::min(kSearchShare * seconds, plan.choose_s - compare_s));
+  plan.choose_s = std::max(plan.choose_s, plan.search_s + kLeastCompareShare * rest_s);
   const double left_s = plan.search_s - passed_s;
   plan.timing_s = passed_s + kTimingShare * left_s;
   plan.sweep_s = passed_s + kSweepShare * left_s;

@@ -33,8 +33,8 @@ struct Plan {
 
 // `seconds`: of the whole command, `passed_s` of them are over. `last_s`: what checks and the final comparison will
 // take. `compare_s`: the shortest comparison of two candidates. Where there is too little for all, searching is cut
-// first (but by formula it always has its two seconds), then the comparisons; the checks and the fewest rounds of the
-// final comparison are made in any case.
+// first, then the comparisons, but each keeps a share: the command then takes longer than it was told, as the checks
+// and the fewest rounds of the final comparison are made in any case.
 Plan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
 }  // namespace rlgo::optimise

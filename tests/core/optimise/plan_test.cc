@@ -24,11 +24,17 @@ TEST(Plan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
   EXPECT_DOUBLE_EQ(plan.timing_s, 3 + 0.35 * 4);
 }
 
-TEST(Plan, NothingIsLeftOnAStarvedMachine) {
+// A busy machine's first runs foretell checks that fill all the time; with costs known a search takes milliseconds.
+TEST(Plan, SearchingAndComparingKeepAShareOnAStarvedMachine) {
   const Plan plan = make_plan(15, 9, 20, 8);
-  EXPECT_DOUBLE_EQ(plan.choose_s, 9);  // over already
-  EXPECT_DOUBLE_EQ(plan.search_s, 9);
-  EXPECT_DOUBLE_EQ(plan.timing_s, 9);
+  EXPECT_DOUBLE_EQ(plan.search_s, 9 + 0.25 * 6);
+  EXPECT_DOUBLE_EQ(plan.choose_s, plan.search_s + 0.15 * 6);
+  EXPECT_GT(plan.sweep_s, 9);
+}
+
+TEST(Plan, AShortSearchIsMadeWhereAllTimeIsOver) {
+  EXPECT_DOUBLE_EQ(make_plan(8, 10, 20, 8).search_s, 11.5);
+  EXPECT_DOUBLE_EQ(make_plan(1, 10, 20, 8).search_s, 10.2);
 }
 
 TEST(Pace, TheLatestComparisonTellsWhatTheNextWillTake) {
