@@ -136,7 +136,7 @@ void ReferenceRuns::add_noise(int number, Noise noise) {
     ++runs_;
     const auto out = interpreter_.run(set.inputs, [&](Value value, at::Tensor& tensor) {
       seed = hash_combine(seed, static_cast<uint64_t>(value.node));
-      if (is_number(tensor)) tensor = tensor * (1 + kNoiseOf[level] * seeded_normal(tensor.sizes(), seed));
+      if (is_number(tensor)) tensor = tensor * (1 + kNoiseOf[level] * seeded_uniform(tensor.sizes(), mix64(seed)));
       note_noise(set.inner->at({value.node, value.port}), tensor, noise);
     });
     for (auto& [name, old] : set.kept_outputs) note_noise(old, out.at(name), noise);

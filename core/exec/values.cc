@@ -2,6 +2,8 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <span>
+
 #include "core/base/hash.h"
 #include "core/exec/kernels.h"
 
@@ -34,6 +36,14 @@ bool moves_elements(Op op) {
 
 at::Tensor seeded_normal(at::IntArrayRef sizes, uint64_t seed) {
   return at::randn(sizes, at::detail::createCPUGenerator(mix64(seed)), at::TensorOptions(at::kDouble));
+}
+
+at::Tensor seeded_uniform(at::IntArrayRef sizes, uint64_t seed) {
+  constexpr double kHalfWidth = 1.7320508075688772;  // of a uniform distribution with deviation 1
+  at::Tensor out = at::empty(sizes, at::TensorOptions(at::kDouble));
+  const std::span<double> to(out.data_ptr<double>(), static_cast<size_t>(out.numel()));
+  for (double& value : to) value = kHalfWidth * (static_cast<double>(mix64(++seed) >> 11) * 0x1.0p-52 - 1);
+  return out;
 }
 
 at::Tensor seeded_integers(at::IntArrayRef sizes, int64_t bound, uint64_t seed) {

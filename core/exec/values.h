@@ -12,8 +12,10 @@ namespace rlgo::exec {
 // Tensors by name of a graph input or output.
 using TensorMap = std::map<std::string, at::Tensor>;
 
-// Standard normal f64 numbers, and i64 numbers in [0, bound), on the CPU.
+// On the CPU: f64 numbers with mean 0 and deviation 1, normal or (ten times as fast) uniform; i64 numbers in [0,
+// bound).
 at::Tensor seeded_normal(at::IntArrayRef sizes, uint64_t seed);
+at::Tensor seeded_uniform(at::IntArrayRef sizes, uint64_t seed);
 at::Tensor seeded_integers(at::IntArrayRef sizes, int64_t bound, uint64_t seed);
 
 // For each value of the graph (node id, then port): the number below which integers must stay where the graph may use
