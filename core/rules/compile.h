@@ -54,7 +54,8 @@ class Compiler {
   RuleText text_;
   CompiledRule rule_;
   std::map<std::string, Slot> names_;
-  std::map<std::string, Operand> aliases_;  // ?new = ?old on the right
+  std::map<int32_t, size_t> attribute_kinds_;  // of attribute slots on the left side: index of the AttrValue
+  std::map<std::string, Operand> aliases_;     // ?new = ?old on the right
   std::map<std::string, int32_t> bundles_;
   std::vector<const Term*> terms_;  // of left nodes
   std::map<const Term*, int32_t> node_of_;

@@ -165,16 +165,25 @@ void Compiler::left_attribute(LeftNode& node, int index, const AttrTerm& attr) {
     node.fixed.emplace_back(known.key, *fixed);
     return;
   }
-  const auto slot = [&](const Expr& expr) { return names_.at(expr.text).index; };
+  const auto slot = [&](const Expr& expr, size_t kind) {
+    const int32_t index = names_.at(expr.text).index;
+    if (attribute_kinds_.try_emplace(index, kind).first->second != kind)
+      fail_at(expr.line, fmt::format("?{} stands for attributes of different kinds: the rule never fits", expr.text));
+    return index;
+  };
   AttrTest test{known.key, false, {}};
   if (attr.value.kind == Expr::Kind::name) {
-    test.items.push_back({slot(attr.value), 0});
+    test.items.push_back({slot(attr.value, known.fallback.index()), 0});
   } else if (attr.value.kind == Expr::Kind::list && std::ranges::all_of(attr.value.args, [](const Expr& e) {
                return e.kind == Expr::Kind::name || e.kind == Expr::Kind::integer;
              })) {
+    if (!std::holds_alternative<ops::Ints>(known.fallback))
+      fail_at(attr.value.line, fmt::format("'{}' of {} is no list", attr.key, ops::name(node.op)));
+    const size_t item_kind = ops::AttrValue(int64_t{}).index();
     test.is_list = true;
     for (const auto& item : attr.value.args) {
-      test.items.push_back(item.kind == Expr::Kind::name ? AttrItem{slot(item), 0} : AttrItem{-1, item.integer});
+      test.items.push_back(item.kind == Expr::Kind::name ? AttrItem{slot(item, item_kind), 0}
+                                                         : AttrItem{-1, item.integer});
     }
   } else {
     DeferredTest deferred{index, known.key, attr.value};

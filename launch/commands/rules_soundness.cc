@@ -16,11 +16,13 @@ namespace rlgo::launch {
 int run_rules_soundness(std::vector<std::string> arguments) {
   std::vector<std::string> files;
   std::string folder;
-  int64_t applications = 20'000, seed = 1, every = 1'000;
+  int64_t applications = 20'000, least = 0, seed = 1, every = 1'000;
   Options options;
   options.heading("Soundness");
   options.texts("rules", files, "rule files; none means the shipped set");
   options.integer("applications", applications, 1, kNoLimit, "how often rules are applied in all");
+  options.integer("least", least, 0, kNoLimit,
+                  "of each rule: one that was applied less often gets up to 2,000 graphs more");
   options.text("pairs", folder, "folder for pairs of ONNX files, before and after, for a check in another runtime");
   options.integer("every", every, 1, kNoLimit, "one pair of so many applications");
   options.integer("seed", seed, 0, kNoLimit, "seed of the graphs");
@@ -30,6 +32,7 @@ int run_rules_soundness(std::vector<std::string> arguments) {
   if (!rest->empty()) rules = rules->subset(*rest);
   rulegen::SoundnessOptions soundness;
   soundness.applications = applications;
+  soundness.least = least;
   soundness.seed = static_cast<uint64_t>(seed);
   int64_t seen = 0, written = 0;
   if (!folder.empty()) {

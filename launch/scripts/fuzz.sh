@@ -30,6 +30,8 @@ for target in $("$program" --list); do
   OMP_NUM_THREADS=1 "$program" --target "$target" --inputs "$((inputs * scale))" --seed "$seed" --corpus "$models" \
     --out build/fuzz 2>&1 | tee -a "$work/lines" || status=1
 done
+# What earlier runs came to stays in the file.
+before=$(grep '^- ' results/fuzz.md || true)
 {
   echo "# Fuzzing"
   echo
@@ -40,7 +42,16 @@ done
   echo "| reader | inputs | accepted | contained | faults | inputs/s | peak |"
   echo "|---|---:|---:|---:|---:|---:|---:|"
   sed -nE 's|^([a-z-]+): ([0-9]+) inputs, ([0-9]+) accepted, ([0-9]+) contained, ([0-9]+) faults, ([0-9]+) inputs/s, peak (.*)$|\| \1 \| \2 \| \3 \| \4 \| \5 \| \6 \| \7 \||p' "$work/lines"
-  awk '/ inputs, /{n += $2} END {printf "\n%d inputs in all.\n", n}' "$work/lines"
-} >results/fuzz.md
+  echo
+  echo "Runs so far:"
+  echo
+  {
+    [ -z "$before" ] || echo "$before"
+    awk -v what="$(git rev-parse --short HEAD), $(date -u +%F), seed $seed" \
+      '/ inputs, /{n += $2; f += $8} END {printf "- %d inputs, %d faults (%s)\n", n, f, what}' "$work/lines"
+  } | tee "$work/runs"
+  awk '{n += $2} END {printf "\n%d inputs in all.\n", n}' "$work/runs"
+} >"$work/fuzz.md"
+cp "$work/fuzz.md" results/fuzz.md
 cat results/fuzz.md
 exit "$status"

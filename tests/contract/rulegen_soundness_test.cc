@@ -27,6 +27,20 @@ TEST(Soundness, ShippedRulesChangeNoOutput) {
   EXPECT_LT(result.idle_rules, rules->size() / 20);
 }
 
+TEST(Soundness, RulesThatApplySeldomGetGraphsOfTheirOwn) {
+  const auto rules = rules::RuleSet::parse(
+      "rule often ?y = (relu (relu ?x)) => ?y = (relu ?x)\n"
+      "rule seldom ?y = (add ?x ?z) when rank(?x) == 4 and dim(?x, 0) == 7 and dim(?x, 3) == 5"
+      " and shape(?z) == shape(?x) => ?y = (sub ?x (neg ?z))\n",
+      "t");
+  SoundnessOptions options;
+  options.applications = 100;
+  options.least = 50;
+  const auto result = check_soundness(rules, options);
+  EXPECT_GE(result.by_rule[0], 50);
+  EXPECT_GE(result.by_rule[1], 50);
+}
+
 TEST(Soundness, FindsAFalseRule) {
   const auto rules = rules::RuleSet::parse(
       "rule sound\n ?y = (relu (relu ?x))\n => ?y = (relu ?x)\n"

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/exec/equivalence.h"
 #include "core/graph/text.h"
+#include "core/rulegen/check/wild_instance.h"
 #include "core/rules/instance.h"
 #include "core/rules/rules.h"
 
@@ -43,15 +44,33 @@ inline std::string violation_of(const RuleSet& rules, const Match& match, const 
   return {};
 }
 
-// Random instances of one rule, in double precision, until `wanted` rewrites were compared, one violates the contract,
-// or `max_attempts` are used up.
-inline Outcome check_rule(const RuleSet& rules, int rule, int wanted, int max_attempts, uint64_t seed = 1) {
+// Places to compare and graphs to draw for one rule.
+struct Effort {
+  int instances = 1;
+  int attempts = 1;       // graphs of core/rules/instance.h
+  int wild_attempts = 0;  // where those do not suffice: floating-point ones of core/rulegen/check/wild_instance.h
+};
+
+// Of another type, or with extents of zero, kernels have no say.
+inline bool runs_in_double(const graph::Graph& graph) {
+  for (const graph::NodeId id : graph.order()) {
+    for (const auto& type : graph.node(id).info->outputs) {
+      if (type.dtype != ops::DType::f32 && type.dtype != ops::DType::i64) return false;
+      if (type.elements() == 0) return false;
+    }
+  }
+  return true;
+}
+
+// Random instances of one rule, in double precision, until enough rewrites were compared, one violates the contract,
+// or the attempts are used up.
+inline Outcome check_rule(const RuleSet& rules, int rule, const Effort& effort, uint64_t seed = 1) {
   Outcome outcome;
   Rng rng({seed, static_cast<uint64_t>(rule)});
-  while (outcome.instances < wanted && outcome.attempts < max_attempts) {
-    ++outcome.attempts;
-    const auto graph = random_instance(rules.rule(rule), rng);
-    if (!graph) continue;
+  while (outcome.instances < effort.instances && outcome.attempts < effort.attempts + effort.wild_attempts) {
+    const bool wild = outcome.attempts++ >= effort.attempts;
+    const auto graph = wild ? rulegen::wild_instance(rules.rule(rule), rng) : random_instance(rules.rule(rule), rng);
+    if (!graph || (wild && !runs_in_double(*graph))) continue;
     for (const Match& match : find_matches(rules, rule, *graph)) {
       outcome.violation = violation_of(rules, match, *graph, true, 1e-6, &outcome.worst_error);
       if (!outcome.violation.empty()) {

@@ -26,17 +26,32 @@ class Tester {
     // A rule whose conditions chance never meets must not hold the others up.
     const int64_t most_graphs = 50 * options_.applications + 1000 * rules_->size();
     for (int64_t k = 0; k < most_graphs && result_.applications < options_.applications; ++k) {
-      Rng rng({options_.seed, static_cast<uint64_t>(k)});
-      wild_ = options_.wild && k / rules_->size() % 2 == 1;
-      graph_for(static_cast<int>(k % rules_->size()), rng);
-      if (options_.go_on && !options_.go_on(result_.applications)) break;
+      if (!one_graph(static_cast<int>(k % rules_->size()), k, k / rules_->size() % 2 == 1)) break;
     }
+    for (int rule = 0; rule < rules_->size(); ++rule) {
+      const int64_t& held = result_.by_rule[static_cast<size_t>(rule)];
+      for (int64_t k = 0; held < options_.least && k < kGraphsOfSeldomRules; ++k) {
+        if (!one_graph(rule, most_graphs + k * rules_->size() + rule, k % 2 == 0)) return finish();
+      }
+    }
+    return finish();
+  }
+
+ private:
+  // False where the caller wants no more.
+  bool one_graph(int rule, int64_t number, bool wild) {
+    Rng rng({options_.seed, static_cast<uint64_t>(number)});
+    wild_ = options_.wild && wild;
+    graph_for(rule, rng);
+    return !options_.go_on || options_.go_on(result_.applications);
+  }
+
+  SoundnessResult finish() {
     result_.seldom_rules = static_cast<int>(std::ranges::count_if(result_.by_rule, [](int64_t n) { return n < 100; }));
     result_.idle_rules = static_cast<int>(std::ranges::count(result_.by_rule, 0));
     return std::move(result_);
   }
 
- private:
   void graph_for(int rule, Rng& rng) {
     std::optional<graph::Graph> start;
     std::vector<rules::Match> matches;

@@ -11,14 +11,17 @@ namespace rlgo::rulegen {
 
 struct SoundnessOptions {
   int64_t applications = 20'000;
-  int seeds = 2;  // evaluations of each pair, the second with 90 % negative numbers
-  int walk = 3;   // rewrites by any rule that follow the one a graph was made for
+  int64_t least = 0;  // of each rule: those that had fewer get graphs of their own, at most kGraphsOfSeldomRules
+  int seeds = 2;      // evaluations of each pair, the second with 90 % negative numbers
+  int walk = 3;       // rewrites by any rule that follow the one a graph was made for
   uint64_t seed = 1;
   bool wild = true;  // every other graph from wild_instance.h, which knows nothing of what rules are proved for
   // Called with each pair that was compared and found equal; for checks elsewhere.
   std::function<void(int rule, const graph::Graph& before, const graph::Graph& after)> pair = {};
   std::function<bool(int64_t done)> go_on = {};  // asked after every graph
 };
+
+constexpr int kGraphsOfSeldomRules = 2'000;
 
 struct SoundnessResult {
   int64_t applications = 0;      // compared

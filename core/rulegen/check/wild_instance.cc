@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <tuple>
 
+#include "core/graph/editor.h"
+#include "core/rulegen/check/wild_choice.h"
+#include "core/rulegen/check/wild_wishes.h"
 #include "core/rules/instance_parts.h"
 
 namespace rlgo::rulegen {
@@ -15,345 +15,264 @@ namespace {
 
 using graph::Value;
 using ops::Attr;
-using ops::AttrValue;
 using ops::DType;
-using ops::Ints;
 using ops::Op;
 using ops::Shape;
 using ops::TensorType;
 using rules::LeftNode;
 using rules::Operand;
 
-constexpr int kDraws = 40;  // of one node
-constexpr int kMaxRank = 6;
+constexpr int kDraws = 40;    // of one node at one place of the search
+constexpr int kWaysOn = 6;    // of those that fit, so many are gone on from
+constexpr int kBudget = 600;  // draws for one graph
+
+// An output of a left node, or a leaf.
+struct Source {
+  int leaf = -1, node = -1;
+  int32_t port = 0;
+};
+// What a variable or a number of the rule stands for where no other value of the graph does.
+struct Leaf {
+  TensorType type;
+  std::optional<double> number;  // a fill of this
+  bool constant = false;         // conditions ask for a constant
+};
+struct Placed {
+  ops::Attrs attrs;
+  std::vector<Source> operands;
+  ops::Types outputs;
+};
 
 class WildMaker {
  public:
-  WildMaker(const rules::CompiledRule& rule, Rng& rng) : rule_(rule), rng_(rng), editor_("wild") {
+  WildMaker(const rules::CompiledRule& rule, Rng& rng) : rule_(rule), rng_(rng), choose_(rule, rng), wishes_(rule) {
     for (const auto& guard : rule.guards) asked_.look(guard.expr);
-    constexpr std::array<DType, 7> kTypes{DType::f64, DType::f16, DType::i64,    DType::i32,
-                                          DType::u8,  DType::i8,  DType::boolean};
-    type_ = percent(70) ? DType::f32 : kTypes[rng_.below(kTypes.size())];
-    for (int64_t k = between(1, 3); k > 0; --k) extents_.push_back(percent(4) ? 0 : between(1, 5));
+    order_nodes();
   }
 
   std::optional<graph::Graph> run() {
-    nodes_.assign(rule_.left.size(), graph::kNoNode);
-    for (size_t k = 0; k < rule_.left.size(); ++k) {
-      if (!make(k)) return std::nullopt;
-    }
-    int number = 0;
-    for (size_t k = 0; k < rule_.left.size(); ++k) {
-      if (!rule_.left[k].replaced && !percent(15)) continue;
-      const auto ports = static_cast<int32_t>(editor_.node(nodes_[k]).info->outputs.size());
-      for (int32_t p = 0; p < ports; ++p) editor_.add_output("out" + std::to_string(number++), {nodes_[k], p});
-    }
-    return editor_.finish();
+    State state;
+    state.nodes.resize(rule_.left.size());
+    if (!place(0, state)) return std::nullopt;
+    return build(state);
   }
 
  private:
   using Key = std::tuple<int, int32_t, int>;  // operand kind, index, element
-  struct Input {
-    std::optional<Value> value;  // there already
-    Key key;                     // else: of this variable, to be made
-    TensorType type;
+  // The left side as far as it is placed: types alone, so that a choice which led nowhere can be taken back.
+  struct State {
+    std::vector<std::optional<Placed>> nodes;  // by left node
+    std::vector<Leaf> leaves;
+    std::map<Key, Source> bound;
+    std::map<int32_t, int> lengths;  // of sequences
+    rules::BoundAttributes attributes;
   };
 
-  int64_t between(int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(rng_.below(static_cast<uint64_t>(most - least + 1)));
-  }
-  bool percent(uint64_t chance) { return rng_.below(100) < chance; }
-  int64_t extent() { return extents_[rng_.below(extents_.size())]; }
-  Shape shape(int64_t rank) {
-    Shape made;
-    for (int64_t d = 0; d < rank; ++d) made.push_back(extent());
-    return made;
+  void order_nodes() {
+    std::vector<bool> seen(rule_.left.size(), false);
+    const auto visit = [&](const auto& self, size_t k) -> void {
+      if (seen[k]) return;
+      seen[k] = true;
+      for (const auto& operand : rule_.left[k].operands) {
+        if (operand.kind == Operand::Kind::left) self(self, static_cast<size_t>(operand.index));
+      }
+      order_.push_back(k);
+    };
+    for (size_t k = 0; k < rule_.left.size(); ++k) visit(visit, k);
   }
 
-  bool make(size_t index) {
-    if (nodes_[index] != graph::kNoNode) return true;
-    const LeftNode& left = rule_.left[index];
-    for (const auto& operand : left.operands) {
-      if (operand.kind == Operand::Kind::left && !make(static_cast<size_t>(operand.index))) return false;
-    }
-    for (int draw = 0; draw < kDraws; ++draw) {
-      if (draw_node(index)) return true;
+  // Depth first: where the nodes behind a draw fit nowhere, the node is drawn again.
+  bool place(size_t at, State& state) {
+    if (at == order_.size()) return true;
+    for (int draw = 0, ways = 0; draw < kDraws && ways < kWaysOn; ++draw) {
+      if (budget_-- <= 0) return false;
+      State next = state;
+      if (!draw_node(order_[at], next)) continue;
+      ++ways;
+      if (place(at + 1, next)) {
+        state = std::move(next);
+        return true;
+      }
     }
     return false;
   }
 
-  bool draw_node(size_t index) {
+  bool draw_node(size_t index, State& state) {
     const LeftNode& left = rule_.left[index];
-    std::vector<Input> inputs;
-    if (!operands(left, inputs)) return false;
-    ops::Attrs attrs;
-    attributes_.give(left, attrs);
+    Placed placed;
+    if (!operands(left, state, placed.operands)) return false;
+    state.attributes.give(left, placed.attrs);
     std::vector<TensorType> types;
-    for (const auto& input : inputs) types.push_back(input.type);
+    for (const auto& source : placed.operands) types.push_back(type_of(state, source));
     for (const auto& spec : ops::spec(left.op).attrs) {
-      if (!attrs.find(spec.key)) attrs.set(spec.key, attribute(left, spec, types, attrs));
+      if (!placed.attrs.find(spec.key)) placed.attrs.set(spec.key, choose_.attribute(left, spec, types, placed.attrs));
     }
-    if (!ops::infer(left.op, types, attrs)) return false;
-    std::vector<Value> values;
-    std::map<Key, Value> fresh;
-    for (const auto& input : inputs) {
-      if (input.value) {
-        values.push_back(*input.value);
-        continue;
-      }
-      const auto [place, is_new] = fresh.try_emplace(input.key);
-      if (is_new) place->second = variable(input.key, input.type);
-      if (editor_.type(place->second) != input.type) return false;
-      values.push_back(place->second);
-    }
-    auto bound = attributes_;
-    bound.bind(left, attrs);
-    const auto id = editor_.try_add(left.op, values, attrs);
-    if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
-    attributes_ = std::move(bound);
-    tensors_.insert(fresh.begin(), fresh.end());
-    nodes_[index] = *id;
+    state.attributes.bind(left, placed.attrs);
+    auto outputs = ops::infer(left.op, types, placed.attrs);
+    if (!outputs) return false;
+    placed.outputs = std::move(*outputs);
+    state.nodes[index] = std::move(placed);
     return true;
   }
 
-  bool operands(const LeftNode& left, std::vector<Input>& inputs) {
+  static const TensorType& type_of(const State& state, const Source& source) {
+    if (source.leaf >= 0) return state.leaves[static_cast<size_t>(source.leaf)].type;
+    return state.nodes[static_cast<size_t>(source.node)]->outputs[static_cast<size_t>(source.port)];
+  }
+
+  bool operands(const LeftNode& left, State& state, std::vector<Source>& sources) {
     for (const auto& operand : left.operands) {
       if (operand.kind == Operand::Kind::left) {
-        const auto& outputs = editor_.node(nodes_[static_cast<size_t>(operand.index)]).info->outputs;
-        const auto count = static_cast<int32_t>(outputs.size());
+        const auto count = static_cast<int32_t>(state.nodes[static_cast<size_t>(operand.index)]->outputs.size());
         if (!operand.spread && operand.port >= count) return false;
         for (int32_t p = operand.spread ? 0 : operand.port; p < (operand.spread ? count : operand.port + 1); ++p)
-          inputs.push_back({Value{nodes_[static_cast<size_t>(operand.index)], p}, {}, outputs[static_cast<size_t>(p)]});
+          sources.push_back({-1, operand.index, p});
       } else if (operand.kind == Operand::Kind::sequence) {
-        const auto [held, is_new] = lengths_.try_emplace(operand.index, static_cast<int>(between(0, 5)));
-        for (int k = 0; k < held->second; ++k) variable_input(left, operand, k, inputs);
+        const auto [held, is_new] =
+            state.lengths.try_emplace(operand.index, static_cast<int>(choose_.between(0, choose_.percent(60) ? 1 : 5)));
+        for (int k = 0; k < held->second; ++k) sources.push_back(variable(left, operand, k, state, sources));
       } else {
-        variable_input(left, operand, 0, inputs);
+        sources.push_back(variable(left, operand, 0, state, sources));
       }
     }
     return true;
   }
 
-  void variable_input(const LeftNode& left, const Operand& operand, int element, std::vector<Input>& inputs) {
+  // What the variable stands for, chosen at its first use.
+  Source variable(const LeftNode& left, const Operand& operand, int element, State& state,
+                  const std::vector<Source>& before) {
     const Key key{static_cast<int>(operand.kind), operand.index, element};
-    if (const auto held = tensors_.find(key); held != tensors_.end()) {
-      inputs.push_back({held->second, key, editor_.type(held->second)});
-      return;
-    }
+    if (const auto held = state.bound.find(key); held != state.bound.end()) return held->second;
     if (operand.kind == Operand::Kind::scalar) {
       const auto& number = rule_.scalars[static_cast<size_t>(operand.index)];
-      const double value =
-          number.kind == rules::Expr::Kind::integer ? static_cast<double>(number.integer) : number.real;
-      inputs.push_back({constant(value), key, {}});
-      inputs.back().type = editor_.type(*inputs.back().value);
-      return;
+      return add_leaf(state, constant(number.kind == rules::Expr::Kind::integer ? static_cast<double>(number.integer)
+                                                                                : number.real));
     }
-    const bool valued = operand.kind == Operand::Kind::tensor && (asked_.value >> operand.index & 1u) != 0;
-    if (valued && percent(80)) {
-      std::vector<double> numbers = asked_.numbers;
-      numbers.insert(numbers.end(), {0, 1, 2, -0.5, -3});
-      const Value made = constant(numbers[rng_.below(numbers.size())]);
-      tensors_[key] = made;
-      inputs.push_back({made, key, editor_.type(made)});
-      return;
+    const bool tensor = operand.kind == Operand::Kind::tensor;
+    Leaf leaf;
+    leaf.constant = tensor && (asked_.constant >> operand.index & 1u) != 0;
+    const bool valued = tensor && (asked_.value >> operand.index & 1u) != 0 && choose_.percent(80);
+    // Two variables may be one value, and a variable may be what another node of the left side computes.
+    if (!leaf.constant && !valued && choose_.percent(8)) {
+      if (const auto other = any_value(state)) return state.bound[key] = *other;
     }
-    const bool index = left.op == Op::gather && inputs.size() == 1;
-    inputs.push_back({std::nullopt, key, TensorType(index ? DType::i64 : type_, wild_shape(left.op, inputs))});
+    std::vector<TensorType> types;
+    for (const auto& source : before) types.push_back(type_of(state, source));
+    const bool kernel = left.op == Op::conv2d && types.size() == 1;
+    if (valued && !kernel) {
+      leaf = constant(any_number());
+    } else {
+      const bool index = left.op == Op::gather && types.size() == 1;
+      leaf.type = TensorType(index ? DType::i64 : choose_.type(), choose_.operand(left.op, types, shapes(state)));
+    }
+    if (tensor && choose_.percent(80)) wishes_.grant(operand.index, leaf.type.shape, known_shapes(state));
+    if (valued && kernel) {
+      const auto window = static_cast<double>(std::max<int64_t>(1, leaf.type.elements()));
+      const double channels = leaf.type.rank() == 4 ? static_cast<double>(leaf.type.shape[0] * leaf.type.shape[1]) : 1;
+      leaf.number = choose_.percent(70) ? std::max(1.0, channels) / window : any_number();
+    }
+    return state.bound[key] = add_leaf(state, std::move(leaf));
   }
 
-  Value constant(double value) {
-    const Ints one(percent(60) ? 0 : static_cast<size_t>(between(1, 3)), percent(90) ? 1 : extent());
-    return editor_.op(Op::fill, {},
-                      {{Attr::shape, one}, {Attr::to, std::string(ops::name(type_))}, {Attr::value, value}});
+  double any_number() {
+    std::vector<double> numbers = asked_.numbers;
+    numbers.insert(numbers.end(), {0, 1, 2, -0.5, -3});
+    return numbers[rng_.below(numbers.size())];
   }
 
-  // Related to the operands before it, as often as not.
-  Shape wild_shape(Op op, const std::vector<Input>& before) {
-    const bool images = op == Op::conv2d || op == Op::conv_transpose || op == Op::max_pool || op == Op::avg_pool ||
-                        op == Op::global_avg_pool || op == Op::resize;
-    if (before.empty()) {
-      if (images) return {between(1, 2), between(1, 3) * between(1, 2), between(1, 7), between(1, 7)};
-      return shape(between(0, kMaxRank));
-    }
-    const Shape& x = before[0].type.shape;
-    if (images) return kernel_shape(op, before);
-    if (op == Op::batch_norm && x.size() > 1) return {x[1]};
-    if (op == Op::layer_norm && !x.empty()) return {x.back()};
-    if (op == Op::matmul && x.size() >= 2 && percent(85)) {
-      Shape made = percent(50) ? Shape{0, 0} : x;
-      made[made.size() - 2] = x.back();
-      made[made.size() - 1] = extent();
-      return made;
-    }
-    if (percent(45)) return x;
-    Shape part = x;
-    while (!part.empty() && percent(30)) part.erase(part.begin());
-    for (auto& e : part) {
-      if (percent(30)) e = percent(50) ? 1 : extent();
-    }
-    return percent(10) ? shape(between(0, kMaxRank)) : part;
+  static WildWishes::Known known_shapes(const State& state) {
+    return [&state](int tensor) -> const Shape* {
+      const auto held = state.bound.find(Key{static_cast<int>(Operand::Kind::tensor), tensor, 0});
+      return held == state.bound.end() ? nullptr : &type_of(state, held->second).shape;
+    };
   }
 
-  Shape kernel_shape(Op op, const std::vector<Input>& before) {
-    const Shape& x = before[0].type.shape;
-    if (x.size() != 4) return shape(4);
-    if (before.size() == 2) {
-      const Shape& w = before[1].type.shape;
-      return {w.size() == 4 ? w[op == Op::conv2d ? 0 : 1] * between(1, 2) : extent()};
+  static Source add_leaf(State& state, Leaf leaf) {
+    state.leaves.push_back(std::move(leaf));
+    return {static_cast<int>(state.leaves.size()) - 1, -1, 0};
+  }
+
+  Leaf constant(double value) {
+    const ops::Ints one(choose_.percent(60) ? 0 : static_cast<size_t>(choose_.between(1, 3)),
+                        choose_.percent(90) ? 1 : choose_.extent());
+    return {TensorType(choose_.type(), Shape(std::span<const int64_t>(one))), value, true};
+  }
+
+  static std::vector<Shape> shapes(const State& state) {
+    std::vector<Shape> all;
+    for (const auto& leaf : state.leaves) all.push_back(leaf.type.shape);
+    for (const auto& node : state.nodes) {
+      if (node && !node->outputs.empty()) all.push_back(node->outputs[0].shape);
     }
-    const int64_t height = between(1, 4), width = percent(60) ? height : between(1, 4);
-    if (op == Op::conv_transpose) return {x[1], extent(), height, width};
-    const int64_t groups = percent(60) ? 1 : std::max<int64_t>(1, x[1] / between(1, 2));
-    return {groups * between(1, 3), std::max<int64_t>(1, x[1] / groups), height, width};
+    return all;
   }
 
-  AttrValue attribute(const LeftNode& left, const ops::AttrSpec& spec, const std::vector<TensorType>& types,
-                      const ops::Attrs& attrs) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr std::array<double, 12> kNumbers{0, 0.1, 0.5, 1, 2, 3, 6, -0.5, -1, -2, 1e-5, kInfinity};
-    if (std::holds_alternative<double>(spec.fallback)) {
-      if (percent(20)) return spec.fallback;
-      if (spec.key == Attr::min && percent(20)) return -kInfinity;
-      if (spec.key == Attr::eps) return std::array{0.0, 1e-5, 1e-3, 0.5}[rng_.below(4)];
-      return kNumbers[rng_.below(kNumbers.size())];
+  std::optional<Source> any_value(const State& state) {
+    std::vector<Source> all;
+    for (size_t k = 0; k < state.leaves.size(); ++k) {
+      if (!state.leaves[k].number) all.push_back({static_cast<int>(k), -1, 0});
     }
-    if (std::holds_alternative<std::string>(spec.fallback)) return word(spec);
-    if (std::holds_alternative<int64_t>(spec.fallback)) {
-      if (spec.key == Attr::axis && !types.empty())
-        return between(0, std::max<int64_t>(static_cast<int64_t>(types[0].shape.size()) - 1, 0));
-      return spec.key == Attr::group ? (percent(60) ? 1 : between(1, 4)) : between(0, 1);
+    for (size_t k = 0; k < state.nodes.size(); ++k) {
+      if (state.nodes[k]) all.push_back({-1, static_cast<int>(k), 0});
     }
-    return list(left, spec.key, types.empty() ? Shape() : types[0].shape, types, attrs);
+    if (all.empty()) return std::nullopt;
+    return all[rng_.below(all.size())];
   }
 
-  AttrValue word(const ops::AttrSpec& spec) {
-    constexpr std::array<const char*, 6> kActs{"none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
-    constexpr std::array<const char*, 6> kTypes{"f32", "f64", "f16", "i64", "i32", "bool"};
-    if (spec.key == Attr::act) return std::string(kActs[rng_.below(kActs.size())]);
-    if (spec.key == Attr::approximate) return std::string(percent(50) ? "none" : "tanh");
-    if (spec.key == Attr::to) return std::string(percent(50) ? ops::name(type_) : kTypes[rng_.below(kTypes.size())]);
-    if (spec.key == Attr::mode) return std::string("nearest");
-    if (spec.key == Attr::coordinates) return std::string(percent(50) ? "asymmetric" : "half_pixel");
-    if (spec.key == Attr::rounding) return std::string(percent(50) ? "floor" : "round_prefer_floor");
-    return spec.fallback;
-  }
-
-  Ints drawn(size_t count, int64_t least, int64_t most, uint64_t plain) {
-    Ints made(count, least);
-    if (percent(plain)) return made;
-    for (auto& item : made) item = between(least, most);
-    return made;
-  }
-
-  AttrValue list(const LeftNode& left, Attr key, const Shape& x, const std::vector<TensorType>& types,
-                 const ops::Attrs& attrs) {
-    const auto rank = static_cast<int64_t>(x.size());
-    switch (key) {
-      case Attr::strides:
-      case Attr::dilations:
-        return drawn(2, 1, 3, 50);
-      case Attr::kernel:
-        return drawn(2, 1, 4, 15);
-      case Attr::output_padding:
-        return drawn(2, 0, 2, 50);
-      case Attr::pads: {
-        if (left.op == Op::pad) return drawn(2 * x.size(), 0, 2, 30);
-        Ints same(4, 0);
-        for (size_t d = 0; d < 2 && types.size() > 1 && types[1].shape.size() == 4; ++d)
-          same[d] = same[d + 2] = (types[1].shape[2 + d] - 1) / 2;
-        return percent(30) ? same : drawn(4, 0, 3, 30);
+  std::optional<graph::Graph> build(const State& state) {
+    graph::Editor editor("wild");
+    std::vector<Value> leaves;
+    for (const auto& leaf : state.leaves) leaves.push_back(leaf_value(editor, leaf, leaves.size()));
+    std::vector<graph::NodeId> ids(rule_.left.size(), graph::kNoNode);
+    for (const size_t k : order_) {
+      std::vector<Value> values;
+      for (const auto& source : state.nodes[k]->operands) {
+        values.push_back(source.leaf >= 0 ? leaves[static_cast<size_t>(source.leaf)]
+                                          : Value{ids[static_cast<size_t>(source.node)], source.port});
       }
-      case Attr::perm: {
-        Ints perm(x.size());
-        std::iota(perm.begin(), perm.end(), 0);
-        for (size_t k = perm.size(); k > 1; --k) std::swap(perm[k - 1], perm[rng_.below(k)]);
-        return perm;
-      }
-      case Attr::shape:
-        return left.op == Op::fill ? Ints(drawn(static_cast<size_t>(between(0, 4)), 1, 3, 20)) : reshaped(x);
-      case Attr::axes: {
-        Ints axes;
-        for (int64_t d = 0; d < rank; ++d) {
-          if (percent(40)) axes.push_back(d);
-        }
-        return axes;
-      }
-      case Attr::sizes:
-        return sizes(left, x, attrs);
-      default:
-        return bounds(key, x, attrs);
+      const auto id = editor.try_add(rule_.left[k].op, values, state.nodes[k]->attrs);
+      if (!id || std::ranges::find(ids, *id) != ids.end()) return std::nullopt;
+      ids[k] = *id;
     }
+    int number = 0;
+    for (const size_t k : order_) {
+      if (!rule_.left[k].replaced && !choose_.percent(15)) continue;
+      const auto ports = static_cast<int32_t>(editor.node(ids[k]).info->outputs.size());
+      for (int32_t p = 0; p < ports; ++p)
+        editor.add_output("out" + std::to_string(number++), passed_on(editor, {ids[k], p}, 20));
+    }
+    return editor.finish();
   }
 
-  Ints sizes(const LeftNode& left, const Shape& x, const ops::Attrs& attrs) {
-    const int64_t axis = attrs.find(Attr::axis) ? attrs.i(Attr::axis) : 0;
-    int64_t rest = axis < static_cast<int64_t>(x.size()) ? x[static_cast<size_t>(axis)] : 1;
-    const auto test = std::ranges::find(left.tests, Attr::sizes, &rules::AttrTest::key);
-    const bool fixed = test != left.tests.end() && test->is_list;
-    Ints made;
-    for (int64_t k = fixed ? static_cast<int64_t>(test->items.size()) : between(1, 5); k > 1; --k) {
-      made.push_back(rest > 0 ? between(percent(10) ? 0 : 1, rest) : 0);
-      rest -= made.back();
+  Value leaf_value(graph::Editor& editor, const Leaf& leaf, size_t number) {
+    if (leaf.number) {
+      return editor.op(Op::fill, {},
+                       {{Attr::shape, ops::Ints(leaf.type.shape.begin(), leaf.type.shape.end())},
+                        {Attr::to, std::string(ops::name(leaf.type.dtype))},
+                        {Attr::value, *leaf.number}});
     }
-    made.push_back(rest);
-    return made;
+    const std::string name = "v" + std::to_string(number);
+    if (leaf.type.dtype == DType::f32 && choose_.percent(leaf.constant ? 90 : 30))
+      return editor.add_weight(name, graph::Blob::seeded(leaf.type, rng_.next(), 0.7, 0.2, false));
+    const Value input = editor.add_input(name, leaf.type);
+    return leaf.constant ? input : passed_on(editor, input, 15);
   }
 
-  // Factors in another grouping; some items left open.
-  Ints reshaped(const Shape& x) {
-    Ints to(x.begin(), x.end());
-    for (int round = 0; round < 3 && percent(70); ++round) {
-      const size_t at = to.empty() ? 0 : rng_.below(to.size());
-      if (percent(30)) to.insert(to.begin() + static_cast<ptrdiff_t>(at), 1);
-      if (to.size() >= 2 && at + 1 < to.size() && percent(60)) {
-        to[at] *= to[at + 1];
-        to.erase(to.begin() + static_cast<ptrdiff_t>(at) + 1);
-      } else if (!to.empty() && to[at] % 2 == 0 && to[at] > 0) {
-        to[at] /= 2;
-        to.insert(to.begin() + static_cast<ptrdiff_t>(at), 2);
-      }
-    }
-    if (to.empty() || !percent(35)) return to;
-    to[rng_.below(to.size())] = -1;
-    for (size_t k = 0; k < to.size() && k < x.size(); ++k) {
-      if (to[k] == x[k] && percent(30)) to[k] = -2;
-    }
-    return to;
-  }
-
-  Ints bounds(Attr key, const Shape& x, const ops::Attrs& attrs) {
-    Ints made;
-    const auto* axes = attrs.find(Attr::axes);
-    if (!axes) return made;
-    for (const int64_t axis : std::get<Ints>(*axes)) {
-      const int64_t most = axis >= 0 && axis < static_cast<int64_t>(x.size()) ? x[static_cast<size_t>(axis)] : 1;
-      if (key == Attr::steps) made.push_back(percent(70) ? 1 : between(1, 3));
-      if (key == Attr::starts) made.push_back(percent(50) ? 0 : between(0, most));
-      if (key == Attr::ends) made.push_back(percent(50) ? most : between(0, most));
-    }
-    return made;
-  }
-
-  Value variable(const Key& key, const TensorType& type) {
-    const std::string name = "v" + std::to_string(count_++);
-    const bool constant =
-        std::get<0>(key) == static_cast<int>(Operand::Kind::tensor) && (asked_.constant >> std::get<1>(key) & 1u) != 0;
-    if (type.dtype == DType::f32 && percent(constant ? 90 : 30))
-      return editor_.add_weight(name, graph::Blob::seeded(type, rng_.next(), 0.7, 0.2, false));
-    return editor_.add_input(name, type);
+  // Something around the left side: now and then an operator behind the value.
+  Value passed_on(graph::Editor& editor, Value value, uint64_t chance) {
+    constexpr std::array<Op, 3> kOperators{Op::relu, Op::neg, Op::abs};
+    if (!choose_.percent(chance)) return value;
+    const auto id = editor.try_add(kOperators[rng_.below(kOperators.size())], std::array{value}, {});
+    return id ? Value{*id, 0} : value;
   }
 
   const rules::CompiledRule& rule_;
   Rng& rng_;
-  graph::Editor editor_;
+  WildChooser choose_;
+  WildWishes wishes_;
   rules::Asked asked_;
-  DType type_ = DType::f32;
-  std::vector<int64_t> extents_;
-  std::vector<graph::NodeId> nodes_;
-  std::map<Key, Value> tensors_;
-  std::map<int32_t, int> lengths_;
-  rules::BoundAttributes attributes_;
-  int count_ = 0;
+  std::vector<size_t> order_;  // of left nodes: operands first
+  int budget_ = kBudget;
 };
 
 }  // namespace

@@ -38,6 +38,13 @@ TEST(RuleCompiler, ArityAndAttributes) {
   EXPECT_THAT(error_of("?y = (relu ?x) => ?y = (gelu ?x ..?A)"), HasSubstr("..?A is not bound"));
 }
 
+TEST(RuleCompiler, AttributesKeepToTheirKind) {
+  EXPECT_THAT(error_of("?y = (softmax ?x axis=[?a, ?b]) => ?y = ?x"), HasSubstr("'axis' of softmax is no list"));
+  EXPECT_THAT(error_of("?y = (softmax (transpose ?x perm=?k) axis=?k) => ?y = ?x"),
+              HasSubstr("?k stands for attributes of different kinds"));
+  EXPECT_THAT(error_of("?y = (softmax (transpose ?x perm=[?k, ?l]) axis=?k) => ?y = ?x"), HasSubstr("no error"));
+}
+
 TEST(RuleCompiler, Names) {
   EXPECT_THAT(error_of("?y = (relu ?x) => ?y = (relu ?z)"), HasSubstr("?z is not bound"));
   EXPECT_THAT(error_of("?y = (relu ?x) => ?z = ?x"), HasSubstr("replaces no node"));
