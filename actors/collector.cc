@@ -1,3 +1,5 @@
+// One object for real and dreamed episodes: what may be learned from is decided at one place. An episode that throws is
+// given up alone, with (seed, rank, episode) to run it again; the other environments step on.
 #include "actors/collector.h"
 
 #include <algorithm>

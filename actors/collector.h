@@ -26,13 +26,13 @@ struct LostEpisode {
 class AnySink {
  public:
   virtual ~AnySink() = default;
-  virtual void on_lost(const LostEpisode& episode) = 0;
+  virtual void on_lost(const LostEpisode& episode) = 0;  // an episode that an exception ended
 };
-class Sink : public AnySink {
+class Sink : public AnySink {  // gets finished episodes, in full
  public:
-  virtual void on_trajectory(mdp::Trajectory trajectory) = 0;
+  virtual void on_trajectory(mdp::Trajectory trajectory) = 0;  // a finished episode
 };
-class CodedSink : public AnySink {
+class CodedSink : public AnySink {  // gets them coded
  public:
   virtual void on_trajectory(mdp::CodedTrajectory trajectory) = 0;
 };
@@ -60,7 +60,7 @@ struct CollectorStats {
 // Names an episode to its environment, mixed from all three.
 uint64_t episode_key(uint64_t seed, int32_t rank, int64_t episode);
 
-class Collector {
+class Collector {  // plays episodes side by side
  public:
   // All three must outlive it.
   Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options);
@@ -70,7 +70,7 @@ class Collector {
   // Finished episodes go to the sink. Returns the number of steps; 0 where nothing runs and nothing may start.
   int round(const std::function<bool()>& may_start);
 
-  int running() const;
+  int running() const;  // episodes in work
   // Steps of the running episodes with numbers from `first_episode` on, each counted as at_least where it has fewer.
   int64_t running_steps(int64_t first_episode = 0, int64_t at_least = 0) const;
   // Number of the next episode.

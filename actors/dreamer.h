@@ -32,7 +32,7 @@ struct Dreamer {
   bool act_at_random = true;  // the controller knows nothing yet: uniform over legal actions, no latents are worked out
   bool may_dream = false;     // the world model is good enough to learn from
 
-  std::string pack() const;
+  std::string pack() const;  // all of it as bytes, for weights messages
   // Throws Error, and leaves the networks as they were, where the bytes come from another dreamer.
   void unpack(std::string_view bytes);
 };

@@ -22,7 +22,7 @@ struct EvaluationOptions {
 // Mean, sample standard deviation (0 for fewer than two values), extremes.
 struct Spread {
   double mean = 0, deviation = 0, min = 0, max = 0;
-  static Spread of(const std::vector<double>& values);
+  static Spread of(const std::vector<double>& values);  // mean, deviation and extremes
 };
 
 struct EvaluationReport {

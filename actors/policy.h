@@ -20,7 +20,7 @@ struct Decision {
   float value_location = 0;
 };
 
-class Policy {
+class Policy {  // chooses actions
  public:
   virtual ~Policy() = default;
   // One decision per observation, each legal. rngs[i] is the stream of observation i's episode; a decision draws a

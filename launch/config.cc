@@ -9,16 +9,30 @@
 
 namespace rlgo::launch {
 
+void declare_rules(OptionSink& o, std::vector<std::string>& rules, const std::string& by_default) {
+  o.texts("rules", rules,
+          "files, sets, tags or names of rules, separated by commas, -WORD takes away (docs/rules.md); none means " +
+              by_default);
+}
+
+void declare(OptionSink& o, CostOptions& cost) {
+  o.choice("cost", cost.kind, kCostKinds, "costs of operators: timed under the target, or a roofline formula");
+}
+
+void declare_details(OptionSink& o, CostOptions& cost) {
+  o.text("cost.profile", cost.profile,
+         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file "
+         "(docs/costs.md)");
+  declare(o, cost.timing);
+  optimise::declare_details(o, cost.target);
+}
+
 void declare_problem(Options& o, RunConfig& c) {
   o.heading("Main");
   optimise::declare(o, c.model);
-  o.texts("rules", c.rules,
-          "files, sets, tags or names of rules, separated by commas, -WORD takes away (docs/rules.md); none means the "
-          "proved rules of configs/rules");
-  o.choice("cost", c.cost.kind, kCostKinds, "costs of operators: timed on this machine, or a roofline formula");
-  o.text("target", c.cost.target.runtime,
-         "runtime that will serve the model: libtorch, onnxruntime, openvino, or the command of a measurer "
-         "(docs/measurers.md); measured costs and times are its");
+  declare_rules(o, c.rules, "the proved rules of configs/rules");
+  declare(o, c.cost);
+  optimise::declare(o, c.cost.target);
   o.choice("device", c.device, {"auto", "cpu", "cuda"},
            "where networks train and operators are timed; auto takes a GPU where there is one");
   o.integer("seed", c.seed, 0, kNoLimit, "names all random streams");
@@ -28,13 +42,8 @@ void declare_details(OptionSink& o, RunConfig& c) {
   zoo::declare(o, c.model.zoo);
   onnx_io::declare(o, c.model.limits);
   o.heading("Costs");
-  o.text("cost.profile", c.cost.profile,
-         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file "
-         "(docs/costs.md)");
+  declare_details(o, c.cost);
   o.text("cost.table", c.cost.table, "table of measured costs to start from (costs.tsv of an earlier run)");
-  declare(o, c.cost.timing);
-  o.text("target.python", c.cost.target.python,
-         "Python that runs the shipped measurers; none: the one of set-up, else python3");
 }
 
 void declare_agent(OptionSink& o, RunConfig& c) {

@@ -86,6 +86,13 @@ void check_ranks(const RunConfig& config, int ranks);
 // config.dream with what follows from options of other parts: the encoder's size, the length of a dream, ...
 learner::DreamAgentOptions dream_agent_options(const RunConfig& config);
 
+// Option rules; `by_default`: which ones are meant where none is named.
+void declare_rules(OptionSink& sink, std::vector<std::string>& rules, const std::string& by_default);
+// Option cost.
+void declare(OptionSink& sink, CostOptions& options);
+// Options cost.profile, those of timing, target.python.
+void declare_details(OptionSink& sink, CostOptions& options);
+
 // The parts of that declaration, for commands that need no more. What is rewritten, by which rules, at which costs:
 // graph, dim, size, rules, cost, target, device, seed.
 void declare_problem(Options& options, RunConfig& config);

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/usage.h"
 #include "core/cost/profile.h"
+#include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
 #include "launch/target.h"
 
@@ -10,7 +11,7 @@ namespace rlgo::launch {
 
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
   if (config.env.reward != env::Reward::measured) return {};
-  return [options = measure_options(config), device](const graph::Graph& graph) {
+  return [options = exec::MeasureOptions{config.cost.timing}, device](const graph::Graph& graph) {
     const graph::Graph* one[] = {&graph};
     return exec::measure_graphs(one, device, options)[0].median_us;
   };

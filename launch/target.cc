@@ -44,8 +44,6 @@ void read_run_options(Options& options, RunConfig& config, const learner::RunFol
   check_target_of_run(options, config, folder.path);
 }
 
-exec::MeasureOptions measure_options(const RunConfig& config) { return optimise::measure_options(config.cost.timing); }
-
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log,
                                              std::function<bool()> should_stop) {
   check_target(config.cost.target);

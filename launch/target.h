@@ -21,8 +21,6 @@ void check_target(const TargetOptions& target);
 // command, or a Python, that stands in its config.cfg is not run. Throws Error that names the folder and what to say on
 // the command line to run it all the same.
 void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder);
-// How LibTorch times, by the options cost.*.
-exec::MeasureOptions measure_options(const RunConfig& config);
 // LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else
 // LibTorch. Throws Error where it cannot serve (a missing package is named).
 std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log& log = {},

@@ -40,7 +40,7 @@ struct UpdateContext {
                                           // answered there
 };
 
-class Algorithm {
+class Algorithm {  // what learns, behind the loop
  public:
   virtual ~Algorithm() = default;
   // Told before each epoch, then weights() is read. `progress` is the share of the run done, by epochs or by time;

@@ -243,20 +243,32 @@ std::optional<double> CheckpointFolder::score_of(int64_t number) const {
   return scores_[number] = learner::score_of(path_of(folder_, number));
 }
 
-std::optional<fs::path> CheckpointFolder::best() const {
+namespace {
+// The path of the checkpoint with the lowest score, by number -> score or nothing.
+template <typename ScoreOf>
+std::optional<fs::path> lowest(const fs::path& folder, ScoreOf&& score_of) {
   std::optional<fs::path> found;
-  double lowest = 0;
-  for (int64_t number : numbers_in(folder_)) {
-    const auto score = score_of(number);
-    if (!score || (found && *score >= lowest)) continue;
-    found = path_of(folder_, number);
-    lowest = *score;
+  double least = 0;
+  for (int64_t number : numbers_in(folder)) {
+    const std::optional<double> score = score_of(number);
+    if (!score || (found && *score >= least)) continue;
+    found = path_of(folder, number);
+    least = *score;
   }
   return found;
 }
+}  // namespace
+
+std::optional<fs::path> CheckpointFolder::best() const {
+  return lowest(folder_, [this](int64_t number) { return score_of(number); });
+}
+
+std::optional<fs::path> best_checkpoint(const fs::path& folder) {
+  return lowest(folder, [&](int64_t number) { return score_of(path_of(folder, number)); });
+}
 
 Checkpoint best_or_latest(const std::filesystem::path& folder) {
-  if (const auto best = CheckpointFolder(folder).best()) return load(*best);
+  if (const auto best = best_checkpoint(folder)) return load(*best);
   auto newest = latest(folder);
   if (!newest.checkpoint) fail("{}: has no valid checkpoint", folder.string());
   return std::move(*newest.checkpoint);

@@ -49,7 +49,7 @@ void save(const Checkpoint& checkpoint, const std::filesystem::path& path);
 // Throws Error that names the file and says why it is refused.
 Checkpoint load(const std::filesystem::path& path);
 
-struct Refused {
+struct Refused {  // a checkpoint that could not be read
   std::filesystem::path path;
   std::string reason;
 };
@@ -78,7 +78,7 @@ class CheckpointFolder {
   // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept
   // in the file as numbers["score"]; a broken file has none. Returns the path.
   std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {}) const;
-  // The path of the kept checkpoint with the lowest score; nothing where none has a score.
+  // As best_checkpoint(), of this object's folder.
   std::optional<std::filesystem::path> best() const;
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -91,6 +91,8 @@ class CheckpointFolder {
   mutable std::map<int64_t, std::optional<double>> scores_;
 };
 
+// The path of the checkpoint in a folder with the lowest score; nothing where none has a score. Reads only.
+std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& folder);
 // Of a folder of checkpoints the one with the lowest score, or the newest where none has one. Throws Error where there
 // is no valid one.
 Checkpoint best_or_latest(const std::filesystem::path& folder);

@@ -50,7 +50,7 @@ struct EpochReport {
   UpdateReport update;
 };
 
-enum class StopReason : uint8_t { epochs, seconds, interrupted, too_few_actors };
+enum class StopReason : uint8_t { epochs, seconds, interrupted, too_few_actors };  // what ended a run
 std::string name(StopReason reason);
 
 // All optional. None may block for long: actors wait meanwhile.

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/text.h"
 
 namespace rlgo::replay {
 namespace {
@@ -16,7 +17,7 @@ constexpr size_t kBlockBytes = 1 << 20;
 
 std::string checksum_text(std::string_view kind, uint64_t bytes, uint64_t hash) {
   std::string text =
-      fmt::format("rlgo {}\nHDF5 from byte {}\nbytes {}\nhash {:016x}\n", kind, kChecksumBytes, bytes, hash);
+      fmt::format("rlgo {}\nHDF5 from byte {}\nbytes {}\nhash {}\n", kind, kChecksumBytes, bytes, hex(hash));
   RLGO_CHECK_LE(text.size(), kChecksumBytes);
   text.resize(kChecksumBytes, '\0');
   return text;

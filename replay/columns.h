@@ -15,7 +15,7 @@ namespace rlgo::replay {
 // Names of applied rules, by index of first use. -1 stands for "" (no rule).
 class RuleNames {
  public:
-  int32_t index(const std::string& rule);
+  int32_t index(const std::string& rule);  // of a rule's name; added where new
   // Throws Error where the index is none of these.
   const std::string& name(int32_t index) const;
   const std::vector<std::string>& names() const { return names_; }

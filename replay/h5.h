@@ -26,7 +26,7 @@ size_t size_bytes(Type type);
 // Whether the library was built so that two threads may each use files of their own.
 bool has_threads();
 
-template <typename T>
+template <typename T>  // the type that stores a T
 constexpr Type type_of() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
   if constexpr (std::is_same_v<T, float>)
@@ -43,7 +43,7 @@ constexpr Type type_of() {
     return std::is_signed_v<T> ? Type::i64 : Type::u64;
 }
 
-struct Info {
+struct Info {  // of a dataset
   Type type;
   std::vector<uint64_t> shape;
 };
@@ -57,7 +57,7 @@ struct Filters {
   uint64_t chunk_bytes = 256 << 10;  // upper bound; a chunk holds whole rows, and no more than the first append brings
 };
 
-class Writer {
+class Writer {  // one file, which appears under its name when it is whole
  public:
   // `label` stands for the file in error messages until save().
   explicit Writer(std::string label);
@@ -99,7 +99,7 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-class Reader {
+class Reader {  // one file
  public:
   // Checks the checksum of `kind` first, unless `checked_already` says that it has been done for this file.
   Reader(std::filesystem::path path, std::string_view kind, bool checked_already = false);
@@ -107,8 +107,8 @@ class Reader {
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
 
-  const std::filesystem::path& path() const;
-  bool has(const std::string& name) const;
+  const std::filesystem::path& path() const;  // of the file
+  bool has(const std::string& name) const;    // a dataset of this name
   // Throws Error where the dataset is missing or of a type that this layer does not write.
   Info info(const std::string& name) const;
   // Rows [first, first + count) into `out`, which has room for them. Throws Error where type or range do not fit.
@@ -125,6 +125,7 @@ class Reader {
   }
   std::vector<std::string> strings(const std::string& name) const;
 
+  // Of the file; throws Error where it is missing or of another type.
   int64_t attribute_int(const std::string& name) const;
   uint64_t attribute_uint(const std::string& name) const;
   double attribute_double(const std::string& name) const;

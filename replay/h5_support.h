@@ -44,7 +44,7 @@ int64_t native_type(Type type);    // in memory
 int64_t stored_type(Type type);    // on disk: little-endian
 int64_t string_type(size_t size);  // a new type: fixed-length UTF-8; the caller closes it
 
-Handle type_handle(int64_t id);
+Handle type_handle(int64_t id);  // closes `id` at its end; throws Error where id < 0
 Handle space_handle(int64_t id);
 Handle property_handle(int64_t id);
 Handle dataset_handle(int64_t id);

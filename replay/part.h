@@ -54,7 +54,7 @@ class PartWriter {
   bool complete_ = false;
 };
 
-class PartReader {
+class PartReader {  // one part of a store
  public:
   // Checks checksum, format, version, and that every dataset has the type and shape of the table. Throws Error naming
   // the path and the reason. `checked_already`: skip the check of the checksum (it reads the whole file).

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "replay/part.h"
 
 namespace rlgo::replay {
@@ -17,7 +18,7 @@ PartWriter::PartWriter(std::string label, const StoreHeader& header, int gzip)
 
 void PartWriter::check_spec(const mdp::Trajectory& facts) const {
   if (facts.spec_hash != spec_hash_)
-    fail("{}: its observation spec {:016x} is not the store's {:016x}", place(facts), facts.spec_hash, spec_hash_);
+    fail("{}: its observation spec {} is not the store's {}", place(facts), hex(facts.spec_hash), hex(spec_hash_));
 }
 
 void PartWriter::add(const mdp::Trajectory& trajectory) {

@@ -16,7 +16,7 @@ struct BrokenPart {
   std::string reason;
 };
 
-class RolloutReader {
+class RolloutReader {  // episodes of a store, one by one
  public:
   // `path`: a part, a folder of parts, or a run folder. Parts that are truncated, altered or foreign are refused with
   // an Error that names them, or, with skip_broken, left out and listed by broken().

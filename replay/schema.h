@@ -30,7 +30,7 @@ struct StoreHeader {
   bool operator==(const StoreHeader&) const = default;
 };
 
-void write_header(h5::Writer& file, const StoreHeader& header);
+void write_header(h5::Writer& file, const StoreHeader& header);  // as attributes of the file
 // Throws Error where the file is of another format or version, or its spec does not match its hash.
 StoreHeader read_header(const h5::Reader& file);
 
@@ -63,7 +63,7 @@ struct Columns {
   std::vector<int64_t> base, code_offset = {0};
   std::vector<uint8_t> code;
 
-  uint64_t size_bytes() const;
+  uint64_t size_bytes() const;  // in memory
 };
 
 // THE table, in three pieces. Each calls visit(vector, ColumnInfo) for its datasets.
@@ -89,7 +89,7 @@ void for_each_episode_column(AnyColumns& c, Visit&& visit) {
                    "steps of episode e; its observations are rows step_offset[e] + e to step_offset[e+1] + e"});
 }
 
-template <typename AnyColumns, typename Visit>
+template <typename AnyColumns, typename Visit>  // calls visit(column, ColumnInfo)
 void for_each_step_column(AnyColumns& c, Visit&& visit) {
   const auto step = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
     visit(v, ColumnInfo{name, Rows::steps, false, unit, meaning});
@@ -112,7 +112,7 @@ void for_each_step_column(AnyColumns& c, Visit&& visit) {
   step(c.measured_us, "steps/measured_us", "us", "measured end to end (reward R4), else 0");
 }
 
-template <typename AnyColumns, typename Visit>
+template <typename AnyColumns, typename Visit>  // likewise
 void for_each_observation_column(AnyColumns& c, Visit&& visit) {
   const auto observation = [&](auto& v, std::string_view name, bool offsets, std::string_view unit,
                                std::string_view meaning) {

@@ -24,7 +24,7 @@ struct WriterOptions {
 // Options store.episodes-per-part, store.seconds-per-part.
 void declare(OptionSink& sink, WriterOptions& options);
 
-class RolloutWriter {
+class RolloutWriter {  // episodes to parts of a store
  public:
   // Creates the folder, removes temporaries that a killed run of this writer left, continues the numbering of the parts
   // that are there. Throws Error where the folder cannot be written.

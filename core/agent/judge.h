@@ -34,7 +34,7 @@ struct Judgement {
   std::vector<float> global;   // [width] the latent of the graph
 };
 
-class Judge {
+class Judge {  // values and probabilities of one observation at a time
  public:
   explicit Judge(std::shared_ptr<const Network> network) : network_(std::move(network)) {}
 

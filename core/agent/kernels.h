@@ -72,7 +72,7 @@ struct ScoreInput {
   T bias;
   int64_t items, width;
 };
-template <typename T>
+template <typename T>  // [items, width]: each item's sum of table rows, features and bias
 void score_rows(T* out, const ScoreInput<T>& input);
 // Adds to the gradients of tables, directions and w, all in the layout of the input.
 template <typename T>

@@ -16,7 +16,7 @@ namespace rlgo::agent {
 // not by hash alone).
 class SequenceTable {
  public:
-  int32_t number(std::span<const int32_t> sequence);
+  int32_t number(std::span<const int32_t> sequence);  // of this sequence, a new one where it comes first
   int32_t size() const { return static_cast<int32_t>(hashes_.size()); }
   std::span<const int32_t> operator[](int32_t number) const {
     const auto i = static_cast<size_t>(number);
@@ -49,7 +49,7 @@ struct RowIds {
   std::vector<int32_t> edges;  // [E]
 };
 
-class RowTable {
+class RowTable {  // distinct rows of each round, shared by all observations
  public:
   // For observations of `spec` under a local encoder with so many rounds, whose nodes also get the edges that they
   // send where `both_directions`.
@@ -63,7 +63,6 @@ class RowTable {
   int32_t number_edge_features(const float* features);
   int32_t number_edge(int round, EdgeRecipe recipe);
   // in, out: in any order; `out` is not looked at unless messages go both ways.
-  int32_t number_node(int round, NodeRecipe recipe);
 
   int rounds() const { return static_cast<int>(nodes_.size()) - 1; }
   // Number of rows after round r; 0: of features.

@@ -16,7 +16,7 @@ struct Choice {
   float value_rule = 0, value_location = 0;
 };
 
-class Player {
+class Player {  // plays one network, observation after observation
  public:
   explicit Player(std::shared_ptr<const Network> network);
 

@@ -66,14 +66,14 @@ class ByteWriter {
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
-  template <typename T>
+  template <typename T>  // the next number; throws Error where the bytes end
   T get() {
     static_assert(std::is_trivially_copyable_v<T>);
     T value;
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
   }
-  template <typename T>
+  template <typename T>  // as put_vector() wrote it
   std::vector<T> get_vector() {
     const auto count = get<uint64_t>();
     if (count > rest_.size() / sizeof(T))

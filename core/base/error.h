@@ -25,7 +25,7 @@ template <typename... Args>
   throw Error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-namespace detail {
+namespace detail {  // throws Error with the expression and both values; for the macros below
 [[noreturn]] void check_failed(const char* file, int line, const char* expression, const std::string& values);
 }  // namespace detail
 }  // namespace rlgo

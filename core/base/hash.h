@@ -19,7 +19,7 @@ constexpr uint64_t mix64(uint64_t x) {
 // Order-dependent combination.
 constexpr uint64_t hash_combine(uint64_t seed, uint64_t value) { return mix64(seed * 0x100000001B3ull ^ mix64(value)); }
 
-inline uint64_t hash_bytes(const void* data, size_t size, uint64_t seed = 0) {
+inline uint64_t hash_bytes(const void* data, size_t size, uint64_t seed = 0) {  // by words of 8 bytes
   const auto* p = static_cast<const unsigned char*>(data);
   uint64_t h = mix64(seed ^ size);
   while (size >= 8) {
@@ -34,11 +34,11 @@ inline uint64_t hash_bytes(const void* data, size_t size, uint64_t seed = 0) {
   return hash_combine(h, tail);
 }
 
-inline uint64_t hash_string(std::string_view text, uint64_t seed = 0) {
+inline uint64_t hash_string(std::string_view text, uint64_t seed = 0) {  // of the characters
   return hash_bytes(text.data(), text.size(), seed);
 }
 
-inline uint64_t hash_ints(std::span<const int64_t> values, uint64_t seed = 0) {
+inline uint64_t hash_ints(std::span<const int64_t> values, uint64_t seed = 0) {  // of the values in order
   uint64_t h = mix64(seed ^ values.size());
   for (int64_t v : values) h = hash_combine(h, static_cast<uint64_t>(v));
   return h;

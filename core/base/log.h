@@ -35,19 +35,19 @@ class Log {
   // Hands each line, as it was written, to `sink`: one at a time, from any thread.
   explicit Log(std::function<void(LogLevel level, std::string_view text)> sink);
 
-  template <typename... Args>
+  template <typename... Args>  // what every run tells
   void info(fmt::format_string<Args...> format, Args&&... args) const {
     if (logger_) write(LogLevel::info, fmt::format(format, std::forward<Args>(args)...));
   }
-  template <typename... Args>
+  template <typename... Args>  // what a user should look at
   void warn(fmt::format_string<Args...> format, Args&&... args) const {
     if (logger_) write(LogLevel::warning, fmt::format(format, std::forward<Args>(args)...));
   }
-  template <typename... Args>
+  template <typename... Args>  // what made something fail
   void error(fmt::format_string<Args...> format, Args&&... args) const {
     if (logger_) write(LogLevel::error, fmt::format(format, std::forward<Args>(args)...));
   }
-  void write(LogLevel level, std::string_view text) const;
+  void write(LogLevel level, std::string_view text) const;  // one line, as it stands
   // Everything written so far is in the file.
   void flush() const;
 

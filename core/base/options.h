@@ -46,7 +46,7 @@ const char* name_of(Enum value, const Named<Enum> (&table)[N]) {
   return "";
 }
 
-class OptionSink {
+class OptionSink {  // takes declarations: command line, help, check of bounds
  public:
   virtual ~OptionSink() = default;
   // Title of the options that follow.
@@ -109,7 +109,7 @@ class BoundsCheck : public OptionSink {
   void heading(const std::string&) override {}
   void add(Option option) override;
 };
-template <typename Struct>
+template <typename Struct>  // of all options that `declare` names
 void check_bounds(Struct options) {
   BoundsCheck sink;
   declare(sink, options);

@@ -11,7 +11,7 @@ namespace rlgo {
 
 class Sha256 {
  public:
-  void add(std::string_view bytes);
+  void add(std::string_view bytes);  // further bytes of the message
   // 64 hexadecimal digits, of all that was added. To be asked once.
   std::string digest();
 

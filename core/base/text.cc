@@ -83,6 +83,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   return near ? fmt::format(" (did you mean '{}'?)", *near) : "";
 }
 
+std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
+
 std::string human_bytes(double bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;

@@ -1,6 +1,7 @@
 // Small text helpers shared by parsers, options and messages.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace rlgo {
 
-std::string_view trim(std::string_view text);
+std::string_view trim(std::string_view text);  // without blanks at both ends
 // Splits at every `separator`; keeps empty parts. split("", ',') is {""}.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
@@ -21,6 +22,8 @@ std::optional<double> parse_double(std::string_view text);
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
 // " (did you mean 'x'?)" or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+// A hash or checksum as people and files see it: 16 digits, zeros in front ("00c0ffee00c0ffee").
+std::string hex(uint64_t value);
 // "1.5 GiB", "312 B".
 std::string human_bytes(double bytes);
 // "2 h 03 min", "41.3 s", "12 ms"; "unknown" for an infinite or absurd time.

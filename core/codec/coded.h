@@ -16,7 +16,7 @@ namespace rlgo::mdp {
 // The observations of an episode, from its first to the one after its last step.
 class ObservationCodes {
  public:
-  struct Size {
+  struct Size {  // of one observation, in rows
     int32_t nodes = 0, edges = 0, locations = 0;
     bool operator==(const Size&) const = default;
   };

@@ -47,7 +47,7 @@ class Aligner {
     pair_up();
     for (const auto& column : relations_.columns) {
       const size_t few = column.kind == DerivedColumn::position ? 0 : kFewRows;
-      if (nodes_ > 1 && (told_ != nullptr ? is_loose(column.column) : changes(column.column, few))) {
+      if (nodes_ > 1 && (told_ != nullptr ? may_vary(column.column) : changes(column.column, few))) {
         if (auto derived = verify(column)) {
           result_.derived.push_back(std::move(*derived));
           continue;
@@ -154,12 +154,12 @@ class Aligner {
     return rows > most;
   }
 
-  bool is_loose(size_t c) const { return (told_->loose >> c & 1) != 0; }
+  bool may_vary(size_t c) const { return (told_->varying >> c & 1) != 0; }
 
   // The column counts like any other.
   void spell_out(size_t c) {
     result_.mask[c] = ~uint32_t{0};
-    const uint8_t* same = told_ != nullptr && !is_loose(c) ? told_->kept.data() : nullptr;
+    const uint8_t* same = told_ != nullptr && !may_vary(c) ? told_->kept.data() : nullptr;
     for (size_t i = 0; i < nodes_; ++i) {
       if (same == nullptr || same[i] == 0) result_.equal[i] &= static_cast<uint8_t>(!differs(i, c));
     }
@@ -220,8 +220,8 @@ class Aligner {
     }
     if (!fresh.empty()) match_fresh(fresh);
     // What may differ in kept rows has to be derived, or looked at.
-    for (uint64_t loose = told_->loose; loose != 0; loose &= loose - 1) {
-      const auto c = static_cast<size_t>(std::countr_zero(loose));
+    for (uint64_t varying = told_->varying; varying != 0; varying &= varying - 1) {
+      const auto c = static_cast<size_t>(std::countr_zero(varying));
       if (c < width_ && result_.mask[c] != 0) spell_out(c);
     }
   }

@@ -125,6 +125,7 @@ inline size_t get_index(ByteReader& in, std::string_view what, size_t limit) {
   return static_cast<size_t>(value);
 }
 
+// `value` where it is in [0, limit), else Error.
 inline size_t checked(int64_t value, std::string_view what, size_t limit) {
   if (value < 0 || static_cast<uint64_t>(value) >= limit) fail("observation code: {} is {} of {}", what, value, limit);
   return static_cast<size_t>(value);

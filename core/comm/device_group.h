@@ -17,10 +17,10 @@ class NoAnswer : public Error {
   using Error::Error;
 };
 
-enum class Number : uint8_t { f32, f64 };
+enum class Number : uint8_t { f32, f64 };  // type of what is summed
 inline size_t size_bytes(Number type) { return type == Number::f32 ? sizeof(float) : sizeof(double); }
 
-class DeviceGroup {
+class DeviceGroup {  // sums buffers over the learners
  public:
   virtual ~DeviceGroup() = default;
   virtual int size() const = 0;

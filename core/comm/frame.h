@@ -35,11 +35,11 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 48 && std::is_trivially_copyable_v<FrameHeader>);
 
-inline uint64_t hash_header(const FrameHeader& header) {
+inline uint64_t hash_header(const FrameHeader& header) {  // of all fields but the hash itself
   return hash_bytes(&header, offsetof(FrameHeader, header_hash));
 }
 
-enum class FrameFault : uint8_t { none, not_a_frame, other_version };
+enum class FrameFault : uint8_t { none, not_a_frame, other_version };  // what is wrong with a packet
 
 // Reads a header from the start of a packet.
 inline FrameFault read_header(std::string_view packet, FrameHeader* header) {

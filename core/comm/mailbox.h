@@ -29,7 +29,7 @@ struct MailboxOptions {
   double first_sleep_us = 50, longest_sleep_us = 5000, longest_sleep_under_way_us = 2000;
 };
 
-struct Incoming {
+struct Incoming {  // a message that arrived whole
   int source = 0;
   Tag tag = Tag::hello;
   uint64_t sequence = 0;
@@ -41,7 +41,7 @@ struct Traffic {
   uint64_t bytes = 0;  // payloads and headers
 };
 
-struct MailboxCounters {
+struct MailboxCounters {  // since the start
   Traffic in, out;
   std::array<Traffic, 32> in_by_tag{}, out_by_tag{};
   uint64_t corrupt = 0;     // messages (or stray packets) dropped for a wrong checksum, length or address

@@ -51,7 +51,7 @@ struct ErrorReport {
   bool operator==(const ErrorReport&) const = default;
 };
 
-std::string encode(const Hello& message);
+std::string encode(const Hello& message);  // payloads; decode_*() read them back and throw Error where they are damaged
 std::string encode(const Weights& message);
 std::string encode(const Heartbeat& message);
 std::string encode(const ErrorReport& message);

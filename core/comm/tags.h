@@ -24,7 +24,7 @@ enum class Tag : uint8_t {
   learner = 14,      // between learners: what to do next, shares of the data, how it went
 };
 
-struct TagName {
+struct TagName {  // for logs and counters
   Tag tag;
   std::string_view name;
 };

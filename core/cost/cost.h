@@ -60,7 +60,7 @@ Cost node_cost(CostModel& model, const graph::Graph& graph, graph::NodeId id);
 Cost graph_cost(CostModel& model, const graph::Graph& graph);
 // Cost::peak_bytes of a graph. O(size).
 double peak_bytes(const graph::Graph& graph);
-// The same, faster, for who keeps sizes: bytes of the outputs of each live node, by node id.
+// The same, faster, for callers that keep sizes: bytes of the outputs of each live node, by node id.
 using OutputBytes = SmallVector<double, 1>;
 OutputBytes output_bytes(const graph::Node& node);
 double peak_bytes(const graph::Graph& graph, std::span<const OutputBytes> sizes);

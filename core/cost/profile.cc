@@ -15,6 +15,16 @@
 namespace rlgo::cost {
 namespace {
 
+// One constant of a profile: its key in files, where it is kept, and the values that it may have.
+struct ProfileField {
+  const char* key;
+  double AnalyticOptions::*member;
+  double low;   // belongs to the range where !open_low
+  double high;  // belongs to the range
+  bool open_low;
+  const char* help;
+};
+
 namespace po = boost::program_options;
 using O = AnalyticOptions;
 
@@ -95,8 +105,6 @@ void assign(AnalyticOptions& options, const std::string& key, const std::string&
 }
 
 }  // namespace
-
-std::span<const ProfileField> profile_fields() { return kFields; }
 
 void check(const AnalyticOptions& options) {
   for (const ProfileField& field : kFields) check_value(field, options.*field.member);

@@ -10,18 +10,6 @@
 
 namespace rlgo::cost {
 
-// One constant of a profile: its key in files, where it is kept, and the values that it may have.
-struct ProfileField {
-  const char* key;
-  double AnalyticOptions::*member;
-  double low;   // belongs to the range where !open_low
-  double high;  // belongs to the range
-  bool open_low;
-  const char* help;
-};
-// All of them, in the order of files.
-std::span<const ProfileField> profile_fields();
-
 // Throws Error that names the first constant that is not finite or out of its range.
 void check(const AnalyticOptions& options);
 

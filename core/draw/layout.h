@@ -10,7 +10,7 @@ namespace rlgo::graph {
 struct Size {
   double width = 0, height = 0;
 };
-struct Point {
+struct Point {  // in units of the drawing, y downwards
   double x = 0, y = 0;
 };
 

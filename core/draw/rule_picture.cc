@@ -108,9 +108,9 @@ std::vector<std::string> results_of(const rules::RuleText& text) {
 std::vector<std::string> conditions_of(const rules::RuleText& text) {
   std::vector<std::string> lines;
   if (!text.before_first.empty()) lines.push_back("?" + text.before_first + " stands before ?" + text.before_second);
-  for (const auto& guard : text.guards) {
-    lines.push_back(guard.let.empty() ? "when " + rules::to_text(guard.expr)
-                                      : "let ?" + guard.let + " = " + rules::to_text(guard.expr));
+  for (const auto& condition : text.conditions) {
+    lines.push_back(condition.let.empty() ? "when " + rules::to_text(condition.expr)
+                                          : "let ?" + condition.let + " = " + rules::to_text(condition.expr));
   }
   return lines;
 }

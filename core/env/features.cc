@@ -197,7 +197,7 @@ void FeatureBuilder::tell(const Graph& graph, const std::vector<NodeId>& nodes, 
                       std::none_of(inputs.begin(), inputs.end(), [&](const Value& v) { return fresh_[v.node] != 0; });
     moved |= changes.kept[i] != 0 && changes.from[i] != static_cast<int32_t>(i);
   }
-  changes.loose = uint64_t{moved} << kPosition | uint64_t{current_us != last_current_us_} << kCostShare;
+  changes.varying = uint64_t{moved} << kPosition | uint64_t{current_us != last_current_us_} << kCostShare;
 }
 
 void FeatureBuilder::add_locations(std::span<const search::Place> places, const std::vector<int32_t>& index,

@@ -44,7 +44,7 @@ struct EnvOptions {
 // Options env.*.
 void declare(OptionSink& sink, EnvOptions& options);
 
-class RewriteEnv : public mdp::Env {
+class RewriteEnv : public mdp::Env {  // the environment of one graph and rule set
  public:
   // `starts`: where episodes begin, by the key of reset(); null: at the unmodified graph.
   // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).

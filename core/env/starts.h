@@ -20,7 +20,7 @@ struct Start {
   size_t length = 0;
 };
 
-class Starts {
+class Starts {  // the frontier that episodes may begin on
  public:
   // Ways of greedy search, annealing and windows, each at most `budget` priced graphs. They depend on the arguments
   // alone. `share` of all episodes begin on one of them.

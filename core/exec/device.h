@@ -7,7 +7,7 @@
 namespace rlgo::exec {
 
 struct Device {
-  enum class Kind { cpu, cuda };
+  enum class Kind { cpu, cuda };  // where tensors lie
   Kind kind = Kind::cpu;
   int index = 0;  // of the GPU; 0 for cpu
   bool operator==(const Device&) const = default;

@@ -20,7 +20,7 @@ struct Call {
   std::span<const int64_t> index_bounds = {};
 
   const ops::Attrs& attrs() const { return info.attrs; }
-  at::TensorOptions options(ops::DType dtype) const {
+  at::TensorOptions options(ops::DType dtype) const {  // type and device of a new tensor
     return at::TensorOptions(to_torch(dtype, precision)).device(device);
   }
 };

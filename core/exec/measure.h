@@ -6,20 +6,18 @@
 #include <span>
 #include <vector>
 
+#include "core/cost/timing.h"
 #include "core/exec/device.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::exec {
 
-struct MeasureOptions {
-  int warmup = 3;                 // runs before the first sample, >= 0
-  int repeats = 11;               // samples, >= 1; fewer (at least 3) where they would take longer than max_total_us
-  double min_sample_us = 200;     // short operators run several times per sample, so that it lasts at least this long
+// Fewer than `repeats` samples, but at least 3, are taken where they would last longer than max_total_us.
+struct MeasureOptions : cost::TimingOptions {
   double max_total_us = 200'000;  // for all samples of one operator, about
   double max_seconds = 1e9;       // graphs: when so much has passed since the call, no further round is begun
   int least_repeats = 1;          // ... once there are so many
-  int threads = 1;
-  uint64_t seed = 1;  // of the made-up inputs and the order of graphs
+  uint64_t seed = 1;              // of the made-up inputs and the order of graphs
 };
 
 // Times of one run.

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/text.h"
 
 namespace rlgo::graph {
 namespace {
@@ -107,7 +108,7 @@ std::string Blob::load() const {
 }
 
 std::string Blob::describe() const {
-  if (kind_ != Kind::seeded) return fmt::format("hash={:016x}", hash_);
+  if (kind_ != Kind::seeded) return "hash=" + hex(hash_);
   return fmt::format("seed={} scale={} shift={} positive={}", seed_, scale_, shift_, positive_ ? 1 : 0);
 }
 

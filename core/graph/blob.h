@@ -27,7 +27,7 @@ class Blob {
   const ops::TensorType& type() const { return type_; }
   uint64_t content_hash() const { return hash_; }
   bool available() const { return kind_ != Kind::absent; }
-  std::string load() const;
+  std::string load() const;  // all bytes; throws Error where contents are absent
   // For text form: "seed=7 scale=0.1 shift=0 positive=0", "hash=..." .
   std::string describe() const;
 

@@ -20,7 +20,7 @@ class Editor {
   explicit Editor(const Graph& graph);
   explicit Editor(Graph&& graph);  // edits the graph itself, without a copy
 
-  Value add_input(std::string name, ops::TensorType type);
+  Value add_input(std::string name, ops::TensorType type);  // an input or weight of this name, which must be new
   Value add_weight(std::string name, std::shared_ptr<const Blob> blob);
   // `types`: of the outputs that the payload names.
   NodeId add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs,

@@ -56,14 +56,14 @@ struct Node {
   const ops::Attrs& attrs() const { return info->attrs; }
 };
 
-struct GraphOutput {
+struct GraphOutput {  // what the model returns under a name
   Value value;
   std::string name;
 };
 
 class Editor;
 
-class Graph {
+class Graph {  // immutable; copies share their nodes
  public:
   Graph() = default;
   explicit Graph(std::string name) : name_(std::move(name)) {}

@@ -1,3 +1,6 @@
+// Why a sum: an edit takes away the terms of the nodes that it removes or rewires and adds those of the new ones, and
+// edits at different places give the same sum in any order. Operators whose two operands may change places are hashed
+// with the smaller name first.
 #include "core/graph/name_hash.h"
 
 #include <algorithm>

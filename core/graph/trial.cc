@@ -1,3 +1,6 @@
+// Why in place: a search tries thousands of rewrites of one graph and takes one. Copying the graph for each costs what
+// the graph is long; here an edit writes down what it changes (Editor::Journal) and undo() writes it back, so that a
+// try costs what the edit touches.
 #include "core/graph/trial.h"
 
 #include <algorithm>

@@ -39,7 +39,7 @@ struct Observation {
   std::vector<int32_t> loc_rest = {};      // node indices
   // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
   // fills it. A dreamed observation is this and counts alone, all else is empty.
-  std::vector<float> latent;
+  std::vector<float> latent = {};
   bool operator==(const Observation&) const = default;
 };
 
@@ -74,10 +74,10 @@ struct StepInfo {
 struct Changes {
   // [N] the row that the same node had in the observation before, each at most once; -1: it had none. Empty: not known.
   std::vector<int32_t> from;
-  // [N] whether the node's operator and features (but for `loose` columns) are as in that row, and so are the edges
+  // [N] whether the node's operator and features (but for `varying` columns) are as in that row, and so are the edges
   // into it: as many, in the same order, with the same features, from the same nodes (by `from`).
   std::vector<uint8_t> kept;
-  uint64_t loose = 0;  // bit c: column c of the node features may differ in kept rows, too
+  uint64_t varying = 0;  // bit c: column c of the node features may differ in kept rows, too
 };
 
 struct StepResult {
@@ -93,7 +93,7 @@ struct StepResult {
 class Env {
  public:
   virtual ~Env() = default;
-  virtual const ObservationSpec& spec() const = 0;
+  virtual const ObservationSpec& spec() const = 0;  // what observations look like
   // Starts an episode; (seed, rank, episode) alone determine it. `key` mixes them.
   virtual Observation reset(uint64_t key) = 0;
   // Requires a legal action and a running episode; throws Error otherwise.

@@ -85,7 +85,7 @@ struct Measurer::Impl {
   Log log;
   TemporaryFolder home{"rlgo-measure"};
   const fs::path& folder = home.path();
-  Hello hello;
+  MeasurerHello hello;
   std::unique_ptr<Child> child;
   int64_t next_id = 1;
   int failures = 0;
@@ -278,7 +278,7 @@ Measurer::Measurer(std::vector<std::string> command, MeasurerOptions options, Lo
 
 Measurer::~Measurer() = default;
 
-const Hello& Measurer::hello() const { return impl_->hello; }
+const MeasurerHello& Measurer::hello() const { return impl_->hello; }
 const MeasurerOptions& Measurer::options() const { return impl_->options; }
 void Measurer::set_input_shapes(std::map<std::string, std::vector<int64_t>> shapes) {
   impl_->shapes = std::move(shapes);
@@ -288,7 +288,7 @@ int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
 
 cost::TableOrigin Measurer::origin() const {
-  const Hello& h = impl_->hello;
+  const MeasurerHello& h = impl_->hello;
   return {fmt::format("measured:{}-{}", h.runtime, h.version), h.device, h.threads};
 }
 

@@ -14,25 +14,22 @@
 #include "core/base/log.h"
 #include "core/cost/runtime.h"
 #include "core/cost/table.h"
+#include "core/cost/timing.h"
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
 
 namespace rlgo::measure {
 
-struct MeasurerOptions {
-  int threads = 1;
-  int warmup = 2;               // runs of a model before its first sample, >= 0
-  int repeats = 9;              // samples of a model, >= 1; the median counts
-  double min_sample_us = 500;   // short models run several times per sample, so that it lasts at least this long
-  uint64_t seed = 1;            // of made-up inputs and of the order of runs
-  double start_timeout_s = 60;  // for the first answer of a child
-  double silence_s = 60;        // a child that says nothing for longer hangs
-  int max_restarts = 8;         // more crashes and hangs than this end its use
+struct MeasurerOptions : cost::TimingOptions {
+  uint64_t seed = 1;                       // of made-up inputs and of the order of runs
+  double start_timeout_s = 60;             // for the first answer of a child
+  double silence_s = 60;                   // a child that says nothing for longer hangs
+  int max_restarts = 8;                    // more crashes and hangs than this end its use
   std::function<bool()> should_stop = {};  // ends a measurement with Error "stopped while measuring"
 };
 
 // What the child says of itself.
-struct Hello {
+struct MeasurerHello {
   std::string runtime;  // "onnxruntime"
   std::string version;  // "1.31.1"
   std::string device;   // "AMD EPYC"
@@ -60,7 +57,7 @@ class Measurer {
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;
 
-  const Hello& hello() const;
+  const MeasurerHello& hello() const;  // what the child process said of itself
   const MeasurerOptions& options() const;
   // "measured:onnxruntime-1.31.1", device, threads: what tables of its times are kept under.
   cost::TableOrigin origin() const;

@@ -103,8 +103,8 @@ Tensor ActorCriticImpl::location_scores(const GraphBatch& batch, const Encoding&
   return scores.reshape(-1).index_select(0, batch.loc_pair * batch.max_locations + batch.loc_index);
 }
 
-Policy ActorCriticImpl::policy(const GraphBatch& batch, const Encoding& latent) {
-  Policy result;
+LogPolicy ActorCriticImpl::policy(const GraphBatch& batch, const Encoding& latent) {
+  LogPolicy result;
   const auto noop = noop_score_(torch::relu(noop_hidden_(latent.global)));  // [B, 1]
   auto rules = torch::full({batch.graphs, batch.rules}, kMinusInfinity, noop.options());
   result.stop = noop.squeeze(1);

@@ -26,7 +26,7 @@ class ActorCriticImpl : public AgentImpl {
   Encoder& encoder() { return encoder_; }
   // One softmax over all locations and NO-OP. The logit of a location is beta times what its rewrite saves, plus what
   // is learned of it and of its rule; that of NO-OP is learned alone. What is learned begins at zero.
-  Policy policy(const GraphBatch& batch, const Encoding& latent) override;
+  LogPolicy policy(const GraphBatch& batch, const Encoding& latent) override;
 
  private:
   torch::Tensor rule_scores(const GraphBatch& batch, const Encoding& latent);      // [P], learned

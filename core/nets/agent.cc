@@ -14,7 +14,7 @@ namespace {
 Tensor p_log_p(const Tensor& log_p) { return log_p.exp() * log_p.masked_fill(log_p == kMinusInfinity, 0.0); }
 
 // -sum p log p of a policy: over rules [B], and over the locations of each rule weighted by its probability [B].
-std::pair<Tensor, Tensor> entropies(const GraphBatch& batch, const Policy& policy) {
+std::pair<Tensor, Tensor> entropies(const GraphBatch& batch, const LogPolicy& policy) {
   auto rule = -p_log_p(policy.rule).sum(1);
   if (batch.locations == 0) return {rule, torch::zeros_like(rule)};
   const auto flat = batch.loc_graph * (batch.rules + 1) + batch.loc_rule;

@@ -39,7 +39,7 @@ struct Evaluation {
 };
 
 // Log-probabilities of every legal action.
-struct Policy {
+struct LogPolicy {
   torch::Tensor rule;      // [B, X+1], -inf where illegal; NO-OP last, always legal
   torch::Tensor location;  // [L], log pi(location | rule), grouped as in the batch
   // Where the joint action is one softmax: the logits of locations [L] and of NO-OP [B]; else undefined. What is equal
@@ -47,7 +47,7 @@ struct Policy {
   torch::Tensor score, stop;
 };
 
-class AgentImpl : public torch::nn::Module {
+class AgentImpl : public torch::nn::Module {  // policy and values over an encoder
  public:
   const mdp::ObservationSpec& spec() const { return spec_; }
   torch::Device device() const { return value_scale_.device(); }
@@ -64,7 +64,7 @@ class AgentImpl : public torch::nn::Module {
   virtual Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
   // Throws Error where an action is not legal.
   Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
-  virtual Policy policy(const GraphBatch& batch, const Encoding& latent) = 0;
+  virtual LogPolicy policy(const GraphBatch& batch, const Encoding& latent) = 0;
 
   // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the
   // heads' last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
@@ -88,12 +88,12 @@ class AgentImpl : public torch::nn::Module {
 };
 using Agent = std::shared_ptr<AgentImpl>;
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();  // of masked actions
 
 // For implementations of act().
 using agent::most_probable;
 using agent::sample_log;
-// The most probable action of graph b by Policy::score and stop.
+// The most probable action of graph b by LogPolicy::score and stop.
 mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop);
 std::vector<float> to_floats(const torch::Tensor& tensor);
 torch::Tensor to_ints(const std::vector<int64_t>& values, torch::Device device);

@@ -258,19 +258,4 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
   return collate(one, spec, device);
 }
 
-FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec) {
-  const auto batch = collate(observation, spec);
-  FourTuple result;
-  result.graph_tuple = {torch::cat({batch.node_op.to(torch::kFloat32).unsqueeze(1), batch.node_feat}, 1),
-                        batch.edge_feat, batch.edge_src, batch.edge_dst, batch.globals.squeeze(0)};
-  for (size_t x = 0; x < static_cast<size_t>(spec.rules); ++x) {
-    result.rule_tuples.push_back(batch.loc_node.slice(0, batch.loc_offset[x], batch.loc_offset[x + 1]));
-  }
-  const auto counts = torch::cat({batch.counts.squeeze(0), torch::zeros({1}, torch::kInt64)});
-  result.location_masks = torch::arange(spec.max_locations).unsqueeze(0) < counts.unsqueeze(1);
-  result.rule_mask = counts > 0;
-  result.rule_mask[spec.rules] = true;
-  return result;
-}
-
 }  // namespace rlgo::nets

@@ -96,20 +96,4 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    const RowTable& table, std::span<const RowIds* const> rows, torch::Device device = torch::kCPU);
 
-// The state as RLFlow names it: the four-tuple (graph_tuple, rule_tuples, location_masks, rule_mask).
-struct GraphTuple {
-  torch::Tensor nodes;      // [N, 1 + node_features] operator id, then features
-  torch::Tensor edges;      // [E, edge_features]
-  torch::Tensor senders;    // [E] int64
-  torch::Tensor receivers;  // [E] int64
-  torch::Tensor globals;    // [global_features]
-};
-struct FourTuple {
-  GraphTuple graph_tuple;
-  std::vector<torch::Tensor> rule_tuples;  // [X] of [counts[x]] int64: node that each location of the rule rewrites
-  torch::Tensor location_masks;            // [X+1, max_locations] bool; NO-OP's row is false
-  torch::Tensor rule_mask;                 // [X+1] bool; NO-OP, last, is true
-};
-FourTuple four_tuple(const mdp::Observation& observation, const mdp::ObservationSpec& spec);
-
 }  // namespace rlgo::nets

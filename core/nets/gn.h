@@ -23,7 +23,7 @@ namespace rlgo::nets {
 class GnBlockImpl : public torch::nn::Module {
  public:
   GnBlockImpl(const EncoderOptions& options, Rng& rng);
-  Encoding forward(const GraphBatch& batch, const Encoding& input);
+  Encoding forward(const GraphBatch& batch, const Encoding& input);  // one round of message passing
   // Round `round` (from 0) over distinct rows: `input` has those of the round before, the result those of this one.
   // Local blocks only.
   Encoding forward_distinct(const DistinctRows& rows, size_t round, const Encoding& input);
@@ -44,7 +44,7 @@ class GnBlockImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GnBlock);
 
-class EncoderImpl : public torch::nn::Module {
+class EncoderImpl : public torch::nn::Module {  // all rounds
  public:
   EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions& options, Rng& rng);
   // Differentiable. Where the batch has distinct rows, `nodes` and `edges` are those of the last round.

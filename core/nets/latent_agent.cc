@@ -33,8 +33,8 @@ Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
   return result;
 }
 
-Policy LatentAgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
-  Policy result;
+LogPolicy LatentAgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
+  LogPolicy result;
   result.rule = torch::log_softmax(rule_logits(batch, latent), 1);
   result.location = batch.locations == 0
                         ? torch::zeros({0}, result.rule.options())

@@ -18,7 +18,7 @@ class LatentAgentImpl : public AgentImpl {
   // `global` is the second hidden layer [B, width]; nodes and edges are undefined.
   Encoding encode(const GraphBatch& batch) override;
   // A softmax over rules, then one over the locations of each.
-  Policy policy(const GraphBatch& batch, const Encoding& latent) override;
+  LogPolicy policy(const GraphBatch& batch, const Encoding& latent) override;
   // Works out the location policy of the chosen rules alone; Decisions::entropy stays empty.
   Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false) override;
 

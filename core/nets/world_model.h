@@ -42,7 +42,7 @@ struct Prediction {
   torch::Tensor members;    // [*, R, Z] next latents of the ensemble's transition heads
 };
 
-class WorldModelImpl : public torch::nn::Module {
+class WorldModelImpl : public torch::nn::Module {  // mixture-density RNN over latent states
  public:
   // Initial weights depend on the seed alone.
   WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOptions& options, uint64_t seed);
@@ -66,7 +66,7 @@ class WorldModelImpl : public torch::nn::Module {
   void set_latent_statistics(const torch::Tensor& mean, const torch::Tensor& deviation);
   void set_reward_statistics(double mean, double deviation);
 
-  Memory blank(int64_t graphs) const;
+  Memory blank(int64_t graphs) const;  // memory at the start of an episode, [graphs, hidden]
   // One step of B graphs; `memory` moves on.
   Prediction step(const WorldInput& input, Memory& memory);
   // T steps of B graphs, inputs [T, B, ...]; `memory` moves on; predictions [T, B, ...]. Also gives h after each step.

@@ -40,9 +40,9 @@ void Importer::note_made(const onnx::NodeProto& node, graph::NodeId id, bool kno
 }
 
 // The operator became new nodes, or a node that another operator of the file had become, or nothing.
-void Importer::note_known(const onnx::NodeProto& node, const Call& call) {
-  const graph::Value value = values_.at(call.outputs[0]);
-  if (std::ranges::find(call.inputs, value) != call.inputs.end()) return note(Change::Kind::bypassed, node);
+void Importer::note_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
+  const graph::Value value = values_.at(resolved.outputs[0]);
+  if (std::ranges::find(resolved.inputs, value) != resolved.inputs.end()) return note(Change::Kind::bypassed, node);
   const auto origin = skeleton_->origins.find(value.node);
   if (origin == skeleton_->origins.end()) return note_made(node, value.node, true);
   note(Change::Kind::merged, node, origin->second.node.empty() ? origin->second.outputs[0] : origin->second.node);

@@ -11,7 +11,7 @@
 
 namespace rlgo::onnx_io {
 
-struct Call;
+struct OnnxNode;
 
 // Elements row-major: of integer and boolean types in `ints`, of floating types in `floats`; the other one is empty.
 struct Constant {
@@ -33,6 +33,6 @@ std::string element_bytes(ops::DType dtype, double value);
 
 // The value of the operator's single output, where its inputs are known (for Shape and Size: their types) and the
 // operator is one of shape arithmetic. Nothing where not, or where the result is not small.
-std::optional<Constant> evaluate(const Call& call);
+std::optional<Constant> evaluate(const OnnxNode& node);
 
 }  // namespace rlgo::onnx_io

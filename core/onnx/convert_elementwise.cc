@@ -40,106 +40,106 @@ constexpr Row kRows[] = {{"Add", Op::add},
                          {"Or", Op::logical_or},
                          {"Not", Op::logical_not}};
 
-Op op_of(const Call& call) {
+Op op_of(const OnnxNode& node) {
   for (const Row& row : kRows) {
-    if (row.onnx == call.op) return row.op;
+    if (row.onnx == node.op) return row.op;
   }
   return Op::opaque;
 }
 
 }  // namespace
 
-bool convert_binary(const Call& call, Maker& maker) {
-  maker.out(op_of(call), {call.inputs[0], call.inputs[1]});
+bool convert_binary(const OnnxNode& node, Maker& maker) {
+  maker.out(op_of(node), {node.inputs[0], node.inputs[1]});
   return true;
 }
 
 // a > b is b < a.
-bool convert_compare(const Call& call, Maker& maker) {
-  const bool swapped = call.op.starts_with("Greater");
-  maker.out(op_of(call), {call.inputs[swapped ? 1 : 0], call.inputs[swapped ? 0 : 1]});
+bool convert_compare(const OnnxNode& node, Maker& maker) {
+  const bool swapped = node.op.starts_with("Greater");
+  maker.out(op_of(node), {node.inputs[swapped ? 1 : 0], node.inputs[swapped ? 0 : 1]});
   return true;
 }
 
-bool convert_where(const Call& call, Maker& maker) {
-  maker.out(Op::where, call.inputs);
+bool convert_where(const OnnxNode& node, Maker& maker) {
+  maker.out(Op::where, node.inputs);
   return true;
 }
 
 // An exponent of another type than the base is cast to it where it is constant.
-bool convert_pow(const Call& call, Maker& maker) {
-  graph::Value exponent = call.inputs[1];
-  const auto base = call.input_types[0].dtype;
-  if (call.input_types[1].dtype != base) {
-    if (!call.constant(1)) return false;
+bool convert_pow(const OnnxNode& node, Maker& maker) {
+  graph::Value exponent = node.inputs[1];
+  const auto base = node.input_types[0].dtype;
+  if (node.input_types[1].dtype != base) {
+    if (!node.constant(1)) return false;
     exponent = maker.op(Op::cast, {exponent}, {{Attr::to, std::string(ops::name(base))}});
   }
-  maker.out(Op::pow, {call.inputs[0], exponent});
+  maker.out(Op::pow, {node.inputs[0], exponent});
   return true;
 }
 
-bool convert_variadic(const Call& call, Maker& maker) {
-  graph::Value sum = call.inputs[0];
-  const size_t last = call.inputs.size() - 1;
-  for (size_t k = 1; k < last; ++k) sum = maker.op(op_of(call), {sum, call.inputs[k]});
+bool convert_variadic(const OnnxNode& node, Maker& maker) {
+  graph::Value sum = node.inputs[0];
+  const size_t last = node.inputs.size() - 1;
+  for (size_t k = 1; k < last; ++k) sum = maker.op(op_of(node), {sum, node.inputs[k]});
   if (last == 0) {
     maker.pass(sum);
   } else {
-    maker.out(op_of(call), {sum, call.inputs[last]});
+    maker.out(op_of(node), {sum, node.inputs[last]});
   }
   return true;
 }
 
-bool convert_unary(const Call& call, Maker& maker) {
-  maker.out(op_of(call), {call.inputs[0]});
+bool convert_unary(const OnnxNode& node, Maker& maker) {
+  maker.out(op_of(node), {node.inputs[0]});
   return true;
 }
 
-bool convert_gelu(const Call& call, Maker& maker) {
-  maker.out(Op::gelu, {call.inputs[0]}, {{Attr::approximate, call.s("approximate", "none")}});
+bool convert_gelu(const OnnxNode& node, Maker& maker) {
+  maker.out(Op::gelu, {node.inputs[0]}, {{Attr::approximate, node.s("approximate", "none")}});
   return true;
 }
 
 // Bounds are attributes before opset 11, inputs since.
-bool convert_clip(const Call& call, Maker& maker) {
+bool convert_clip(const OnnxNode& node, Maker& maker) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   bool known_min = true, known_max = true;
-  const auto min = call.scalar_of("min", 1, known_min), max = call.scalar_of("max", 2, known_max);
+  const auto min = node.scalar_of("min", 1, known_min), max = node.scalar_of("max", 2, known_max);
   if (!known_min || !known_max) return false;
-  maker.out(Op::clip, {call.inputs[0]}, {{Attr::min, min.value_or(-kInf)}, {Attr::max, max.value_or(kInf)}});
+  maker.out(Op::clip, {node.inputs[0]}, {{Attr::min, min.value_or(-kInf)}, {Attr::max, max.value_or(kInf)}});
   return true;
 }
 
-bool convert_leaky_relu(const Call& call, Maker& maker) {
-  maker.out(Op::leaky_relu, {call.inputs[0]}, {{Attr::alpha, call.f("alpha", 0.01)}});
+bool convert_leaky_relu(const OnnxNode& node, Maker& maker) {
+  maker.out(Op::leaky_relu, {node.inputs[0]}, {{Attr::alpha, node.f("alpha", 0.01)}});
   return true;
 }
 
-bool convert_hard_sigmoid(const Call& call, Maker& maker) {
-  maker.out(Op::hard_sigmoid, {call.inputs[0]},
-            {{Attr::alpha, call.f("alpha", 0.2)}, {Attr::beta, call.f("beta", 0.5)}});
+bool convert_hard_sigmoid(const OnnxNode& node, Maker& maker) {
+  maker.out(Op::hard_sigmoid, {node.inputs[0]},
+            {{Attr::alpha, node.f("alpha", 0.2)}, {Attr::beta, node.f("beta", 0.5)}});
   return true;
 }
 
-bool convert_cast(const Call& call, Maker& maker) {
-  const auto to = call.output_types[0].dtype;
+bool convert_cast(const OnnxNode& node, Maker& maker) {
+  const auto to = node.output_types[0].dtype;
   if (to == ops::DType::other) return false;
-  maker.out(Op::cast, {call.inputs[0]}, {{Attr::to, std::string(ops::name(to))}});
+  maker.out(Op::cast, {node.inputs[0]}, {{Attr::to, std::string(ops::name(to))}});
   return true;
 }
 
-bool convert_identity(const Call& call, Maker& maker) {
-  maker.pass(call.inputs[0]);
+bool convert_identity(const OnnxNode& node, Maker& maker) {
+  maker.pass(node.inputs[0]);
   return true;
 }
 
-bool convert_dropout(const Call& call, Maker& maker) {
-  if (!call.only_first_output()) return false;
-  if (call.has_input(2)) {  // training_mode, since opset 12
-    const Constant* training = call.constants[2];
+bool convert_dropout(const OnnxNode& node, Maker& maker) {
+  if (!node.only_first_output()) return false;
+  if (node.has_input(2)) {  // training_mode, since opset 12
+    const Constant* training = node.constants[2];
     if (!training || training->ints.size() != 1 || training->ints[0] != 0) return false;
   }
-  maker.pass(call.inputs[0]);
+  maker.pass(node.inputs[0]);
   return true;
 }
 

@@ -38,17 +38,17 @@ Ints same_pads(const ops::Shape& x, const Window& window, bool upper) {
   return pads;
 }
 
-std::optional<Window> window_of(const Call& call, const Ints& kernel) {
-  const auto& x = call.input_types[0];
+std::optional<Window> window_of(const OnnxNode& node, const Ints& kernel) {
+  const auto& x = node.input_types[0];
   if (x.rank() != 4) return std::nullopt;
   Window window;
   window.kernel = kernel;
-  window.strides = call.ints("strides").value_or(Ints{1, 1});
-  window.dilations = call.ints("dilations").value_or(Ints{1, 1});
-  window.pads = call.ints("pads").value_or(Ints{0, 0, 0, 0});
+  window.strides = node.ints("strides").value_or(Ints{1, 1});
+  window.dilations = node.ints("dilations").value_or(Ints{1, 1});
+  window.pads = node.ints("pads").value_or(Ints{0, 0, 0, 0});
   if (!in_range(kernel, 2, 1) || !in_range(window.strides, 2, 1) || !in_range(window.dilations, 2, 1))
     return std::nullopt;
-  const std::string mode = call.s("auto_pad", "NOTSET");
+  const std::string mode = node.s("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     // With a stride the padding depends on the size.
     if ((x.is_open(2) || x.is_open(3)) && !only_ones(window.strides)) return std::nullopt;
@@ -74,52 +74,52 @@ graph::Value scaled(Maker& maker, graph::Value value, double factor) {
 
 }  // namespace
 
-bool convert_conv(const Call& call, Maker& maker) {
-  const auto& w = call.input_types[1];
+bool convert_conv(const OnnxNode& node, Maker& maker) {
+  const auto& w = node.input_types[1];
   if (w.rank() != 4 || w.is_open(2) || w.is_open(3)) return false;
   const Ints kernel{w.shape[2], w.shape[3]};
-  const auto window = window_of(call, kernel);
-  if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  const auto window = window_of(node, kernel);
+  if (!window || node.ints("kernel_shape").value_or(kernel) != kernel) return false;
   const Attrs attrs{{Attr::dilations, window->dilations},
-                    {Attr::group, call.i("group", 1)},
+                    {Attr::group, node.i("group", 1)},
                     {Attr::pads, window->pads},
                     {Attr::strides, window->strides}};
-  std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
-  if (call.has_input(2)) inputs.push_back(call.inputs[2]);
+  std::vector<graph::Value> inputs{node.inputs[0], node.inputs[1]};
+  if (node.has_input(2)) inputs.push_back(node.inputs[2]);
   maker.out(Op::conv2d, inputs, attrs);
   return true;
 }
 
-bool convert_conv_transpose(const Call& call, Maker& maker) {
-  const auto& w = call.input_types[1];
-  const std::string mode = call.s("auto_pad", "NOTSET");
-  if (w.rank() != 4 || w.is_open(2) || w.is_open(3) || call.has("output_shape") ||
+bool convert_conv_transpose(const OnnxNode& node, Maker& maker) {
+  const auto& w = node.input_types[1];
+  const std::string mode = node.s("auto_pad", "NOTSET");
+  if (w.rank() != 4 || w.is_open(2) || w.is_open(3) || node.has("output_shape") ||
       (mode != "NOTSET" && mode != "VALID" && !mode.empty()))
     return false;
   const Ints kernel{w.shape[2], w.shape[3]};
-  const auto window = window_of(call, kernel);
-  if (!window || call.ints("kernel_shape").value_or(kernel) != kernel) return false;
-  std::vector<graph::Value> inputs{call.inputs[0], call.inputs[1]};
-  if (call.has_input(2)) inputs.push_back(call.inputs[2]);
+  const auto window = window_of(node, kernel);
+  if (!window || node.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  std::vector<graph::Value> inputs{node.inputs[0], node.inputs[1]};
+  if (node.has_input(2)) inputs.push_back(node.inputs[2]);
   maker.out(Op::conv_transpose, inputs,
             {{Attr::dilations, window->dilations},
-             {Attr::group, call.i("group", 1)},
-             {Attr::output_padding, call.ints("output_padding").value_or(Ints{0, 0})},
+             {Attr::group, node.i("group", 1)},
+             {Attr::output_padding, node.ints("output_padding").value_or(Ints{0, 0})},
              {Attr::pads, window->pads},
              {Attr::strides, window->strides}});
   return true;
 }
 
 // NumPy's matmul: a vector on the left is a row, one on the right a column, and that axis goes away again.
-bool convert_matmul(const Call& call, Maker& maker) {
-  const auto &a = call.input_types[0], &b = call.input_types[1];
+bool convert_matmul(const OnnxNode& node, Maker& maker) {
+  const auto &a = node.input_types[0], &b = node.input_types[1];
   if (a.rank() == 0 || b.rank() == 0) return false;
   if (a.rank() > 1 && b.rank() > 1) {
-    maker.out(Op::matmul, {call.inputs[0], call.inputs[1]});
+    maker.out(Op::matmul, {node.inputs[0], node.inputs[1]});
     return true;
   }
-  const auto left = a.rank() > 1 ? call.inputs[0] : maker.reshaped(call.inputs[0], {1, a.extent(0)});
-  const auto right = b.rank() > 1 ? call.inputs[1] : maker.reshaped(call.inputs[1], {b.extent(0), 1});
+  const auto left = a.rank() > 1 ? node.inputs[0] : maker.reshaped(node.inputs[0], {1, a.extent(0)});
+  const auto right = b.rank() > 1 ? node.inputs[1] : maker.reshaped(node.inputs[1], {b.extent(0), 1});
   const auto product = maker.op(Op::matmul, {left, right});
   ops::Extents shape = maker.type(product).extents();
   if (!maker.ok()) return false;
@@ -130,13 +130,13 @@ bool convert_matmul(const Call& call, Maker& maker) {
 }
 
 // alpha * A' * B' + beta * C
-bool convert_gemm(const Call& call, Maker& maker) {
-  if (call.input_types[0].rank() != 2 || call.input_types[1].rank() != 2) return false;
-  const double alpha = call.f("alpha", 1.0), beta = call.f("beta", 1.0);
-  const auto a = transposed_2d(maker, call.inputs[0], call.i("transA", 0) != 0);
-  const auto b = transposed_2d(maker, call.inputs[1], call.i("transB", 0) != 0);
-  const bool has_bias = call.has_input(2) && beta != 0.0;
-  const auto bias = has_bias ? scaled(maker, call.inputs[2], beta) : graph::Value{};
+bool convert_gemm(const OnnxNode& node, Maker& maker) {
+  if (node.input_types[0].rank() != 2 || node.input_types[1].rank() != 2) return false;
+  const double alpha = node.f("alpha", 1.0), beta = node.f("beta", 1.0);
+  const auto a = transposed_2d(maker, node.inputs[0], node.i("transA", 0) != 0);
+  const auto b = transposed_2d(maker, node.inputs[1], node.i("transB", 0) != 0);
+  const bool has_bias = node.has_input(2) && beta != 0.0;
+  const auto bias = has_bias ? scaled(maker, node.inputs[2], beta) : graph::Value{};
   if (!maker.ok()) return false;
   if (alpha == 1.0) {
     std::vector<graph::Value> inputs{a, b};
@@ -153,12 +153,12 @@ bool convert_gemm(const Call& call, Maker& maker) {
   return true;
 }
 
-bool convert_max_pool(const Call& call, Maker& maker) {
-  const auto kernel = call.ints("kernel_shape");
-  const auto window = kernel ? window_of(call, *kernel) : std::nullopt;
-  if (!window || !call.only_first_output()) return false;
-  maker.out(Op::max_pool, {call.inputs[0]},
-            {{Attr::ceil_mode, call.i("ceil_mode", 0)},
+bool convert_max_pool(const OnnxNode& node, Maker& maker) {
+  const auto kernel = node.ints("kernel_shape");
+  const auto window = kernel ? window_of(node, *kernel) : std::nullopt;
+  if (!window || !node.only_first_output()) return false;
+  maker.out(Op::max_pool, {node.inputs[0]},
+            {{Attr::ceil_mode, node.i("ceil_mode", 0)},
              {Attr::dilations, window->dilations},
              {Attr::kernel, window->kernel},
              {Attr::pads, window->pads},
@@ -166,29 +166,29 @@ bool convert_max_pool(const Call& call, Maker& maker) {
   return true;
 }
 
-bool convert_average_pool(const Call& call, Maker& maker) {
-  const auto kernel = call.ints("kernel_shape");
-  const auto window = kernel ? window_of(call, *kernel) : std::nullopt;
+bool convert_average_pool(const OnnxNode& node, Maker& maker) {
+  const auto kernel = node.ints("kernel_shape");
+  const auto window = kernel ? window_of(node, *kernel) : std::nullopt;
   if (!window || !only_ones(window->dilations)) return false;
-  maker.out(Op::avg_pool, {call.inputs[0]},
-            {{Attr::ceil_mode, call.i("ceil_mode", 0)},
-             {Attr::count_include_pad, call.i("count_include_pad", 0)},
+  maker.out(Op::avg_pool, {node.inputs[0]},
+            {{Attr::ceil_mode, node.i("ceil_mode", 0)},
+             {Attr::count_include_pad, node.i("count_include_pad", 0)},
              {Attr::kernel, window->kernel},
              {Attr::pads, window->pads},
              {Attr::strides, window->strides}});
   return true;
 }
 
-bool convert_global_average_pool(const Call& call, Maker& maker) {
-  maker.out(Op::global_avg_pool, {call.inputs[0]});
+bool convert_global_average_pool(const OnnxNode& node, Maker& maker) {
+  maker.out(Op::global_avg_pool, {node.inputs[0]});
   return true;
 }
 
 // Inference only. Before opset 9 the statistics may be per element (spatial = 0); since 14 training has an attribute of
 // its own, before it showed in the number of outputs.
-bool convert_batch_norm(const Call& call, Maker& maker) {
-  if (call.listed_outputs != 1 || call.i("training_mode", 0) != 0 || call.i("spatial", 1) != 1) return false;
-  maker.out(Op::batch_norm, call.inputs, {{Attr::eps, call.f("epsilon", 1e-5)}});
+bool convert_batch_norm(const OnnxNode& node, Maker& maker) {
+  if (node.listed_outputs != 1 || node.i("training_mode", 0) != 0 || node.i("spatial", 1) != 1) return false;
+  maker.out(Op::batch_norm, node.inputs, {{Attr::eps, node.f("epsilon", 1e-5)}});
   return true;
 }
 

@@ -19,44 +19,44 @@ int64_t clamped(int64_t position, int64_t extent) {
 }  // namespace
 
 // Where the result's shape is known, it does not matter how the file says it.
-bool convert_reshape(const Call& call, Maker& maker) {
-  if (!call.output_types[0].is_static()) return false;
-  maker.out_reshaped(call.inputs[0], call.output_types[0].extents());
+bool convert_reshape(const OnnxNode& node, Maker& maker) {
+  if (!node.output_types[0].is_static()) return false;
+  maker.out_reshaped(node.inputs[0], node.output_types[0].extents());
   return true;
 }
 
-bool convert_transpose(const Call& call, Maker& maker) {
-  Ints reversed(call.input_types[0].shape.size());
+bool convert_transpose(const OnnxNode& node, Maker& maker) {
+  Ints reversed(node.input_types[0].shape.size());
   std::iota(reversed.rbegin(), reversed.rend(), 0);
-  maker.out(Op::transpose, {call.inputs[0]}, {{Attr::perm, call.ints("perm").value_or(reversed)}});
+  maker.out(Op::transpose, {node.inputs[0]}, {{Attr::perm, node.ints("perm").value_or(reversed)}});
   return true;
 }
 
-bool convert_concat(const Call& call, Maker& maker) {
-  const auto axis = normal_axis(call.i("axis", 1), call.input_types[0].rank());
+bool convert_concat(const OnnxNode& node, Maker& maker) {
+  const auto axis = normal_axis(node.i("axis", 1), node.input_types[0].rank());
   if (!axis) return false;
-  maker.out(Op::concat, call.inputs, {{Attr::axis, *axis}});
+  maker.out(Op::concat, node.inputs, {{Attr::axis, *axis}});
   return true;
 }
 
 // Sizes come from the types of the outputs: given as attribute, as input, or as a number of equal parts.
-bool convert_split(const Call& call, Maker& maker) {
-  const auto axis = normal_axis(call.i("axis", 0), call.input_types[0].rank());
-  if (!axis || call.input_types[0].is_open(*axis)) return false;
+bool convert_split(const OnnxNode& node, Maker& maker) {
+  const auto axis = normal_axis(node.i("axis", 0), node.input_types[0].rank());
+  if (!axis || node.input_types[0].is_open(*axis)) return false;
   Ints sizes;
-  for (const auto& type : call.output_types) {
+  for (const auto& type : node.output_types) {
     if (!type.is_static() || type.rank() <= *axis || type.is_open(*axis)) return false;
     sizes.push_back(type.shape[*axis]);
   }
-  maker.out(Op::split, {call.inputs[0]}, {{Attr::axis, *axis}, {Attr::sizes, sizes}});
+  maker.out(Op::split, {node.inputs[0]}, {{Attr::axis, *axis}, {Attr::sizes, sizes}});
   return true;
 }
 
-bool convert_slice(const Call& call, Maker& maker) {
-  const auto& x = call.input_types[0];
+bool convert_slice(const OnnxNode& node, Maker& maker) {
+  const auto& x = node.input_types[0];
   bool known[4] = {};
-  const auto starts = call.ints_of("starts", 1, known[0]), ends = call.ints_of("ends", 2, known[1]);
-  auto axes = call.ints_of("axes", 3, known[2]), steps = call.ints_of("steps", 4, known[3]);
+  const auto starts = node.ints_of("starts", 1, known[0]), ends = node.ints_of("ends", 2, known[1]);
+  auto axes = node.ints_of("axes", 3, known[2]), steps = node.ints_of("steps", 4, known[3]);
   if (!starts || !ends || !known[2] || !known[3]) return false;
   const size_t count = starts->size();
   if (!axes) {
@@ -86,18 +86,18 @@ bool convert_slice(const Call& call, Maker& maker) {
     lists[2].push_back(part.end);
     lists[3].push_back(part.step);
   }
-  maker.out(Op::slice, {call.inputs[0]},
+  maker.out(Op::slice, {node.inputs[0]},
             {{Attr::axes, lists[0]}, {Attr::starts, lists[1]}, {Attr::ends, lists[2]}, {Attr::steps, lists[3]}});
   return true;
 }
 
 // Constant padding with a known value; pads are an attribute before opset 11, and may be for some axes only since 18.
-bool convert_pad(const Call& call, Maker& maker) {
+bool convert_pad(const OnnxNode& node, Maker& maker) {
   bool known[3] = {};
-  const auto given = call.ints_of("pads", 1, known[0]), axes = call.ints_of("", 3, known[1]);
-  const auto value = call.scalar_of("value", 2, known[2]);
-  if (!given || !known[1] || !known[2] || call.s("mode", "constant") != "constant") return false;
-  const auto rank = call.input_types[0].shape.size();
+  const auto given = node.ints_of("pads", 1, known[0]), axes = node.ints_of("", 3, known[1]);
+  const auto value = node.scalar_of("value", 2, known[2]);
+  if (!given || !known[1] || !known[2] || node.s("mode", "constant") != "constant") return false;
+  const auto rank = node.input_types[0].shape.size();
   Ints pads(2 * rank, 0);
   if (!axes) {
     pads = *given;
@@ -109,45 +109,45 @@ bool convert_pad(const Call& call, Maker& maker) {
       pads[rank + axis] = (*given)[axes->size() + k];
     }
   }
-  maker.out(Op::pad, {call.inputs[0]}, {{Attr::pads, pads}, {Attr::value, value.value_or(0.0)}});
+  maker.out(Op::pad, {node.inputs[0]}, {{Attr::pads, pads}, {Attr::value, value.value_or(0.0)}});
   return true;
 }
 
-bool convert_gather(const Call& call, Maker& maker) {
-  const auto axis = normal_axis(call.i("axis", 0), call.input_types[0].rank());
+bool convert_gather(const OnnxNode& node, Maker& maker) {
+  const auto axis = normal_axis(node.i("axis", 0), node.input_types[0].rank());
   if (!axis) return false;
-  maker.out(Op::gather, {call.inputs[0], call.inputs[1]}, {{Attr::axis, *axis}});
+  maker.out(Op::gather, {node.inputs[0], node.inputs[1]}, {{Attr::axis, *axis}});
   return true;
 }
 
-bool convert_expand(const Call& call, Maker& maker) {
-  if (!call.output_types[0].is_static()) return false;
-  if (call.output_types[0] == call.input_types[0]) {
-    maker.pass(call.inputs[0]);
-  } else if (!is_closed(call.output_types[0])) {
+bool convert_expand(const OnnxNode& node, Maker& maker) {
+  if (!node.output_types[0].is_static()) return false;
+  if (node.output_types[0] == node.input_types[0]) {
+    maker.pass(node.inputs[0]);
+  } else if (!is_closed(node.output_types[0])) {
     return false;
   } else {
-    maker.out(Op::expand, {call.inputs[0]}, {{Attr::shape, to_ints(call.output_types[0].shape)}});
+    maker.out(Op::expand, {node.inputs[0]}, {{Attr::shape, to_ints(node.output_types[0].shape)}});
   }
   return true;
 }
 
 // Images only, height and width by constant scales; other forms are kept as they are. Sizes count as scales where the
 // ratio is a whole number.
-bool convert_resize(const Call& call, Maker& maker) {
-  const auto &x = call.input_types[0], &y = call.output_types[0];
-  if (x.rank() != 4 || !ops::is_float(x.dtype) || call.opset < 11) return false;
-  const std::string mode = call.s("mode", "nearest");
-  if (call.i("antialias", 0) != 0 || call.i("exclude_outside", 0) != 0 || call.has("axes")) return false;
-  if (call.s("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
+bool convert_resize(const OnnxNode& node, Maker& maker) {
+  const auto &x = node.input_types[0], &y = node.output_types[0];
+  if (x.rank() != 4 || !ops::is_float(x.dtype) || node.opset < 11) return false;
+  const std::string mode = node.s("mode", "nearest");
+  if (node.i("antialias", 0) != 0 || node.i("exclude_outside", 0) != 0 || node.has("axes")) return false;
+  if (node.s("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
   double scales[2] = {0, 0};
-  const Constant* given = call.constant(2);
+  const Constant* given = node.constant(2);
   if (given && given->floats.size() == 4) {
     if (given->floats[0] != 1.0 || given->floats[1] != 1.0) return false;
     scales[0] = given->floats[2];
     scales[1] = given->floats[3];
   } else {
-    if (!call.has_input(3) || !y.is_static() || y.rank() != 4) return false;
+    if (!node.has_input(3) || !y.is_static() || y.rank() != 4) return false;
     if (!y.extent(0).same(x.extent(0)) || !y.extent(1).same(x.extent(1))) return false;
     for (int64_t d = 0; d < 2; ++d) {
       const auto ratio = ops::divide_exactly(y.extent(2 + d), x.extent(2 + d));
@@ -155,22 +155,22 @@ bool convert_resize(const Call& call, Maker& maker) {
       scales[d] = static_cast<double>(*ratio->number());
     }
   }
-  ops::Attrs attrs{{Attr::coordinates, call.s("coordinate_transformation_mode", "half_pixel")},
+  ops::Attrs attrs{{Attr::coordinates, node.s("coordinate_transformation_mode", "half_pixel")},
                    {Attr::mode, mode},
                    {Attr::scale_h, scales[0]},
                    {Attr::scale_w, scales[1]}};
-  if (mode == "nearest") attrs.set(Attr::rounding, call.s("nearest_mode", "round_prefer_floor"));
-  maker.out(Op::resize, {call.inputs[0]}, attrs);
+  if (mode == "nearest") attrs.set(Attr::rounding, node.s("nearest_mode", "round_prefer_floor"));
+  maker.out(Op::resize, {node.inputs[0]}, attrs);
   return true;
 }
 
 // Filled with the one element of the attribute `value`, or zeros.
-bool convert_constant_of_shape(const Call& call, Maker& maker) {
+bool convert_constant_of_shape(const OnnxNode& node, Maker& maker) {
   constexpr int64_t kMaxBytes = int64_t{64} << 20;
-  const auto& type = call.output_types[0];
+  const auto& type = node.output_types[0];
   if (!is_closed(type) || type.bytes() > kMaxBytes) return false;
-  const Constant* value = call.tensor("value");
-  if (call.has("value") && (!value || value->size() != 1)) return false;
+  const Constant* value = node.tensor("value");
+  if (node.has("value") && (!value || value->size() != 1)) return false;
   double number = 0.0;
   if (value) number = value->is_float() ? value->floats[0] : static_cast<double>(value->ints[0]);
   constexpr double kExact = 9007199254740992.0;  // integers up to 2^53 are exact as double

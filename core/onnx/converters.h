@@ -7,42 +7,42 @@
 namespace rlgo::onnx_io {
 
 // convert_elementwise.cc
-bool convert_binary(const Call& call, Maker& maker);   // Add Sub Mul Div PRelu
-bool convert_compare(const Call& call, Maker& maker);  // Equal Less LessOrEqual Greater GreaterOrEqual And Or
-bool convert_where(const Call& call, Maker& maker);
-bool convert_pow(const Call& call, Maker& maker);
-bool convert_variadic(const Call& call, Maker& maker);  // Sum Min Max
-bool convert_unary(const Call& call, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish Not
-bool convert_gelu(const Call& call, Maker& maker);
-bool convert_clip(const Call& call, Maker& maker);
-bool convert_leaky_relu(const Call& call, Maker& maker);
-bool convert_hard_sigmoid(const Call& call, Maker& maker);
-bool convert_cast(const Call& call, Maker& maker);
-bool convert_identity(const Call& call, Maker& maker);  // Identity, Dropout at inference
-bool convert_dropout(const Call& call, Maker& maker);
+bool convert_binary(const OnnxNode& node, Maker& maker);   // Add Sub Mul Div PRelu
+bool convert_compare(const OnnxNode& node, Maker& maker);  // Equal Less LessOrEqual Greater GreaterOrEqual And Or
+bool convert_where(const OnnxNode& node, Maker& maker);
+bool convert_pow(const OnnxNode& node, Maker& maker);
+bool convert_variadic(const OnnxNode& node, Maker& maker);  // Sum Min Max
+bool convert_unary(const OnnxNode& node, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish Not
+bool convert_gelu(const OnnxNode& node, Maker& maker);
+bool convert_clip(const OnnxNode& node, Maker& maker);
+bool convert_leaky_relu(const OnnxNode& node, Maker& maker);
+bool convert_hard_sigmoid(const OnnxNode& node, Maker& maker);
+bool convert_cast(const OnnxNode& node, Maker& maker);
+bool convert_identity(const OnnxNode& node, Maker& maker);  // Identity, Dropout at inference
+bool convert_dropout(const OnnxNode& node, Maker& maker);
 // convert_linear.cc
-bool convert_conv(const Call& call, Maker& maker);
-bool convert_conv_transpose(const Call& call, Maker& maker);
-bool convert_matmul(const Call& call, Maker& maker);
-bool convert_gemm(const Call& call, Maker& maker);
-bool convert_max_pool(const Call& call, Maker& maker);
-bool convert_average_pool(const Call& call, Maker& maker);
-bool convert_global_average_pool(const Call& call, Maker& maker);
-bool convert_batch_norm(const Call& call, Maker& maker);
+bool convert_conv(const OnnxNode& node, Maker& maker);
+bool convert_conv_transpose(const OnnxNode& node, Maker& maker);
+bool convert_matmul(const OnnxNode& node, Maker& maker);
+bool convert_gemm(const OnnxNode& node, Maker& maker);
+bool convert_max_pool(const OnnxNode& node, Maker& maker);
+bool convert_average_pool(const OnnxNode& node, Maker& maker);
+bool convert_global_average_pool(const OnnxNode& node, Maker& maker);
+bool convert_batch_norm(const OnnxNode& node, Maker& maker);
 // convert_shape.cc
-bool convert_reshape(const Call& call, Maker& maker);  // Reshape Flatten Squeeze Unsqueeze
-bool convert_transpose(const Call& call, Maker& maker);
-bool convert_concat(const Call& call, Maker& maker);
-bool convert_split(const Call& call, Maker& maker);
-bool convert_slice(const Call& call, Maker& maker);
-bool convert_pad(const Call& call, Maker& maker);
-bool convert_gather(const Call& call, Maker& maker);
-bool convert_expand(const Call& call, Maker& maker);
-bool convert_resize(const Call& call, Maker& maker);
-bool convert_constant_of_shape(const Call& call, Maker& maker);
+bool convert_reshape(const OnnxNode& node, Maker& maker);  // Reshape Flatten Squeeze Unsqueeze
+bool convert_transpose(const OnnxNode& node, Maker& maker);
+bool convert_concat(const OnnxNode& node, Maker& maker);
+bool convert_split(const OnnxNode& node, Maker& maker);
+bool convert_slice(const OnnxNode& node, Maker& maker);
+bool convert_pad(const OnnxNode& node, Maker& maker);
+bool convert_gather(const OnnxNode& node, Maker& maker);
+bool convert_expand(const OnnxNode& node, Maker& maker);
+bool convert_resize(const OnnxNode& node, Maker& maker);
+bool convert_constant_of_shape(const OnnxNode& node, Maker& maker);
 // convert_reduce.cc
-bool convert_reduce(const Call& call, Maker& maker);  // ReduceMean ReduceSum ReduceMax
-bool convert_softmax(const Call& call, Maker& maker);
-bool convert_layer_norm(const Call& call, Maker& maker);
+bool convert_reduce(const OnnxNode& node, Maker& maker);  // ReduceMean ReduceSum ReduceMax
+bool convert_softmax(const OnnxNode& node, Maker& maker);
+bool convert_layer_norm(const OnnxNode& node, Maker& maker);
 
 }  // namespace rlgo::onnx_io

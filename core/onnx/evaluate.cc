@@ -66,34 +66,34 @@ void copy_element(const Constant& from, size_t index, Constant& to) {
   }
 }
 
-Result shape_of(const Call& call) {
-  const auto& type = call.input_types[0];
+Result shape_of(const OnnxNode& node) {
+  const auto& type = node.input_types[0];
   if (!type.is_static()) return std::nullopt;
-  if (call.op == "Size") return Constant{{DType::i64, {}}, {type.elements()}, {}};
+  if (node.op == "Size") return Constant{{DType::i64, {}}, {type.elements()}, {}};
   const int64_t rank = type.rank();
   const auto clamp = [rank](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank); };
-  const int64_t start = clamp(call.i("start", 0)), end = std::max(start, clamp(call.i("end", rank)));
+  const int64_t start = clamp(node.i("start", 0)), end = std::max(start, clamp(node.i("end", rank)));
   return ints_1d(Ints(type.shape.begin() + start, type.shape.begin() + end));
 }
 
-Result view(const Call& call) { return same_elements(*call.constants[0], call.output_types[0]); }
+Result view(const OnnxNode& node) { return same_elements(*node.constants[0], node.output_types[0]); }
 
-Result expand(const Call& call) {
+Result expand(const OnnxNode& node) {
   const auto shape =
-      ops::broadcast(call.input_types[0].shape, Shape(std::span<const int64_t>(call.constants[1]->ints)));
+      ops::broadcast(node.input_types[0].shape, Shape(std::span<const int64_t>(node.constants[1]->ints)));
   if (!shape || !ops::TensorType(DType::i64, *shape).is_static()) return std::nullopt;
-  auto result = empty_like(call.input_types[0].dtype, *shape);
+  auto result = empty_like(node.input_types[0].dtype, *shape);
   if (!result) return std::nullopt;
   for_each_place(*shape, [&](int64_t, const auto& place) {
-    copy_element(*call.constants[0], broadcast_index(call.input_types[0].shape, place), *result);
+    copy_element(*node.constants[0], broadcast_index(node.input_types[0].shape, place), *result);
   });
   return result;
 }
 
-Result gather(const Call& call) {
-  const auto& from = *call.constants[0];
-  const auto& indices = *call.constants[1];
-  const auto axis = normal_axis(call.i("axis", 0), from.type.rank());
+Result gather(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
+  const auto& indices = *node.constants[1];
+  const auto axis = normal_axis(node.i("axis", 0), from.type.rank());
   if (!axis || indices.is_float()) return std::nullopt;
   Shape shape;
   int64_t before = 1, after = 1;
@@ -119,9 +119,9 @@ Result gather(const Call& call) {
 }
 
 // Along axis 0 of vectors, which is what shapes are.
-Result concat(const Call& call) {
-  auto result = Constant{{call.input_types[0].dtype, {0}}, {}, {}};
-  for (const Constant* part : call.constants) {
+Result concat(const OnnxNode& node) {
+  auto result = Constant{{node.input_types[0].dtype, {0}}, {}, {}};
+  for (const Constant* part : node.constants) {
     if (part->type.rank() != 1 || part->type.dtype != result.type.dtype) return std::nullopt;
     result.ints.insert(result.ints.end(), part->ints.begin(), part->ints.end());
     result.floats.insert(result.floats.end(), part->floats.begin(), part->floats.end());
@@ -130,12 +130,12 @@ Result concat(const Call& call) {
   return is_small(result.type) ? Result(std::move(result)) : std::nullopt;
 }
 
-Result constant_of_shape(const Call& call) {
-  const auto& type = call.output_types[0];
-  if (!type.is_static() || !is_small(type) || call.constants[0]->is_float()) return std::nullopt;
-  if (to_ints(type.shape) != call.constants[0]->ints) return std::nullopt;
-  const Constant* value = call.tensor("value");
-  if (call.has("value") && (!value || value->size() != 1 || value->type.dtype != type.dtype)) return std::nullopt;
+Result constant_of_shape(const OnnxNode& node) {
+  const auto& type = node.output_types[0];
+  if (!type.is_static() || !is_small(type) || node.constants[0]->is_float()) return std::nullopt;
+  if (to_ints(type.shape) != node.constants[0]->ints) return std::nullopt;
+  const Constant* value = node.tensor("value");
+  if (node.has("value") && (!value || value->size() != 1 || value->type.dtype != type.dtype)) return std::nullopt;
   Constant result{type, {}, {}};
   const auto count = static_cast<size_t>(type.elements());
   if (result.is_float()) result.floats.assign(count, value ? value->floats[0] : 0.0);
@@ -143,12 +143,12 @@ Result constant_of_shape(const Call& call) {
   return result;
 }
 
-Result range(const Call& call) {
-  const auto &start = *call.constants[0], &limit = *call.constants[1], &delta = *call.constants[2];
+Result range(const OnnxNode& node) {
+  const auto &start = *node.constants[0], &limit = *node.constants[1], &delta = *node.constants[2];
   if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0)
     return std::nullopt;
   constexpr int64_t kMost = int64_t{1} << 52;  // exact as double
-  for (const Constant* bound : call.constants) {
+  for (const Constant* bound : node.constants) {
     if (bound->ints[0] > kMost || bound->ints[0] < -kMost) return std::nullopt;
   }
   const auto span = static_cast<double>(limit.ints[0]) - static_cast<double>(start.ints[0]);
@@ -159,8 +159,8 @@ Result range(const Call& call) {
   return result;
 }
 
-Result where(const Call& call) {
-  const auto &test = *call.constants[0], &yes = *call.constants[1], &no = *call.constants[2];
+Result where(const OnnxNode& node) {
+  const auto &test = *node.constants[0], &yes = *node.constants[1], &no = *node.constants[2];
   const auto inner = ops::broadcast(yes.type.shape, no.type.shape);
   const auto shape = inner ? ops::broadcast(test.type.shape, *inner) : std::nullopt;
   if (!shape || yes.type.dtype != no.type.dtype || test.is_float()) return std::nullopt;
@@ -178,9 +178,9 @@ double rounded(DType dtype, double value) {
   return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-Result cast(const Call& call) {
-  const auto& from = *call.constants[0];
-  const auto to = call.output_types[0].dtype;
+Result cast(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
+  const auto to = node.output_types[0].dtype;
   const bool plain =
       to == DType::i64 || to == DType::i32 || to == DType::f32 || to == DType::boolean || to == DType::f64;
   auto result = empty_like(to, from.type.shape);
@@ -270,12 +270,12 @@ bool fits(DType dtype, int64_t value) {
   }
 }
 
-Result binary(const Call& call, const BinaryRow& row) {
-  if (call.inputs.size() != 2) return std::nullopt;  // Min and Max take any number
-  const auto &a = *call.constants[0], &b = *call.constants[1];
+Result binary(const OnnxNode& node, const BinaryRow& row) {
+  if (node.inputs.size() != 2) return std::nullopt;  // Min and Max take any number
+  const auto &a = *node.constants[0], &b = *node.constants[1];
   const auto shape = ops::broadcast(a.type.shape, b.type.shape);
   if (!shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
-  if ((call.op == "Mod" && call.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
+  if ((node.op == "Mod" && node.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
   auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
   if (!result) return std::nullopt;
   bool good = true;
@@ -292,46 +292,46 @@ Result binary(const Call& call, const BinaryRow& row) {
   return good ? result : std::nullopt;
 }
 
-Result unary(const Call& call) {
-  Constant result = *call.constants[0];
+Result unary(const OnnxNode& node) {
+  Constant result = *node.constants[0];
   const bool real = result.is_float();
   if (real && result.type.dtype != DType::f32) return std::nullopt;
   for (double& value : result.floats) {
-    if (call.op == "Floor") value = std::floor(value);
-    if (call.op == "Ceil") value = std::ceil(value);
-    if (call.op == "Sqrt") value = rounded(DType::f32, std::sqrt(value));
-    if (call.op == "Neg") value = -value;
-    if (call.op == "Abs") value = std::fabs(value);
-    if (call.op == "Not") return std::nullopt;
+    if (node.op == "Floor") value = std::floor(value);
+    if (node.op == "Ceil") value = std::ceil(value);
+    if (node.op == "Sqrt") value = rounded(DType::f32, std::sqrt(value));
+    if (node.op == "Neg") value = -value;
+    if (node.op == "Abs") value = std::fabs(value);
+    if (node.op == "Not") return std::nullopt;
   }
   for (int64_t& value : result.ints) {
     if (!fits(result.type.dtype, value) || value == std::numeric_limits<int64_t>::min()) return std::nullopt;
-    if (call.op == "Neg") value = -value;
-    if (call.op == "Abs") value = std::abs(value);
-    if (call.op == "Not") value = value == 0;
-    if (call.op == "Floor" || call.op == "Ceil" || call.op == "Sqrt") return std::nullopt;
+    if (node.op == "Neg") value = -value;
+    if (node.op == "Abs") value = std::abs(value);
+    if (node.op == "Not") value = value == 0;
+    if (node.op == "Floor" || node.op == "Ceil" || node.op == "Sqrt") return std::nullopt;
     if (!fits(result.type.dtype, value)) return std::nullopt;
   }
   return result;
 }
 
 // Of a whole vector of integers.
-Result reduce(const Call& call) {
-  const auto& from = *call.constants[0];
-  const auto& type = call.output_types[0];
+Result reduce(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
+  const auto& type = node.output_types[0];
   if (from.is_float() || !type.is_static() || type.elements() != 1 || from.ints.empty()) return std::nullopt;
   std::optional<int64_t> value = from.ints[0];
   for (size_t k = 1; k < from.ints.size() && value; ++k) {
-    if (call.op == "ReduceProd") value = mul(*value, from.ints[k]);
-    if (call.op == "ReduceSum") value = add(*value, from.ints[k]);
-    if (call.op == "ReduceMin") value = std::min(*value, from.ints[k]);
-    if (call.op == "ReduceMax") value = std::max(*value, from.ints[k]);
+    if (node.op == "ReduceProd") value = mul(*value, from.ints[k]);
+    if (node.op == "ReduceSum") value = add(*value, from.ints[k]);
+    if (node.op == "ReduceMin") value = std::min(*value, from.ints[k]);
+    if (node.op == "ReduceMax") value = std::max(*value, from.ints[k]);
   }
   if (!value || !fits(from.type.dtype, *value)) return std::nullopt;
   return Constant{{from.type.dtype, type.shape}, {*value}, {}};
 }
 
-using Evaluator = Result (*)(const Call&);
+using Evaluator = Result (*)(const OnnxNode&);
 
 struct Row {
   Evaluator evaluator;
@@ -369,17 +369,17 @@ const std::map<std::string, Row, std::less<>>& table() {
 
 }  // namespace
 
-std::optional<Constant> evaluate(const Call& call) {
-  if (call.outputs.size() != 1 || call.inputs.empty()) return std::nullopt;
-  if (call.op == "Shape" || call.op == "Size") return shape_of(call);
-  for (size_t k = 0; k < call.inputs.size(); ++k) {
-    if (call.has_input(k) && !call.constants[k]) return std::nullopt;
-    if (!call.has_input(k) && call.op != "Slice") return std::nullopt;
+std::optional<Constant> evaluate(const OnnxNode& node) {
+  if (node.outputs.size() != 1 || node.inputs.empty()) return std::nullopt;
+  if (node.op == "Shape" || node.op == "Size") return shape_of(node);
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (node.has_input(k) && !node.constants[k]) return std::nullopt;
+    if (!node.has_input(k) && node.op != "Slice") return std::nullopt;
   }
-  if (const auto row = binary_table().find(call.op); row != binary_table().end()) return binary(call, row->second);
-  const auto row = table().find(call.op);
-  if (row == table().end() || call.inputs.size() < row->second.least_inputs) return std::nullopt;
-  auto result = row->second.evaluator(call);
+  if (const auto row = binary_table().find(node.op); row != binary_table().end()) return binary(node, row->second);
+  const auto row = table().find(node.op);
+  if (row == table().end() || node.inputs.size() < row->second.least_inputs) return std::nullopt;
+  auto result = row->second.evaluator(node);
   return result && is_small(result->type) ? result : std::nullopt;
 }
 

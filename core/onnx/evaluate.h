@@ -7,8 +7,8 @@
 
 namespace rlgo::onnx_io {
 
-// evaluate_move.cc. All inputs that are present are constant. Nothing where the call is damaged.
-std::optional<Constant> evaluate_slice(const Call& call);
-std::optional<Constant> evaluate_transpose(const Call& call);
+// evaluate_move.cc. All inputs that are present are constant. Nothing where the node is damaged.
+std::optional<Constant> evaluate_slice(const OnnxNode& node);
+std::optional<Constant> evaluate_transpose(const OnnxNode& node);
 
 }  // namespace rlgo::onnx_io

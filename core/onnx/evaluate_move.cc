@@ -63,11 +63,11 @@ Ints all_of(int64_t extent) {
 
 }  // namespace
 
-std::optional<Constant> evaluate_slice(const Call& call) {
-  const auto& from = *call.constants[0];
+std::optional<Constant> evaluate_slice(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
   bool known = true;
-  const auto starts = call.ints_of("starts", 1, known), ends = call.ints_of("ends", 2, known);
-  auto axes = call.ints_of("axes", 3, known), steps = call.ints_of("steps", 4, known);
+  const auto starts = node.ints_of("starts", 1, known), ends = node.ints_of("ends", 2, known);
+  auto axes = node.ints_of("axes", 3, known), steps = node.ints_of("steps", 4, known);
   if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
   if (!axes) axes = all_of(static_cast<int64_t>(starts->size()));
   if (!steps) steps = Ints(starts->size(), 1);
@@ -84,12 +84,12 @@ std::optional<Constant> evaluate_slice(const Call& call) {
   return picked(from, index, strides_of(from.type.shape));
 }
 
-std::optional<Constant> evaluate_transpose(const Call& call) {
-  const auto& from = *call.constants[0];
+std::optional<Constant> evaluate_transpose(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
   const auto rank = static_cast<size_t>(from.type.rank());
   Ints perm = all_of(static_cast<int64_t>(rank));
   std::ranges::reverse(perm);
-  perm = call.ints("perm").value_or(perm);
+  perm = node.ints("perm").value_or(perm);
   if (perm.size() != rank || !normal_axes(perm, static_cast<int>(rank))) return std::nullopt;
   const Ints strides = strides_of(from.type.shape);
   std::vector<Ints> index;

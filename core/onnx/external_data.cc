@@ -1,3 +1,5 @@
+// Weights in files beside the model. A model may be somebody else's: a location may not lead out of its folder, neither
+// by its text nor by links, and no more is read than the tensor's shape needs.
 #include "core/onnx/external_data.h"
 
 #include <onnx/onnx_pb.h>
@@ -154,7 +156,7 @@ fs::path store_external_data(onnx::ModelProto& model, const fs::path& model_path
   constexpr int64_t kAlignment = 64;
   uint64_t hash = 0;
   for (const auto& tensor : model.graph().initializer()) hash = hash_string(tensor.raw_data(), hash);
-  const std::string name = fmt::format("{}{:016x}{}", data_prefix(model_path), hash, kDataSuffix);
+  const std::string name = data_prefix(model_path) + hex(hash) + std::string(kDataSuffix);
   const fs::path path = model_path.parent_path() / name;
   atomic_write(path, [&](const fs::path& temporary) {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);

@@ -151,9 +151,9 @@ void Importer::keep_origin(const onnx::NodeProto& node) {
 
 void Importer::fill_skeleton() {
   // Shape inference cannot know what operators of other domains make.
-  std::unordered_set<std::string> foreign;
+  std::unordered_set<std::string> other_domains;
   for (const auto& node : model_.graph().node()) {
-    if (!node.domain().empty()) foreign.insert(node.output().begin(), node.output().end());
+    if (!node.domain().empty()) other_domains.insert(node.output().begin(), node.output().end());
   }
   auto& kept = *skeleton_->model->mutable_graph();
   auto& graph = *model_.mutable_graph();
@@ -162,7 +162,7 @@ void Importer::fill_skeleton() {
   graph.mutable_sparse_initializer()->Swap(kept.mutable_sparse_initializer());
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> values;
   for (auto& value : *graph.mutable_value_info()) {
-    if (foreign.contains(value.name())) *values.Add() = std::move(value);
+    if (other_domains.contains(value.name())) *values.Add() = std::move(value);
   }
   graph.mutable_value_info()->Swap(&values);
   if (model_.training_info_size() > 0) report_.notes.emplace_back("the file's training information is left out");

@@ -241,19 +241,19 @@ void Importer::add_node(onnx::NodeProto& node) {
   if (std::ranges::none_of(node.output(), is_read)) return note(Change::Kind::unread, node);
   if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
-    Call call = make_call(node);
-    follow(node, call);
-    if (add_folded(node, call)) return;
-    if (add_known(node, call)) {
+    OnnxNode resolved = resolve(node);
+    follow(node, resolved);
+    if (add_folded(node, resolved)) return;
+    if (add_known(node, resolved)) {
       ++report_.known;
-      note_known(node, call);
+      note_known(node, resolved);
       keep_origin(node);
       return;
     }
   }
   if (!is_standard) {
-    Call call = make_call(node);
-    follow(node, call);
+    OnnxNode resolved = resolve(node);
+    follow(node, resolved);
   }
   ++report_.opaque[full_op(node)];
   add_opaque(node);
@@ -274,45 +274,45 @@ bool Importer::add_constant(onnx::NodeProto& node) {
   return true;
 }
 
-bool Importer::add_folded(const onnx::NodeProto& node, const Call& call) {
-  const auto result = evaluate(call);
-  if (!result || !agree(call.output_types[0], result->type)) return false;
+bool Importer::add_folded(const onnx::NodeProto& node, const OnnxNode& resolved) {
+  const auto result = evaluate(resolved);
+  if (!result || !agree(resolved.output_types[0], result->type)) return false;
   ++report_.folded;
   note(Change::Kind::folded, node, ops::to_string(result->type));
   add_weight(node.output(0), result->type, to_bytes(*result));
   return true;
 }
 
-bool Importer::add_known(const onnx::NodeProto& node, const Call& call) {
-  if (!find_converter(call.op) || call.outputs[0].empty()) return false;
+bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
+  if (!find_converter(resolved.op) || resolved.outputs[0].empty()) return false;
   Maker maker(editor_, node.name());
-  if (!sampled_) return add_converted(call, maker);
-  Call sampled = call;
-  for (size_t k = 0; k < call.inputs.size(); ++k) {
-    if (call.has_input(k)) sampled.input_types[k] = editor_.type(call.inputs[k]);
+  if (!sampled_) return add_converted(resolved, maker);
+  OnnxNode sampled = resolved;
+  for (size_t k = 0; k < resolved.inputs.size(); ++k) {
+    if (resolved.has_input(k)) sampled.input_types[k] = editor_.type(resolved.inputs[k]);
   }
   for (int k = 0; k < node.output_size(); ++k)
     sampled.output_types[static_cast<size_t>(k)] = sampled_type(node.output(k));
   return add_converted(sampled, maker);
 }
 
-bool Importer::add_converted(const Call& call, Maker& maker) {
-  for (size_t k = 0; k < call.inputs.size(); ++k) {
-    if (call.has_input(k) && !is_tensor_known(call.input_types[k])) return false;
+bool Importer::add_converted(const OnnxNode& resolved, Maker& maker) {
+  for (size_t k = 0; k < resolved.inputs.size(); ++k) {
+    if (resolved.has_input(k) && !is_tensor_known(resolved.input_types[k])) return false;
   }
-  if (!find_converter(call.op)(call, maker) || !maker.ok()) return false;
+  if (!find_converter(resolved.op)(resolved, maker) || !maker.ok()) return false;
   const auto& made = maker.outputs();
-  if (made.empty() || made.size() > call.outputs.size()) return false;
-  for (size_t k = 0; k < call.outputs.size(); ++k) {
-    if (call.outputs[k].empty()) continue;
-    if (k >= made.size() || !agree(call.output_types[k], editor_.type(made[k]))) return false;
+  if (made.empty() || made.size() > resolved.outputs.size()) return false;
+  for (size_t k = 0; k < resolved.outputs.size(); ++k) {
+    if (resolved.outputs[k].empty()) continue;
+    if (k >= made.size() || !agree(resolved.output_types[k], editor_.type(made[k]))) return false;
   }
   for (size_t k = 0; k < made.size(); ++k) {
-    if (call.outputs[k].empty()) continue;
-    values_[call.outputs[k]] = made[k];
+    if (resolved.outputs[k].empty()) continue;
+    values_[resolved.outputs[k]] = made[k];
     const auto& type = editor_.type(made[k]);
-    if (!type.open) types_.set(call.outputs[k], type);
-    set_sampled(call.outputs[k], type);
+    if (!type.open) types_.set(resolved.outputs[k], type);
+    set_sampled(resolved.outputs[k], type);
   }
   return true;
 }
@@ -352,24 +352,24 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
   }
 }
 
-Call Importer::make_call(const onnx::NodeProto& node) const {
-  Call call;
-  call.op = node.op_type();
-  call.opset = opset_;
-  for (const auto& attribute : node.attribute()) call.attrs[attribute.name()] = attribute_value(attribute);
+OnnxNode Importer::resolve(const onnx::NodeProto& node) const {
+  OnnxNode resolved;
+  resolved.op = node.op_type();
+  resolved.opset = opset_;
+  for (const auto& attribute : node.attribute()) resolved.attrs[attribute.name()] = attribute_value(attribute);
   for (const auto& name : node.input()) {
-    call.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
-    call.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
-                               : sampled_   ? types_.type(name)
-                                            : editor_.type(call.inputs.back()));
-    call.constants.push_back(constant_of(name));
+    resolved.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
+    resolved.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
+                                   : sampled_   ? types_.type(name)
+                                                : editor_.type(resolved.inputs.back()));
+    resolved.constants.push_back(constant_of(name));
   }
   for (const auto& name : node.output()) {
-    call.outputs.push_back(read_names_.contains(name) ? name : "");
-    if (!name.empty()) ++call.listed_outputs;
-    call.output_types.push_back(types_.type(name));
+    resolved.outputs.push_back(read_names_.contains(name) ? name : "");
+    if (!name.empty()) ++resolved.listed_outputs;
+    resolved.output_types.push_back(types_.type(name));
   }
-  return call;
+  return resolved;
 }
 
 void Importer::refine_types(const onnx::NodeProto& node) {

@@ -35,24 +35,24 @@ class Importer {
   void add_node(onnx::NodeProto& node);
   // Each tries one way to take a node in, and tells whether it worked.
   bool add_constant(onnx::NodeProto& node);
-  bool add_folded(const onnx::NodeProto& node, const Call& call);
-  bool add_known(const onnx::NodeProto& node, const Call& call);
-  bool add_converted(const Call& call, Maker& maker);
+  bool add_folded(const onnx::NodeProto& node, const OnnxNode& resolved);
+  bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
+  bool add_converted(const OnnxNode& resolved, Maker& maker);
   void add_opaque(const onnx::NodeProto& node);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
 
   void note(Change::Kind kind, const onnx::NodeProto& node, std::string detail = {});
   void note_made(const onnx::NodeProto& node, graph::NodeId id, bool known);
-  void note_known(const onnx::NodeProto& node, const Call& call);
+  void note_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   void note_unread(const graph::Graph& graph);
 
   void check_samples(const Sizes& open) const;
   void sample_open_dims();
-  void follow(const onnx::NodeProto& node, Call& call);
+  void follow(const onnx::NodeProto& node, OnnxNode& resolved);
   ops::TensorType sampled_type(const std::string& name);
   void set_sampled(const std::string& name, const ops::TensorType& type);
 
-  Call make_call(const onnx::NodeProto& node) const;
+  OnnxNode resolve(const onnx::NodeProto& node) const;
   void refine_types(const onnx::NodeProto& node);
   const Constant* constant_of(const std::string& name) const;
   bool is_deterministic(const onnx::NodeProto& node) const;
@@ -84,7 +84,7 @@ class Importer {
   ImportReport report_;
 };
 
-// One attribute for a Call.
+// One attribute of an OnnxNode.
 OnnxAttr attribute_value(const onnx::AttributeProto& attribute);
 
 }  // namespace rlgo::onnx_io

@@ -49,25 +49,25 @@ void Importer::sample_open_dims() {
   report_.notes.emplace_back("the sizes that were tried for the open dimensions do not fit together");
 }
 
-// What the operator makes, at the sample sizes and as functions of the open sizes. The call gets the types that hold at
-// all sizes, whatever the file declares.
-void Importer::follow(const onnx::NodeProto& node, Call& call) {
+// What the operator makes, at the sample sizes and as functions of the open sizes. `resolved` gets the types that hold
+// at all sizes, whatever the file declares.
+void Importer::follow(const onnx::NodeProto& node, OnnxNode& resolved) {
   if (!sampled_) return;
   const bool is_function = functions_.contains(node.domain() + ":" + node.op_type());
   const bool is_standard = node.domain().empty() && opset_ >= 7 && !is_function;
   const auto found = versions_.find(node.domain());
   const int version = is_function || found == versions_.end() ? 0 : found->second;
-  Call copy = call;
+  OnnxNode copy = resolved;
   sampled_->step(node, version, is_standard, copy);
   for (int k = 0; k < node.input_size(); ++k) {
-    if (!node.input(k).empty()) call.input_types[static_cast<size_t>(k)] = sampled_type(node.input(k));
+    if (!node.input(k).empty()) resolved.input_types[static_cast<size_t>(k)] = sampled_type(node.input(k));
   }
   for (int k = 0; k < node.output_size(); ++k)
-    call.output_types[static_cast<size_t>(k)] = sampled_->type(node.output(k));
-  open_->step(node, version, is_standard, call);
+    resolved.output_types[static_cast<size_t>(k)] = sampled_->type(node.output(k));
+  open_->step(node, version, is_standard, resolved);
   for (int k = 0; k < node.output_size(); ++k)
-    call.output_types[static_cast<size_t>(k)] = closed(sampled_type(node.output(k)));
-  for (auto& type : call.input_types) type = closed(std::move(type));
+    resolved.output_types[static_cast<size_t>(k)] = closed(sampled_type(node.output(k)));
+  for (auto& type : resolved.input_types) type = closed(std::move(type));
 }
 
 // With open extents where something is sampled.

@@ -9,9 +9,9 @@ namespace rlgo::onnx_io {
 namespace {
 
 template <typename T>
-const T* find(const Call& call, std::string_view name) {
-  const auto found = call.attrs.find(std::string(name));
-  return found == call.attrs.end() ? nullptr : std::get_if<T>(&found->second);
+const T* find(const OnnxNode& resolved, std::string_view name) {
+  const auto found = resolved.attrs.find(std::string(name));
+  return found == resolved.attrs.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
 // The double with the shortest decimal form that rounds to this float: 0.1f is 0.1, as people and rules write it.
@@ -26,33 +26,33 @@ double plain_double(float value) {
 
 }  // namespace
 
-bool Call::only_first_output() const {
+bool OnnxNode::only_first_output() const {
   return std::all_of(outputs.begin() + 1, outputs.end(), [](const std::string& name) { return name.empty(); });
 }
 
-int64_t Call::i(std::string_view name, int64_t fallback) const {
+int64_t OnnxNode::i(std::string_view name, int64_t fallback) const {
   const auto* value = find<int64_t>(*this, name);
   return value ? *value : fallback;
 }
 
-double Call::f(std::string_view name, double fallback) const {
+double OnnxNode::f(std::string_view name, double fallback) const {
   const auto* value = find<float>(*this, name);
   return value ? plain_double(*value) : fallback;
 }
 
-std::string Call::s(std::string_view name, std::string_view fallback) const {
+std::string OnnxNode::s(std::string_view name, std::string_view fallback) const {
   const auto* value = find<std::string>(*this, name);
   return value ? *value : std::string(fallback);
 }
 
-std::optional<Ints> Call::ints(std::string_view name) const {
+std::optional<Ints> OnnxNode::ints(std::string_view name) const {
   const auto* value = find<Ints>(*this, name);
   return value ? std::optional(*value) : std::nullopt;
 }
 
-const Constant* Call::tensor(std::string_view name) const { return find<Constant>(*this, name); }
+const Constant* OnnxNode::tensor(std::string_view name) const { return find<Constant>(*this, name); }
 
-std::optional<Ints> Call::ints_of(std::string_view name, size_t input, bool& known) const {
+std::optional<Ints> OnnxNode::ints_of(std::string_view name, size_t input, bool& known) const {
   known = true;
   if (auto value = ints(name)) return value;
   if (!has_input(input)) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Ints> Call::ints_of(std::string_view name, size_t input, bool& kno
   return known ? std::optional(constant->ints) : std::nullopt;
 }
 
-std::optional<double> Call::scalar_of(std::string_view name, size_t input, bool& known) const {
+std::optional<double> OnnxNode::scalar_of(std::string_view name, size_t input, bool& known) const {
   known = true;
   if (const auto* value = find<float>(*this, name)) return plain_double(*value);
   if (!has_input(input)) return std::nullopt;

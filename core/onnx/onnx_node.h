@@ -18,7 +18,7 @@ using Floats = std::vector<float>;
 // Constant: a small tensor. monostate: an attribute of another kind (graph, large tensor, reference, ...).
 using OnnxAttr = std::variant<std::monostate, int64_t, float, std::string, Ints, Floats, Constant>;
 
-struct Call {
+struct OnnxNode {
   std::string op;  // of ai.onnx
   int opset = 0;   // of ai.onnx
   std::map<std::string, OnnxAttr> attrs;
@@ -31,7 +31,7 @@ struct Call {
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i].node != graph::kNoNode; }
   const Constant* constant(size_t i) const { return has_input(i) ? constants[i] : nullptr; }
-  bool only_first_output() const;
+  bool only_first_output() const;  // nobody reads the others
   bool has(std::string_view name) const { return attrs.contains(std::string(name)); }
   // The attribute, or the fallback where it is absent or of another kind.
   int64_t i(std::string_view name, int64_t fallback) const;
@@ -45,8 +45,8 @@ struct Call {
   std::optional<double> scalar_of(std::string_view name, size_t input, bool& known) const;
 };
 
-// Adds nodes for a call. The first operator that does not fit makes the whole conversion fail, and the rest does
-// nothing.
+// Adds nodes of our graph for one of ONNX. The first operator that does not fit makes the whole conversion fail, and
+// the rest does nothing.
 class Maker {
  public:
   Maker(graph::Editor& editor, std::string name) : editor_(&editor), name_(std::move(name)) {}
@@ -54,18 +54,18 @@ class Maker {
   // An operator on the way.
   graph::Value op(ops::Op op, std::initializer_list<graph::Value> inputs, const ops::Attrs& attrs = {});
   graph::Value weight(std::string name, std::shared_ptr<const graph::Blob> blob);
-  // The operator that gives the call's outputs (its next ones: one per port), and bears the model's name for it.
+  // The operator that gives the node's outputs (its next ones: one per port), and bears the model's name for it.
   void out(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs = {});
   void out(ops::Op op, std::initializer_list<graph::Value> inputs, const ops::Attrs& attrs = {}) {
     out(op, std::span<const graph::Value>(inputs.begin(), inputs.size()), attrs);
   }
-  // The call's next output is this value itself.
+  // The node's next output is this value itself.
   void pass(graph::Value value);
   // This type; static once everything before has fitted. A scalar where it has not.
   ops::TensorType type(graph::Value value) const;
   // reshape, or the value itself where it has that shape.
   graph::Value reshaped(graph::Value value, const ops::Extents& shape);
-  // The same as the operator that gives the call's output.
+  // The same as the operator that gives the node's output.
   void out_reshaped(graph::Value value, const ops::Extents& shape);
 
   bool ok() const { return ok_; }
@@ -81,8 +81,8 @@ class Maker {
   std::vector<graph::Value> outputs_;
 };
 
-// False: this call is not one that rlgo can express. The inputs that are present have static types.
-using Converter = bool (*)(const Call& call, Maker& maker);
+// False: this node is not one that rlgo can express. The inputs that are present have static types.
+using Converter = bool (*)(const OnnxNode& node, Maker& maker);
 // Null where rlgo has no such operator.
 Converter find_converter(std::string_view op);
 

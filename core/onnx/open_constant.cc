@@ -18,38 +18,38 @@ bool holds_integers(const ops::TensorType& type) {
   return type.dtype == DType::i64 || type.dtype == DType::i32 || type.dtype == DType::boolean;
 }
 
-Result shape_of(const Call& call) {
-  const auto& type = call.input_types[0];
+Result shape_of(const OnnxNode& node) {
+  const auto& type = node.input_types[0];
   if (!type.is_static()) return std::nullopt;
   const Extents extents = type.extents();
-  if (call.op == "Size") return OpenConstant{{DType::i64, {}}, {ops::product(extents)}};
+  if (node.op == "Size") return OpenConstant{{DType::i64, {}}, {ops::product(extents)}};
   const int64_t rank = type.rank();
   const auto clamp = [rank](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank); };
-  const int64_t start = clamp(call.i("start", 0)), end = std::max(start, clamp(call.i("end", rank)));
+  const int64_t start = clamp(node.i("start", 0)), end = std::max(start, clamp(node.i("end", rank)));
   return OpenConstant{{DType::i64, {end - start}}, {extents.begin() + start, extents.begin() + end}};
 }
 
 // Whether input k only has its elements moved by the operator.
-bool is_moved(const Call& call, size_t k) {
-  if (call.op == "Concat") return true;
-  if (call.op == "Where") return k > 0;
-  if (call.op == "Cast") return call.output_types[0].dtype == DType::i64 || call.output_types[0].dtype == DType::i32;
+bool is_moved(const OnnxNode& node, size_t k) {
+  if (node.op == "Concat") return true;
+  if (node.op == "Where") return k > 0;
+  if (node.op == "Cast") return node.output_types[0].dtype == DType::i64 || node.output_types[0].dtype == DType::i32;
   for (const std::string_view op :
        {"Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "Transpose", "Expand"}) {
-    if (call.op == op) return k == 0;
+    if (node.op == op) return k == 0;
   }
   return false;
 }
 
 // Operators that move elements do so with their numbers in a list of all elements.
-Result moved(const Call& call, Known known) {
+Result moved(const OnnxNode& node, Known known) {
   Extents all;
-  std::vector<Constant> numbers(call.inputs.size());
-  Call copy = call;
-  for (size_t k = 0; k < call.inputs.size(); ++k) {
-    if (!call.has_input(k)) continue;
+  std::vector<Constant> numbers(node.inputs.size());
+  OnnxNode copy = node;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (!node.has_input(k)) continue;
     if (!known[k]) return std::nullopt;
-    if (is_moved(call, k)) {
+    if (is_moved(node, k)) {
       numbers[k].type = known[k]->type;
       numbers[k].ints.resize(known[k]->items.size());
       std::iota(numbers[k].ints.begin(), numbers[k].ints.end(), static_cast<int64_t>(all.size()));
@@ -92,12 +92,12 @@ Extent combine(std::string_view op, const Extent& a, const Extent& b) {
 }
 
 // Of equal shapes, or one of them a single element of no higher rank.
-Result binary(const Call& call, Known known) {
-  if (call.inputs.size() != 2 || !known[0] || !known[1] || call.i("fmod", 0) != 0) return std::nullopt;
+Result binary(const OnnxNode& node, Known known) {
+  if (node.inputs.size() != 2 || !known[0] || !known[1] || node.i("fmod", 0) != 0) return std::nullopt;
   const auto &a = *known[0], &b = *known[1];
   const auto shape = ops::broadcast(a.type.shape, b.type.shape);
   if (!shape || a.type.dtype != b.type.dtype) return std::nullopt;
-  const bool compares = call.op == "Equal" || call.op.starts_with("Less") || call.op.starts_with("Greater");
+  const bool compares = node.op == "Equal" || node.op.starts_with("Less") || node.op.starts_with("Greater");
   OpenConstant result{{compares ? DType::boolean : a.type.dtype, *shape}, {}};
   const auto count = static_cast<size_t>(result.type.elements());
   for (const auto* one : {&a, &b}) {
@@ -105,23 +105,23 @@ Result binary(const Call& call, Known known) {
   }
   for (size_t k = 0; k < count; ++k) {
     result.items.push_back(
-        combine(call.op, a.items[a.items.size() == 1 ? 0 : k], b.items[b.items.size() == 1 ? 0 : k]));
+        combine(node.op, a.items[a.items.size() == 1 ? 0 : k], b.items[b.items.size() == 1 ? 0 : k]));
     if (result.items.back().is_undecided()) return std::nullopt;
   }
   return result;
 }
 
-Result reduced(const Call& call, Known known) {
-  const auto& type = call.output_types[0];
+Result reduced(const OnnxNode& node, Known known) {
+  const auto& type = node.output_types[0];
   if (!known[0] || !type.is_static() || type.elements() != 1) return std::nullopt;
-  Extent total(call.op == "ReduceProd" ? 1 : 0);
-  for (const Extent& item : known[0]->items) total = call.op == "ReduceProd" ? total * item : total + item;
+  Extent total(node.op == "ReduceProd" ? 1 : 0);
+  for (const Extent& item : known[0]->items) total = node.op == "ReduceProd" ? total * item : total + item;
   return total.is_undecided() ? std::nullopt : Result(OpenConstant{{known[0]->type.dtype, type.shape}, {total}});
 }
 
 // 0 copies the input's extent (unless `allowzero`), -1 is what is left; others must be certain to be sizes.
-std::optional<Extents> reshaped(const Call& call, const OpenConstant& wanted) {
-  const auto& input = call.input_types[0];
+std::optional<Extents> reshaped(const OnnxNode& node, const OpenConstant& wanted) {
+  const auto& input = node.input_types[0];
   if (!input.is_static() || wanted.type.rank() != 1) return std::nullopt;
   Extents out;
   Extent others(1);
@@ -134,7 +134,7 @@ std::optional<Extents> reshaped(const Call& call, const OpenConstant& wanted) {
       out.emplace_back(1);
       continue;
     }
-    if (number == 0 && call.i("allowzero", 0) == 0) {
+    if (number == 0 && node.i("allowzero", 0) == 0) {
       if (d >= input.shape.size()) return std::nullopt;
       out.push_back(input.extent(static_cast<int64_t>(d)));
     } else {
@@ -147,9 +147,9 @@ std::optional<Extents> reshaped(const Call& call, const OpenConstant& wanted) {
   return out;
 }
 
-std::optional<Extents> flattened(const Call& call) {
-  const auto& input = call.input_types[0];
-  const int64_t rank = input.rank(), given = call.i("axis", 1), axis = given < 0 ? given + rank : given;
+std::optional<Extents> flattened(const OnnxNode& node) {
+  const auto& input = node.input_types[0];
+  const int64_t rank = input.rank(), given = node.i("axis", 1), axis = given < 0 ? given + rank : given;
   if (!input.is_static() || axis < 0 || axis > rank) return std::nullopt;
   const Extents all = input.extents();
   return Extents{ops::product(std::span(all).first(static_cast<size_t>(axis))),
@@ -167,11 +167,11 @@ Extent slice_length(const Extent& extent, int64_t start, int64_t end) {
   return length.at_least(0) ? length : Extent::undecided();
 }
 
-std::optional<Extents> sliced(const Call& call) {
-  const auto& input = call.input_types[0];
+std::optional<Extents> sliced(const OnnxNode& node) {
+  const auto& input = node.input_types[0];
   bool known[4] = {};
-  const auto starts = call.ints_of("starts", 1, known[0]), ends = call.ints_of("ends", 2, known[1]);
-  auto axes = call.ints_of("axes", 3, known[2]), steps = call.ints_of("steps", 4, known[3]);
+  const auto starts = node.ints_of("starts", 1, known[0]), ends = node.ints_of("ends", 2, known[1]);
+  auto axes = node.ints_of("axes", 3, known[2]), steps = node.ints_of("steps", 4, known[3]);
   if (!input.is_static() || !starts || !ends || !known[2] || !known[3] || starts->size() != ends->size())
     return std::nullopt;
   if (!axes) {
@@ -185,7 +185,7 @@ std::optional<Extents> sliced(const Call& call) {
   for (size_t k = 0; k < axes->size(); ++k) {
     const int64_t axis = *normal_axis((*axes)[k], input.rank());
     Extent& extent = out[static_cast<size_t>(axis)];
-    const auto& sample = call.output_types[0];
+    const auto& sample = node.output_types[0];
     if (!input.is_open(axis) && sample.is_static() && axis < sample.rank()) {
       extent = sample.shape[static_cast<size_t>(axis)];  // what holds at one size holds at all
     } else {
@@ -196,8 +196,8 @@ std::optional<Extents> sliced(const Call& call) {
   return out;
 }
 
-std::optional<Extents> expanded(const Call& call, const OpenConstant& wanted) {
-  const auto& input = call.input_types[0];
+std::optional<Extents> expanded(const OnnxNode& node, const OpenConstant& wanted) {
+  const auto& input = node.input_types[0];
   if (!input.is_static() || wanted.type.rank() != 1) return std::nullopt;
   const Extents given = input.extents();
   const auto &longer = given.size() >= wanted.items.size() ? given : wanted.items,
@@ -231,31 +231,31 @@ std::optional<Constant> to_closed(const OpenConstant& constant) {
   return closed;
 }
 
-std::optional<OpenConstant> evaluate_open(const Call& call, Known known) {
-  if (call.inputs.empty() || call.outputs.size() != 1) return std::nullopt;
-  if (call.op == "Shape" || call.op == "Size") return shape_of(call);
+std::optional<OpenConstant> evaluate_open(const OnnxNode& node, Known known) {
+  if (node.inputs.empty() || node.outputs.size() != 1) return std::nullopt;
+  if (node.op == "Shape" || node.op == "Size") return shape_of(node);
   Result result;
-  if (call.op == "Identity") {
+  if (node.op == "Identity") {
     if (known[0]) result = *known[0];
-  } else if (is_moved(call, call.op == "Where" ? 1 : 0)) {
-    result = moved(call, known);
-  } else if (call.op == "ReduceProd" || call.op == "ReduceSum") {
-    result = reduced(call, known);
+  } else if (is_moved(node, node.op == "Where" ? 1 : 0)) {
+    result = moved(node, known);
+  } else if (node.op == "ReduceProd" || node.op == "ReduceSum") {
+    result = reduced(node, known);
   } else {
-    result = binary(call, known);
+    result = binary(node, known);
   }
   return result && result->items.size() <= kMaxItems ? result : std::nullopt;
 }
 
-std::optional<Extents> open_output(const Call& call, Known known) {
-  if (call.op == "Flatten") return flattened(call);
-  if (call.op == "Slice") return sliced(call);
-  if (call.op == "Reshape" && call.inputs.size() == 2 && known[1]) return reshaped(call, *known[1]);
-  if (call.op == "Expand" && call.inputs.size() == 2 && known[1] && are_sizes(known[1]->items))
-    return expanded(call, *known[1]);
-  if (call.op == "ConstantOfShape" && known[0] && are_sizes(known[0]->items)) return known[0]->items;
-  const bool by_sizes = call.op == "Resize" && call.inputs.size() == 4 && known[3] && !call.has("axes") &&
-                        call.s("keep_aspect_ratio_policy", "stretch") == "stretch";
+std::optional<Extents> open_output(const OnnxNode& node, Known known) {
+  if (node.op == "Flatten") return flattened(node);
+  if (node.op == "Slice") return sliced(node);
+  if (node.op == "Reshape" && node.inputs.size() == 2 && known[1]) return reshaped(node, *known[1]);
+  if (node.op == "Expand" && node.inputs.size() == 2 && known[1] && are_sizes(known[1]->items))
+    return expanded(node, *known[1]);
+  if (node.op == "ConstantOfShape" && known[0] && are_sizes(known[0]->items)) return known[0]->items;
+  const bool by_sizes = node.op == "Resize" && node.inputs.size() == 4 && known[3] && !node.has("axes") &&
+                        node.s("keep_aspect_ratio_policy", "stretch") == "stretch";
   if (by_sizes && are_sizes(known[3]->items)) return known[3]->items;
   return std::nullopt;
 }

@@ -21,11 +21,11 @@ std::optional<OpenConstant> to_open(const Constant& constant);
 std::optional<Constant> to_closed(const OpenConstant& constant);
 
 // The value of the operator's single output for all sizes. `known` has the inputs' values, null where not known; the
-// call's types are those at the sample sizes, with open extents. Nothing where it is not one function of the sizes.
-std::optional<OpenConstant> evaluate_open(const Call& call, std::span<const OpenConstant* const> known);
+// node's types are those at the sample sizes, with open extents. Nothing where it is not one function of the sizes.
+std::optional<OpenConstant> evaluate_open(const OnnxNode& node, std::span<const OpenConstant* const> known);
 
 // The extents that Reshape, Flatten, Slice, Expand, ConstantOfShape and Resize (by sizes) make, where `known` tells;
 // nothing where it does not, and for other operators.
-std::optional<ops::Extents> open_output(const Call& call, std::span<const OpenConstant* const> known);
+std::optional<ops::Extents> open_output(const OnnxNode& node, std::span<const OpenConstant* const> known);
 
 }  // namespace rlgo::onnx_io

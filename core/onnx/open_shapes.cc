@@ -82,28 +82,29 @@ void OpenShapes::set(const std::string& name, const ops::TensorType& type) {
   types_.set_dims(name, type.dtype, dims);
 }
 
-void OpenShapes::step(const onnx::NodeProto& node, int version, bool is_standard, const Call& call) {
-  const auto constant = [&](int k) { return call.constants[static_cast<size_t>(k)]; };
+void OpenShapes::step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved) {
+  const auto constant = [&](int k) { return resolved.constants[static_cast<size_t>(k)]; };
   if (version > 0) types_.refine(node, version, constant, true);
   if (!is_standard || node.output_size() != 1) return;
-  std::vector<OpenConstant> lifted(call.inputs.size());
-  std::vector<const OpenConstant*> known(call.inputs.size(), nullptr);
+  std::vector<OpenConstant> weights(resolved.inputs.size());
+  std::vector<const OpenConstant*> known(resolved.inputs.size(), nullptr);
   for (int k = 0; k < node.input_size(); ++k) {
     const auto index = static_cast<size_t>(k);
     if (const auto found = constants_.find(node.input(k)); found != constants_.end()) {
       known[index] = &found->second;
     } else if (constant(k) != nullptr) {
       if (auto open = to_open(*constant(k))) {
-        lifted[index] = std::move(*open);
-        known[index] = &lifted[index];
+        weights[index] = std::move(*open);
+        known[index] = &weights[index];
       }
     }
   }
-  if (auto extents = open_output(call, known)) {
-    ops::TensorType type(call.output_types[0].dtype, {});
-    if (type.set_extents(std::move(*extents)) && type.shape == call.output_types[0].shape) set(node.output(0), type);
+  if (auto extents = open_output(resolved, known)) {
+    ops::TensorType type(resolved.output_types[0].dtype, {});
+    if (type.set_extents(std::move(*extents)) && type.shape == resolved.output_types[0].shape)
+      set(node.output(0), type);
   }
-  if (auto value = evaluate_open(call, known)) {
+  if (auto value = evaluate_open(resolved, known)) {
     set(node.output(0), value->type);
     constants_[node.output(0)] = std::move(*value);
   }

@@ -23,9 +23,9 @@ class OpenShapes {
   // certain, or the samples say otherwise.
   ops::TensorType type(const std::string& name, const ops::TensorType& sample);
   void set(const std::string& name, const ops::TensorType& type);
-  // Follows one operator, before type() is asked of its outputs. The call has the types of type(), and the constants
+  // Follows one operator, before type() is asked of its outputs. `resolved` has the types of type(), and the constants
   // that hold at all sizes.
-  void step(const onnx::NodeProto& node, int version, bool is_standard, const Call& call);
+  void step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved);
 
  private:
   std::string name_of(const ops::Extent& extent);

@@ -65,9 +65,9 @@ Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_a
 
 SampledShapes::SampledShapes(onnx::ModelProto& model, const Sizes& sizes) : types_(types_at(model, sizes)) {}
 
-void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_standard, Call& call) {
+void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_standard, OnnxNode& resolved) {
   const auto constant = [&](int k) -> const Constant* {
-    if (call.constants[static_cast<size_t>(k)]) return call.constants[static_cast<size_t>(k)];
+    if (resolved.constants[static_cast<size_t>(k)]) return resolved.constants[static_cast<size_t>(k)];
     const auto found = constants_.find(node.input(k));
     return found == constants_.end() ? nullptr : &found->second;
   };
@@ -75,18 +75,18 @@ void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_stand
   if (version > 0 && std::ranges::any_of(node.output(), is_open)) types_.refine(node, version, constant);
   for (int k = 0; k < node.input_size(); ++k) {
     const auto index = static_cast<size_t>(k);
-    call.input_types[index] =
+    resolved.input_types[index] =
         node.input(k).empty() ? ops::TensorType::unranked(ops::DType::other) : type(node.input(k));
-    call.constants[index] = constant(k);
+    resolved.constants[index] = constant(k);
   }
-  for (int k = 0; k < node.output_size(); ++k) call.output_types[static_cast<size_t>(k)] = type(node.output(k));
+  for (int k = 0; k < node.output_size(); ++k) resolved.output_types[static_cast<size_t>(k)] = type(node.output(k));
   if (!is_standard || node.output_size() != 1) return;
-  if (node.op_type() == "Identity" && call.constants[0]) {
-    const Constant same = *call.constants[0];
+  if (node.op_type() == "Identity" && resolved.constants[0]) {
+    const Constant same = *resolved.constants[0];
     constants_[node.output(0)] = same;
     return;
   }
-  if (auto value = evaluate(call)) {
+  if (auto value = evaluate(resolved)) {
     types_.set(node.output(0), value->type);
     constants_[node.output(0)] = std::move(*value);
   }

@@ -33,15 +33,15 @@ class ForgottenShapes {
   std::unique_ptr<Saved> saved_;
 };
 
-class SampledShapes {
+class SampledShapes {  // types at one choice of the open sizes
  public:
   // Types of all values at these sizes. The model is left as it was.
   SampledShapes(onnx::ModelProto& model, const Sizes& sizes);
   bool is_contradictory() const { return !types_.contradiction().empty(); }
 
-  // Follows one operator. `call` is the importer's, whose types and constants are replaced by those at these sizes;
+  // Follows one operator. `resolved` is the importer's, whose types and constants are replaced by those at these sizes;
   // constants that hold at all sizes stay.
-  void step(const onnx::NodeProto& node, int version, bool is_standard, Call& call);
+  void step(const onnx::NodeProto& node, int version, bool is_standard, OnnxNode& resolved);
   ops::TensorType type(const std::string& name) const { return types_.type(name); }
   void set(const std::string& name, const ops::TensorType& type) { types_.set(name, type); }
 

@@ -22,7 +22,7 @@ struct Origin {
   std::string header;                // serialized NodeProto with nothing but documentation and metadata; "" where none
 };
 
-class Skeleton {
+class Skeleton {  // what export takes from the file as it was
  public:
   Skeleton();
   ~Skeleton();

@@ -17,7 +17,7 @@ enum class Attr : uint8_t {
 #undef RLGO_ATTR
 };
 std::string_view name(Attr attr);
-std::optional<Attr> attr_from_name(std::string_view name);
+std::optional<Attr> attr_from_name(std::string_view name);  // nothing where unknown
 
 using Ints = std::vector<int64_t>;
 // int, float, ints or word.
@@ -25,14 +25,14 @@ using AttrValue = std::variant<int64_t, double, Ints, std::string>;
 std::string to_string(const AttrValue& value);  // "2", "0.5" (round-trips), "[1,2]", "relu"
 uint64_t hash(const AttrValue& value);
 
-class Attrs {
+class Attrs {  // sorted by key
  public:
   Attrs() = default;
   Attrs(std::initializer_list<std::pair<Attr, AttrValue>> items) {
     for (const auto& [key, value] : items) set(key, value);
   }
-  void set(Attr key, AttrValue value);
-  const AttrValue* find(Attr key) const;
+  void set(Attr key, AttrValue value);    // adds or replaces
+  const AttrValue* find(Attr key) const;  // null where absent; valid until the next set()
   // The value of a required attribute; a missing one or a wrong kind is a bug (RLGO_CHECK).
   int64_t i(Attr key) const;
   double f(Attr key) const;

@@ -35,7 +35,7 @@ struct ExtentAtom {
   uint64_t hash = 0;   // of kind, args and numbers
 };
 
-class Extent {
+class Extent {  // a value; immutable
  public:
   using Atom = std::shared_ptr<const ExtentAtom>;
   struct Term {

@@ -26,20 +26,20 @@ constexpr double kTranscendentalFlops = 8.0;
 inline Inferred no_infer(Inputs, const Attrs&) { return std::nullopt; }
 inline Work no_work(Inputs, const Attrs&) { return {}; }
 
-inline Inferred one(DType dtype, Shape shape) {
+inline Inferred one(DType dtype, Shape shape) {  // a single output of this type
   Types types;
   types.emplace_back(dtype, std::move(shape));
   return types;
 }
 
 inline bool is_number(DType d) { return d != DType::other && d != DType::boolean; }
-inline bool same_dtype(Inputs inputs) {
+inline bool same_dtype(Inputs inputs) {  // whether all have the first one's type
   return std::ranges::all_of(inputs, [&](const TensorType& t) { return t.dtype == inputs[0].dtype; });
 }
 inline bool same_float(Inputs inputs) { return is_float(inputs[0].dtype) && same_dtype(inputs); }
 inline bool is_axis(int64_t axis, int rank) { return axis >= 0 && axis < rank; }
 inline bool is_flag(int64_t value) { return value == 0 || value == 1; }
-inline bool all_at_least(const Ints& values, size_t count, int64_t least) {
+inline bool all_at_least(const Ints& values, size_t count, int64_t least) {  // `count` values, none below `least`
   return values.size() == count && std::ranges::all_of(values, [least](int64_t v) { return v >= least; });
 }
 // Strictly increasing, each an axis of a tensor of that rank.
@@ -60,7 +60,7 @@ bool is_activation(std::string_view act);
 double activation_flops(std::string_view act);
 
 inline double count(const TensorType& type) { return static_cast<double>(type.elements()); }
-inline double bytes_of(Inputs types) {
+inline double bytes_of(Inputs types) {  // of all tensors together
   double sum = 0;
   for (const auto& type : types) sum += static_cast<double>(type.bytes());
   return sum;

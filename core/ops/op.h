@@ -19,9 +19,9 @@ enum class Op : uint8_t {
 #include "core/ops/op_list.def"
 #undef RLGO_OP
 };
-std::span<const Op> all_ops();
+std::span<const Op> all_ops();  // in the order of op_list.def
 std::string_view name(Op op);
-std::optional<Op> op_from_name(std::string_view name);
+std::optional<Op> op_from_name(std::string_view name);  // nothing where unknown
 
 // Arithmetic operations (a multiply-add counts 2) and bytes that must cross memory at least once (inputs + outputs).
 struct Work {
@@ -60,7 +60,7 @@ struct OpSpec {
   Work (*work)(std::span<const TensorType> inputs, const Attrs& attrs);
 };
 
-const OpSpec& spec(Op op);
+const OpSpec& spec(Op op);  // arity, attributes, inference, work
 
 // `given` with the defaults of the operator filled in. Nothing (and a reason) where an attribute is unknown to the
 // operator, missing, or of the wrong kind (an int is accepted for a float).

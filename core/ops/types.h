@@ -53,7 +53,7 @@ struct TensorType {
 
   TensorType() = default;
   TensorType(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
-  static TensorType unranked(DType d) {
+  static TensorType unranked(DType d) {  // of a tensor whose rank is not known
     TensorType type(d, {});
     type.ranked = false;
     return type;

@@ -25,7 +25,7 @@ struct Latency {
 // What is printed: "12.3 ms -> 9.84 ms: -20.00 % (-22.10 to -18.00 %), 1.25x; RUNTIME".
 std::string to_text(const Latency& latency, const std::string& runtime);
 
-class Benchmark {
+class Benchmark {  // of candidates against the original, in turns
  public:
   // Refers to the caller's objects. `seed`: of the orders in which models are loaded and run.
   Benchmark(cost::Runtime& runtime, cost::RunnableModel original, uint64_t seed = 0)

@@ -31,7 +31,7 @@ class Candidates {
  public:
   // Adds to result.searches and result.candidates. Model files go to `folder`.
   Candidates(const OptimiseOptions& options, const LoadedModel& model, cost::CostModel& cost, Benchmark& benchmark,
-             std::filesystem::path folder, OptimiseClock& clock, const Plan& plan, const Log& log, Result& result)
+             std::filesystem::path folder, OptimiseClock& clock, const TimePlan& plan, const Log& log, Result& result)
       : options_(options),
         model_(model),
         cost_(cost),
@@ -87,7 +87,7 @@ class Candidates {
   cost::AnalyticCost formula_;
   std::filesystem::path folder_;
   OptimiseClock& clock_;
-  const Plan& plan_;
+  const TimePlan& plan_;
   double timing_s_;
   const Log& log_;
   Result& result_;

@@ -205,8 +205,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
 
   const Pace& pace = benchmark.pace();
   const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
-  const Plan plan = make_plan(options.seconds, clock.passed(), last_s + pace.compare_s(kCheckedRuns, 1),
-                              pace.compare_s(4, kLeastCompareRounds));
+  const TimePlan plan = make_plan(options.seconds, clock.passed(), last_s + pace.compare_s(kCheckedRuns, 1),
+                                  pace.compare_s(4, kLeastCompareRounds));
   const Candidates* timing_for = nullptr;
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);

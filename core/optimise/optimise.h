@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/log.h"
+#include "core/base/options.h"
 #include "core/base/status_line.h"
 #include "core/cost/runtime.h"
 #include "core/optimise/model.h"
@@ -30,6 +31,13 @@ struct OptimiseOptions {
   bool switches = true;             // the runtime's own switches are measured at the end
   bool force = false;               // writes also what is not faster
 };
+
+// The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites.
+std::vector<std::string> methods();
+// Options out, seconds, method, force, those of the model, input.
+void declare(OptionSink& sink, OptimiseOptions& options);
+// Options cost.folder, budget, switches, those of the checks.
+void declare_details(OptionSink& sink, OptimiseOptions& options);
 
 // What the caller chooses by name.
 struct OptimiseParts {

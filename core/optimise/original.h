@@ -28,7 +28,7 @@ struct AtSizes {
   Expected expected;
 };
 
-class Original {
+class Original {  // its outputs, worked out once for all candidates
  public:
   // Refers to `model`. `seed`: of the inputs. Throws Error where contents of weights are absent.
   Original(const LoadedModel& model, int threads, uint64_t seed)

@@ -36,10 +36,10 @@ int Pace::rounds(double seconds, size_t models, int least, int most) const {
   return static_cast<int>(std::clamp(seconds / all_s - kLoadRuns, double(least), double(std::max(least, most))));
 }
 
-Plan make_plan(double seconds, double passed_s, double last_s, double compare_s) {
+TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s) {
   const double rest_s = std::max(0.0, seconds - passed_s);
   const double least_s = std::max(kLeastSearchShare * rest_s, std::min(kLeastOfAll * seconds, kLeastSearchBound_s));
-  Plan plan;
+  TimePlan plan;
   plan.choose_s = std::min(kChooseShare * seconds, seconds - last_s);
   plan.search_s = std::max(passed_s + least_s, std::min(kSearchShare * seconds, plan.choose_s - compare_s));
   plan.choose_s = std::max(plan.choose_s, plan.search_s + kLeastCompareShare * rest_s);

@@ -22,7 +22,7 @@ class Pace {
 };
 
 // Ends, in s since the start of the command. What is being done then ends as soon as it can.
-struct Plan {
+struct TimePlan {
   double timing_s = 0;       // timing the model's own operators
   double sweep_s = 0;        // sweeps by costs of the target
   double method_s = 0;       // the method that was asked for
@@ -35,6 +35,6 @@ struct Plan {
 // take. `compare_s`: the shortest comparison of two candidates. Where there is too little for all, searching is cut
 // first, then the comparisons, but each keeps a share: the command then takes longer than it was told, as the checks
 // and the fewest rounds of the final comparison are made in any case.
-Plan make_plan(double seconds, double passed_s, double last_s, double compare_s);
+TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
 }  // namespace rlgo::optimise

@@ -7,6 +7,6 @@
 
 namespace rlgo::optimise {
 
-std::string to_html(const Result& result);
+std::string to_html(const Result& result);  // the page of --report
 
 }  // namespace rlgo::optimise

@@ -40,6 +40,17 @@ std::vector<std::string> measurer_command(const TargetOptions& target) {
 
 }  // namespace
 
+void declare(OptionSink& o, TargetOptions& target) {
+  o.text("target", target.runtime,
+         "runtime that will serve the model, whose costs and times count: libtorch, onnxruntime, openvino, auto "
+         "(onnxruntime where it is installed, else libtorch), or the command of a measurer (docs/measurers.md)");
+}
+
+void declare_details(OptionSink& o, TargetOptions& target) {
+  o.text("target.python", target.python,
+         "Python that runs the shipped measurers; none: the one of set-up, else python3");
+}
+
 std::vector<std::string> known_targets() {
   std::vector<std::string> known = {"auto", "libtorch"};
   known.insert(known.end(), std::begin(kShipped), std::end(kShipped));
@@ -54,15 +65,6 @@ void check_target(const TargetOptions& target, const std::string& path) {
   if (command || std::ranges::find(known, name) != known.end()) return;
   fail_usage("--target '{}': no such runtime{}; known: {}, or the command of a measurer (docs/measurers.md)", name,
              did_you_mean(name, known), join(known, ", "));
-}
-
-exec::MeasureOptions measure_options(const cost::TimingOptions& timing) {
-  exec::MeasureOptions options;
-  options.warmup = timing.warmup;
-  options.repeats = timing.repeats;
-  options.min_sample_us = timing.min_sample_us;
-  options.threads = timing.threads;
-  return options;
 }
 
 std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, const Log& log,
@@ -80,12 +82,8 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
   }
   if (options.target.runtime == "libtorch")
     return std::make_shared<exec::LibTorchRuntime>(exec::resolve_device(options.device),
-                                                   measure_options(options.timing));
-  measure::MeasurerOptions how;
-  how.threads = options.timing.threads;
-  how.warmup = options.timing.warmup;
-  how.repeats = options.timing.repeats;
-  how.min_sample_us = options.timing.min_sample_us;
+                                                   exec::MeasureOptions{options.timing});
+  measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;
   how.should_stop = std::move(should_stop);
   try {

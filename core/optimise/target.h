@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/log.h"
+#include "core/base/options.h"
 #include "core/cost/runtime.h"
 #include "core/cost/timing.h"
-#include "core/exec/measure.h"
 
 namespace rlgo::optimise {
 
@@ -19,14 +19,16 @@ struct TargetOptions {
   std::string python;                // runs the shipped measurers; "": that of set-up, else python3
 };
 
+// Option target.
+void declare(OptionSink& sink, TargetOptions& options);
+// Option target.python.
+void declare_details(OptionSink& sink, TargetOptions& options);
+
 // "auto", "libtorch", and the shipped measurers.
 std::vector<std::string> known_targets();
 // Throws UsageError where it is one word that is neither a known runtime nor a program in one of the folders of `path`
 // (as the variable PATH has them); names the known ones.
 void check_target(const TargetOptions& target, const std::string& path);
-
-// How LibTorch times, by the options cost.*.
-exec::MeasureOptions measure_options(const cost::TimingOptions& timing);
 
 struct RuntimeOptions {
   TargetOptions target;  // with a python

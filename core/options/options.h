@@ -27,7 +27,7 @@ struct OptionRow {
   bool flag = false;
 };
 
-class Options : public OptionSink {
+class Options : public OptionSink {  // all options of one command
  public:
   // `group`: of the command's own options. They may go without it on the command line: of `rlgo search` --budget is
   // --search.budget.
@@ -48,7 +48,7 @@ class Options : public OptionSink {
   // One line about the old names that were read since the last call; "" where there were none.
   std::string notice();
 
-  Source source(const std::string& key) const;
+  Source source(const std::string& key) const;  // where the value of `key` is from
   // Without `all` those declared before rest(), and a line that tells what is left out.
   std::string help(bool all) const;
   // All, in their order.

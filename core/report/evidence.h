@@ -35,6 +35,6 @@ struct Evidence {
 // cost.op_us of every node, by id. Nothing where an operator has no price.
 std::vector<double> prices_of(cost::CostModel& cost, const graph::Graph& graph);
 
-std::string to_html(const Evidence& evidence);
+std::string to_html(const Evidence& evidence);  // a tile of the page
 
 }  // namespace rlgo::report

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "core/rules/rule_choice.h"
 
 namespace rlgo::report {
@@ -19,9 +20,7 @@ Json file_json(const fs::path& path) {
   return {{"file", path.string()}, {"bytes", fs::file_size(path, error)}, {"sha256", sha256_of(path)}};
 }
 
-Json rules_json(const rules::RuleSet& rules) {
-  return {{"count", rules.size()}, {"hash", fmt::format("{:016x}", rules.hash())}};
-}
+Json rules_json(const rules::RuleSet& rules) { return {{"count", rules.size()}, {"hash", hex(rules.hash())}}; }
 
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us) {
   Json out = Json::array();

@@ -25,7 +25,7 @@ class Page {
   // Markup of this module's other writers, as it is.
   void raw(std::string_view markup) { body_ += markup; }
 
-  std::string html() const;
+  std::string html() const;  // the page, in one file
 
  private:
   std::string title_, body_, contents_;

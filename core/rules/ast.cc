@@ -87,9 +87,9 @@ std::string body_text(const RuleText& rule) {
   std::string text = "rule " + rule.name + "\n";
   if (!rule.before_first.empty()) text += fmt::format("  before ?{} ?{}\n", rule.before_first, rule.before_second);
   for (const auto& equation : rule.left) text += "  " + equation_text(equation) + "\n";
-  for (const auto& guard : rule.guards) {
-    text += guard.let.empty() ? "  when " : fmt::format("  let ?{} = ", guard.let);
-    text += to_text(guard.expr) + "\n";
+  for (const auto& condition : rule.conditions) {
+    text += condition.let.empty() ? "  when " : fmt::format("  let ?{} = ", condition.let);
+    text += to_text(condition.expr) + "\n";
   }
   text += "  =>\n";
   for (const auto& equation : rule.right) text += "  " + equation_text(equation) + "\n";

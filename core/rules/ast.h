@@ -15,9 +15,23 @@ struct Slot {
   int32_t port = 0;  // left and right
 };
 
+// The functions and operators of the language, in the order of the table in value.cc. Those of the first row take a
+// tensor's name first.
+enum class Fn : int8_t {
+  none = -1,
+  // clang-format off
+  rank, dim, shape, dtype, elements, constant, uses, value, is_float, count, total,
+  len, logical_or, logical_and, logical_not,
+  equal, not_equal, less, less_equal, greater, greater_equal,
+  add, subtract, multiply, divide, remainder, negate,
+  item, min, max, cat, sum, product, index_of, has, iota, repeat, pick, inverse, set, sub, broadcast,
+  near, choose, sqrt,
+  // clang-format on
+};
+
 // An expression over attributes, shapes and numbers.
 struct Expr {
-  enum class Kind : uint8_t { integer, real, word, list, name, call };
+  enum class Kind : uint8_t { integer, real, word, list, name, call };  // see the fields
   Kind kind = Kind::integer;
   int line = 0;
   int64_t integer = 0;
@@ -26,18 +40,19 @@ struct Expr {
   int port = -1;           // ?name.port, -1 where none is written
   std::vector<Expr> args;  // list items, call arguments
   // Filled in by compile():
-  Slot slot;              // name
-  int32_t function = -1;  // call: index into the function table of value.h
+  Slot slot;               // name
+  Fn function = Fn::none;  // call
+  bool calls(Fn which) const { return kind == Kind::call && function == which; }
 };
 
-struct AttrTerm {
+struct AttrTerm {  // key=value
   std::string key;
   Expr value;
 };
 
 // An operand: ?x, ?s.1, ?xs..., a number or {expression} (a scalar constant), or (op operands... attributes...).
 struct Term {
-  enum class Kind : uint8_t { name, node, scalar };
+  enum class Kind : uint8_t { name, node, scalar };  // see the fields
   Kind kind = Kind::name;
   int line = 0;
   std::string text;  // name without '?', or operator
@@ -59,7 +74,7 @@ struct Equation {
 };
 
 // when EXPR, or let ?name = EXPR
-struct Guard {
+struct Condition {
   int line = 0;
   std::string let;  // "" for a condition
   Expr expr;
@@ -89,14 +104,14 @@ struct RuleText {
   std::vector<std::string> axioms;          // that the proof needs, where proof is "proved"
   std::string before_first, before_second;  // before ?a ?b
   std::vector<Equation> left;
-  std::vector<Guard> guards;
+  std::vector<Condition> conditions;
   std::vector<Equation> right;
 };
 
 std::string to_text(const ProofScope& scope);  // "floats, ranks to 4, lists to 3"
 std::string to_text(const Expr& expr);
 std::string to_text(const Term& term);
-// The meaning: name, `before`, equations, guards; what RuleSet::hash() covers.
+// The meaning: name, `before`, equations, conditions; what RuleSet::hash() covers.
 std::string body_text(const RuleText& rule);
 // All of it, tags and proof included.
 std::string to_text(const RuleText& rule);

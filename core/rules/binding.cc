@@ -8,6 +8,7 @@
 namespace rlgo::rules {
 namespace {
 
+using graph::Node;
 using graph::Value;
 
 Val attribute(const Binding& binding, int slot) {
@@ -65,18 +66,18 @@ bool append(const Val& item, ops::Ints& numbers, ops::Extents& extents) {
 }
 
 // Of a whole sequence, outside mapped terms.
-Val of_sequence(TensorFn which, const Slot& slot, const Val& second, const Scope& scope) {
+Val of_sequence(Fn which, const Slot& slot, const Val& second, const Scope& scope) {
   const auto& items = scope.binding.sequences[slot.index];
-  if (which == TensorFn::count) return static_cast<int64_t>(items.size());
-  if (which == TensorFn::constant) {
+  if (which == Fn::count) return static_cast<int64_t>(items.size());
+  if (which == Fn::constant) {
     return std::ranges::all_of(items, [&](const Value& v) { return scope.graph.node(v.node).constant; });
   }
   ops::Ints out;
   ops::Extents extents;  // of all items, from the first open one on
   for (const Value& v : items) {
     const auto& type = scope.graph.type(v);
-    if (which != TensorFn::rank && which != TensorFn::dim) return {};
-    const Val item = which == TensorFn::rank ? Val(int64_t{type.rank()}) : dim(type, second);
+    if (which != Fn::rank && which != Fn::dim) return {};
+    const Val item = which == Fn::rank ? Val(int64_t{type.rank()}) : dim(type, second);
     if (!append(item, out, extents)) return {};
   }
   return extents.empty() ? Val(std::move(out)) : from_extents(extents);
@@ -89,45 +90,46 @@ Val of_node_uses(const Slot& slot, const Scope& scope) {
   return uses;
 }
 
-Val of_tensor(TensorFn which, const Expr& call, const Scope& scope) {
+Val of_tensor(Fn which, const Expr& call, const Scope& scope) {
   const Slot& slot = call.args[0].slot;
   const Val second = call.args.size() > 1 ? evaluate(call.args[1], scope) : Val();
   if (slot.kind == SlotKind::sequence && scope.round < 0) return of_sequence(which, slot, second, scope);
   const ops::TensorType* type = type_of(slot, scope);
   if (!type) return {};
   switch (which) {
-    case TensorFn::rank:
+    case Fn::rank:
       return static_cast<int64_t>(type->rank());
-    case TensorFn::dim:
+    case Fn::dim:
       return dim(*type, second);
-    case TensorFn::shape:
+    case Fn::shape:
       return type->open ? from_extents(*type->open) : from_shape(type->shape);
-    case TensorFn::dtype:
+    case Fn::dtype:
       return std::string(ops::name(type->dtype));
-    case TensorFn::elements:
+    case Fn::elements:
       return type->open ? from_extent(ops::product(*type->open)) : Val(type->elements());
-    case TensorFn::is_float:
+    case Fn::is_float:
       return ops::is_float(type->dtype);
-    case TensorFn::constant:
+    case Fn::constant:
       return is_constant(slot, scope);
-    case TensorFn::uses:
+    case Fn::uses:
       return of_node_uses(slot, scope);
-    case TensorFn::value: {
+    case Fn::value: {
       if (slot.kind != SlotKind::tensor) return {};
       const auto number = uniform_value(scope.graph, scope.binding.tensors[slot.index]);
       return number ? Val(*number) : Val();
     }
-    case TensorFn::total: {
+    case Fn::total: {
       if (slot.kind != SlotKind::tensor) return false;
       const ops::Op op = scope.graph.node(scope.binding.tensors[slot.index].node).op();
       return op == ops::Op::input || op == ops::Op::weight || op == ops::Op::fill;
     }
-    case TensorFn::count:
+    case Fn::count:
       return slot.kind == SlotKind::left
                  ? Val(static_cast<int64_t>(scope.graph.node(scope.binding.nodes[slot.index]).info->outputs.size()))
                  : Val();
+    default:
+      return {};  // no function of a tensor
   }
-  return {};
 }
 
 template <typename T>
@@ -181,6 +183,112 @@ std::optional<double> uniform_value(const graph::Graph& graph, Value value) {
   }
 }
 
+namespace {
+
+// An attribute of a node, or (attr null) a number out of a list.
+bool bind_attribute(Binding& binding, int slot, const ops::AttrValue* attr, int64_t number) {
+  auto& held = binding.attributes[slot];
+  if (binding.masks.attributes >> slot & 1u) {
+    if (attr && held.attr) return *held.attr == *attr;
+    if (attr) return equal(held.own, *attr);
+    return held.attr ? equal(Val(number), *held.attr) : held.own == Val(number);
+  }
+  held.attr = attr;
+  if (!attr) held.own = number;
+  binding.masks.attributes |= 1u << slot;
+  return true;
+}
+
+bool bind_value(Binding& binding, int slot, const Val& value) {
+  auto& held = binding.attributes[slot];
+  if (binding.masks.attributes >> slot & 1u)
+    return held.attr ? equal(value, *held.attr) : has_value(value) && held.own == value;
+  held.attr = nullptr;
+  held.own = value;
+  binding.masks.attributes |= 1u << slot;
+  return true;
+}
+
+bool test_items(Binding& binding, const AttrTest& test, const ops::AttrValue& value) {
+  if (!test.is_list) return bind_attribute(binding, test.items[0].slot, &value, 0);
+  const auto* list = std::get_if<ops::Ints>(&value);
+  if (!list || list->size() != test.items.size()) return false;
+  for (size_t k = 0; k < list->size(); ++k) {
+    const auto& item = test.items[k];
+    if (item.slot < 0 ? item.number != (*list)[k] : !bind_attribute(binding, item.slot, nullptr, (*list)[k]))
+      return false;
+  }
+  return true;
+}
+
+// The same for a shape that refers to its reshape's input, given the extents that it makes.
+bool test_resolved(Binding& binding, const AttrTest& test, const Val& value) {
+  if (!test.is_list) return bind_value(binding, test.items[0].slot, value);
+  const auto extents = to_extents(value);
+  if (!extents || extents->size() != test.items.size()) return false;
+  for (size_t k = 0; k < extents->size(); ++k) {
+    const auto& item = test.items[k];
+    const bool fits = item.slot < 0 ? (*extents)[k].number() == item.number
+                                    : bind_value(binding, item.slot, from_extent((*extents)[k]));
+    if (!fits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool bind_attributes(const LeftNode& pattern, const Node& node, Binding& binding) {
+  const ops::Attrs& attrs = node.attrs();
+  for (const auto& [key, value] : pattern.fixed) {
+    const auto* held = attrs.find(key);
+    if (!held || *held != value) return false;
+  }
+  for (const auto& test : pattern.tests) {
+    const auto* held = attrs.find(test.key);
+    if (!held) return false;
+    if (test.key == ops::Attr::shape && refers_to_input(node)) {
+      if (!test_resolved(binding, test, attribute_of(node, *held, test.key))) return false;
+    } else if (!test_items(binding, test, *held)) {
+      return false;
+    }
+  }
+  if (pattern.bundle < 0) return true;
+  if (refers_to_input(node)) return false;  // elsewhere the same items may make another shape
+  auto& slot = binding.bundles[pattern.bundle];
+  const Binding::BundleSlot here{&attrs, &pattern};
+  if (binding.masks.bundles >> pattern.bundle & 1u) return equal_bundles(slot, here);
+  slot = here;
+  binding.masks.bundles |= 1u << pattern.bundle;
+  return true;
+}
+
+bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Operand& operand, Value value,
+                Binding& binding) {
+  if (operand.kind == Operand::Kind::tensor) {
+    auto& held = binding.tensors[operand.index];
+    if (binding.masks.tensors >> operand.index & 1u) return held == value;
+    held = value;
+    binding.masks.tensors |= 1u << operand.index;
+    return true;
+  }
+  RLGO_CHECK(operand.kind == Operand::Kind::scalar);
+  const auto number = uniform_value(graph, value);
+  const Expr& wanted = rule.scalars[operand.index];
+  const double target = wanted.kind == Expr::Kind::integer ? static_cast<double>(wanted.integer) : wanted.real;
+  return number && is_near(*number, target);
+}
+
+bool deferred_tests_hold(const Scope& scope) {
+  return std::ranges::all_of(scope.rule.deferred, [&](const DeferredTest& test) {
+    const Node& node = scope.graph.node(scope.binding.nodes[test.node]);
+    const auto* held = node.attrs().find(test.key);
+    if (!held) return false;
+    const Val wanted = evaluate(test.expr, scope);
+    const bool resolved = test.key == ops::Attr::shape && refers_to_input(node);
+    return resolved ? has_value(wanted) && wanted == attribute_of(node, *held, test.key) : equal(wanted, *held);
+  });
+}
+
 Val evaluate(const Expr& expr, const Scope& scope) {
   switch (expr.kind) {
     case Expr::Kind::integer:
@@ -202,16 +310,16 @@ Val evaluate(const Expr& expr, const Scope& scope) {
     case Expr::Kind::call:
       break;
   }
-  const Function& function = functions()[expr.function];
-  if (function.of_tensor) return of_tensor(static_cast<TensorFn>(expr.function), expr, scope);
+  const Function& called = function(expr.function);
+  if (called.of_tensor) return of_tensor(expr.function, expr, scope);
   std::array<Val, 8> few;
   if (expr.args.size() > few.size()) {
     std::vector<Val> args;
     for (const auto& arg : expr.args) args.push_back(evaluate(arg, scope));
-    return function.call(args);
+    return called.call(args);
   }
   for (size_t k = 0; k < expr.args.size(); ++k) few[k] = evaluate(expr.args[k], scope);
-  return function.call(std::span<const Val>(few.data(), expr.args.size()));
+  return called.call(std::span<const Val>(few.data(), expr.args.size()));
 }
 
 }  // namespace rlgo::rules

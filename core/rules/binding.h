@@ -55,4 +55,14 @@ struct Scope {
 };
 Val evaluate(const Expr& expr, const Scope& scope);
 
+// What matchers of graphs and of e-graphs share. Each changes slots that are not bound yet; what was bound before a
+// failure stays bound, so that the caller restores the masks.
+// A node's attributes: those that the pattern fixes, names, lists and its bundle. Not the operator, not the inputs.
+bool bind_attributes(const LeftNode& pattern, const graph::Node& node, Binding& binding);
+// An input that is a tensor variable or a number.
+bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Operand& operand, graph::Value value,
+                Binding& binding);
+// Whether attributes that are expressions over the whole left side (CompiledRule::deferred) are what these say.
+bool deferred_tests_hold(const Scope& scope);
+
 }  // namespace rlgo::rules

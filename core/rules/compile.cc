@@ -146,20 +146,20 @@ void Compiler::resolve(Expr& expr) {
     return;
   }
   if (expr.kind == Expr::Kind::call) {
-    expr.function = function_index(expr.text);
-    if (expr.function < 0) {
+    expr.function = find_function(expr.text);
+    if (expr.function == Fn::none) {
       std::vector<std::string> known;
-      for (const auto& function : functions()) known.emplace_back(function.name);
+      for (const auto& one : functions()) known.emplace_back(one.name);
       fail_at(expr.line, fmt::format("unknown function '{}'{}", expr.text, did_you_mean(expr.text, known)));
     }
-    const auto& function = functions()[expr.function];
+    const Function& called = function(expr.function);
     const int count = static_cast<int>(expr.args.size());
-    if (count < function.min_args || count > function.max_args) {
-      fail_at(expr.line, fmt::format("{}() takes {} arguments, not {}", expr.text, function.min_args, count));
+    if (count < called.min_args || count > called.max_args) {
+      fail_at(expr.line, fmt::format("{}() takes {} arguments, not {}", expr.text, called.min_args, count));
     }
-    if (function.of_tensor) resolve_tensor(expr);
+    if (called.of_tensor) resolve_tensor(expr);
   }
-  const bool of_tensor = expr.kind == Expr::Kind::call && functions()[expr.function].of_tensor;
+  const bool of_tensor = expr.kind == Expr::Kind::call && function(expr.function).of_tensor;
   for (size_t k = of_tensor ? 1 : 0; k < expr.args.size(); ++k) resolve(expr.args[k]);
 }
 
@@ -171,10 +171,9 @@ void Compiler::resolve_tensor(Expr& call) {
   tensor.slot = found->second;
   if (tensor.slot.kind == SlotKind::attribute)
     fail_at(call.line, fmt::format("?{} is an attribute; {}() asks about a tensor", tensor.text, call.text));
-  const auto which = static_cast<TensorFn>(call.function);
   const bool node = tensor.slot.kind == SlotKind::left || tensor.slot.kind == SlotKind::right;
   if (tensor.port >= 0 && !node) fail_at(call.line, fmt::format("?{} has no outputs", tensor.text));
-  if (which == TensorFn::uses && tensor.slot.kind != SlotKind::left) {
+  if (call.function == Fn::uses && tensor.slot.kind != SlotKind::left) {
     fail_at(call.line, "uses() asks about a named node of the left side");
   }
   if (tensor.port >= 0) tensor.slot.port = tensor.port;
@@ -182,14 +181,14 @@ void Compiler::resolve_tensor(Expr& call) {
 
 CompiledRule Compiler::run() {
   left_side();
-  for (const auto& guard : text_.guards) {
-    CompiledGuard compiled{-1, guard.expr};
+  for (const auto& condition : text_.conditions) {
+    CompiledCondition compiled{-1, condition.expr};
     resolve(compiled.expr);
-    if (!guard.let.empty()) {
-      compiled.let = new_slot(rule_.attributes, kMaxAttributes, guard.let, guard.line);
-      declare(guard.let, {SlotKind::attribute, compiled.let, 0}, guard.line);
+    if (!condition.let.empty()) {
+      compiled.let = new_slot(rule_.attributes, kMaxAttributes, condition.let, condition.line);
+      declare(condition.let, {SlotKind::attribute, compiled.let, 0}, condition.line);
     }
-    rule_.guards.push_back(std::move(compiled));
+    rule_.conditions.push_back(std::move(compiled));
   }
   right_side();
   find_cycle_risk(rule_);

@@ -14,7 +14,7 @@ namespace rlgo::rules {
 class Compiler {
  public:
   explicit Compiler(RuleText text) : text_(std::move(text)) {}
-  CompiledRule run();
+  CompiledRule run();  // throws Error as compile() does
 
  private:
   [[noreturn]] void fail_at(int line, const std::string& reason) const;
@@ -37,7 +37,7 @@ class Compiler {
   void left_attribute(LeftNode& node, int index, const AttrTerm& attr);
   Operand left_operand(const Term& term);
   void check_acyclic() const;
-  std::vector<Step> program(int anchor) const;
+  std::vector<MatchStep> program(int anchor) const;
 
   // compile_right.cc
   void right_side();

@@ -1,4 +1,5 @@
-// The left side: patterns, attribute tests, visiting orders.
+// The left side: patterns, attribute tests, visiting orders. Every node gets a visiting order of its own: after an edit
+// only matches that touch a changed node are looked for, and that node may stand at any place of the pattern.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -231,11 +232,11 @@ void Compiler::check_acyclic() const {
 }
 
 // Visits operands of known nodes first; then a reader of something known.
-std::vector<Step> Compiler::program(int anchor) const {
+std::vector<MatchStep> Compiler::program(int anchor) const {
   std::vector<bool> known(rule_.left.size(), false), visited(rule_.left.size(), false),
       bound(rule_.tensors.size(), false);
   known[anchor] = true;
-  std::vector<Step> steps;
+  std::vector<MatchStep> steps;
   const auto visit = [&](int node, int via) {
     steps.push_back({node, via});
     known[node] = visited[node] = true;

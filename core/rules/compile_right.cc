@@ -1,4 +1,5 @@
-// The right side: new nodes and what they replace.
+// The right side: new nodes and what they replace. What can be wrong with a rule is refused here, with its line, so
+// that applying it asks for nothing but types and cycles.
 #include <algorithm>
 
 #include "core/base/text.h"

@@ -20,7 +20,7 @@ constexpr int kMaxBundles = 8;
 constexpr int kNoLimit = 1 << 30;  // of CompiledRule::max_rank, max_list
 
 struct Operand {
-  enum class Kind : uint8_t { tensor, sequence, left, right, scalar };
+  enum class Kind : uint8_t { tensor, sequence, left, right, scalar };  // see `index`
   Kind kind = Kind::tensor;
   int32_t index = 0;     // tensor, sequence, left node, right node; scalar: CompiledRule::scalars
   int32_t port = 0;      // left, right
@@ -83,31 +83,31 @@ struct Replacement {
   uint32_t tensors = 0, sequences = 0, left_nodes = 0;
 };
 
-struct CompiledGuard {
+struct CompiledCondition {
   int32_t let = -1;  // attribute slot, -1 for a condition
   Expr expr;
 };
 
 // One move of the matcher. via < 0: the node is known already (it is the anchor, or an operand of an earlier node);
 // otherwise it is looked for among the readers of its own operand number `via`.
-struct Step {
+struct MatchStep {
   int32_t node = 0;
   int32_t via = -1;
 };
 
-class CompiledRule {
+class CompiledRule {  // tables of one rule
  public:
   RuleText text;
   uint64_t hash = 0;
   std::vector<LeftNode> left;  // [0] is the first root
   std::vector<DeferredTest> deferred;
-  std::vector<CompiledGuard> guards;
+  std::vector<CompiledCondition> conditions;
   std::vector<RightNode> right;  // operands come before their readers
   std::vector<Replacement> replacements;
   std::vector<Expr> scalars;
   std::vector<std::string> tensors, sequences, attributes, bundles;  // names
-  std::vector<Slot> variables;              // tensors and sequences in the order of their first use: Match::variables
-  std::vector<std::vector<Step>> programs;  // one per left node, which is its anchor
+  std::vector<Slot> variables;  // tensors and sequences in the order of their first use: Match::variables
+  std::vector<std::vector<MatchStep>> programs;  // one per left node, which is its anchor
   int32_t before_first = -1, before_second = -1;
   // Where it may be applied: of a proof, or what every rule must keep to (proof_scope.h).
   bool all_types = false;  // moves elements, computes nothing; else: tensors of one floating-point type

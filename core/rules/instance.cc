@@ -17,7 +17,7 @@ using graph::Value;
 class Maker {
  public:
   Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), propose_(rng), rng_(rng), editor_("instance") {
-    for (const auto& guard : rule.guards) asked_.look(guard.expr);
+    for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     const auto literals = asked_.numbers;
     propose_.wish(asked_.extents);
     for (const auto& node : rule.right) {
@@ -32,12 +32,7 @@ class Maker {
     for (size_t k = 0; k < rule_.left.size(); ++k) {
       if (!make(static_cast<int>(k))) return std::nullopt;
     }
-    int number = 0;
-    for (size_t k = 0; k < rule_.left.size(); ++k) {
-      if (!rule_.left[k].replaced && rng_.below(8) != 0) continue;
-      const auto ports = static_cast<int32_t>(editor_.node(nodes_[k]).info->outputs.size());
-      for (int32_t p = 0; p < ports; ++p) editor_.add_output("out" + std::to_string(number++), {nodes_[k], p});
-    }
+    add_outputs(editor_, rule_, nodes_, [&] { return rng_.below(8) == 0; });
     return editor_.finish();
   }
 
@@ -195,7 +190,7 @@ class Maker {
     bool operator==(const Slot&) const = default;
   };
   const CompiledRule& rule_;
-  Proposer propose_;
+  RandomAttributes propose_;
   Rng& rng_;
   graph::Editor editor_;
   Asked asked_;  // numbers: literals of the conditions alone

@@ -10,17 +10,23 @@ void Asked::look(const Expr& expr) {
   if (expr.kind == Expr::Kind::real) numbers.push_back(expr.real);
   if (expr.kind == Expr::Kind::integer) numbers.push_back(static_cast<double>(expr.integer));
   if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == SlotKind::tensor) {
-    const auto which = static_cast<TensorFn>(expr.function);
-    if (which == TensorFn::constant) constant |= 1u << expr.args[0].slot.index;
-    if (which == TensorFn::value) value |= 1u << expr.args[0].slot.index;
+    if (expr.function == Fn::constant) constant |= 1u << expr.args[0].slot.index;
+    if (expr.function == Fn::value) value |= 1u << expr.args[0].slot.index;
   }
-  if (expr.text == "==" && expr.args[0].text == "dim" && expr.args[1].kind == Expr::Kind::integer)
+  if (expr.calls(Fn::equal) && expr.args[0].calls(Fn::dim) && expr.args[1].kind == Expr::Kind::integer)
     extents.push_back(expr.args[1].integer);
   for (const auto& arg : expr.args) look(arg);
 }
 
-// Null where a rule uses the name for something else, too: it then has no instance.
-static const int64_t* number_of(const ops::AttrValue& value) { return std::get_if<int64_t>(&value); }
+void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,
+                 const std::function<bool()>& also) {
+  int number = 0;
+  for (size_t k = 0; k < rule.left.size(); ++k) {
+    if (!rule.left[k].replaced && !also()) continue;
+    const auto ports = static_cast<int32_t>(editor.node(nodes[k]).info->outputs.size());
+    for (int32_t p = 0; p < ports; ++p) editor.add_output("out" + std::to_string(number++), {nodes[k], p});
+  }
+}
 
 void BoundAttributes::give(const LeftNode& left, ops::Attrs& attrs) const {
   for (const auto& [key, value] : left.fixed) attrs.set(key, value);
@@ -29,7 +35,10 @@ void BoundAttributes::give(const LeftNode& left, ops::Attrs& attrs) const {
       ops::Ints list;
       for (const auto& item : test.items) {
         const auto held = names_.find(item.slot);
-        const int64_t* number = item.slot < 0 ? &item.number : held == names_.end() ? nullptr : number_of(held->second);
+        // Null where a rule uses the name for something else, too: it then has no instance.
+        const int64_t* number = item.slot < 0          ? &item.number
+                                : held == names_.end() ? nullptr
+                                                       : std::get_if<int64_t>(&held->second);
         if (number == nullptr) break;
         list.push_back(*number);
       }
@@ -58,7 +67,7 @@ void BoundAttributes::bind(const LeftNode& left, ops::Attrs& attrs) {
       const auto& item = test.items[k];
       if (item.slot < 0) list[k] = item.number;
       if (const auto held = names_.find(item.slot); item.slot >= 0 && held != names_.end()) {
-        if (const int64_t* number = number_of(held->second)) list[k] = *number;
+        if (const int64_t* number = std::get_if<int64_t>(&held->second)) list[k] = *number;
       }
       if (item.slot >= 0) names_[item.slot] = list[k];
     }

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
+#include "core/graph/editor.h"
 #include "core/ops/attrs.h"
 #include "core/rules/compiled.h"
 
@@ -18,6 +21,11 @@ struct Asked {
   uint32_t constant = 0, value = 0;
   void look(const Expr& expr);
 };
+
+// The outputs of an instance: all of the nodes that the rule replaces and, of the others, of those for which `also`
+// says yes (asked once for each, in order).
+void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,
+                 const std::function<bool()>& also);
 
 // Attributes that the nodes made so far have bound: by name, and as bundles.
 class BoundAttributes {

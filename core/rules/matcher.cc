@@ -57,7 +57,7 @@ void Matcher::visit(size_t index, int pattern) {
   const auto saved = binding_.masks;
   const size_t count = left.operands.size();
   const bool arity = left.spread || node.inputs.size() == count;
-  if (!arity || !test_attributes(left, node)) {
+  if (!arity || !bind_attributes(left, node, binding_)) {
     binding_.masks = saved;
     return;
   }
@@ -70,80 +70,6 @@ void Matcher::visit(size_t index, int pattern) {
     match_list(index, left, swapped, 0, 0);
   }
   binding_.masks = saved;
-}
-
-bool Matcher::test_attributes(const LeftNode& pattern, const Node& node) {
-  const ops::Attrs& attrs = node.attrs();
-  for (const auto& [key, value] : pattern.fixed) {
-    const auto* held = attrs.find(key);
-    if (!held || *held != value) return false;
-  }
-  for (const auto& test : pattern.tests) {
-    const auto* held = attrs.find(test.key);
-    if (!held) return false;
-    if (test.key == ops::Attr::shape && refers_to_input(node)) {
-      if (!test_resolved(test, attribute_of(node, *held, test.key))) return false;
-    } else if (!test_items(test, *held)) {
-      return false;
-    }
-  }
-  if (pattern.bundle < 0) return true;
-  if (refers_to_input(node)) return false;  // elsewhere the same items may make another shape
-  auto& slot = binding_.bundles[pattern.bundle];
-  const Binding::BundleSlot here{&attrs, &pattern};
-  if (binding_.masks.bundles >> pattern.bundle & 1u) return equal_bundles(slot, here);
-  slot = here;
-  binding_.masks.bundles |= 1u << pattern.bundle;
-  return true;
-}
-
-bool Matcher::test_items(const AttrTest& test, const ops::AttrValue& value) {
-  if (!test.is_list) return bind_attribute(test.items[0].slot, &value, 0);
-  const auto* list = std::get_if<ops::Ints>(&value);
-  if (!list || list->size() != test.items.size()) return false;
-  for (size_t k = 0; k < list->size(); ++k) {
-    const auto& item = test.items[k];
-    if (item.slot < 0 ? item.number != (*list)[k] : !bind_attribute(item.slot, nullptr, (*list)[k])) return false;
-  }
-  return true;
-}
-
-// The same for a shape that refers to its reshape's input, given the extents that it makes.
-bool Matcher::test_resolved(const AttrTest& test, const Val& value) {
-  if (!test.is_list) return bind_value(test.items[0].slot, value);
-  const auto extents = to_extents(value);
-  if (!extents || extents->size() != test.items.size()) return false;
-  for (size_t k = 0; k < extents->size(); ++k) {
-    const auto& item = test.items[k];
-    const bool fits =
-        item.slot < 0 ? (*extents)[k].number() == item.number : bind_value(item.slot, from_extent((*extents)[k]));
-    if (!fits) return false;
-  }
-  return true;
-}
-
-bool Matcher::bind_value(int slot, const Val& value) {
-  auto& held = binding_.attributes[slot];
-  if (binding_.masks.attributes >> slot & 1u)
-    return held.attr ? equal(value, *held.attr) : has_value(value) && held.own == value;
-  held.attr = nullptr;
-  held.own = value;
-  binding_.masks.attributes |= 1u << slot;
-  return true;
-}
-
-// An attribute of a node, or (attr null) a number out of a list.
-bool Matcher::bind_attribute(int slot, const ops::AttrValue* attr, int64_t number) {
-  auto& held = binding_.attributes[slot];
-  if (binding_.masks.attributes >> slot & 1u) {
-    if (attr && held.attr) return *held.attr == *attr;
-    if (attr) return equal(held.own, *attr);
-    return held.attr ? equal(Val(number), *held.attr) : held.own == Val(number);
-  }
-  held.attr = attr;
-  if (!attr) held.own = number;
-  binding_.masks.attributes |= 1u << slot;
-  return true;
 }
 
 void Matcher::match_list(size_t index, const LeftNode& pattern, std::span<const Value> inputs, size_t operand,
@@ -196,19 +122,8 @@ void Matcher::bind_sequence(size_t index, const LeftNode& pattern, std::span<con
 }
 
 bool Matcher::bind_operand(const Operand& operand, Value value) {
-  if (operand.kind == Operand::Kind::tensor) {
-    auto& held = binding_.tensors[operand.index];
-    if (binding_.masks.tensors >> operand.index & 1u) return held == value;
-    held = value;
-    binding_.masks.tensors |= 1u << operand.index;
-    return true;
-  }
   if (operand.kind == Operand::Kind::left) return value.port == operand.port && assign(operand.index, value.node);
-  RLGO_CHECK(operand.kind == Operand::Kind::scalar);
-  const auto number = uniform_value(graph_, value);
-  const Expr& wanted = rule_.scalars[operand.index];
-  const double target = wanted.kind == Expr::Kind::integer ? static_cast<double>(wanted.integer) : wanted.real;
-  return number && is_near(*number, target);
+  return bind_input(rule_, graph_, operand, value, binding_);
 }
 
 // False where the node is another already, has another operator, or stands for another pattern node.
@@ -243,22 +158,15 @@ void Matcher::finish() {
   if (!in_scope(rule_, graph_, binding_)) return;
   const auto saved = binding_.masks;
   const Scope scope{rule_, graph_, binding_};
-  for (const auto& test : rule_.deferred) {
-    const Node& node = graph_.node(binding_.nodes[test.node]);
-    const auto* held = node.attrs().find(test.key);
-    if (!held) return;
-    const Val wanted = evaluate(test.expr, scope);
-    const bool resolved = test.key == ops::Attr::shape && refers_to_input(node);
-    if (resolved ? !has_value(wanted) || wanted != attribute_of(node, *held, test.key) : !equal(wanted, *held)) return;
-  }
+  if (!deferred_tests_hold(scope)) return;
   bool holds = true;
-  for (const auto& guard : rule_.guards) {
-    Val value = evaluate(guard.expr, scope);
-    if (guard.let < 0) {
+  for (const auto& condition : rule_.conditions) {
+    Val value = evaluate(condition.expr, scope);
+    if (condition.let < 0) {
       holds = is_true(value);
     } else {
-      binding_.attributes[guard.let] = {nullptr, std::move(value)};
-      binding_.masks.attributes |= 1u << guard.let;
+      binding_.attributes[condition.let] = {nullptr, std::move(value)};
+      binding_.masks.attributes |= 1u << condition.let;
     }
     if (!holds) break;
   }

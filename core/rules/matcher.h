@@ -18,7 +18,7 @@ struct Found {
   std::shared_ptr<const Recipe> recipe;  // where the finder wanted it
 };
 
-class Matcher {
+class Matcher {  // finds one rule in one graph
  public:
   // `sink` gets every match (also blocked ones), some perhaps twice; plan and binding live during the call only.
   using Sink = std::function<void(Found found, const Plan& plan)>;
@@ -42,11 +42,6 @@ class Matcher {
  private:
   void step(size_t index);
   void visit(size_t index, int pattern);
-  bool test_attributes(const LeftNode& pattern, const graph::Node& node);
-  bool test_items(const AttrTest& test, const ops::AttrValue& value);
-  bool test_resolved(const AttrTest& test, const Val& value);
-  bool bind_value(int slot, const Val& value);
-  bool bind_attribute(int slot, const ops::AttrValue* attr, int64_t number);
   void match_list(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                   size_t input);
   void bind_sequence(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
@@ -61,7 +56,7 @@ class Matcher {
   int rule_index_;
   const graph::Graph& graph_;
   Binding& binding_;
-  const std::vector<Step>* program_ = nullptr;
+  const std::vector<MatchStep>* program_ = nullptr;
   std::span<const graph::NodeId> pins_;
   std::span<const uint8_t> seen_;
   uint32_t asked_ = 0;

@@ -6,26 +6,26 @@ namespace rlgo::rules {
 namespace {
 
 // Undecided where the answer is not one function of the sizes.
-ops::Extent combine(char op, const ops::Extent& a, const ops::Extent& b) {
+ops::Extent combine(Fn op, const ops::Extent& a, const ops::Extent& b) {
   const auto undecided = ops::Extent::undecided();
   switch (op) {
-    case '+':
+    case Fn::add:
       return a + b;
-    case '-':
+    case Fn::subtract:
       return a - b;
-    case '*':
+    case Fn::multiply:
       return a * b;
-    case '<':
-    case '>': {
+    case Fn::min:
+    case Fn::max: {
       const auto less = ops::decide_less_equal(a, b);
-      return !less ? undecided : (*less == (op == '<') ? a : b);
+      return !less ? undecided : (*less == (op == Fn::min) ? a : b);
     }
     default:
       break;
   }
   if (!b.is_number() && !(a.at_least(0) && b.at_least(1))) return undecided;
   const auto quotient = ops::floor_quotient(a, b);
-  return op == '/' ? quotient : a - quotient * b;
+  return op == Fn::divide ? quotient : a - quotient * b;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool is_open(Args args) {
       args, [](const Val& v) { return std::holds_alternative<OpenInt>(v) || std::holds_alternative<OpenInts>(v); });
 }
 
-Val open_arithmetic(char op, Args args) {
+Val open_arithmetic(Fn op, Args args) {
   const auto x = to_extent(args[0]), y = to_extent(args[1]);
   if (x && y) return from_extent(combine(op, *x, *y));
   const auto xs = to_extents(args[0]), ys = to_extents(args[1]);

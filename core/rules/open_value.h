@@ -14,7 +14,7 @@ using Args = std::span<const Val>;
 // Whether an argument is an OpenInt or OpenInts; then the functions below are asked.
 bool is_open(Args args);
 // op: + - * / % < (the smaller) > (the larger)
-Val open_arithmetic(char op, Args args);
+Val open_arithmetic(Fn op, Args args);
 // True where all items are equal at all sizes, false where two never are.
 std::optional<bool> open_same(const Val& a, const Val& b);
 // a < b, or a <= b.

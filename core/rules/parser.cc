@@ -100,7 +100,7 @@ class Parser {
     skip();
     while (peek() != '?') clause(rule);
     while (peek() == '?') rule.left.push_back(equation());
-    guards(rule);
+    conditions(rule);
     expect("=>");
     while (peek() == '?') rule.right.push_back(equation());
     if (rule.right.empty()) error("rule '{}': expected '?name = ...' behind '=>', found '{}'", rule.name, rest());
@@ -171,21 +171,21 @@ class Parser {
     return scope;
   }
 
-  void guards(RuleText& rule) {
+  void conditions(RuleText& rule) {
     for (;;) {
-      Guard guard;
-      guard.line = line_;
+      Condition condition;
+      condition.line = line_;
       if (keyword("when")) {
-        guard.expr = expression(0);
+        condition.expr = expression(0);
       } else if (keyword("let")) {
-        guard.let = variable();
+        condition.let = variable();
         skip();
         expect("=");
-        guard.expr = expression(0);
+        condition.expr = expression(0);
       } else {
         return;
       }
-      rule.guards.push_back(std::move(guard));
+      rule.conditions.push_back(std::move(condition));
     }
   }
 

@@ -48,7 +48,7 @@ uint32_t read_by(const Expr& expr) {
 
 uint32_t find_read_shapes(const CompiledRule& rule) {
   uint32_t read = 0, passed = 0;
-  for (const auto& guard : rule.guards) read |= read_by(guard.expr);
+  for (const auto& condition : rule.conditions) read |= read_by(condition.expr);
   for (const auto& test : rule.deferred) read |= read_by(test.expr);
   for (const auto& scalar : rule.scalars) read |= read_by(scalar);
   for (const auto& node : rule.right) {

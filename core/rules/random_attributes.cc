@@ -11,25 +11,25 @@ using ops::Ints;
 using ops::Op;
 using ops::Shape;
 
-Proposer::Proposer(Rng& rng) : rng_(rng) {
+RandomAttributes::RandomAttributes(Rng& rng) : rng_(rng) {
   const int64_t count = between(1, 3);
   for (int64_t k = 0; k < count; ++k) extents_.push_back(between(1, 4));
   image_ = between(3, 7);
 }
 
-Shape Proposer::shape(int rank) {
+Shape RandomAttributes::shape(int rank) {
   Shape shape;
   for (int d = 0; d < rank; ++d) shape.push_back(extent());
   return shape;
 }
 
-Shape Proposer::any_shape() {
+Shape RandomAttributes::any_shape() {
   constexpr std::array<int, 8> kRanks{1, 2, 2, 3, 3, 4, 4, 4};
   return shape(kRanks[rng_.below(kRanks.size())]);
 }
 
 // The same shape, or one that broadcasts with it.
-Shape Proposer::relative(const Shape& other) {
+Shape RandomAttributes::relative(const Shape& other) {
   if (chance(40)) return other;
   Shape part = other;
   if (chance(30)) part = Shape();
@@ -43,7 +43,7 @@ Shape Proposer::relative(const Shape& other) {
   return part;
 }
 
-std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
+std::optional<Shape> RandomAttributes::conv_operand(const Draft& draft, size_t place) {
   const int64_t group = draft.attrs.find(Attr::group) ? draft.attrs.i(Attr::group) : 1;
   if (place == 0) {
     const bool known = draft.types[1].has_value();
@@ -66,7 +66,7 @@ std::optional<Shape> Proposer::conv_operand(const Draft& draft, size_t place) {
   return Shape{extent() * group, draft.types[0]->shape[1] / group, height, !wished && chance(70) ? height : window()};
 }
 
-std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) {
+std::optional<Shape> RandomAttributes::matmul_operand(const Draft& draft, size_t place) {
   if (place > 2 || (place == 2 && (!draft.types[0] || !draft.types[1]))) return std::nullopt;
   if (place == 2) {
     const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
@@ -88,7 +88,7 @@ std::optional<Shape> Proposer::matmul_operand(const Draft& draft, size_t place) 
   return made;
 }
 
-std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
+std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
   const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
   const bool any = known != draft.types.end();
   switch (draft.op) {
@@ -147,7 +147,7 @@ std::optional<Shape> Proposer::operand(Draft& draft, size_t place) {
   }
 }
 
-Ints Proposer::permutation(int64_t rank) {
+Ints RandomAttributes::permutation(int64_t rank) {
   Ints perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   if (rank >= 2 && chance(40)) {
@@ -158,7 +158,7 @@ Ints Proposer::permutation(int64_t rank) {
   return perm;
 }
 
-Ints Proposer::regrouped(const Shape& from) {
+Ints RandomAttributes::regrouped(const Shape& from) {
   Ints to(from.begin(), from.end());
   for (int round = 0; round < 2; ++round) {
     const uint64_t kind = rng_.below(5);
@@ -182,7 +182,7 @@ Ints Proposer::regrouped(const Shape& from) {
 }
 
 // [top, left, bottom, right]
-Ints Proposer::window_pads(const Ints& window, bool below_window) {
+Ints RandomAttributes::window_pads(const Ints& window, bool below_window) {
   Ints pads(4, 0);
   if (chance(40)) return pads;
   const bool same = chance(60);
@@ -194,7 +194,7 @@ Ints Proposer::window_pads(const Ints& window, bool below_window) {
   return pads;
 }
 
-std::optional<ops::AttrValue> Proposer::list_attribute(const Draft& draft, Attr key) {
+std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draft, Attr key) {
   const bool has_input = !draft.types.empty() && draft.types[0];
   const Shape input = has_input ? draft.types[0]->shape : Shape();
   const auto rank = static_cast<int64_t>(input.size());
@@ -262,7 +262,7 @@ std::optional<ops::AttrValue> Proposer::list_attribute(const Draft& draft, Attr 
   }
 }
 
-std::optional<ops::AttrValue> Proposer::word_or_number(Op op, Attr key) {
+std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) {
   constexpr std::array<const char*, 8> kActs{"none", "none", "none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
   switch (key) {
     case Attr::act:
@@ -304,7 +304,7 @@ std::optional<ops::AttrValue> Proposer::word_or_number(Op op, Attr key) {
   }
 }
 
-std::optional<ops::AttrValue> Proposer::attribute(const Draft& draft, const ops::AttrSpec& spec) {
+std::optional<ops::AttrValue> RandomAttributes::attribute(const Draft& draft, const ops::AttrSpec& spec) {
   if (spec.key == Attr::axis) {
     const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
     const int64_t rank = known == draft.types.end() ? 4 : (*known)->rank();
@@ -315,7 +315,7 @@ std::optional<ops::AttrValue> Proposer::attribute(const Draft& draft, const ops:
   return word_or_number(draft.op, spec.key);
 }
 
-bool Proposer::complete(Draft& draft) {
+bool RandomAttributes::complete(Draft& draft) {
   const auto& specs = ops::spec(draft.op).attrs;
   const auto fill = [&](Attr key) {
     const auto spec = std::ranges::find_if(specs, [&](const auto& s) { return s.key == key; });

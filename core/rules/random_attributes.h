@@ -18,10 +18,10 @@ struct Draft {
   std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
 };
 
-class Proposer {
+class RandomAttributes {  // draws for one instance
  public:
   // Draws a few extents and uses them throughout, so that equal ones are frequent.
-  explicit Proposer(Rng& rng);
+  explicit RandomAttributes(Rng& rng);
   // Extents that windows should have often.
   void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
   // Fills in what is open. False where that makes no sense. f32 throughout.

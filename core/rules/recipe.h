@@ -14,11 +14,12 @@ struct RecipeNode {
   std::shared_ptr<const graph::NodeInfo> info;
   SmallVector<PlanRef, 3> inputs;
 };
-struct Recipe {
+struct Recipe {  // nodes to make, in order, and what they replace
   std::vector<RecipeNode> nodes;
   std::vector<std::pair<graph::Value, PlanRef>> replacements;
 };
 
+// Of a rewrite that was planned on `graph`.
 std::shared_ptr<const Recipe> make_recipe(const Plan& plan, const graph::Graph& graph);
 // Makes the edit; appends (old value, value in its place) to `replaced` where that is not null.
 void draw(const Recipe& recipe, graph::Editor& editor,

@@ -20,11 +20,11 @@ namespace {
 uint32_t asked_uses(const CompiledRule& rule) {
   uint32_t asked = 0;
   const std::function<void(const Expr&)> look = [&](const Expr& expr) {
-    const bool uses = expr.kind == Expr::Kind::call && static_cast<TensorFn>(expr.function) == TensorFn::uses;
+    const bool uses = expr.calls(Fn::uses);
     if (uses) asked |= 1u << expr.args[0].slot.index;
     std::ranges::for_each(expr.args, look);
   };
-  for (const auto& guard : rule.guards) look(guard.expr);
+  for (const auto& condition : rule.conditions) look(condition.expr);
   for (const auto& test : rule.deferred) look(test.expr);
   for (const auto& node : rule.right) {
     for (const auto& attr : node.attrs) look(attr.expr);

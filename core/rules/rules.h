@@ -35,7 +35,7 @@ struct Match {
 // Matches of one rule, in order, as a MatchIndex keeps them: valid until it changes.
 class MatchView {
  public:
-  class Iterator {
+  class Iterator {  // forward, over the matches of one rule
    public:
     using iterator_category = std::forward_iterator_tag;
     using value_type = Match;
@@ -77,10 +77,10 @@ class RuleSet {
   ~RuleSet();
 
   int size() const;
-  const CompiledRule& rule(int index) const;
+  const CompiledRule& rule(int index) const;  // 0 <= index < size()
   const std::string& name(int index) const;
-  Proof proof(int index) const;
-  std::vector<std::string> names() const;
+  Proof proof(int index) const;            // what is known of it
+  std::vector<std::string> names() const;  // by index
   // Depends on names, order and meaning of the rules, not on comments or spacing.
   uint64_t hash() const;
   // The named subset, in this set's order. Throws Error (with the nearest name) on an unknown one.
@@ -119,7 +119,7 @@ class MatchIndex {
   MatchIndex& operator=(const MatchIndex&);
   MatchIndex& operator=(MatchIndex&&) noexcept;
 
-  const RuleSet& rules() const;
+  const RuleSet& rules() const;  // that are matched
   // `graph` came from the indexed graph by an edit with this delta (from apply()).
   void update(const graph::Graph& graph, const graph::Delta& delta);
   // Equal to find_matches(rules, rule, graph), in the same order.

@@ -67,9 +67,8 @@ std::string count_rules(std::span<const Rewrite> trace, const RuleSet& rules) {
 }
 
 std::string to_text(const TraceFile& trace, const RuleSet& rules) {
-  std::string out =
-      fmt::format("{}\ngraph {}\ngraph_hash {:016x}\nrules_hash {:016x}\n# step\trule\tlocation\tcost_us\n", kMagic,
-                  trace.graph, trace.graph_hash, trace.rules_hash);
+  std::string out = fmt::format("{}\ngraph {}\ngraph_hash {}\nrules_hash {}\n# step\trule\tlocation\tcost_us\n", kMagic,
+                                trace.graph, hex(trace.graph_hash), hex(trace.rules_hash));
   for (size_t i = 0; i < trace.rewrites.size(); ++i) {
     const auto& a = trace.rewrites[i];
     out += fmt::format("{}\t{}\t{}\t{}\n", i, rules.name(a.rule), a.location,

@@ -24,47 +24,47 @@ std::optional<double> number(const Val& v) {
 }
 
 // Nothing on overflow and division by zero.
-std::optional<int64_t> combine(char op, int64_t a, int64_t b) {
+std::optional<int64_t> combine(Fn op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
-    case '+':
+    case Fn::add:
       return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case '-':
+    case Fn::subtract:
       return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case '*':
+    case Fn::multiply:
       return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case '<':
+    case Fn::min:
       return std::min(a, b);
-    case '>':
+    case Fn::max:
       return std::max(a, b);
     default:
       break;
   }
   if (b == 0 || (b == -1 && a == INT64_MIN)) return std::nullopt;
   const int64_t quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);  // rounds down
-  return op == '/' ? quotient : a - quotient * b;
+  return op == Fn::divide ? quotient : a - quotient * b;
 }
 
-std::optional<double> combine(char op, double a, double b) {
+std::optional<double> combine(Fn op, double a, double b) {
   switch (op) {
-    case '+':
+    case Fn::add:
       return a + b;
-    case '-':
+    case Fn::subtract:
       return a - b;
-    case '*':
+    case Fn::multiply:
       return a * b;
-    case '<':
+    case Fn::min:
       return std::min(a, b);
-    case '>':
+    case Fn::max:
       return std::max(a, b);
-    case '/':
+    case Fn::divide:
       return b == 0 ? std::nullopt : std::optional(a / b);
     default:
       return std::nullopt;
   }
 }
 
-template <char op>
+template <Fn op>
 Val arithmetic(Args args) {
   if (is_open(args)) return open_arithmetic(op, args);
   const auto *la = list(args[0]), *lb = list(args[1]);
@@ -130,7 +130,7 @@ Val negate_truth(Args args) {
 }
 Val minus(Args args) {
   const std::array<Val, 2> zero{Val(int64_t{0}), args[0]};
-  return arithmetic<'-'>(zero);
+  return arithmetic<Fn::subtract>(zero);
 }
 
 Val item(Args args) {
@@ -163,7 +163,7 @@ Val sum(Args args) {
   const auto* l = list(args[0]);
   if (!l) return {};
   Val total = int64_t{0};
-  for (int64_t i : *l) total = arithmetic<'+'>(std::array<Val, 2>{total, Val(i)});
+  for (int64_t i : *l) total = arithmetic<Fn::add>(std::array<Val, 2>{total, Val(i)});
   return total;
 }
 Val product(Args args) {
@@ -171,7 +171,7 @@ Val product(Args args) {
   const auto* l = list(args[0]);
   if (!l) return {};
   Val total = int64_t{1};
-  for (int64_t i : *l) total = arithmetic<'*'>(std::array<Val, 2>{total, Val(i)});
+  for (int64_t i : *l) total = arithmetic<Fn::multiply>(std::array<Val, 2>{total, Val(i)});
   return total;
 }
 // index_of(list, item): place of the first such item.
@@ -282,53 +282,58 @@ Val length(Args args) {
 
 constexpr int kAny = 64;
 constexpr auto kFunctions = std::to_array<Function>({
-    // In the order of TensorFn.
-    {"rank", 1, 1, true, nullptr},
-    {"dim", 2, 2, true, nullptr},  // dim(?x, i); of a sequence: the list of them
-    {"shape", 1, 1, true, nullptr},
-    {"dtype", 1, 1, true, nullptr},  // f32, i64, ...
-    {"elements", 1, 1, true, nullptr},
-    {"constant", 1, 1, true, nullptr},  // depends on weights alone
-    {"uses", 1, 1, true, nullptr},      // readers of a left node, graph outputs included
-    {"value", 1, 1, true, nullptr},     // the number that all elements of a constant are
-    {"float", 1, 1, true, nullptr},     // elements are floating-point numbers
-    {"count", 1, 1, true, nullptr},     // of a sequence, or outputs of a split
-    {"total", 1, 1, true, nullptr},     // has a value whatever the model reads: an input, a weight, a number
-    {"len", 1, 1, false, length},
-    {"or", 2, 2, false, either},
-    {"and", 2, 2, false, both},
-    {"not", 1, 1, false, negate_truth},
-    {"==", 2, 2, false, equal_to},
-    {"!=", 2, 2, false, not_equal},
-    {"<", 2, 2, false, compare<std::less<>>},
-    {"<=", 2, 2, false, compare<std::less_equal<>>},
-    {">", 2, 2, false, compare<std::greater<>>},
-    {">=", 2, 2, false, compare<std::greater_equal<>>},
-    {"+", 2, 2, false, arithmetic<'+'>},
-    {"-", 2, 2, false, arithmetic<'-'>},
-    {"*", 2, 2, false, arithmetic<'*'>},
-    {"/", 2, 2, false, arithmetic<'/'>},
-    {"%", 2, 2, false, arithmetic<'%'>},
-    {"neg", 1, 1, false, minus},
-    {"[]", 2, 2, false, item},
-    {"min", 2, 2, false, arithmetic<'<'>},
-    {"max", 2, 2, false, arithmetic<'>'>},
-    {"cat", 1, kAny, false, cat},
-    {"sum", 1, 1, false, sum},
-    {"product", 1, 1, false, product},
-    {"index_of", 2, 2, false, index_of},
-    {"has", 2, 2, false, has},
-    {"iota", 1, 1, false, iota},
-    {"repeat", 2, 2, false, repeat},
-    {"pick", 2, 2, false, pick},
-    {"inverse", 1, 1, false, inverse},
-    {"set", 3, 3, false, set_item},
-    {"sub", 3, 3, false, sub},
-    {"broadcast", 2, 2, false, broadcast},
-    {"near", 2, 2, false, near},
-    {"if", 3, 3, false, choose},
-    {"sqrt", 1, 1, false, root},
+    {Fn::rank, "rank", 1, 1, true, nullptr},
+    {Fn::dim, "dim", 2, 2, true, nullptr},  // dim(?x, i); of a sequence: the list of them
+    {Fn::shape, "shape", 1, 1, true, nullptr},
+    {Fn::dtype, "dtype", 1, 1, true, nullptr},  // f32, i64, ...
+    {Fn::elements, "elements", 1, 1, true, nullptr},
+    {Fn::constant, "constant", 1, 1, true, nullptr},  // depends on weights alone
+    {Fn::uses, "uses", 1, 1, true, nullptr},          // readers of a left node, graph outputs included
+    {Fn::value, "value", 1, 1, true, nullptr},        // the number that all elements of a constant are
+    {Fn::is_float, "float", 1, 1, true, nullptr},     // elements are floating-point numbers
+    {Fn::count, "count", 1, 1, true, nullptr},        // of a sequence, or outputs of a split
+    {Fn::total, "total", 1, 1, true, nullptr},  // has a value whatever the model reads: an input, a weight, a number
+    {Fn::len, "len", 1, 1, false, length},
+    {Fn::logical_or, "or", 2, 2, false, either},
+    {Fn::logical_and, "and", 2, 2, false, both},
+    {Fn::logical_not, "not", 1, 1, false, negate_truth},
+    {Fn::equal, "==", 2, 2, false, equal_to},
+    {Fn::not_equal, "!=", 2, 2, false, not_equal},
+    {Fn::less, "<", 2, 2, false, compare<std::less<>>},
+    {Fn::less_equal, "<=", 2, 2, false, compare<std::less_equal<>>},
+    {Fn::greater, ">", 2, 2, false, compare<std::greater<>>},
+    {Fn::greater_equal, ">=", 2, 2, false, compare<std::greater_equal<>>},
+    {Fn::add, "+", 2, 2, false, arithmetic<Fn::add>},
+    {Fn::subtract, "-", 2, 2, false, arithmetic<Fn::subtract>},
+    {Fn::multiply, "*", 2, 2, false, arithmetic<Fn::multiply>},
+    {Fn::divide, "/", 2, 2, false, arithmetic<Fn::divide>},
+    {Fn::remainder, "%", 2, 2, false, arithmetic<Fn::remainder>},
+    {Fn::negate, "neg", 1, 1, false, minus},
+    {Fn::item, "[]", 2, 2, false, item},
+    {Fn::min, "min", 2, 2, false, arithmetic<Fn::min>},
+    {Fn::max, "max", 2, 2, false, arithmetic<Fn::max>},
+    {Fn::cat, "cat", 1, kAny, false, cat},
+    {Fn::sum, "sum", 1, 1, false, sum},
+    {Fn::product, "product", 1, 1, false, product},
+    {Fn::index_of, "index_of", 2, 2, false, index_of},
+    {Fn::has, "has", 2, 2, false, has},
+    {Fn::iota, "iota", 1, 1, false, iota},
+    {Fn::repeat, "repeat", 2, 2, false, repeat},
+    {Fn::pick, "pick", 2, 2, false, pick},
+    {Fn::inverse, "inverse", 1, 1, false, inverse},
+    {Fn::set, "set", 3, 3, false, set_item},
+    {Fn::sub, "sub", 3, 3, false, sub},
+    {Fn::broadcast, "broadcast", 2, 2, false, broadcast},
+    {Fn::near, "near", 2, 2, false, near},
+    {Fn::choose, "if", 3, 3, false, choose},
+    {Fn::sqrt, "sqrt", 1, 1, false, root},
 });
+static_assert([] {
+  for (size_t k = 0; k < kFunctions.size(); ++k) {
+    if (kFunctions[k].fn != static_cast<Fn>(k)) return false;
+  }
+  return true;
+}());
 
 }  // namespace
 
@@ -339,11 +344,11 @@ bool is_near(double a, double b) {
 
 std::span<const Function> functions() { return kFunctions; }
 
-int function_index(std::string_view name) {
-  for (size_t k = 0; k < kFunctions.size(); ++k) {
-    if (name == kFunctions[k].name) return static_cast<int>(k);
-  }
-  return -1;
+const Function& function(Fn fn) { return kFunctions[static_cast<size_t>(fn)]; }
+
+Fn find_function(std::string_view name) {
+  const auto found = std::ranges::find(kFunctions, name, [](const Function& f) { return std::string_view(f.name); });
+  return found == kFunctions.end() ? Fn::none : found->fn;
 }
 
 Val from_attr(const ops::AttrValue& value) {

@@ -11,6 +11,7 @@
 #include "core/ops/attrs.h"
 #include "core/ops/extent.h"
 #include "core/ops/types.h"
+#include "core/rules/ast.h"
 
 namespace rlgo::rules {
 
@@ -19,7 +20,7 @@ struct OpenInt {
   std::shared_ptr<const ops::Extent> extent;
   bool operator==(const OpenInt& other) const { return extent->same(*other.extent); }
 };
-struct OpenInts {
+struct OpenInts {  // a list with such items
   std::shared_ptr<const ops::Extents> extents;
   bool operator==(const OpenInts& other) const;
 };
@@ -29,7 +30,7 @@ struct OpenInts {
 using Val = std::variant<std::monostate, bool, int64_t, double, ops::Ints, std::string, OpenInt, OpenInts>;
 
 inline bool has_value(const Val& value) { return value.index() != 0; }
-inline bool is_true(const Val& value) {
+inline bool is_true(const Val& value) {  // false for all that is no truth value
   const bool* truth = std::get_if<bool>(&value);
   return truth && *truth;
 }
@@ -50,6 +51,7 @@ std::optional<ops::Extents> to_extents(const Val& value);
 
 // One of the functions and operators of the language that take plain values.
 struct Function {
+  Fn fn;
   const char* name;
   int min_args;
   int max_args;
@@ -57,10 +59,8 @@ struct Function {
   Val (*call)(std::span<const Val> args);
 };
 std::span<const Function> functions();
-// -1 where unknown.
-int function_index(std::string_view name);
-
-// Which tensor function stands at an index of functions(); the order is that of the table.
-enum class TensorFn : uint8_t { rank, dim, shape, dtype, elements, constant, uses, value, is_float, count, total };
+const Function& function(Fn fn);  // any but Fn::none
+// Fn::none where unknown.
+Fn find_function(std::string_view name);
 
 }  // namespace rlgo::rules

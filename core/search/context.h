@@ -41,7 +41,7 @@ class Context {
   const Options& options() const { return options_; }
   double before_us() const { return result_.before_us; }
   double best_us() const { return result_.after_us; }
-  Position position(const State& state) const;
+  Position position(const State& state) const;  // for priors
   Counters& counters() { return result_.counters; }
   void end(StopReason reason) { result_.reason = reason; }
   // Changes below this are rounding, not improvement, us.

@@ -18,15 +18,14 @@ using rules::Operand;
 namespace {
 
 bool asks_readers(const Expr& expr) {
-  if (expr.kind == Expr::Kind::call && static_cast<rules::TensorFn>(expr.function) == rules::TensorFn::uses)
-    return true;
+  if (expr.calls(rules::Fn::uses)) return true;
   return std::ranges::any_of(expr.args, asks_readers);
 }
 
 // A condition without its parts that ask how often something is read.
 bool holds(const Expr& expr, const rules::Scope& scope) {
   if (!asks_readers(expr)) return rules::is_true(rules::evaluate(expr, scope));
-  if (expr.kind != Expr::Kind::call || expr.text != "and") return true;
+  if (!expr.calls(rules::Fn::logical_and)) return true;
   return std::ranges::all_of(expr.args, [&](const Expr& part) { return holds(part, scope); });
 }
 
@@ -64,7 +63,7 @@ void EMatcher::visit(size_t index, int pattern) {
   const LeftNode& left = rule_.left[pattern];
   const Node& node = egraph_.graph().node(binding_.nodes[pattern]);
   const auto saved = binding_.masks;
-  if ((left.spread || node.inputs.size() == left.operands.size()) && test_attributes(left, node)) {
+  if ((left.spread || node.inputs.size() == left.operands.size()) && rules::bind_attributes(left, node, binding_)) {
     const auto tested = binding_.masks;
     SmallVector<Value, 8> inputs;
     for (const Value& input : node.inputs) inputs.push_back(egraph_.representative(input));
@@ -77,48 +76,6 @@ void EMatcher::visit(size_t index, int pattern) {
     }
   }
   binding_.masks = saved;
-}
-
-bool EMatcher::test_attributes(const LeftNode& pattern, const Node& node) {
-  const ops::Attrs& attrs = node.attrs();
-  for (const auto& [key, value] : pattern.fixed) {
-    const auto* held = attrs.find(key);
-    if (!held || *held != value) return false;
-  }
-  for (const auto& test : pattern.tests) {
-    const auto* held = attrs.find(test.key);
-    if (!held) return false;
-    if (!test.is_list) {
-      if (!bind_attribute(test.items[0].slot, held, 0)) return false;
-      continue;
-    }
-    const auto* list = std::get_if<ops::Ints>(held);
-    if (!list || list->size() != test.items.size()) return false;
-    for (size_t k = 0; k < list->size(); ++k) {
-      const auto& item = test.items[k];
-      if (item.slot < 0 ? item.number != (*list)[k] : !bind_attribute(item.slot, nullptr, (*list)[k])) return false;
-    }
-  }
-  if (pattern.bundle < 0) return true;
-  auto& slot = binding_.bundles[pattern.bundle];
-  const rules::Binding::BundleSlot here{&attrs, &pattern};
-  if (binding_.masks.bundles >> pattern.bundle & 1u) return rules::equal_bundles(slot, here);
-  slot = here;
-  binding_.masks.bundles |= 1u << pattern.bundle;
-  return true;
-}
-
-bool EMatcher::bind_attribute(int slot, const ops::AttrValue* attr, int64_t number) {
-  auto& held = binding_.attributes[slot];
-  const rules::Val wanted = attr ? rules::from_attr(*attr) : rules::Val(number);
-  if (binding_.masks.attributes >> slot & 1u) {
-    if (attr) return held.attr ? *held.attr == *attr : rules::equal(held.own, *attr);
-    return held.attr ? rules::equal(wanted, *held.attr) : held.own == wanted;
-  }
-  held.attr = attr;
-  if (!attr) held.own = wanted;
-  binding_.masks.attributes |= 1u << slot;
-  return true;
 }
 
 // `inputs` are representatives of their classes.
@@ -134,7 +91,7 @@ void EMatcher::match_list(size_t index, const LeftNode& pattern, std::span<const
     match_sequence(index, pattern, inputs, operand, input);
   } else if (wanted.kind == Operand::Kind::left) {
     if (input < inputs.size()) match_outputs(index, pattern, inputs, operand, input);
-  } else if (input < inputs.size() && bind_leaf(wanted, inputs[input])) {
+  } else if (input < inputs.size() && rules::bind_input(rule_, egraph_.graph(), wanted, inputs[input], binding_)) {
     match_list(index, pattern, inputs, operand + 1, input + 1);
   }
 }
@@ -178,21 +135,6 @@ void EMatcher::match_sequence(size_t index, const LeftNode& pattern, std::span<c
   }
 }
 
-bool EMatcher::bind_leaf(const Operand& operand, Value value) {
-  if (operand.kind == Operand::Kind::tensor) {
-    auto& held = binding_.tensors[operand.index];
-    if (binding_.masks.tensors >> operand.index & 1u) return held == value;
-    held = value;
-    binding_.masks.tensors |= 1u << operand.index;
-    return true;
-  }
-  RLGO_CHECK(operand.kind == Operand::Kind::scalar);
-  const auto number = rules::uniform_value(egraph_.graph(), value);
-  const Expr& wanted = rule_.scalars[operand.index];
-  const double target = wanted.kind == Expr::Kind::integer ? static_cast<double>(wanted.integer) : wanted.real;
-  return number && rules::is_near(*number, target);
-}
-
 bool EMatcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
   const Node& node = egraph_.graph().node(id);
@@ -206,19 +148,16 @@ bool EMatcher::assign(int pattern, NodeId id) {
   return true;
 }
 
-bool EMatcher::guards_hold() {
+bool EMatcher::conditions_hold() {
   const rules::Scope scope{rule_, egraph_.graph(), binding_};
-  for (const auto& test : rule_.deferred) {
-    const auto* held = egraph_.graph().node(binding_.nodes[test.node]).attrs().find(test.key);
-    if (!held || !rules::equal(rules::evaluate(test.expr, scope), *held)) return false;
-  }
-  for (const auto& guard : rule_.guards) {
-    if (guard.let < 0) {
-      if (!holds(guard.expr, scope)) return false;
+  if (!rules::deferred_tests_hold(scope)) return false;
+  for (const auto& condition : rule_.conditions) {
+    if (condition.let < 0) {
+      if (!holds(condition.expr, scope)) return false;
       continue;
     }
-    binding_.attributes[guard.let] = {nullptr, rules::evaluate(guard.expr, scope)};
-    binding_.masks.attributes |= 1u << guard.let;
+    binding_.attributes[condition.let] = {nullptr, rules::evaluate(condition.expr, scope)};
+    binding_.masks.attributes |= 1u << condition.let;
   }
   return true;
 }
@@ -246,7 +185,7 @@ void EMatcher::finish() {
   const uint64_t hash = place();
   if (wanted_ && !wanted_(hash)) return;
   const auto saved = binding_.masks;
-  if (guards_hold()) {
+  if (conditions_hold()) {
     const auto plan = rules::make_plan(rule_, egraph_.graph(), binding_);
     if (plan && plan->changes) ended_ = sink_(hash, *plan);
   }

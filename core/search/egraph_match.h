@@ -26,17 +26,14 @@ class EMatcher {
  private:
   void step(size_t index);
   void visit(size_t index, int pattern);
-  bool test_attributes(const rules::LeftNode& pattern, const graph::Node& node);
-  bool bind_attribute(int slot, const ops::AttrValue* attr, int64_t number);
   void match_list(size_t index, const rules::LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                   size_t input);
   void match_outputs(size_t index, const rules::LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                      size_t input);
   void match_sequence(size_t index, const rules::LeftNode& pattern, std::span<const graph::Value> inputs,
                       size_t operand, size_t input);
-  bool bind_leaf(const rules::Operand& operand, graph::Value value);
   bool assign(int pattern, graph::NodeId id);
-  bool guards_hold();
+  bool conditions_hold();
   void finish();
   uint64_t place() const;
 

@@ -36,8 +36,8 @@ class Extraction {
   // `start`; ends after `seconds` with the best so far. Nothing where the solver finds none.
   std::optional<Solved> solve(const Choice& start, double seconds) const;
 
-  double cost_us(const Choice& choice) const;
-  graph::Graph build(const Choice& choice) const;
+  double cost_us(const Choice& choice) const;      // of the chosen nodes, each once
+  graph::Graph build(const Choice& choice) const;  // the graph of the chosen nodes
   // E-nodes that a choice can take.
   size_t candidates() const;
 

@@ -9,11 +9,11 @@ namespace rlgo::search {
 // Minimises the sum of costs[k] x[k] over x[k] in {0, 1}, where in every row the sum of factor x[column] is at least
 // `low`.
 struct BinaryProgram {
-  struct Term {
+  struct Term {  // factor * column
     int column = 0;
     double factor = 1;
   };
-  struct Row {
+  struct Row {  // sum of terms >= low
     std::vector<Term> terms;
     double low = 0;
   };

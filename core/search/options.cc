@@ -24,10 +24,4 @@ void declare(OptionSink& o, Options& search) {
   o.integer("search.max-locations", search.max_locations, 1, 100000, "matches of one rule that are tried");
 }
 
-void check(const Options& options) {
-  Options copy = options;
-  BoundsCheck sink;
-  declare(sink, copy);
-}
-
 }  // namespace rlgo::search

@@ -63,7 +63,7 @@ bool gives_trace(const std::string& method) { return find_method(method).run != 
 
 Result run(const std::string& method, const Problem& problem, const Options& options) {
   const Method& found = find_method(method);
-  check(options);
+  check_bounds(options);
   if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
   Result result = found.run(problem, options);
   if (!options.minimal || result.trace.empty()) return result;

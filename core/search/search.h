@@ -81,8 +81,6 @@ struct Options {
 };
 // Options search.*.
 void declare(OptionSink& sink, Options& options);
-// Throws Error naming the option that is out of bounds.
-void check(const Options& options);
 
 enum class StopReason : uint8_t {
   finished,  // nothing left to try: greedy found no improvement, a queue is empty, no rule applies

@@ -27,7 +27,7 @@ struct SearchRow {
   std::string note;
 
   double change_percent() const { return before_us > 0 ? 100.0 * (after_us - before_us) / before_us : 0.0; }
-  double graphs_per_s() const;
+  double graphs_per_s() const;  // candidates a second
   // Of the last improvement.
   double best_after_s() const { return curve.empty() ? 0.0 : curve.back().seconds; }
 };

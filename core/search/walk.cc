@@ -13,20 +13,15 @@ uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) %
 
 Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,
            Unknown unknown)
-    : trial_(start.graph),
-      index_(start.index),
-      hash_(start.hash),
-      cost_(cost),
-      measured_(measured),
-      local_(cost.is_local()),
-      max_locations_(max_locations),
-      may_try_(std::move(may_try)),
-      unknown_(unknown),
-      node_us_(static_cast<size_t>(start.graph.id_bound()), 0.0),
-      cost_us_(start.cost_us),
-      depth_(start.depth),
-      trail_(start.trail) {
-  if (!local_) before_ = start.graph;
+    : Walk(Mark{start.graph,
+                start.index,
+                start.hash,
+                {},
+                std::vector<double>(static_cast<size_t>(start.graph.id_bound()), 0.0),
+                start.cost_us,
+                start.depth,
+                start.trail},
+           cost, measured, max_locations, std::move(may_try), unknown) {
   if (local_) {
     for (const NodeId id : graph().order()) node_us_[static_cast<size_t>(id)] = node_us(id);
   }

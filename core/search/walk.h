@@ -29,7 +29,7 @@ struct Place {
   std::shared_ptr<const Move> move;
 };
 
-class Walk {
+class Walk {  // see the top of the file
  public:
   // Asked before each rewrite that is tried; false: it, and those after it, stay without a known cost.
   using Allowance = std::function<bool()>;

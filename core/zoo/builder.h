@@ -38,7 +38,7 @@ class Builder {
  public:
   Builder(std::string graph_name, const ZooOptions& options) : seed_(options.seed), editor_(std::move(graph_name)) {}
 
-  Value input(std::string name, ops::DType dtype, ops::Shape shape);
+  Value input(std::string name, ops::DType dtype, ops::Shape shape);  // an input of the graph
   // Normal(mean, scale), seeded by (seed, name).
   Value weight(const std::string& name, ops::Shape shape, double scale, double mean = 0.0);
 

@@ -31,9 +31,11 @@ int run_bench_same(Context& context) {
   options.integer("runs", runs, 1, 1'000'000, "measurements in all");
   options.integer("rounds", rounds, optimise::Benchmark::kLeastRounds, 10000, "paired runs of a measurement, at most");
   options.number("seconds", seconds, 0, 3600, "after which a measurement ends, s");
-  options.text("target", config.cost.target.runtime, "auto, libtorch, onnxruntime, openvino, or a measurer's command");
-  options.integer("threads", config.cost.timing.threads, 1, 1024, "threads of the runtime");
-  options.text("target.python", config.cost.target.python, "Python that runs the shipped measurers");
+  optimise::declare(options, config.cost.target);
+  options.rest();
+  cost::declare(options, config.cost.timing);
+  options.alias("threads", "cost.threads");
+  optimise::declare_details(options, config.cost.target);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });

@@ -46,13 +46,13 @@ struct CommandDescription {
   std::vector<OptionRow> options;
 };
 
-bool asks_for_help(const std::vector<std::string>& arguments);
+bool asks_for_help(const std::vector<std::string>& arguments);  // --help or -h
 
-std::span<const Command> commands();
+std::span<const Command> commands();  // in the order of --help
 // Throws Error naming the nearest where there is none of this name.
 const Command& find_command(const std::string& name);
 
-int run_train(Context& context);
+int run_train(Context& context);  // the subcommands; exit status
 int run_bench(Context& context);
 int run_evaluate(Context& context);
 int run_inspect(Context& context);

@@ -46,41 +46,19 @@ std::string default_prices() {
 
 void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.heading("Optimise");
-  o.text("out", r.options.out, "the model to write (-o is the same); none: only tell");
-  o.text("target", r.config.cost.target.runtime,
-         "runtime that will serve the model: auto (onnxruntime where it is installed, else libtorch), libtorch, "
-         "onnxruntime, openvino, or a measurer's command");
-  o.number("seconds", r.options.seconds, 1, 1e6, "time for all of it, about, s");
-  std::vector<std::string> methods;
-  for (const auto& name : search::names()) {
-    if (!search::needs_prior(name) && search::gives_trace(name)) methods.push_back(name);
-  }
-  o.choice("method", r.options.method, methods, "search that goes on where greedy rewriting has ended");
+  optimise::declare(o, r.options);
+  optimise::declare(o, r.config.cost.target);
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
-  o.flag("force", r.options.force, "write the best model found even where it is not faster");
   declare(o, r.output);
-  optimise::declare(o, r.options.model);
-  o.texts("input", r.options.inputs,
-          "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
-          "model runs with");
-  o.texts("rules", r.config.rules,
-          "files, sets, tags or names of rules, -WORD takes away (docs/rules.md); none: the proved ones and winograd");
+  declare_rules(o, r.config.rules, "the proved ones and winograd");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.rest();
   o.heading("Measurement");
-  o.choice("cost", r.config.cost.kind, kCostKinds, "costs of operators: measured under the target, or by formula");
-  o.text("cost.profile", r.config.cost.profile,
-         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file");
-  o.text("cost.folder", r.options.costs, "folder of measured costs, kept from call to call; none: they are not kept");
-  declare(o, r.config.cost.timing);
+  declare(o, r.config.cost);
+  declare_details(o, r.config.cost);
   o.alias("threads", "cost.threads");
-  o.integer("budget", r.options.budget, 1, kNoLimit, "rewrites that a search may try");
   o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
-  o.text("target.python", r.config.cost.target.python,
-         "Python that runs the shipped measurers; none: the one of set-up, else python3");
-  o.flag("switches", r.options.switches,
-         "measure the runtime's own switches at the end, in about 1.5 s: levels of graph optimisation, threads");
-  optimise::declare(o, r.options.check);
+  optimise::declare_details(o, r.options);
 }
 
 // What the command line says, by the engine's own options.

@@ -19,7 +19,7 @@ struct RulesCommand {
   int (*run)(std::vector<std::string> arguments);  // what follows the name; exit status
 };
 
-std::span<const RulesCommand> rules_commands();
+std::span<const RulesCommand> rules_commands();  // in the order of --help
 
 // Parses the arguments of a subcommand and returns those that are no options; with --help among them prints usage and
 // options, and returns nothing.
@@ -29,7 +29,7 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
 // To standard output, at once.
 void say_line(const std::string& line);
 
-int run_rules_list(std::vector<std::string> arguments);
+int run_rules_list(std::vector<std::string> arguments);  // `rlgo rules WORD`; exit status
 int run_rules_show(std::vector<std::string> arguments);
 int run_rules_axioms(std::vector<std::string> arguments);
 int run_rules_soundness(std::vector<std::string> arguments);

@@ -35,9 +35,9 @@ int run_rules_check(std::vector<std::string> arguments) {
     compared += result.instances;
     exact += result.exact;
     by_z3 += result.by_z3;
-    if (result.verdict == rulegen::Verdict::different) {
+    if (result.verdict == rulegen::CheckVerdict::different) {
       std::printf("%s: different\n%s\n", rules->name(r).c_str(), result.counterexample->to_text().c_str());
-    } else if (result.verdict == rulegen::Verdict::unknown) {
+    } else if (result.verdict == rulegen::CheckVerdict::unknown) {
       std::printf("%s: unknown: %s\n", rules->name(r).c_str(), result.why.c_str());
     } else if (result.exact + result.by_z3 == 0) {
       std::printf(

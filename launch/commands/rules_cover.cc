@@ -70,9 +70,9 @@ int run_rules_cover(std::vector<std::string> arguments) {
   if (files->size() != 1)
     fail_usage("rules cover needs one file: TASO's rules (FILE.pb or a text dump), or FILE.rules");
   if (axioms.empty()) axioms = shipped_config("rules/axioms.rules").string();
-  auto foreign = rulegen::read_foreign(files->front());
+  auto to_cover = rulegen::read_rules_to_cover(files->front());
   if (!only.empty())
-    std::erase_if(foreign, [&](const auto& r) { return std::ranges::find(only, r.name) == only.end(); });
+    std::erase_if(to_cover, [&](const auto& r) { return std::ranges::find(only, r.name) == only.end(); });
   rulegen::CoverAllOptions how;
   how.cover.check_instances = static_cast<int>(instances);
   how.cover.applications = static_cast<int>(applications);
@@ -82,7 +82,7 @@ int run_rules_cover(std::vector<std::string> arguments) {
   how.say = say_line;
   const Stopwatch watch;
   const auto rules = proved_rules(known);
-  const auto counts = rulegen::cover_all(foreign, rules, *rulegen::AxiomSet::load(axioms), how);
+  const auto counts = rulegen::cover_all(to_cover, rules, *rulegen::AxiomSet::load(axioms), how);
   std::printf("%s", rulegen::to_text(counts, rules->size(), watch.seconds()).c_str());
   return counts.all_hold() ? 0 : 1;
 }

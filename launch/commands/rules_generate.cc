@@ -31,7 +31,7 @@ double peak_bytes() {
 struct Flags {
   std::string out, unproved, explain, axioms;
   std::vector<std::string> known;
-  int64_t max_ops = 3, lift_ops = 0, activation_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
+  int64_t max_ops = 3, prove_ops = 0, activation_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
   bool all_known = false, count_only = false;
 };
 
@@ -42,7 +42,8 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
       "sets of operators, '+' between: 2d, 4d, transformer, 2d-constant, 4d-constant, 4d-window; only some of one: "
       "4d:conv2d,relu,concat");
   options.integer("max-ops", flags.max_ops, 1, 5, "operators of each side");
-  options.integer("lift-ops", flags.lift_ops, 0, 5, "candidates with more a side are counted, not proved; 0: no bound");
+  options.integer("prove-ops", flags.prove_ops, 0, 5,
+                  "candidates with more a side are counted, not proved; 0: no bound");
   options.text("out", flags.out, "file for the proved rules");
   options.text("unproved", flags.unproved,
                "file for what is equal at all tested shapes but not proved (missing axioms)");
@@ -79,7 +80,7 @@ int run_rules_generate(std::vector<std::string> arguments) {
   if (!positional->empty()) fail_usage("rules generate: unexpected '{}'", positional->front());
   if (flags.out.empty() && !flags.count_only) fail_usage("rules generate needs --out FILE (or --count)");
   how.max_ops = static_cast<int>(flags.max_ops);
-  how.lift_ops = static_cast<int>(flags.lift_ops);
+  how.prove_ops = static_cast<int>(flags.prove_ops);
   how.activation_ops = static_cast<int>(flags.activation_ops);
   how.threads = static_cast<int>(flags.threads);
   how.memory_bytes = static_cast<uint64_t>(flags.memory_mib) << 20;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/rules/compiled.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"

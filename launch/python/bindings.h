@@ -28,7 +28,7 @@ struct PyGraph {
   std::shared_ptr<const optimise::LoadedModel> source;
 };
 
-struct PyRules {
+struct PyRules {  // rlgo.Rules
   std::shared_ptr<const rules::RuleSet> set;
 };
 
@@ -38,12 +38,10 @@ struct PyCost {
   std::string runtime;  // "" for a formula
 };
 
-void bind_graph(nb::module_& module);
+void bind_graph(nb::module_& module);  // adds classes and functions to the module
 void bind_rules(nb::module_& module);
 void bind_cost(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_env(nb::module_& module);
-
-std::string hex(uint64_t hash);
 
 }  // namespace rlgo::python

@@ -3,12 +3,6 @@
 #include "launch/python/errors.h"
 #include "launch/revision.h"
 
-namespace rlgo::python {
-
-std::string hex(uint64_t hash) { return fmt::format("{:016x}", hash); }
-
-}  // namespace rlgo::python
-
 NB_MODULE(_core, m) {
   using namespace rlgo::python;
   m.doc() = "rlgo's engine: graphs, rules, costs, searches, environments.";

@@ -16,8 +16,8 @@ struct ErrorTypes {
   PyObject* usage;
 };
 
-inline void translate_errors(ErrorTypes types) {
-  static ErrorTypes known;  // of this extension module
+inline void translate_errors(ErrorTypes types) {  // exceptions of C++ as Python's
+  static ErrorTypes known;                        // of this extension module
   known = types;
   nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {

@@ -44,7 +44,7 @@ struct Outcome {
   std::string rule;  // that was applied, "" for none
 };
 
-class PaddedEnv {
+class PaddedEnv {  // observations of one size, for Gymnasium
  public:
   static constexpr int kChosenByIndex = -1;
 
@@ -60,7 +60,7 @@ class PaddedEnv {
   const mdp::Observation& observation() const { return observation_; }
   const std::vector<float>& changes() const { return changes_; }
 
-  Outcome reset(uint64_t key);
+  Outcome reset(uint64_t key);  // starts the episode of this key
   // candidates().size() .. room().candidates - 1 are illegal, room().candidates is NO-OP. Throws Error where no episode
   // runs.
   Outcome step_index(int64_t index);

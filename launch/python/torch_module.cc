@@ -56,9 +56,8 @@ Request request_of(const nb::dict& d) {
     check_bounds(r.options.check);
     check_bounds(r.config.cost.timing);
   });
-  const auto methods = search::names();
-  if (std::ranges::find(methods, r.options.method) == methods.end() || search::needs_prior(r.options.method) ||
-      !search::gives_trace(r.options.method))
+  const auto methods = optimise::methods();
+  if (std::ranges::find(methods, r.options.method) == methods.end())
     fail_usage("method '{}': expected one of {}", r.options.method, join(methods, ", "));
   if (r.options.budget < 1) fail_usage("budget is {}; expected at least 1", r.options.budget);
   return r;
@@ -150,7 +149,7 @@ nb::dict as_dict(const optimise::Result& r) {
   std::vector<std::pair<std::string, int32_t>> trace;
   for (const auto& step : r.best().trace) trace.emplace_back(r.rules->name(step.rule), step.location);
   d["trace"] = trace;
-  d["rules_hash"] = fmt::format("{:016x}", r.rules->hash());
+  d["rules_hash"] = hex(r.rules->hash());
   d["checks"] = checks(r);
   std::vector<std::pair<std::string, double>> phases;
   for (const auto& phase : r.phases) phases.emplace_back(phase.name, phase.seconds);

@@ -10,7 +10,7 @@
 
 namespace rlgo::launch {
 
-learner::LearnersOptions learners_options(const RunConfig& config);
+learner::LearnersOptions learners_options(const RunConfig& config);  // of the configuration
 // See exec::tune; deterministic where the run is to be reproducible.
 void tune_learner(const RunConfig& config, const exec::Device& device);
 

@@ -32,7 +32,6 @@ std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   return ranks;
 }
 
-std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::string default_name(const RunConfig& config) {
@@ -315,7 +314,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   if (leader_) {
     leader_->stop(learner::name(result.reason));
     for (size_t place = 0; place < leader_->reports().size(); ++place)
-      log_.info("learner {}: checksum of the weights {:016x}", place, leader_->reports()[place].digest);
+      log_.info("learner {}: checksum of the weights {}", place, hex(leader_->reports()[place].digest));
   }
   checkpoint(result.state);
   checkpoints_->close();

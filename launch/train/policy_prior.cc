@@ -1,6 +1,7 @@
 #include "launch/train/policy_prior.h"
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/actor_critic.h"
 #include "learner/checkpoint.h"
@@ -24,7 +25,7 @@ std::unique_ptr<search::PolicyPrior> load_policy_prior(const std::filesystem::pa
     fail("{}: its agent '{}' has no policy network", run_folder.string(), name_of(config.agent, kAgents));
   const auto checkpoint = learner::best_or_latest(folder.checkpoints());
   const auto trained_with = checkpoint.texts.find("rules_hash");
-  if (trained_with == checkpoint.texts.end() || trained_with->second != fmt::format("{:016x}", rules->hash()))
+  if (trained_with == checkpoint.texts.end() || trained_with->second != hex(rules->hash()))
     fail("{}: the agent was trained with other rules; name them with --rules", run_folder.string());
   if (config.env.max_locations < max_locations) {
     fail("{}: the agent knows {} locations of a rule; search with --search.max-locations {}", run_folder.string(),

@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/cost/profile.h"
 #include "core/cost/table.h"
+#include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
 #include "core/rules/rule_choice.h"
 #include "launch/model.h"
@@ -38,7 +39,7 @@ void write_run_report(const learner::RunFolder& folder) {
   } else if (config.cost.target.runtime == "libtorch") {
     // Prices of that run only: where the table is another machine's, operators stay without one.
     auto table = std::make_shared<cost::TableCost>(
-        exec::measured_origin(exec::resolve_device(config.device), measure_options(config)));
+        exec::measured_origin(exec::resolve_device(config.device), exec::MeasureOptions{config.cost.timing}));
     try {
       table->load(folder.costs());
       cost = table;

@@ -6,6 +6,7 @@
 
 namespace rlgo::launch {
 
+// What the report of a run shows.
 learner::RunReport run_report(const learner::RunFolder& folder, const RunConfig& config,
                               const optimise::LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
                               cost::CostModel* cost);

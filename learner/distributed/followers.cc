@@ -4,6 +4,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace rlgo::learner {
 
@@ -84,10 +85,9 @@ UpdateReport LeaderAlgorithm::update(std::vector<Episode> episodes, const Update
   for (size_t place = 0; place < ranks_.size(); ++place) {
     if (reports_[place].digest != reports_[0].digest)
       fail(
-          "learner rank {} has other weights than rank 0 after update {} (checksums {:016x} and {:016x}): this is a "
-          "bug, or the "
+          "learner rank {} has other weights than rank 0 after update {} (checksums {} and {}): this is a bug, or the "
           "learners run different builds",
-          ranks_[place], context.version, reports_[place].digest, reports_[0].digest);
+          ranks_[place], context.version, hex(reports_[place].digest), hex(reports_[0].digest));
   }
   return report;
 }

@@ -1,3 +1,5 @@
+// Why buckets: one sum over the learners for each parameter would wait for a message each. Gradients of about a
+// megabyte are summed as soon as the backward pass has all of them, while it goes on with the layers below.
 #include "learner/distributed/gradients.h"
 
 #include <ATen/ops/_fused_adam.h>

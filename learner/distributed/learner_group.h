@@ -41,7 +41,7 @@ class LearnerGroup {
     std::vector<double> values;
     size_t first = 0;
   };
-  Gathered gather(std::span<const double> own) const;
+  Gathered gather(std::span<const double> own) const;  // from all learners, by place
 
   // Hands trajectories[i] to the member places[i]; the leader gives all, the others nothing (both empty). Returns what
   // is for this member, in order.

@@ -1,6 +1,6 @@
 // Agents with a world model (RLFlow, Parker et al. 2022): what happens in each epoch.
-//   model-based: random play trains the world model (P4); then the model is frozen and the controller trains in its
-//     dream alone (P5), with evaluations in the real environment in between and at the end (P6).
+//   model-based: random play trains the world model; then the model is frozen and the controller trains in its
+//     dream alone, with evaluations in the real environment in between and at the end.
 //   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
 //     enough, dreams that branch from real states train the controller too.
 #pragma once
@@ -25,6 +25,7 @@
 
 namespace rlgo::learner {
 
+// Of the actors' side.
 std::shared_ptr<actors::Dreamer> make_dreamer(const DreamAgentOptions& options, const mdp::ObservationSpec& spec,
                                               uint64_t seed, torch::Device device);
 
@@ -41,7 +42,7 @@ struct DreamAgentInput {
   std::filesystem::path rollouts;  // the run's own store, for WorldData::store
 };
 
-class DreamAgent : public Algorithm {
+class DreamAgent : public Algorithm {  // world model and controller
  public:
   // Reads the encoder of a model-free run where EncoderSource::ppo asks for it; throws Error where it does not fit.
   explicit DreamAgent(const DreamAgentInput& input);

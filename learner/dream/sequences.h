@@ -1,6 +1,6 @@
-// Episodes side by side as tensors for the world model: T steps of B episodes, shorter ones padded at their ends. The
-// specification pads in front and masks what comes out; behind, with the state starting at each episode's true start,
-// no masked step can influence a real one.
+// Episodes side by side as tensors for the world model: T steps of B episodes, shorter ones padded at their ends.
+// RLFlow (Parker et al. 2022) pads in front and masks what comes out; behind, with the state starting at each episode's
+// true start, no masked step can influence a real one.
 #pragma once
 
 #include <torch/types.h>

@@ -1,4 +1,4 @@
-// Trains the world model on whole trajectories (SPEC.md 1.11, P4).
+// Trains the world model on whole trajectories (Ha & Schmidhuber 2018; RLFlow, Parker et al. 2022).
 #pragma once
 
 #include <torch/optim/adam.h>
@@ -47,7 +47,7 @@ struct WorldStats {
   std::vector<std::pair<std::string, double>> named() const;  // "wm_loss", ...; always the same, NaN where unknown
 };
 
-class WorldTrainer {
+class WorldTrainer {  // of one world model
  public:
   WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed);
 
@@ -66,8 +66,8 @@ class WorldTrainer {
   nets::WorldModel& model() { return model_; }
   const WorldTrainerOptions& options() const { return options_; }
 
-  void store(Checkpoint& checkpoint, const std::string& prefix) const;
-  void restore(const Checkpoint& checkpoint, const std::string& prefix);
+  void store(Checkpoint& checkpoint, const std::string& prefix) const;    // weights, optimiser, counters
+  void restore(const Checkpoint& checkpoint, const std::string& prefix);  // what store() wrote
 
   // Raw latents [steps, B, Z] of observations [begin, end) of sequences; 0 where there is none.
   torch::Tensor encode(const Sequences& s, int64_t begin, int64_t end, nets::Encoder& encoder, bool gradients) const;

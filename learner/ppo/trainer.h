@@ -42,7 +42,7 @@ struct UpdateStats {
   std::vector<std::pair<std::string, double>> named() const;
 };
 
-class PpoTrainer {
+class PpoTrainer {  // Schulman et al. 2017
  public:
   // Trains `agent` in place; the network is shared with the caller and stays on its device.
   PpoTrainer(nets::Agent agent, PpoOptions options);

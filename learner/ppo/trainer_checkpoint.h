@@ -9,7 +9,7 @@ namespace rlgo::learner {
 // Names of the network's tensors in checkpoints begin so; those of the trainer's state begin with "trainer/".
 inline constexpr const char* kNetworkPrefix = "network/";
 
-void store(const PpoTrainer& trainer, Checkpoint& checkpoint);
+void store(const PpoTrainer& trainer, Checkpoint& checkpoint);  // weights, optimiser, counters
 // Throws Error where the checkpoint's network has other tensors than the trainer's.
 void restore(PpoTrainer& trainer, const Checkpoint& checkpoint);
 

@@ -34,6 +34,7 @@ struct LearnerDevices {
   bool nccl = false;
   std::string why_not;
 };
+// GPUs in turn by host; the CPU for all where one place has no GPU (`why_not` says so).
 LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
 
 // Rank 0 waits for all other learners; throws Error where one ends before.

@@ -11,6 +11,7 @@
 
 namespace rlgo::learner {
 
+// A line of metrics.csv.
 MetricRow metric_row(const EpochReport& epoch, const LoopState& state, const BestGraph& best, const MemoryPeak& memory);
 
 // Options of a document ("options" of rlgo.train/1) that have a value: true or false, a number, a text that is not

@@ -144,9 +144,9 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   best.replace(result.trace, result.costs);
   const std::string origin =
       in.polish || !in.start.empty() ? candidates_text(in, initial_us, candidates) : std::string();
-  const graph::Graph& graph = result.graph;
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().rewrites.size());
   const auto after = optimise::replayed(in.model, in.rules, result.trace);
+  const graph::Graph& graph = after.graph;  // what is written is what was checked
   const auto verdict = optimise::judge(in.model, after, in.runtime, in.check);
   // What was shown to be slower is not called best: the unmodified graph is better.
   const bool slower = verdict.latency.slower;

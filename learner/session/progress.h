@@ -13,13 +13,13 @@ class Progress {
  public:
   Progress(StatusLine& line, int64_t epochs, double seconds) : line_(line), epochs_(epochs), seconds_(seconds) {}
   void phase(std::string name) { phase_ = std::move(name); }
-  void start(int64_t epoch) {
+  void start(int64_t epoch) {  // the first epoch of this run
     first_epoch_ = epoch_ = epoch;
     watch_.restart();
   }
   void epoch_done(int64_t epoch) { epoch_ = epoch; }
   void steps(int64_t received) { steps_ += received; }
-  void costs(double initial_us, double best_us) {
+  void costs(double initial_us, double best_us) {  // of the original graph and the best
     initial_us_ = initial_us;
     best_us_ = best_us;
   }

@@ -16,12 +16,12 @@
 namespace rlgo::learner {
 
 struct SimulationOptions {
-  int actors = 32;                 // >= 1
-  double steps_per_s = 975;        // that an actor plays, > 0
-  double seconds = 10;             // watched, after as long as an epoch
-  double epoch_s = 1;              // an epoch's steps are what all actors play in this time
-  size_t weights_bytes = 1 << 20;  // of a version
-  std::filesystem::path store;     // folder of the parts; "": no store
+  int actors = 32;                   // >= 1
+  double steps_per_s = 975;          // that an actor plays, > 0
+  double seconds = 10;               // watched, after as long as an epoch
+  double epoch_s = 1;                // an epoch's steps are what all actors play in this time
+  size_t weights_bytes = 1 << 20;    // of a version
+  std::filesystem::path store = {};  // folder of the parts; "": no store
 };
 
 // Of rank 0, over the time that was watched.

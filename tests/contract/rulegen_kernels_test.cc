@@ -17,7 +17,7 @@ using ops::Op;
 
 // A graph of one operator with random operands and attributes; all operands are inputs.
 std::optional<graph::Graph> random_call(Op op, Rng& rng) {
-  rules::Proposer proposer(rng);
+  rules::RandomAttributes random(rng);
   rules::Draft draft;
   draft.op = op;
   const auto& spec = ops::spec(op);
@@ -35,7 +35,7 @@ std::optional<graph::Graph> random_call(Op op, Rng& rng) {
   }
   if (op == Op::fill || op == Op::literal) draft.attrs.set(Attr::shape, ops::Ints{2, 3});
   if (op == Op::literal) draft.attrs.set(Attr::values, ops::Ints{1, 0, -5, 4, 2, 24});
-  if (!proposer.complete(draft)) return std::nullopt;
+  if (!random.complete(draft)) return std::nullopt;
   graph::Editor editor("call");
   std::vector<graph::Value> inputs;
   for (const auto& type : draft.types) inputs.push_back(editor.add_input("x" + std::to_string(inputs.size()), *type));
@@ -64,7 +64,7 @@ TEST_P(Kernels, AgreeWithTheEvaluator) {
     const auto graph = random_call(GetParam(), rng);
     if (!graph) continue;
     rulegen::PrimeRing ring(3);
-    const rulegen::LeafPlan plan(*graph);
+    const rulegen::InputValues plan(*graph);
     const rulegen::Draw draw{rng.next(), 50};
     exec::TensorMap inputs;
     const rulegen::Leaves<rulegen::PrimeRing> leaves = [&](const graph::Graph& g, graph::NodeId id) {
@@ -107,7 +107,7 @@ TEST(Evaluator, SaysWhatItDoesNotKnow) {
       const auto graph = random_call(op, rng);
       if (!graph) continue;
       rulegen::PrimeRing ring(3);
-      const rulegen::LeafPlan plan(*graph);
+      const rulegen::InputValues plan(*graph);
       const rulegen::Draw draw{rng.next(), 50};
       const rulegen::Leaves<rulegen::PrimeRing> leaves = [&](const graph::Graph& g, graph::NodeId id) {
         return plan.prime(ring, draw, g, id);

@@ -1,4 +1,4 @@
-// PPO learns what is known to be learnable, within a bound on interactions: RESEARCH.md section 3.
+// PPO learns what is known to be learnable, within a bound on interactions.
 #include <gtest/gtest.h>
 
 #include "core/mdp/mdp.h"

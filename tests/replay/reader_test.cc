@@ -7,7 +7,6 @@
 
 #include "core/base/file.h"
 #include "replay/parts.h"
-#include "replay/ring.h"
 #include "replay/sampler.h"
 #include "replay/writer.h"
 #include "tests/replay/store.h"
@@ -237,29 +236,6 @@ TEST(Sampler, EmptyStoreAndForeignSpecs) {
   const Sampler lenient(folder, Rng({1}), true);
   EXPECT_EQ(lenient.episodes(), 1);
   EXPECT_EQ(lenient.broken().size(), 1u);
-}
-
-TEST(Ring, KeepsTheNewestWithinItsBound) {
-  Ring ring(10);
-  const auto spec = make_spec();
-  for (int64_t e = 0; e < 4; ++e) ring.push(make_trajectory(spec, e, 4));
-  EXPECT_EQ(ring.size(), 2u);
-  EXPECT_EQ(ring.steps(), 8);
-  EXPECT_EQ(ring.dropped(), 2);
-  EXPECT_EQ(ring[0].episode, 2);
-  ring.push(make_trajectory(spec, 9, 30));
-  EXPECT_EQ(ring.size(), 1u);  // longer than the bound, but the newest
-  EXPECT_EQ(ring.take_all()[0].episode, 9);
-  EXPECT_EQ(ring.steps(), 0);
-  EXPECT_THROW(Ring(0), Error);
-}
-
-TEST(Ring, DropsOldPolicies) {
-  Ring ring(100);
-  for (int64_t e = 0; e < 6; ++e) ring.push(make_trajectory(make_spec(), e, 2));  // versions -1 -1 0 0 1 1
-  EXPECT_EQ(ring.drop_older_than(1), 4);
-  EXPECT_EQ(ring.steps(), 4);
-  EXPECT_EQ(ring[0].episode, 4);
 }
 
 }  // namespace

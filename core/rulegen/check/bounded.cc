@@ -22,7 +22,7 @@ class RandomChoices : public Choices {
 // Tensors whose totality the rule's conditions ask for, as bits.
 uint32_t asked_total(const rules::Expr& expr) {
   uint32_t bits = 0;
-  if (expr.kind == rules::Expr::Kind::call && expr.text == "total") bits |= 1u << expr.args[0].slot.index;
+  if (expr.calls(rules::Fn::total)) bits |= 1u << expr.args[0].slot.index;
   for (const auto& arg : expr.args) bits |= asked_total(arg);
   return bits;
 }
@@ -33,7 +33,7 @@ std::string unguarded(const rules::CompiledRule& rule, const rules::Match& match
   auto names = read_on_one_side(left, right, seed);
   if (names.empty()) return "";
   uint32_t total = 0;
-  for (const auto& guard : rule.guards) total |= asked_total(guard.expr);
+  for (const auto& condition : rule.conditions) total |= asked_total(condition.expr);
   std::string found;
   size_t at = 0;
   for (const auto& slot : rule.variables) {
@@ -74,7 +74,7 @@ bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left,
       const auto found = unguarded(rules.rule(rule), match, left, right->graph,
                                    options.seed + static_cast<uint64_t>(result.instances));
       if (!found.empty()) {
-        result.verdict = Verdict::different;
+        result.verdict = CheckVerdict::different;
         result.counterexample = Counterexample{left, right->graph, "one side alone reads elements of" + found, 0, 0};
         return false;
       }
@@ -130,11 +130,11 @@ BoundedResult check_within(const rules::RuleSet& rules, int rule, const BoundedO
   RandomChoices random(options.seed);
   for (int64_t tries = 0; open && more && tries < options.most_tries && !stopped(); ++tries) open = look(random);
   auto& check = result.check;
-  if (check.verdict == Verdict::different || !check.why.empty()) return result;
+  if (check.verdict == CheckVerdict::different || !check.why.empty()) return result;
   if (check.instances == 0) {
     check.why = "no instance within the bounds";
   } else {
-    check.verdict = Verdict::equal;
+    check.verdict = CheckVerdict::equal;
   }
   return result;
 }
@@ -165,7 +165,7 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
   if (result.check.instances > 0 && result.check.why.starts_with("no instance")) {
     result.check.why.clear();
-    result.check.verdict = Verdict::equal;
+    result.check.verdict = CheckVerdict::equal;
   }
 }
 
@@ -188,7 +188,8 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
   BoundedOptions wider = options;
   const auto too_few = [&] {
     const auto& check = result.check;
-    return check.verdict != Verdict::different && (check.instances == 0 || check.instances < options.least_instances);
+    return check.verdict != CheckVerdict::different &&
+           (check.instances == 0 || check.instances < options.least_instances);
   };
   while (too_few() && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
     if (!result.exhaustive && wider.most_tries == options.most_tries) {
@@ -199,7 +200,7 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     result = check_within(rules, rule, wider);
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
-  if (options.original && result.check.verdict != Verdict::different) add_larger(rules, rule, options, result);
+  if (options.original && result.check.verdict != CheckVerdict::different) add_larger(rules, rule, options, result);
   return result;
 }
 

@@ -15,7 +15,7 @@ struct NodeDraft {
   size_t parts = 0;                                   // of a split that the rule takes apart, 0 for any
 };
 
-class BoundedChooser {
+class BoundedChooser {  // goes through all instances within bounds
  public:
   BoundedChooser(const Bounds& bounds, Choices& choices) : bounds_(bounds), choices_(choices) {}
   // Extents that windows may have beyond the bound.

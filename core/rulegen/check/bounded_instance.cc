@@ -17,7 +17,7 @@ class Maker {
  public:
   Maker(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices)
       : rule_(rule), chooser_(bounds, choices), editor_("instance") {
-    for (const auto& guard : rule.guards) asked_.look(guard.expr);
+    for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     chooser_.wish(asked_.extents);
   }
 
@@ -26,12 +26,7 @@ class Maker {
     for (size_t k = 0; k < rule_.left.size(); ++k) {
       if (!make(static_cast<int>(k))) return std::nullopt;
     }
-    int number = 0;
-    for (size_t k = 0; k < rule_.left.size(); ++k) {
-      if (!rule_.left[k].replaced) continue;
-      const auto ports = static_cast<int32_t>(editor_.node(nodes_[k]).info->outputs.size());
-      for (int32_t p = 0; p < ports; ++p) editor_.add_output("out" + std::to_string(number++), {nodes_[k], p});
-    }
+    rules::add_outputs(editor_, rule_, nodes_, [] { return false; });
     return editor_.finish();
   }
 

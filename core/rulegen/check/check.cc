@@ -35,8 +35,8 @@ bool compare(const graph::Graph& left, const graph::Graph& right, const CheckOpt
 }
 
 CheckResult conclude(CheckResult result) {
-  if (result.verdict == Verdict::different || !result.why.empty()) return result;
-  if (result.instances > 0) result.verdict = Verdict::equal;
+  if (result.verdict == CheckVerdict::different || !result.why.empty()) return result;
+  if (result.instances > 0) result.verdict = CheckVerdict::equal;
   return result;
 }
 

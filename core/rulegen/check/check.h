@@ -21,7 +21,7 @@ struct CheckOptions {
   std::function<bool()> stop;  // asked before each place; true: the result is of the places before
 };
 
-enum class Verdict : uint8_t { equal, different, unknown };
+enum class CheckVerdict : uint8_t { equal, different, unknown };  // of one instance
 
 struct Counterexample {
   graph::Graph left, right;
@@ -31,7 +31,7 @@ struct Counterexample {
 };
 
 struct CheckResult {
-  Verdict verdict = Verdict::unknown;
+  CheckVerdict verdict = CheckVerdict::unknown;
   int64_t instances = 0;                         // compared in the prime ring
   int64_t exact = 0;                             // of these (the first few), equal as exact polynomials
   int64_t by_z3 = 0;                             // not as polynomials, but proved equal at these shapes by Z3 (Z3Ring)

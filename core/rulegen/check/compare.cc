@@ -27,7 +27,7 @@ struct Side {
   graph::NodeId failed = graph::kNoNode;
 };
 
-Side evaluate(PrimeRing& ring, const LeafPlan& plan, const Draw& draw, const graph::Graph& graph) {
+Side evaluate(PrimeRing& ring, const InputValues& plan, const Draw& draw, const graph::Graph& graph) {
   Side side;
   side.outputs = eval_graph<PrimeRing>(
       ring, graph, [&](const graph::Graph& g, graph::NodeId id) { return plan.prime(ring, draw, g, id); },
@@ -134,7 +134,7 @@ bool Comparison::same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b
 }
 
 void Comparison::settle(std::string where, double x, double y, CheckResult& result) const {
-  result.verdict = Verdict::different;
+  result.verdict = CheckVerdict::different;
   result.counterexample = Counterexample{left_, right_, std::move(where), x, y};
 }
 

@@ -33,7 +33,7 @@ class Comparison {
 
   const graph::Graph& left_;
   const graph::Graph& right_;
-  LeafPlan plan_;
+  InputValues plan_;
 };
 
 }  // namespace rlgo::rulegen

@@ -46,12 +46,12 @@ uint64_t random_bits(const Draw& draw, uint64_t key, size_t element) {
 
 }  // namespace
 
-LeafPlan::LeafPlan(const graph::Graph& graph) {
+InputValues::InputValues(const graph::Graph& graph) {
   constexpr int64_t kNoGather = 8;
   for (graph::NodeId id : graph.order()) {
     const auto& node = graph.node(id);
     if (node.op() != Op::input && node.op() != Op::weight) continue;
-    Leaf& leaf = leaves_[key_of(graph, id)];
+    Input& leaf = inputs_[key_of(graph, id)];
     if (node.op() == Op::weight) leaf.known = contents(*node.info->blob);
     if (!ops::is_float(node.info->outputs[0].dtype)) leaf.bound = kNoGather;
     for (const auto& use : node.uses) {
@@ -65,15 +65,15 @@ LeafPlan::LeafPlan(const graph::Graph& graph) {
   }
 }
 
-const LeafPlan::Leaf& LeafPlan::find(const graph::Graph& graph, graph::NodeId id) const {
-  static const Leaf kFree;
-  const auto held = leaves_.find(key_of(graph, id));
-  return held == leaves_.end() ? kFree : held->second;
+const InputValues::Input& InputValues::find(const graph::Graph& graph, graph::NodeId id) const {
+  static const Input kFree;
+  const auto held = inputs_.find(key_of(graph, id));
+  return held == inputs_.end() ? kFree : held->second;
 }
 
-TensorOf<PrimeRing> LeafPlan::prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph,
-                                    graph::NodeId id) const {
-  const Leaf& leaf = find(graph, id);
+TensorOf<PrimeRing> InputValues::prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph,
+                                       graph::NodeId id) const {
+  const Input& leaf = find(graph, id);
   const uint64_t key = key_of(graph, id);
   TensorOf<PrimeRing> tensor;
   tensor.type = graph.type({id, 0});
@@ -96,8 +96,8 @@ TensorOf<PrimeRing> LeafPlan::prime(PrimeRing& ring, const Draw& draw, const gra
 }
 
 template <class R>
-TensorOf<R> LeafPlan::symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
-  const Leaf& leaf = find(graph, id);
+TensorOf<R> InputValues::symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
+  const Input& leaf = find(graph, id);
   const uint64_t key = key_of(graph, id);
   TensorOf<R> tensor;
   tensor.type = graph.type({id, 0});
@@ -115,11 +115,11 @@ TensorOf<R> LeafPlan::symbols(R& ring, const Draw& draw, const graph::Graph& gra
   return tensor;
 }
 
-TensorOf<PolyRing> LeafPlan::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
-                                        graph::NodeId id) const {
+TensorOf<PolyRing> InputValues::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
+                                           graph::NodeId id) const {
   return symbols(ring, draw, graph, id);
 }
-TensorOf<Z3Ring> LeafPlan::term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
+TensorOf<Z3Ring> InputValues::term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
   return symbols(ring, draw, graph, id);
 }
 

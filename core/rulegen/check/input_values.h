@@ -20,10 +20,11 @@ struct Draw {
 // (conditions of rules look at them). Indices: integer inputs stay below the extents of the gathers that read them.
 // Domains: what a square root, logarithm, power (base), variance or divisor reads is positive. The decisions are made
 // on one graph and hold, by input name and by weight contents, for those that are compared with it.
-class LeafPlan {
+class InputValues {
  public:
-  explicit LeafPlan(const graph::Graph& graph);
+  explicit InputValues(const graph::Graph& graph);
 
+  // Contents of input or weight `id` of `graph`.
   TensorOf<PrimeRing> prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
   // Free numbers are variables; integers are those of `draw`.
   TensorOf<PolyRing> polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
@@ -31,15 +32,15 @@ class LeafPlan {
   TensorOf<Z3Ring> term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
 
  private:
-  struct Leaf {
+  struct Input {
     bool positive = false;
     int64_t bound = 0;          // integer inputs: exclusive
     std::vector<double> known;  // contents
   };
   template <class R>
   TensorOf<R> symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
-  const Leaf& find(const graph::Graph& graph, graph::NodeId id) const;
-  std::map<uint64_t, Leaf> leaves_;  // by key
+  const Input& find(const graph::Graph& graph, graph::NodeId id) const;
+  std::map<uint64_t, Input> inputs_;  // by key
 };
 
 }  // namespace rlgo::rulegen

@@ -83,7 +83,7 @@ class Tester {
     const bool equal = Comparison(before, rewrite->graph).in_field(options_.seeds, rng.next(), check);
     ++result_.applications;
     ++result_.by_rule[static_cast<size_t>(match.rule)];
-    if (check.verdict == Verdict::different) {
+    if (check.verdict == CheckVerdict::different) {
       const auto same_rule = [&](const auto& held) { return held.first == match.rule; };
       if (std::ranges::none_of(result_.counterexamples, same_rule)) {
         result_.counterexamples.emplace_back(match.rule, std::move(*check.counterexample));

@@ -46,7 +46,7 @@ struct Placed {
 class WildMaker {
  public:
   WildMaker(const rules::CompiledRule& rule, Rng& rng) : rule_(rule), rng_(rng), choose_(rule, rng), wishes_(rule) {
-    for (const auto& guard : rule.guards) asked_.look(guard.expr);
+    for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     order_nodes();
   }
 

@@ -5,10 +5,11 @@
 namespace rlgo::rulegen {
 
 using rules::Expr;
+using rules::Fn;
 
 WildWishes::WildWishes(const rules::CompiledRule& rule) {
-  for (const auto& guard : rule.guards) {
-    if (guard.let < 0) look(guard.expr);
+  for (const auto& condition : rule.conditions) {
+    if (condition.let < 0) look(condition.expr);
   }
 }
 
@@ -18,18 +19,18 @@ WildWishes::Side WildWishes::side_of(const Expr& expr) {
       expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == rules::SlotKind::tensor;
   if (!of_tensor) return {};
   const int tensor = expr.args[0].slot.index;
-  if (expr.text == "rank") return {Side::Kind::rank, tensor, 0};
-  if (expr.text == "shape") return {Side::Kind::shape, tensor, 0};
-  if (expr.text == "dim" && expr.args.size() == 2 && expr.args[1].kind == Expr::Kind::integer)
+  if (expr.function == Fn::rank) return {Side::Kind::rank, tensor, 0};
+  if (expr.function == Fn::shape) return {Side::Kind::shape, tensor, 0};
+  if (expr.function == Fn::dim && expr.args[1].kind == Expr::Kind::integer)
     return {Side::Kind::dim, tensor, expr.args[1].integer};
   return {};
 }
 
 void WildWishes::look(const Expr& expr) {
-  if (expr.text == "and") {
+  if (expr.calls(Fn::logical_and)) {
     for (const auto& arg : expr.args) look(arg);
   }
-  if (expr.text != "==" || expr.args.size() != 2) return;
+  if (!expr.calls(Fn::equal)) return;
   const Side left = side_of(expr.args[0]), right = side_of(expr.args[1]);
   if (left.kind == Side::Kind::other || right.kind == Side::Kind::other) return;
   if (left.tensor >= 0) equal_.emplace_back(left, right);

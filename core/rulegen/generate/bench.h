@@ -24,7 +24,7 @@ struct BenchOptions {
   std::function<void(const std::string&)> say;   // a line of the result
 };
 
-void bench_generate(const BenchOptions& options);
+void bench_generate(const BenchOptions& options);  // prints how fast substitutions are enumerated (bench_prove: proved)
 void bench_prove(const BenchOptions& options);
 // All matches from scratch, and kept up along random rewrites. `graphs`: with their names.
 void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs, const BenchOptions& options);

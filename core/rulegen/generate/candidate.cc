@@ -1,3 +1,5 @@
+// Why buckets: graphs with different fingerprints cannot be equal, so only those of one bucket are paired, and each
+// with the cheapest of its bucket alone: what two others have in common follows from their pairs with it.
 #include "core/rulegen/generate/candidate.h"
 
 #include <algorithm>
@@ -181,7 +183,7 @@ Sketch pruned(const Family& family, const Sketch& sketch) {
   size_t next = variables;
   for (size_t s = 0; s < sketch.steps.size(); ++s) {
     if (!kept[s]) continue;
-    Step step = sketch.steps[s];
+    OpStep step = sketch.steps[s];
     for (int k = 0; k < family.configs[step.config].arity; ++k) step.operands[k] = number[step.operands[k]];
     result.steps.push_back(step);
     for (int p = 0; p < family.configs[step.config].outputs; ++p) number[first[s] + p] = static_cast<uint8_t>(next++);

@@ -26,7 +26,7 @@ struct SketchHashes {
 class SketchEvaluator {
  public:
   explicit SketchEvaluator(const Family& family);
-  SketchHashes hashes(const Sketch& sketch);
+  SketchHashes hashes(const Sketch& sketch);  // of outputs, equal where sketches compute the same
   // Values where every tensor of that structure is replaced by random numbers.
   SketchHashes hashes_without(const Sketch& sketch, uint64_t structure);
 

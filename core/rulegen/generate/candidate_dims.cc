@@ -120,7 +120,7 @@ class Typer {
  public:
   Typer(const Family& family, Segments& segments) : family_(family), s_(segments) {}
 
-  bool type(const Step& step, std::vector<DimList>& tensors) {
+  bool type(const OpStep& step, std::vector<DimList>& tensors) {
     const OpConfig& config = family_.configs[step.config];
     std::array<DimList, 3> in;
     for (int k = 0; k < config.arity; ++k) in[k] = tensors[step.operands[k]];

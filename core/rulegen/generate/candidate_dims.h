@@ -12,7 +12,7 @@ namespace rlgo::rulegen {
 // joined, so cat(x, y) * cat(z, w) demands that x's part equals z's, not only that the sums are equal.
 class Segments {
  public:
-  int free(int length);
+  int free(int length);  // new segment of a length (free), number (fixed), a + b, a * b
   int fixed(int length);
   int joined(int a, int b);
   int product(int a, int b);

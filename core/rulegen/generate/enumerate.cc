@@ -119,7 +119,7 @@ class Enumerator {
       const uint64_t end = std::min<uint64_t>(parents, uint64_t{block + 1} * kBlock);
       for (uint64_t parent = uint64_t{block} * kBlock; parent < end; ++parent) {
         state.reset(out_.sketch(number_ - 1, static_cast<uint32_t>(parent)).steps);
-        state.for_each_child([&](const Step& step, uint64_t key) {
+        state.for_each_child([&](const OpStep& step, uint64_t key) {
           ++generated;
           mine.push_back({key, static_cast<uint32_t>(parent), pack(step, 0)});
         });
@@ -194,7 +194,7 @@ class Enumerator {
         state.reset({});
         for (const auto& step : out_.sketch(number_ - 1, child.parent).steps) state.push(step, true);
       }
-      const Step step = unpack_step(child.packed);
+      const OpStep step = unpack_step(child.packed);
       state.push(step, true);
       const auto outcome = state.assess();
       state.pop();
@@ -219,18 +219,18 @@ class Enumerator {
 
 }  // namespace
 
-uint32_t pack(const Step& step, int permutation) {
+uint32_t pack(const OpStep& step, int permutation) {
   return uint32_t{step.config} | uint32_t{step.operands[0]} << 7 | uint32_t{step.operands[1]} << 12 |
          uint32_t{step.operands[2]} << 17 | static_cast<uint32_t>(permutation) << 22;
 }
-Step unpack_step(uint32_t packed) {
+OpStep unpack_step(uint32_t packed) {
   return {static_cast<uint8_t>(packed & 127),
           {static_cast<uint8_t>(packed >> 7 & 31), static_cast<uint8_t>(packed >> 12 & 31),
            static_cast<uint8_t>(packed >> 17 & 31)}};
 }
 int unpack_permutation(uint32_t packed) { return static_cast<int>(packed >> 22); }
 
-std::vector<uint8_t> sinks_of(const Family& family, std::span<const Step> steps) {
+std::vector<uint8_t> sinks_of(const Family& family, std::span<const OpStep> steps) {
   std::array<bool, kMaxTensors> read{};
   size_t tensors = family.variables.size();
   for (const auto& step : steps) {

@@ -18,8 +18,8 @@ struct Record {
   uint32_t packed = 0;       // step and the permutation of the fingerprint: pack()
   bool operator==(const Record&) const = default;
 };
-uint32_t pack(const Step& step, int permutation);
-Step unpack_step(uint32_t packed);
+uint32_t pack(const OpStep& step, int permutation);
+OpStep unpack_step(uint32_t packed);
 int unpack_permutation(uint32_t packed);
 
 // A graph that computes the same under a renaming of its variables, although it is another graph then: x + (y + z).
@@ -42,7 +42,7 @@ struct Level {
   uint64_t redundant = 0;  // classes left out because a step computes what is there already
 };
 
-struct EnumerationProgress {
+struct EnumerationProgress {  // of the level in work
   int level = 0;
   const char* phase = "";
   uint64_t done = 0, total = 0, found = 0;
@@ -73,7 +73,7 @@ struct Enumeration {
 Enumeration enumerate(const Family& family, const EnumerateOptions& options);
 
 // Outputs that nothing reads.
-std::vector<uint8_t> sinks_of(const Family& family, std::span<const Step> steps);
+std::vector<uint8_t> sinks_of(const Family& family, std::span<const OpStep> steps);
 
 // Levels 1.. of an enumeration. Written whole to a temporary name, then renamed.
 void write_state(const std::filesystem::path& path, const Enumeration& enumeration);

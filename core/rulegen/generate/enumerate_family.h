@@ -46,15 +46,15 @@ constexpr int kMaxTensors = 26;  // of a graph, variables included
 constexpr int kMaxSteps = 6;
 
 // One operator of a graph. Tensors are numbered: the family's variables, then all outputs of all steps.
-struct Step {
+struct OpStep {
   uint8_t config = 0;
   std::array<uint8_t, 3> operands{};
-  bool operator==(const Step&) const = default;
+  bool operator==(const OpStep&) const = default;
 };
 
 // A graph with its results in order.
 struct Sketch {
-  std::vector<Step> steps;
+  std::vector<OpStep> steps;
   std::vector<uint8_t> outputs;
   bool operator==(const Sketch&) const = default;
 };
@@ -65,6 +65,7 @@ struct Typed {
   std::vector<ops::Shape> shapes;
   ops::Attrs attrs;
 };
+// Output of an operator; nothing where the operands do not fit.
 std::optional<Typed> type_step(const Family& family, const OpConfig& config, std::span<const ops::Shape> operands);
 
 // For people and logs: "t0 = matmul x y; t1 = relu t0; out t1".

@@ -1,3 +1,6 @@
+// Why all permutations at once: two graphs that differ in the names of their variables are one. A graph's key is the
+// least hash over all permutations of variables of one kind, so each tensor carries its hash (and its values) under
+// every one of them; extending a graph then costs one operator under each, not a walk over the graph.
 #include "core/rulegen/generate/enumerate_state.h"
 
 #include <algorithm>
@@ -73,7 +76,7 @@ uint16_t GraphState::intern(const ops::Shape& shape) {
   return static_cast<uint16_t>(shapes_.size() - 1);
 }
 
-const GraphState::TypedStep& GraphState::type(const Step& step) {
+const GraphState::TypedStep& GraphState::type(const OpStep& step) {
   const OpConfig& config = family_.configs[step.config];
   uint64_t key = step.config;
   for (int k = 0; k < 3; ++k) key = key << 16 | (k < config.arity ? shape_[step.operands[k]] : 0u);
@@ -89,7 +92,7 @@ const GraphState::TypedStep& GraphState::type(const Step& step) {
   return held->second;
 }
 
-const char* GraphState::roles(const Step& step) const {
+const char* GraphState::roles(const OpStep& step) const {
   int index = 0;
   for (int k = 0; k < family_.configs[step.config].arity; ++k)
     index = index * kRoleCount + role_index(role_[step.operands[k]]);
@@ -101,7 +104,7 @@ bool GraphState::allowed(int tensor, uint32_t used) const {
   return tensor >= variables_ || before_[tensor] < 0 || (used >> before_[tensor] & 1u) != 0;
 }
 
-uint64_t GraphState::node_hash(const Step& step, size_t permutation) const {
+uint64_t GraphState::node_hash(const OpStep& step, size_t permutation) const {
   const OpConfig& config = family_.configs[step.config];
   std::array<uint64_t, 3> kids{};
   for (int k = 0; k < config.arity; ++k) kids[k] = structure_[step.operands[k] * permutations_ + permutation];
@@ -111,7 +114,7 @@ uint64_t GraphState::node_hash(const Step& step, size_t permutation) const {
   return h;
 }
 
-bool GraphState::exists(const Step& step) const {
+bool GraphState::exists(const OpStep& step) const {
   const uint64_t h = mix64(node_hash(step, 0));
   for (int t = variables_; t < tensors_; ++t) {
     if (structure_[t * permutations_] == h) return true;
@@ -119,7 +122,7 @@ bool GraphState::exists(const Step& step) const {
   return false;
 }
 
-uint64_t GraphState::key_with(const Step& step, int outputs) const {
+uint64_t GraphState::key_with(const OpStep& step, int outputs) const {
   uint32_t read = 0;
   for (int k = 0; k < family_.configs[step.config].arity; ++k) read |= 1u << step.operands[k];
   uint64_t least = ~uint64_t{0};
@@ -135,12 +138,12 @@ uint64_t GraphState::key_with(const Step& step, int outputs) const {
   return least;
 }
 
-void GraphState::reset(std::span<const Step> steps) {
+void GraphState::reset(std::span<const OpStep> steps) {
   while (!steps_.empty()) pop();
   for (const auto& step : steps) push(step, false);
 }
 
-void GraphState::push(const Step& step, bool with_values) {
+void GraphState::push(const OpStep& step, bool with_values) {
   const OpConfig& config = family_.configs[step.config];
   const TypedStep typed = type(step);
   const char* roles_out = roles(step);
@@ -184,7 +187,7 @@ void GraphState::push(const Step& step, bool with_values) {
 }
 
 void GraphState::pop() {
-  const Step step = steps_.back();
+  const OpStep step = steps_.back();
   const OpConfig& config = family_.configs[step.config];
   steps_.pop_back();
   tensors_ -= config.outputs;

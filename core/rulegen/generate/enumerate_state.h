@@ -12,17 +12,17 @@ class GraphState {
  public:
   explicit GraphState(const Family& family);
 
-  void reset(std::span<const Step> steps);
+  void reset(std::span<const OpStep> steps);  // the graph of these steps
   // Calls fn(step, key) for every extension by one operator: key is equal for graphs that renaming makes equal.
   template <typename Fn>
   void for_each_child(Fn&& fn) {
     for (size_t c = 0; c < family_.configs.size(); ++c) {
-      Step step{.config = static_cast<uint8_t>(c), .operands = {}};
+      OpStep step{.config = static_cast<uint8_t>(c), .operands = {}};
       choose(step, 0, used_, fn);
     }
   }
   // Adds a step that fits. with_values: also computes it, under all permutations.
-  void push(const Step& step, bool with_values);
+  void push(const OpStep& step, bool with_values);
   void pop();
 
   struct Outcome {
@@ -48,15 +48,15 @@ class GraphState {
     int count = 0;  // 0: does not fit
     std::array<uint16_t, 2> shapes{};
   };
-  const TypedStep& type(const Step& step);
+  const TypedStep& type(const OpStep& step);
   uint16_t intern(const ops::Shape& shape);
   bool allowed(int tensor, uint32_t used) const;
-  uint64_t node_hash(const Step& step, size_t permutation) const;
-  uint64_t key_with(const Step& step, int outputs) const;
-  const char* roles(const Step& step) const;
+  uint64_t node_hash(const OpStep& step, size_t permutation) const;
+  uint64_t key_with(const OpStep& step, int outputs) const;
+  const char* roles(const OpStep& step) const;
 
   template <typename Fn>
-  void choose(Step& step, int operand, uint32_t used, Fn& fn) {
+  void choose(OpStep& step, int operand, uint32_t used, Fn& fn) {
     const OpConfig& config = family_.configs[step.config];
     if (operand == config.arity) {
       if (roles(step) == nullptr) return;
@@ -72,7 +72,7 @@ class GraphState {
       choose(step, operand + 1, t < variables_ ? used | 1u << t : used, fn);
     }
   }
-  bool exists(const Step& step) const;
+  bool exists(const OpStep& step) const;
 
   const Family& family_;
   const int variables_, permutations_;
@@ -82,7 +82,7 @@ class GraphState {
   std::unordered_map<uint64_t, TypedStep> types_;
   int tensors_ = 0;
   uint32_t used_ = 0;  // variables that some step reads
-  std::vector<Step> steps_;
+  std::vector<OpStep> steps_;
   std::array<int, kMaxTensors> readers_{};
   std::array<char, kMaxTensors> role_{};
   std::array<uint16_t, kMaxTensors> shape_{};

@@ -277,12 +277,6 @@ TinyShape tiny_shape(const ops::Shape& shape) {
   return tiny;
 }
 
-ops::Shape full_shape(const TinyShape& shape) {
-  ops::Shape full;
-  for (int d = 0; d < shape.rank; ++d) full.push_back(shape.dim[d]);
-  return full;
-}
-
 void evaluate_tiny(const OpConfig& config, std::span<const TinyView> in, std::span<const TinyShape> shapes,
                    std::span<Tiny* const> out) {
   using ops::Op;

@@ -26,15 +26,14 @@ inline Tiny operator*(const Tiny& a, const Tiny& b) { return {prime_mul(a.field,
 struct TinyShape {
   uint8_t rank = 0;
   std::array<uint8_t, 4> dim{};
-  int elements() const {
+  int elements() const {  // product of the extents
     int n = 1;
     for (int d = 0; d < rank; ++d) n *= dim[d];
     return n;
   }
   bool operator==(const TinyShape&) const = default;
 };
-TinyShape tiny_shape(const ops::Shape& shape);
-ops::Shape full_shape(const TinyShape& shape);
+TinyShape tiny_shape(const ops::Shape& shape);  // rank 4 at most
 
 // Activations without laws other than tanh(0) = gelu(0) = 0 and the order that sigmoid and tanh keep.
 enum class Act : uint8_t { none, relu, sigmoid, tanh, gelu };
@@ -59,7 +58,7 @@ struct OpConfig {
   std::vector<int> perm;
 };
 
-struct TinyView {
+struct TinyView {  // of a tensor that someone else holds
   const Tiny* data = nullptr;
   TinyShape shape;
 };

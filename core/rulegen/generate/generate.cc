@@ -178,7 +178,7 @@ class FamilyRun {
     std::vector<Task> tasks;
     for (const auto& pair : kept) {
       const auto steps = std::max(pair.source.steps.size(), pair.target.steps.size());
-      if (options_.lift_ops > 0 && static_cast<int>(steps) > options_.lift_ops) continue;
+      if (options_.prove_ops > 0 && static_cast<int>(steps) > options_.prove_ops) continue;
       for (const bool exchanged : {false, true}) {
         Candidate directed = pair;
         if (exchanged) std::swap(directed.source, directed.target);
@@ -222,7 +222,7 @@ class FamilyRun {
           stopped_ = true;
         }
         const std::scoped_lock lock(mutex);
-        tell(fmt::format("{}/{} rules lifted and proved", ++done, tasks.size()));
+        tell(fmt::format("{}/{} rules written and proved", ++done, tasks.size()));
       }
     };
     std::vector<std::thread> others;
@@ -253,7 +253,7 @@ class FamilyRun {
     widest.widest_list = 32;
     const auto proof = prove(rule->rule(0), *options_.axioms, widest);
     const auto check = check_rule(*rule, 0, {});
-    if (proof.verdict == Proof::Verdict::proved && check.verdict != Verdict::different) {
+    if (proof.verdict == Proof::Verdict::proved && check.verdict != CheckVerdict::different) {
       task.text = *text;
       task.axioms = proof.axioms;
       task.scope = rules::to_text(proof.scope);
@@ -276,7 +276,7 @@ class FamilyRun {
     quick.attempts = 600;
     quick.seeds = 2;
     quick.exact_instances = 0;
-    if (check_rule(*rule, 0, quick).verdict == Verdict::different) {
+    if (check_rule(*rule, 0, quick).verdict == CheckVerdict::different) {
       task.why = "different elsewhere";
       return false;
     }

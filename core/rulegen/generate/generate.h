@@ -1,4 +1,4 @@
-// The whole way from a set of operators to proved rules: enumerate, pair, prune, lift, prove.
+// The whole way from a set of operators to proved rules: enumerate, pair, prune, write as rules, prove.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace rlgo::rulegen {
 struct GenerateOptions {
   std::string ops = "2d";  // families, see make_family(); several with '+' between
   int max_ops = 3;         // of each side
-  int lift_ops = 0;        // candidates of more operators a side are counted, not lifted; 0: all are lifted
+  int prove_ops = 0;       // candidates of more operators a side are counted, not written as rules; 0: all are
   int threads = 1;
   uint64_t memory_bytes = uint64_t{4} << 30;  // of the tables
   std::filesystem::path state;                // folder for what is done of each family, taken up again; "" for none

@@ -107,8 +107,8 @@ std::string file_text(const GenerateReport& report, const std::string& command) 
     family = rule.family;
     body += "\n" + rule.text;
   }
-  return fmt::format("# {} rules, generated and proved by\n#   {}\n# content {:016x}\n{}", report.rules.size(), command,
-                     hash_string(body), body);
+  return fmt::format("# {} rules, generated and proved by\n#   {}\n# content {}\n{}", report.rules.size(), command,
+                     hex(hash_string(body)), body);
 }
 
 std::string to_text(const GenerateReport& report) {
@@ -132,7 +132,7 @@ std::string to_text(const GenerateReport& report) {
     }
     text += fmt::format("; kept {}\n", f.fates[0] - f.special);
     text += fmt::format(
-        "  directed rules {}: proved {} ({} repeated once lifted, {} known already), unproved {}, the language cannot "
+        "  directed rules {}: proved {} ({} repeated once written, {} known already), unproved {}, the language cannot "
         "say {}; {:.1f} s\n",
         f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
     if (const auto settled = f.proved + f.unproved + f.unsayable; settled < f.directed)

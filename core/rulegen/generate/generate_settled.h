@@ -18,7 +18,7 @@ struct Settled {
   std::string likely;  // not proved, not refuted: a form that was asked for
   std::string why;
   std::string scope;  // of the proof, as rules::to_text(ProofScope) says it
-  std::vector<std::string> axioms;
+  std::vector<std::string> axioms = {};
 };
 
 // Thread safe.

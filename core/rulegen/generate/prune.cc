@@ -50,7 +50,7 @@ bool connected(const Family& family, const Sketch& sketch) {
     for (int p = 0; p < config.outputs; ++p) sets.unite(view.first(s) + p, view.first(s));
     for (int k = 0; k < config.arity; ++k) sets.unite(sketch.steps[s].operands[k], view.first(s));
   }
-  return std::ranges::all_of(sketch.steps, [&](const Step& step) {
+  return std::ranges::all_of(sketch.steps, [&](const OpStep& step) {
     return sets.find(view.first(&step - sketch.steps.data())) == sets.find(view.first(0));
   });
 }
@@ -87,7 +87,7 @@ bool same_root(const Family& family, const Candidate& pair, const SketchHashes& 
   for (size_t k = 0; k < pair.source.outputs.size(); ++k) {
     const int s = a.step_of(pair.source.outputs[k]), t = b.step_of(pair.target.outputs[k]);
     if (s < 0 || t < 0 || a.port_of(pair.source.outputs[k]) != b.port_of(pair.target.outputs[k])) continue;
-    const Step &x = pair.source.steps[s], &y = pair.target.steps[t];
+    const OpStep &x = pair.source.steps[s], &y = pair.target.steps[t];
     if (x.config != y.config) continue;
     const auto& config = family.configs[x.config];
     std::array<uint64_t, 3> p{}, q{};

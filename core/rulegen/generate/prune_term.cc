@@ -22,7 +22,7 @@ uint32_t TermView::steps_below(int tensor) const {
   uint32_t below = 1u << step_[tensor];
   for (int s = step_[tensor]; s >= 0; --s) {
     if ((below >> s & 1u) == 0) continue;
-    const Step& step = sketch_.steps[s];
+    const OpStep& step = sketch_.steps[s];
     for (int k = 0; k < family_.configs[step.config].arity; ++k) {
       if (step_[step.operands[k]] >= 0) below |= 1u << step_[step.operands[k]];
     }
@@ -87,7 +87,7 @@ bool TermMatcher::visit(int tensor, int place, uint32_t swaps) const {
   }
   const int t = graph_view_->step_of(place);
   if (t < 0 || view_.port_of(tensor) != graph_view_->port_of(place)) return false;
-  const Step &mine = pattern_.steps[s], &other = graph_->steps[t];
+  const OpStep &mine = pattern_.steps[s], &other = graph_->steps[t];
   if (mine.config != other.config) return false;
   const int arity = family_.configs[mine.config].arity;
   const bool swap = swappable_[s] >= 0 && (swaps >> swappable_[s] & 1u) != 0;
@@ -159,7 +159,7 @@ class Rewriter {
   }
 
   template <typename Fn>
-  int copy(Step step, Fn&& operand) {
+  int copy(OpStep step, Fn&& operand) {
     for (int k = 0; k < family_.configs[step.config].arity; ++k) {
       const int t = operand(step.operands[k]);
       if (t < 0) return -1;

@@ -38,6 +38,7 @@ using Bound = std::array<int8_t, 16>;
 class TermMatcher {
  public:
   TermMatcher(const Family& family, const Sketch& pattern);
+  // Nothing where the term is no instance.
   std::optional<Bound> match(const Sketch& graph, const TermView& view, std::span<const uint64_t> values,
                              std::span<const uint8_t> places, const Bound& given) const;
 

@@ -9,7 +9,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-using Field = int LiftStyle::*;
+using Field = int RuleStyle::*;
 
 std::string word(const OpConfig& config, const std::string& activation) {
   std::string text(config.act == Act::gelu ? activation : std::string(ops::name(config.op)));
@@ -35,7 +35,7 @@ std::string rule_name(const Family& family, const Candidate& pair, const std::st
 
 bool any_activation(const Family& family, const Candidate& pair) {
   return std::ranges::any_of(pair.source.steps,
-                             [&](const Step& step) { return family.configs[step.config].act == Act::gelu; });
+                             [&](const OpStep& step) { return family.configs[step.config].act == Act::gelu; });
 }
 
 std::vector<std::string> rule_tags(const Family& family, const Candidate& pair) {
@@ -83,10 +83,10 @@ std::vector<std::string> rule_tags(const Family& family, const Candidate& pair) 
 std::optional<std::string> most_general(const Family& family, const Candidate& pair, const SymbolicPair& symbols,
                                         const std::string& name, const std::string& activation,
                                         const std::function<bool(const std::string&)>& holds) {
-  const auto text_of = [&](const LiftStyle& style) {
+  const auto text_of = [&](const RuleStyle& style) {
     return rule_text(family, pair, symbols, style, name, activation);
   };
-  LiftStyle style;
+  RuleStyle style;
   auto best = text_of(style);
   if (!best || !holds(*best)) {
     style.windows = 2;  // some can only be said with names for the pads
@@ -95,7 +95,7 @@ std::optional<std::string> most_general(const Family& family, const Candidate& p
   }
   std::set<std::string> asked{*best};
   const auto attempt = [&](Field field, int value) {
-    LiftStyle other = style;
+    RuleStyle other = style;
     other.*field = value;
     const auto text = text_of(other);
     if (!text) return false;
@@ -104,14 +104,14 @@ std::optional<std::string> most_general(const Family& family, const Candidate& p
     best = text;
     return true;
   };
-  for (const Field field : {&LiftStyle::shapes, &LiftStyle::axes, &LiftStyle::windows, &LiftStyle::ranks,
-                            &LiftStyle::axes, &LiftStyle::shapes}) {
+  for (const Field field : {&RuleStyle::shapes, &RuleStyle::axes, &RuleStyle::windows, &RuleStyle::ranks,
+                            &RuleStyle::axes, &RuleStyle::shapes}) {
     const int now = style.*field;
     for (int value = 0; value < now && !attempt(field, value); ++value) {
     }
   }
-  attempt(&LiftStyle::among, 1);
-  attempt(&LiftStyle::bias, 1);
+  attempt(&RuleStyle::among, 1);
+  attempt(&RuleStyle::bias, 1);
   return best;
 }
 

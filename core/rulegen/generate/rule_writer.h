@@ -11,7 +11,7 @@
 namespace rlgo::rulegen {
 
 // How much of the enumerated sizes the text demands. 0 is the most general of each.
-struct LiftStyle {
+struct RuleStyle {
   int axes = 2;     // 0: any axis (two names are two axes); 1: this axis, counted from the last; 2: this number
   int ranks = 2;    // 0: any; 1: equal where they were equal; 2: these numbers
   int windows = 3;  // of conv2d, pools, matmul: 0: all attributes alike, whatever they are; 1: no fused activation;
@@ -19,14 +19,14 @@ struct LiftStyle {
   int shapes = 2;   // 0: what types demand; 1: variables of one shape; 2: also equal extents of different variables
   int bias = 0;     // 1: convolutions and products may have biases
   int among = 0;    // 1: a concat on the left may have more operands around the two
-  bool operator==(const LiftStyle&) const = default;
+  bool operator==(const RuleStyle&) const = default;
 };
 
 // The rule that turns the source into the target. Nothing where the language cannot say it (an extent that the left
 // side does not bind), or where the source cannot be found. activation: the word written for gelu, which stands for any
 // function of one number.
 std::optional<std::string> rule_text(const Family& family, const Candidate& pair, const SymbolicPair& symbols,
-                                     const LiftStyle& style, const std::string& name, const std::string& activation);
+                                     const RuleStyle& style, const std::string& name, const std::string& activation);
 
 // "relu-concat-to-concat-relu": operators of both sides from the results down.
 std::string rule_name(const Family& family, const Candidate& pair, const std::string& activation);

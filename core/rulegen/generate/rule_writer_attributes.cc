@@ -1,4 +1,4 @@
-// Attributes of the operators of a lifted rule: axes, permutations, sizes, shapes.
+// Attributes of the operators of the rule that is written: axes, permutations, sizes, shapes.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -20,9 +20,9 @@ std::string RuleWriter::axis_text(int side, int s, int axis) {
   if (side == 1) return from_last(side, tensor, axis);
   const std::string name = fmt::format("?k{}", axis_names_.size());
   if (style_.axes == 0) {
-    for (const auto& [other, other_name] : axis_names_) guards_.push_back(other_name + " != " + name);
+    for (const auto& [other, other_name] : axis_names_) conditions_.push_back(other_name + " != " + name);
   } else {
-    guards_.push_back(name + " == " + from_last(side, tensor, axis));
+    conditions_.push_back(name + " == " + from_last(side, tensor, axis));
   }
   axis_names_[key] = name;
   axis_place_ = place_of(0, s);
@@ -95,13 +95,13 @@ std::string RuleWriter::sizes(int side, int s, int axis) {
       continue;
     }
     parts[port] = fmt::format("?n{}", sizes_.size());
-    if (!text.empty()) guards_.push_back(parts[port] + " == " + text);
+    if (!text.empty()) conditions_.push_back(parts[port] + " == " + text);
     sizes_.emplace_back(wanted, parts[port]);
   }
   return fmt::format("[{}, {}]", parts[0], parts[1]);
 }
 
-std::string RuleWriter::perm_text(int side, const Step& step, const OpConfig& config) {
+std::string RuleWriter::perm_text(int side, const OpStep& step, const OpConfig& config) {
   if (style_.axes == 2) return list_text(config.perm);
   const auto known = perm_names_.find(config.perm);
   if (known != perm_names_.end()) return known->second;
@@ -114,8 +114,8 @@ std::string RuleWriter::perm_text(int side, const Step& step, const OpConfig& co
     return swap;
   }
   const std::string name = fmt::format("?p{}", perm_names_.size());
-  if (style_.axes == 1 && last_two) guards_.push_back(name + " == " + swap);
-  if (style_.axes == 1 && !last_two) guards_.push_back(name + "[-1] == rank(?" + w + ") - 1");
+  if (style_.axes == 1 && last_two) conditions_.push_back(name + " == " + swap);
+  if (style_.axes == 1 && !last_two) conditions_.push_back(name + "[-1] == rank(?" + w + ") - 1");
   perm_names_[config.perm] = name;
   return name;
 }
@@ -135,16 +135,16 @@ std::string RuleWriter::shape_text(int side, int s) {
   if (known != shapes_.end()) return known->second;
   if (side == 1) throw Unsayable();
   const std::string name = fmt::format("?s{}", shapes_.size());
-  const Step& step = pair_.source.steps[s];
+  const OpStep& step = pair_.source.steps[s];
   if (style_.axes == 1) {
     const std::string operand = is_free(step.operands[0]) ? family_.variables[step.operands[0]].name : "";
     if (operand.empty()) throw Unsayable();
-    guards_.push_back(fmt::format("{}[-1] == dim(?{}, -1)", name, operand));
+    conditions_.push_back(fmt::format("{}[-1] == dim(?{}, -1)", name, operand));
   }
   if (style_.axes == 2) {
     if (!is_free(step.operands[0])) throw Unsayable();
     const std::string& x = family_.variables[step.operands[0]].name;
-    guards_.push_back(fmt::format("{} == [dim(?{}, 0) * dim(?{}, 1), dim(?{}, 2)]", name, x, x, x));
+    conditions_.push_back(fmt::format("{} == [dim(?{}, 0) * dim(?{}, 1), dim(?{}, 2)]", name, x, x, x));
   }
   shapes_.emplace_back(leaves, name);
   return name;

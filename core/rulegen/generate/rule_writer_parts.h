@@ -1,4 +1,5 @@
-// Writes a pair of graphs as a rule: the class behind rule_text(). Inside of lift_text.cc and lift_attributes.cc.
+// Writes a pair of graphs as a rule: the class behind rule_text(). Inside of rule_writer_text.cc and
+// rule_writer_attributes.cc.
 #pragma once
 
 #include <map>
@@ -13,9 +14,9 @@ namespace rlgo::rulegen {
 // Thrown where the language cannot say it; caught by rule_text().
 struct Unsayable {};
 
-class RuleWriter {
+class RuleWriter {  // of one pair in one style
  public:
-  RuleWriter(const Family& family, const Candidate& pair, const SymbolicPair& symbols, const LiftStyle& style,
+  RuleWriter(const Family& family, const Candidate& pair, const SymbolicPair& symbols, const RuleStyle& style,
              std::string activation)
       : family_(family),
         pair_(pair),
@@ -23,11 +24,11 @@ class RuleWriter {
         style_(style),
         activation_(std::move(activation)),
         views_{TermView(family, pair.source), TermView(family, pair.target)},
-        windows_(family, pair, style) {
+        windows_(family, pair, style) {  // of both sides
     for (int side : {0, 1}) count_readers(side);
   }
 
-  std::string body();
+  std::string body();  // the rule's lines below its name
 
  private:
   const std::vector<DimList>& dims(int side) const { return side == 0 ? symbols_.source : symbols_.target; }
@@ -48,11 +49,11 @@ class RuleWriter {
   // The left root is a concat of two that may stand among others.
   bool surrounded() const;
   std::string node(int side, int s);
-  int axis_of(int side, const Step& step, const OpConfig& config) const;
-  std::string attributes(int side, int s, const Step& step, const OpConfig& config);
+  int axis_of(int side, const OpStep& step, const OpConfig& config) const;
+  std::string attributes(int side, int s, const OpStep& step, const OpConfig& config);
 
   // Of the input of a depthwise convolution on the right side.
-  std::string channels(const Step& step);
+  std::string channels(const OpStep& step);
 
   // A free variable that has a tensor's rank.
   std::string witness(int side, int tensor) const;
@@ -66,14 +67,14 @@ class RuleWriter {
   // Extents that the left side names or that variables have, as sums of segments.
   std::string length_text(const std::vector<int>& wanted, int axis, int of_rank);
   std::string sizes(int side, int s, int axis);
-  std::string perm_text(int side, const Step& step, const OpConfig& config);
+  std::string perm_text(int side, const OpStep& step, const OpConfig& config);
   std::string shape_text(int side, int s);
   void demand_types();
 
   const Family& family_;
   const Candidate& pair_;
   const SymbolicPair& symbols_;
-  const LiftStyle& style_;
+  const RuleStyle& style_;
   const std::string activation_;
   std::array<TermView, 2> views_;
   std::array<std::vector<int>, 2> readers_;
@@ -82,7 +83,7 @@ class RuleWriter {
   std::map<std::vector<int>, std::string> perm_names_;
   std::vector<std::pair<std::vector<int>, std::string>> sizes_;
   std::vector<std::pair<std::vector<std::vector<int>>, std::string>> shapes_;
-  std::vector<std::string> guards_;
+  std::vector<std::string> conditions_;
   std::string constants_;  // equations of the left side
   std::set<std::string> named_constants_;
   WindowText windows_;

@@ -24,7 +24,7 @@ std::string RuleWriter::body() {
   right.replace(0, 5, "  => ");
   demand_types();
   std::string when;
-  for (const auto& guard : guards_) when += "  when " + guard + "\n";
+  for (const auto& condition : conditions_) when += "  when " + condition + "\n";
   return constants_ + left + when + right;
 }
 
@@ -74,7 +74,7 @@ std::string RuleWriter::named_constant(const Variable& variable) {
   const std::string name = "?" + variable.name;
   if (!named_constants_.insert(name).second) return name;
   if (variable.constant == kMean) {
-    guards_.push_back(fmt::format("near(value({0}) * (dim({0}, 2) * dim({0}, 3)), 1.0)", name));
+    conditions_.push_back(fmt::format("near(value({0}) * (dim({0}, 2) * dim({0}, 3)), 1.0)", name));
     return name;
   }
   // As constant_text() writes it, whatever the numbers of the inner shapes are.
@@ -129,7 +129,7 @@ bool RuleWriter::surrounded() const {
 }
 
 std::string RuleWriter::node(int side, int s) {
-  const Step& step = sketch(side).steps[s];
+  const OpStep& step = sketch(side).steps[s];
   const auto& config = family_.configs[step.config];
   const bool opaque = config.act == Act::gelu && config.op == ops::Op::gelu;
   std::string text = "(" + (opaque ? activation_ : std::string(ops::name(config.op)));
@@ -154,11 +154,11 @@ std::string RuleWriter::node(int side, int s) {
   return text + (attrs.empty() ? "" : " " + attrs) + ")";
 }
 
-int RuleWriter::axis_of(int side, const Step& step, const OpConfig& config) const {
+int RuleWriter::axis_of(int side, const OpStep& step, const OpConfig& config) const {
   return config.axis < 0 ? rank(side, step.operands[0]) + config.axis : config.axis;
 }
 
-std::string RuleWriter::attributes(int side, int s, const Step& step, const OpConfig& config) {
+std::string RuleWriter::attributes(int side, int s, const OpStep& step, const OpConfig& config) {
   using ops::Op;
   const int axis = axis_of(side, step, config);
   switch (config.op) {
@@ -177,7 +177,7 @@ std::string RuleWriter::attributes(int side, int s, const Step& step, const OpCo
     case Op::reshape:
       return "shape=" + shape_text(side, s);
     case Op::conv2d:
-      return windows_.conv(side, step, config, config.depthwise && side == 1 ? channels(step) : "", guards_);
+      return windows_.conv(side, step, config, config.depthwise && side == 1 ? channels(step) : "", conditions_);
     case Op::max_pool:
     case Op::avg_pool:
       return windows_.pool(config);
@@ -190,7 +190,7 @@ std::string RuleWriter::attributes(int side, int s, const Step& step, const OpCo
   }
 }
 
-std::string RuleWriter::channels(const Step& step) {
+std::string RuleWriter::channels(const OpStep& step) {
   const std::string text = length_text(symbols_.segments.leaves(dims(1)[step.operands[0]][1]), -1, -1);
   if (text.empty()) throw Unsayable();
   return text;
@@ -202,7 +202,7 @@ std::string RuleWriter::witness(int side, int tensor) const {
     if (is_free(t) && rank(side, t) == wanted) return family_.variables[t].name;
     const int s = views_[side].step_of(t);
     if (s < 0) throw Unsayable();
-    const Step& step = sketch(side).steps[s];
+    const OpStep& step = sketch(side).steps[s];
     int next = -1;
     for (int k = 0; k < family_.configs[step.config].arity && next < 0; ++k) {
       if (rank(side, step.operands[k]) == wanted) next = step.operands[k];
@@ -221,11 +221,11 @@ void RuleWriter::demand_types() {
   for (size_t v = 0; v < family_.variables.size(); ++v) {
     if (is_free(static_cast<int>(v)) && on_left(static_cast<int>(v))) free.push_back(static_cast<int>(v));
   }
-  add_rank_demands(family_, free, style_.ranks, guards_);
-  if (style_.shapes != 0) add_shape_demands(family_, symbols_, free, style_.shapes == 2, guards_);
+  add_rank_demands(family_, free, style_.ranks, conditions_);
+  if (style_.shapes != 0) add_shape_demands(family_, symbols_, free, style_.shapes == 2, conditions_);
 }
 std::optional<std::string> rule_text(const Family& family, const Candidate& pair, const SymbolicPair& symbols,
-                                     const LiftStyle& style, const std::string& name, const std::string& activation) {
+                                     const RuleStyle& style, const std::string& name, const std::string& activation) {
   try {
     const std::string body = RuleWriter(family, pair, symbols, style, activation).body();
     return fmt::format("rule {}\n  tags {}\n{}", name, join(rule_tags(family, pair), " "), body);

@@ -13,7 +13,7 @@ std::string list_text(std::span<const int> values) {
   return "[" + join(parts, ", ") + "]";
 }
 
-WindowText::WindowText(const Family& family, const Candidate& pair, const LiftStyle& style)
+WindowText::WindowText(const Family& family, const Candidate& pair, const RuleStyle& style)
     : family_(family), style_(style) {
   std::map<std::pair<ops::Op, bool>, const OpConfig*> first;  // by operator, and whether the kernel is one place
   bool depthwise = false, pools = false;
@@ -38,8 +38,8 @@ WindowText::WindowText(const Family& family, const Candidate& pair, const LiftSt
   mixed_ |= depthwise && pools;
 }
 
-std::string WindowText::conv(int side, const Step& step, const OpConfig& config, const std::string& channels,
-                             std::vector<std::string>& guards) const {
+std::string WindowText::conv(int side, const OpStep& step, const OpConfig& config, const std::string& channels,
+                             std::vector<std::string>& conditions) const {
   std::vector<std::string> parts;
   const bool plain = style_.windows == 3 || mixed_;
   const bool point = config.kernel[0] == 1 && kernels_ == 3 && !enlarges() && style_.windows >= 2;
@@ -49,7 +49,7 @@ std::string WindowText::conv(int side, const Step& step, const OpConfig& config,
   if (acts_ == 3 || style_.windows >= 1) parts.push_back(config.act == Act::none ? "act=none" : "act=relu");
   if (config.depthwise) {
     parts.push_back("group=" + (side == 0 ? std::string("?g") : channels));
-    if (variable) guards.push_back(fmt::format("dim(?{}, 1) == 1 and dim(?{}, 0) == ?g", kernel, kernel));
+    if (variable) conditions.push_back(fmt::format("dim(?{}, 1) == 1 and dim(?{}, 0) == ?g", kernel, kernel));
   } else if (groups_ == 3 || style_.windows >= 2) {
     parts.push_back(fmt::format("group={}", config.group));
   }
@@ -57,10 +57,10 @@ std::string WindowText::conv(int side, const Step& step, const OpConfig& config,
     parts.push_back(
         fmt::format("strides={} dilations=[1, 1] pads={}", list_text(config.strides), list_text(config.pads)));
     if (variable)
-      guards.push_back(
+      conditions.push_back(
           fmt::format("dim(?{}, 2) == {} and dim(?{}, 3) == {}", kernel, config.kernel[0], kernel, config.kernel[1]));
   } else if (enlarges()) {
-    parts.push_back("dilations=[1, 1] pads=" + window_pads(config, guards) + " ..?A");
+    parts.push_back("dilations=[1, 1] pads=" + window_pads(config, conditions) + " ..?A");
   } else {
     parts.push_back(config.kernel[0] == 1 && kernels_ == 3 ? "..?B" : "..?A");
   }
@@ -68,14 +68,14 @@ std::string WindowText::conv(int side, const Step& step, const OpConfig& config,
 }
 
 // Enlarging a kernel takes as much more padding.
-std::string WindowText::window_pads(const OpConfig& config, std::vector<std::string>& guards) const {
+std::string WindowText::window_pads(const OpConfig& config, std::vector<std::string>& conditions) const {
   const bool large = config.kernel[0] == 3, bound_large = kernels_left_ != 1;
   std::vector<std::string> parts;
   for (int k = 0; k < 4; ++k) {
     std::string text = fmt::format("?q{}", k);
     const std::string more = enlarges_left_ ? fmt::format("?e{}", k) : "1";
     if (large != bound_large) text += (large ? " + " : " - ") + more;
-    if (large != bound_large && !large) guards.push_back(fmt::format("?q{} >= {}", k, more));
+    if (large != bound_large && !large) conditions.push_back(fmt::format("?q{} >= {}", k, more));
     parts.push_back(text);
   }
   return "[" + join(parts, ", ") + "]";
@@ -109,22 +109,23 @@ std::string constant_text(int constant, std::span<const std::string> extents, co
   return fmt::format("(fill shape=[{}] value={} {})", all, value, type);
 }
 
-void add_rank_demands(const Family& family, std::span<const int> free, int ranks, std::vector<std::string>& guards) {
+void add_rank_demands(const Family& family, std::span<const int> free, int ranks,
+                      std::vector<std::string>& conditions) {
   std::map<size_t, std::string> first;
   for (int v : free) {
     const auto& variable = family.variables[v];
     const size_t rank = variable.shape.size();
     if (variable.role == 's' || ranks == 2) {
-      guards.push_back(fmt::format("rank(?{}) == {}", variable.name, rank));
+      conditions.push_back(fmt::format("rank(?{}) == {}", variable.name, rank));
     } else if (ranks == 1) {
       const auto [held, fresh] = first.try_emplace(rank, variable.name);
-      if (!fresh) guards.push_back(fmt::format("rank(?{}) == rank(?{})", held->second, variable.name));
+      if (!fresh) conditions.push_back(fmt::format("rank(?{}) == rank(?{})", held->second, variable.name));
     }
   }
 }
 
 void add_shape_demands(const Family& family, const SymbolicPair& symbols, std::span<const int> free, bool extents,
-                       std::vector<std::string>& guards) {
+                       std::vector<std::string>& conditions) {
   const auto leaves = [&](int v) {
     std::vector<std::vector<int>> all;
     for (int node : symbols.source[v]) all.push_back(symbols.segments.leaves(node));
@@ -135,13 +136,13 @@ void add_shape_demands(const Family& family, const SymbolicPair& symbols, std::s
       const auto left = leaves(free[a]), right = leaves(free[b]);
       const std::string &x = family.variables[free[a]].name, &z = family.variables[free[b]].name;
       if (left == right && !left.empty()) {
-        guards.push_back(fmt::format("shape(?{}) == shape(?{})", x, z));
+        conditions.push_back(fmt::format("shape(?{}) == shape(?{})", x, z));
         continue;
       }
       for (size_t i = 0; i < left.size() && extents; ++i) {
         for (size_t j = 0; j < right.size(); ++j) {
           if (left[i] != right[j] || (left[i].size() == 1 && symbols.segments.is_fixed(left[i][0]))) continue;
-          guards.push_back(
+          conditions.push_back(
               fmt::format("dim(?{}, {}) == dim(?{}, {})", x, int(i) - int(left.size()), z, int(j) - int(right.size())));
         }
       }

@@ -26,9 +26,8 @@ std::string with_word(const std::string& text, const std::string& name, const st
   return out;
 }
 
-bool asks(const rules::Expr& expr, std::string_view function) {
-  return (expr.kind == rules::Expr::Kind::call && expr.text == function) ||
-         std::ranges::any_of(expr.args, [&](const auto& arg) { return asks(arg, function); });
+bool asks(const rules::Expr& expr, rules::Fn function) {
+  return expr.calls(function) || std::ranges::any_of(expr.args, [&](const auto& arg) { return asks(arg, function); });
 }
 
 bool starts_rule(const std::string& line) { return line.starts_with("rule ") || line.starts_with("# each "); }
@@ -49,8 +48,8 @@ void check_one_term(const rules::CompiledRule& rule) {
 
 Axiom axiom_of(rules::RuleText text, std::string name, bool reversed) {
   Axiom axiom{rules::compile(std::move(text)), std::move(name), reversed, "", false, false, 0};
-  axiom.asks_total =
-      std::ranges::any_of(axiom.rule.guards, [](const auto& guard) { return asks(guard.expr, "total"); });
+  axiom.asks_total = std::ranges::any_of(axiom.rule.conditions,
+                                         [](const auto& condition) { return asks(condition.expr, rules::Fn::total); });
   const auto tagged = [&](const char* tag) {
     return std::ranges::find(axiom.rule.text.tags, tag) != axiom.rule.text.tags.end();
   };

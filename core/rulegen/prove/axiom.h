@@ -26,7 +26,7 @@ struct Axiom {
   uint64_t operators = 0;   // bit k: operator k (mod 64) stands on the left side
 };
 
-class AxiomSet {
+class AxiomSet {  // axioms by name
  public:
   // Throws Error "FILE:LINE: reason" where the text does not parse or compile, a name is used twice, the left side is
   // not one term (every node must be read by the first), or a two-way axiom cannot be read backwards.
@@ -34,7 +34,7 @@ class AxiomSet {
   static std::shared_ptr<const AxiomSet> load(const std::filesystem::path& file);
 
   const std::vector<Axiom>& axioms() const { return axioms_; }
-  bool has(std::string_view name) const;
+  bool has(std::string_view name) const;   // an axiom of this name
   std::vector<std::string> names() const;  // each once, in the file's order
 
  private:

@@ -25,12 +25,12 @@ void report_one(const std::string& name, const BoundedResult& result, int64_t di
   totals.exact += check.exact;
   totals.by_z3 += check.by_z3;
   totals.exhaustive += result.exhaustive;
-  const bool different = check.verdict == Verdict::different;
-  totals.right += expect_false ? different : check.verdict == Verdict::equal && check.inexact == 0;
+  const bool different = check.verdict == CheckVerdict::different;
+  totals.right += expect_false ? different : check.verdict == CheckVerdict::equal && check.inexact == 0;
   std::string line = fmt::format("{:<40} {:<8} {:>9} instances{}", name,
-                                 different                         ? "false"
-                                 : check.verdict == Verdict::equal ? "holds"
-                                                                   : "unknown",
+                                 different                              ? "false"
+                                 : check.verdict == CheckVerdict::equal ? "holds"
+                                                                        : "unknown",
                                  check.instances, result.exhaustive ? "" : ", not all within the bounds");
   if (result.dims > dims) line += fmt::format(", at extents <= {}", result.dims);
   if (check.by_z3 > 0) line += fmt::format(", {} of them proved by Z3", check.by_z3);

@@ -28,6 +28,7 @@ struct MutantsOfFiles {
   std::vector<std::string> files, names;
   int64_t stride = 1, first = 0;
 };
+// False where fewer than 99 % of the unsound mutants are refuted.
 bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say);
 
 }  // namespace rlgo::rulegen

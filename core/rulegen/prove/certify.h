@@ -12,7 +12,7 @@ namespace rlgo::rulegen::sym {
 
 class Certifier {
  public:
-  enum class Answer : uint8_t { yes, no, gave_up };
+  enum class Answer : uint8_t { yes, no, gave_up };  // of one question to Z3
 
   // `effort` bounds each question in Z3's own resource units, not in time: the answer does not depend on the machine.
   explicit Certifier(unsigned effort);

@@ -1,3 +1,6 @@
+// Congruence closure: where two classes are joined, the terms that read them may now have equal signatures (operator,
+// parameters, classes of the operands), which joins their classes in turn; close() does that until nothing changes.
+// Terms of different shapes are never joined: an instance of an axiom that asks for it is refused and counted.
 #include "core/rulegen/prove/egraph.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ struct Instance {
   TermId left = 0, right = 0;
 };
 
-class EGraph {
+class EGraph {  // terms and which are equal (Nelson 1980; egg, Willsey et al. 2021)
  public:
   void clear();
   // The same (op, params, kids) is the same term. Kids must be terms of this graph.
@@ -52,7 +52,7 @@ class EGraph {
 
   const Node& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
   std::span<const TermId> members(TermId t) const { return members_[static_cast<size_t>(find(t))]; }
-  std::span<const TermId> of_op(int op) const;
+  std::span<const TermId> of_op(int op) const;       // terms of an operator, in the order of their making
   uint64_t operators() const { return operators_; }  // bit op % 64 is set where there is such a term
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   const std::vector<Instance>& instances() const { return instances_; }

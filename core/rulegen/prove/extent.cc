@@ -1,3 +1,6 @@
+// Why interned normal forms: a proof asks millions of times whether two extents are equal. A sum of monomials, sorted,
+// without zero factors, is the same object wherever it is made, so that equality is one comparison of numbers. Overflow
+// is no error of the rule: the prover gives up on it (Untranslatable).
 #include "core/rulegen/prove/extent.h"
 
 #include <algorithm>
@@ -65,9 +68,9 @@ bool graded_less(const Monomial& a, const Monomial& b) {
   return a.size() != b.size() ? a.size() < b.size() : monomial_less(a, b);
 }
 
-LinPool::LinPool() : slots_(1024, -1), small_(64, -1) { number(0); }
+ExtentPool::ExtentPool() : slots_(1024, -1), small_(64, -1) { number(0); }
 
-Lin LinPool::intern(Sum sum) {
+ExtentId ExtentPool::intern(Sum sum) {
   std::ranges::sort(sum, monomial_less, &Summand::atoms);
   Sum merged;
   for (auto& item : sum) {
@@ -81,7 +84,7 @@ Lin LinPool::intern(Sum sum) {
   return intern_sorted(std::move(merged));
 }
 
-Lin LinPool::intern_sorted(Sum sum) {
+ExtentId ExtentPool::intern_sorted(Sum sum) {
   const uint64_t hash = hash_of(sum);
   const size_t mask = slots_.size() - 1;
   size_t at = hash & mask;
@@ -89,7 +92,7 @@ Lin LinPool::intern_sorted(Sum sum) {
     const auto held = static_cast<size_t>(slots_[at]);
     if (hashes_[held] == hash && same(sums_[held], sum)) return slots_[at];
   }
-  const auto made = static_cast<Lin>(sums_.size());
+  const auto made = static_cast<ExtentId>(sums_.size());
   slots_[at] = made;
   sums_.push_back(std::move(sum));
   hashes_.push_back(hash);
@@ -97,17 +100,17 @@ Lin LinPool::intern_sorted(Sum sum) {
   return made;
 }
 
-void LinPool::grow() {
+void ExtentPool::grow() {
   slots_.assign(slots_.size() * 2, -1);
   const size_t mask = slots_.size() - 1;
   for (size_t k = 0; k < hashes_.size(); ++k) {
     size_t at = hashes_[k] & mask;
     while (slots_[at] >= 0) at = (at + 1) & mask;
-    slots_[at] = static_cast<Lin>(k);
+    slots_[at] = static_cast<ExtentId>(k);
   }
 }
 
-int32_t LinPool::intern_atom(Atom atom) {
+int32_t ExtentPool::intern_atom(Atom atom) {
   const std::string kind(1, static_cast<char>('0' + static_cast<int>(atom.kind)));
   const auto [place, is_new] = atom_of_.try_emplace({kind + atom.name, atom.args}, static_cast<int32_t>(atoms_.size()));
   if (is_new) {
@@ -117,45 +120,45 @@ int32_t LinPool::intern_atom(Atom atom) {
   return place->second;
 }
 
-Lin LinPool::of_atom(int32_t index) {
+ExtentId ExtentPool::of_atom(int32_t index) {
   if (of_atom_[static_cast<size_t>(index)] < 0) {
-    const Lin made = intern_sorted({{Monomial{index}, 1}});
+    const ExtentId made = intern_sorted({{Monomial{index}, 1}});
     of_atom_[static_cast<size_t>(index)] = made;
   }
   return of_atom_[static_cast<size_t>(index)];
 }
-Lin LinPool::number(int64_t value) {
+ExtentId ExtentPool::number(int64_t value) {
   const bool small = value >= 0 && value < static_cast<int64_t>(small_.size());
   if (small && small_[static_cast<size_t>(value)] >= 0) return small_[static_cast<size_t>(value)];
-  const Lin made = value == 0 ? intern_sorted({}) : intern_sorted({{Monomial{}, value}});
+  const ExtentId made = value == 0 ? intern_sorted({}) : intern_sorted({{Monomial{}, value}});
   if (small) small_[static_cast<size_t>(value)] = made;
   return made;
 }
-Lin LinPool::symbol(const std::string& name, int64_t least) {
+ExtentId ExtentPool::symbol(const std::string& name, int64_t least) {
   const auto [place, is_new] = symbol_of_.try_emplace(name, -1);
   if (is_new) place->second = of_atom(intern_atom({Atom::Kind::symbol, name, {}, least}));
   return place->second;
 }
-Lin LinPool::joint(std::vector<Lin> members) {
+ExtentId ExtentPool::joint(std::vector<ExtentId> members) {
   return of_atom(intern_atom({Atom::Kind::joint, "", std::move(members), 0}));
 }
-Lin LinPool::opaque(const std::string& name, std::vector<Lin> args, int64_t least) {
+ExtentId ExtentPool::opaque(const std::string& name, std::vector<ExtentId> args, int64_t least) {
   return of_atom(intern_atom({Atom::Kind::opaque, name, std::move(args), least}));
 }
 
-std::optional<int64_t> LinPool::value(Lin a) const {
+std::optional<int64_t> ExtentPool::value(ExtentId a) const {
   const Sum& terms = sum(a);
   if (terms.empty()) return 0;
   return terms.size() == 1 && terms[0].atoms.empty() ? std::optional(terms[0].factor) : std::nullopt;
 }
 
-int32_t LinPool::as_atom(Lin a) const {
+int32_t ExtentPool::as_atom(ExtentId a) const {
   const Sum& terms = sum(a);
   return terms.size() == 1 && terms[0].factor == 1 && terms[0].atoms.size() == 1 ? terms[0].atoms[0] : -1;
 }
 
 // a + sign * b
-Lin LinPool::combined(Lin a, Lin b, int64_t sign) {
+ExtentId ExtentPool::combined(ExtentId a, ExtentId b, int64_t sign) {
   const Sum &x = sum(a), &y = sum(b);
   Sum out;
   out.reserve(x.size() + y.size());
@@ -175,15 +178,15 @@ Lin LinPool::combined(Lin a, Lin b, int64_t sign) {
   return intern_sorted(std::move(out));
 }
 
-Lin LinPool::add(Lin a, Lin b) {
+ExtentId ExtentPool::add(ExtentId a, ExtentId b) {
   if (sum(a).empty()) return b;
   return sum(b).empty() ? a : combined(a, b, 1);
 }
-Lin LinPool::sub(Lin a, Lin b) {
+ExtentId ExtentPool::sub(ExtentId a, ExtentId b) {
   if (a == b) return number(0);
   return sum(b).empty() ? a : combined(a, b, -1);
 }
-Lin LinPool::mul(Lin a, Lin b) {
+ExtentId ExtentPool::mul(ExtentId a, ExtentId b) {
   const auto p = value(a), q = value(b);
   if ((p && *p == 1) || (q && *q == 0)) return b;
   if ((q && *q == 1) || (p && *p == 0)) return a;
@@ -195,7 +198,7 @@ Lin LinPool::mul(Lin a, Lin b) {
 }
 
 // Long division by the leading monomial; nothing where something remains.
-std::optional<Sum> LinPool::exact_quotient(Sum rest, const Sum& divisor) const {
+std::optional<Sum> ExtentPool::exact_quotient(Sum rest, const Sum& divisor) const {
   const auto lead = std::ranges::max_element(divisor, graded_less, &Summand::atoms);
   Sum out;
   for (int round = 0; !rest.empty() && round < 64; ++round) {
@@ -219,7 +222,7 @@ std::optional<Sum> LinPool::exact_quotient(Sum rest, const Sum& divisor) const {
   return rest.empty() ? std::optional(out) : std::nullopt;
 }
 
-Lin LinPool::quotient(Lin a, Lin b) {
+ExtentId ExtentPool::quotient(ExtentId a, ExtentId b) {
   const auto x = value(a), y = value(b);
   RLGO_CHECK(!y || *y != 0);
   if (x && y) return number(floor_div(*x, *y));
@@ -239,30 +242,30 @@ Lin LinPool::quotient(Lin a, Lin b) {
   } else {
     rest = sum(a);
   }
-  const Lin remaining = intern(std::move(rest));
-  const Lin taken = intern(std::move(whole));
+  const ExtentId remaining = intern(std::move(rest));
+  const ExtentId taken = intern(std::move(whole));
   if (const auto r = value(remaining); r && y) return add(taken, number(floor_div(*r, *y)));
   return add(taken, of_atom(intern_atom({Atom::Kind::quotient, "", {remaining, b}, 0})));
 }
 
-bool LinPool::mentions(Lin a, int32_t wanted) const {
+bool ExtentPool::mentions(ExtentId a, int32_t wanted) const {
   for (const auto& item : sum(a)) {
     for (int32_t index : item.atoms) {
       if (index == wanted) return true;
-      if (std::ranges::any_of(atom(index).args, [&](Lin arg) { return mentions(arg, wanted); })) return true;
+      if (std::ranges::any_of(atom(index).args, [&](ExtentId arg) { return mentions(arg, wanted); })) return true;
     }
   }
   return false;
 }
 
-std::string LinPool::text(Lin a) const {
+std::string ExtentPool::text(ExtentId a) const {
   std::string out;
   for (const auto& [atoms, factor] : sum(a)) {
     std::string piece = factor == 1 && !atoms.empty() ? "" : std::to_string(factor);
     for (int32_t index : atoms) {
       const Atom& held = atom(index);
       std::vector<std::string> args;
-      for (Lin arg : held.args) args.push_back(text(arg));
+      for (ExtentId arg : held.args) args.push_back(text(arg));
       if (!piece.empty()) piece += "*";
       if (held.kind == Atom::Kind::symbol) piece += held.name;
       if (held.kind == Atom::Kind::quotient) piece += fmt::format("({} / {})", args[0], args[1]);

@@ -51,14 +51,14 @@ class Mutator {
 
   // "" where there are fewer mistakes.
   std::string run() {
-    for (size_t k = 0; k < rule_.guards.size() && mistake_.empty(); ++k) {
-      auto& guard = rule_.guards[k];
-      if (guard.let.empty() && here()) {
-        mistake_ = "drops `when " + rules::to_text(guard.expr) + "`";
-        rule_.guards.erase(rule_.guards.begin() + static_cast<ptrdiff_t>(k));
+    for (size_t k = 0; k < rule_.conditions.size() && mistake_.empty(); ++k) {
+      auto& condition = rule_.conditions[k];
+      if (condition.let.empty() && here()) {
+        mistake_ = "drops `when " + rules::to_text(condition.expr) + "`";
+        rule_.conditions.erase(rule_.conditions.begin() + static_cast<ptrdiff_t>(k));
         return mistake_;
       }
-      expression(guard.expr, "condition");
+      expression(condition.expr, "condition");
     }
     for (auto& equation : rule_.right) term(equation.term);
     return mistake_;
@@ -181,8 +181,8 @@ MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const Axi
   }
   const auto bounded = check_bounded(*rule, 0, options);
   result.instances = bounded.check.instances;
-  if (bounded.check.verdict == Verdict::different) result.fate = MutantFate::refuted;
-  if (bounded.check.verdict == Verdict::different) return result;
+  if (bounded.check.verdict == CheckVerdict::different) result.fate = MutantFate::refuted;
+  if (bounded.check.verdict == CheckVerdict::different) return result;
   if (bounded.check.instances == 0) {
     options.original = nullptr;
     if (check_bounded(*rule, 0, options).check.instances > 0) result.fate = MutantFate::same;

@@ -28,7 +28,7 @@ class Prover {
       : rule_(rule),
         axioms_(axioms),
         options_(options),
-        facts_(pool_.lins),
+        facts_(pool_.extents),
         binding_(rule),
         plan_(rule),
         budget_(options.max_steps, options.stop) {
@@ -333,13 +333,14 @@ void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options,
     proof.stopped = true;
     proof.verdict = Proof::Verdict::unknown;
     proof.reason = "stopped";
-  } else if (result.verdict == Verdict::different) {
+  } else if (result.verdict == CheckVerdict::different) {
     proof.verdict = Proof::Verdict::refuted;
     proof.reason = result.counterexample->to_text();
-  } else if (proof.verdict == Proof::Verdict::proved && (result.verdict == Verdict::unknown || result.instances == 0)) {
+  } else if (proof.verdict == Proof::Verdict::proved &&
+             (result.verdict == CheckVerdict::unknown || result.instances == 0)) {
     proof.verdict = Proof::Verdict::unknown;
     proof.reason = "derived, but the check at random shapes saw nothing: " + result.why;
-  } else if (proof.verdict == Proof::Verdict::unknown && result.verdict == Verdict::equal) {
+  } else if (proof.verdict == Proof::Verdict::unknown && result.verdict == CheckVerdict::equal) {
     // No proof for all shapes.
     proof.reason +=
         fmt::format("; no difference at {} places, {} of them equal as polynomials and {} by Z3 at their shapes{}",

@@ -39,8 +39,8 @@ namespace rlgo::rulegen {
 // up; the verdict is the e-graph's.
 enum class Route : uint8_t { egraph, z3, both };
 
-struct Proof {
-  enum class Verdict : uint8_t { proved, refuted, unknown };
+struct Proof {                                                // what is known of a rule
+  enum class Verdict : uint8_t { proved, refuted, unknown };  // unknown: budget spent, or not expressible
   Verdict verdict = Verdict::unknown;
   rules::ProofScope scope;          // proved: for what
   std::vector<std::string> axioms;  // proved: names, sorted

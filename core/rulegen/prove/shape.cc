@@ -7,7 +7,7 @@
 namespace rlgo::rulegen::sym {
 namespace {
 
-std::pair<Lin, Lin> ordered(Lin a, Lin b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
+std::pair<ExtentId, ExtentId> ordered(ExtentId a, ExtentId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
 
 }  // namespace
 
@@ -41,16 +41,16 @@ bool Facts::refresh() {
   bool consistent = true;
   for (const auto& zero : zeros) consistent = consistent && solve(without_common_factor(canon(zero.whole)));
   bounds_.clear();
-  for (Lin p : std::exchange(nonnegative_, {})) note_nonnegative(canon(p));
+  for (ExtentId p : std::exchange(nonnegative_, {})) note_nonnegative(canon(p));
   for (auto* pairs : {&compatible_, &different_}) {
-    std::set<std::pair<Lin, Lin>> fresh;
+    std::set<std::pair<ExtentId, ExtentId>> fresh;
     for (const auto& [a, b] : *pairs) fresh.insert(ordered(canon(a), canon(b)));
     *pairs = fresh;
   }
-  std::set<std::pair<std::vector<Lin>, Lin>> absorbing;
+  std::set<std::pair<std::vector<ExtentId>, ExtentId>> absorbing;
   for (const auto& [big, small] : absorbs_) {
-    std::vector<Lin> fresh;
-    for (Lin m : big) fresh.push_back(substituted(m));
+    std::vector<ExtentId> fresh;
+    for (ExtentId m : big) fresh.push_back(substituted(m));
     std::ranges::sort(fresh);
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
     absorbing.emplace(fresh, substituted(small));
@@ -61,15 +61,15 @@ bool Facts::refresh() {
   return consistent;
 }
 
-std::vector<Lin> Facts::normal(std::vector<Lin> all) {
-  for (Lin& item : all) item = canon(item);
+std::vector<ExtentId> Facts::normal(std::vector<ExtentId> all) {
+  for (ExtentId& item : all) item = canon(item);
   std::ranges::sort(all);
   return all;
 }
 
-Truth Facts::any_at_least_zero(const std::vector<Lin>& all) {
+Truth Facts::any_at_least_zero(const std::vector<ExtentId>& all) {
   Truth any = Truth::no;
-  for (const Lin item : all) {
+  for (const ExtentId item : all) {
     const Truth one = at_least(item, 0);
     if (one == Truth::yes) return one;
     if (one == Truth::unknown) any = one;
@@ -77,7 +77,7 @@ Truth Facts::any_at_least_zero(const std::vector<Lin>& all) {
   return any == Truth::unknown && any_.contains(normal(all)) ? Truth::yes : any;
 }
 
-bool Facts::assume_any_at_least_zero(const std::vector<Lin>& all) {
+bool Facts::assume_any_at_least_zero(const std::vector<ExtentId>& all) {
   const Truth known = any_at_least_zero(all);
   if (known == Truth::unknown) {
     any_.insert(normal(all));
@@ -87,7 +87,7 @@ bool Facts::assume_any_at_least_zero(const std::vector<Lin>& all) {
 }
 
 // The extents that this one is the broadcast of; itself where it is no joint; none for 1.
-std::vector<Lin> Facts::members(Lin extent) {
+std::vector<ExtentId> Facts::members(ExtentId extent) {
   const auto number = pool_.value(extent);
   if (number && *number == 1) return {};
   const int32_t atom = pool_.as_atom(extent);
@@ -95,9 +95,9 @@ std::vector<Lin> Facts::members(Lin extent) {
   return {extent};
 }
 
-Lin Facts::joint(std::span<const Lin> extents) {
-  std::vector<Lin> all;
-  for (Lin extent : extents) {
+ExtentId Facts::joint(std::span<const ExtentId> extents) {
+  std::vector<ExtentId> all;
+  for (ExtentId extent : extents) {
     const auto some = members(canon(extent));
     all.insert(all.end(), some.begin(), some.end());
   }
@@ -119,7 +119,7 @@ Lin Facts::joint(std::span<const Lin> extents) {
 }
 
 // Whether substituted() leaves it as it is.
-bool Facts::is_stable(Lin a) {
+bool Facts::is_stable(ExtentId a) {
   for (const auto& item : pool_.sum(a)) {
     for (int32_t index : item.atoms) {
       const Atom& atom = pool_.atom(index);
@@ -127,7 +127,7 @@ bool Facts::is_stable(Lin a) {
         if (solved_.contains(index)) return false;
         continue;
       }
-      if (!std::ranges::all_of(atom.args, [&](Lin arg) { return canon(arg) == arg; })) return false;
+      if (!std::ranges::all_of(atom.args, [&](ExtentId arg) { return canon(arg) == arg; })) return false;
       if (atom.kind == Atom::Kind::joint && joint(atom.args) != pool_.of_atom(index)) return false;
     }
   }
@@ -135,18 +135,18 @@ bool Facts::is_stable(Lin a) {
 }
 
 // Symbols replaced by what they are; broadcast extents and quotients made anew.
-Lin Facts::substituted(Lin a) {
+ExtentId Facts::substituted(ExtentId a) {
   if (is_stable(a)) return a;
-  Lin out = pool_.number(0);
+  ExtentId out = pool_.number(0);
   for (const auto& item : pool_.sum(a)) {
-    Lin piece = pool_.number(item.factor);
+    ExtentId piece = pool_.number(item.factor);
     for (int32_t index : item.atoms) {
       const Atom& atom = pool_.atom(index);
-      Lin made = pool_.of_atom(index);
+      ExtentId made = pool_.of_atom(index);
       if (const auto held = solved_.find(index); held != solved_.end()) made = substituted(held->second);
-      std::vector<Lin> args;
+      std::vector<ExtentId> args;
       if (atom.kind != Atom::Kind::symbol) {
-        for (Lin arg : atom.args) args.push_back(canon(arg));
+        for (ExtentId arg : atom.args) args.push_back(canon(arg));
       }
       if (atom.kind == Atom::Kind::joint) made = joint(args);
       if (atom.kind == Atom::Kind::opaque) made = pool_.opaque(atom.name, args, atom.least);
@@ -161,14 +161,14 @@ Lin Facts::substituted(Lin a) {
   return out;
 }
 
-bool Facts::reduce_once(Lin& a) {
+bool Facts::reduce_once(ExtentId& a) {
   for (const auto& zero : zeros_) {
     if (zero.lead.empty()) continue;
     for (const auto& item : pool_.sum(a)) {
       Monomial rest;
       if (!divides(zero.lead, item.atoms, &rest)) continue;
-      const Lin old_piece = pool_.intern({item});
-      const Lin new_piece = pool_.mul(zero.rest, pool_.intern({{rest, item.factor}}));
+      const ExtentId old_piece = pool_.intern({item});
+      const ExtentId new_piece = pool_.mul(zero.rest, pool_.intern({{rest, item.factor}}));
       a = pool_.add(pool_.sub(a, old_piece), new_piece);
       return true;
     }
@@ -177,23 +177,23 @@ bool Facts::reduce_once(Lin& a) {
 }
 
 // Summands that contain the lead of an equation are replaced. The order is graded, so this ends.
-Lin Facts::reduced(Lin a) {
+ExtentId Facts::reduced(ExtentId a) {
   for (int round = 0; round < 200 && reduce_once(a); ++round) {
   }
   return a;
 }
 
-Lin Facts::canon(Lin a) {
+ExtentId Facts::canon(ExtentId a) {
   const auto place = static_cast<size_t>(a);
   if (place < canon_.size() && canon_[place].first == generation_) return canon_[place].second;
   const uint32_t generation = generation_;
-  const Lin out = reduced(substituted(a));
+  const ExtentId out = reduced(substituted(a));
   if (canon_.size() <= place) canon_.resize(2 * place + 64);
   canon_[place] = {generation, out};
   return out;
 }
 
-void Facts::note_nonnegative(Lin p) {
+void Facts::note_nonnegative(ExtentId p) {
   nonnegative_.insert(p);
   const Sum& terms = pool_.sum(p);
   int32_t atom = -1;
@@ -220,7 +220,7 @@ std::optional<int64_t> Facts::atom_bound(int32_t index, int depth) {
   if (noted) return noted;
   if (atom.kind == Atom::Kind::joint) {
     std::optional<int64_t> least;
-    for (Lin member : atom.args) {
+    for (ExtentId member : atom.args) {
       const auto bound = lower_bound(member, depth);
       if (!bound) return std::nullopt;
       least = std::min(least.value_or(*bound), *bound);
@@ -244,7 +244,7 @@ std::optional<int64_t> Facts::summand_bound(const Summand& item, int depth) {
 }
 
 // Nothing where some summand is not bounded below.
-std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
+std::optional<int64_t> Facts::lower_bound(ExtentId p, int depth) {
   const Sum& terms = pool_.sum(p);
   __extension__ __int128 total = 0;
   for (const auto& item : terms) {
@@ -255,7 +255,7 @@ std::optional<int64_t> Facts::lower_bound(Lin p, int depth) {
   return total < INT64_MAX && total > INT64_MIN ? std::optional(static_cast<int64_t>(total)) : std::nullopt;
 }
 
-bool Facts::nonnegative(Lin p, int depth) {
+bool Facts::nonnegative(ExtentId p, int depth) {
   if (nonnegative_.contains(p)) return true;
   if (const auto bound = lower_bound(p, 1)) return *bound >= 0;
   if (depth == 0) return false;
@@ -267,11 +267,11 @@ bool Facts::nonnegative(Lin p, int depth) {
     for (int32_t index : item.atoms) {
       const Atom& atom = pool_.atom(index);
       if (item.factor != -1 || atom.kind != Atom::Kind::quotient) continue;
-      const Lin rest = pool_.sub(atom.args[0], pool_.mul(atom.args[1], pool_.of_atom(index)));
+      const ExtentId rest = pool_.sub(atom.args[0], pool_.mul(atom.args[1], pool_.of_atom(index)));
       if (nonnegative(pool_.sub(atom.args[1], pool_.number(1)), 0) && nonnegative(pool_.sub(p, rest), 0)) return true;
     }
   }
-  for (Lin fact : nonnegative_) {
+  for (ExtentId fact : nonnegative_) {
     const bool helps = std::ranges::any_of(pool_.sum(fact), [&](const Summand& other) {
       return std::ranges::any_of(open, [&](const Summand& item) {
         return (other.factor < 0) == (item.factor < 0) && other.atoms == item.atoms;
@@ -282,18 +282,18 @@ bool Facts::nonnegative(Lin p, int depth) {
   return false;
 }
 
-Truth Facts::at_least(Lin a, int64_t bound) {
-  const Lin p = canon(pool_.sub(a, pool_.number(bound)));
+Truth Facts::at_least(ExtentId a, int64_t bound) {
+  const ExtentId p = canon(pool_.sub(a, pool_.number(bound)));
   if (const auto number = pool_.value(p)) return *number >= 0 ? Truth::yes : Truth::no;
   if (nonnegative(p, 2)) return Truth::yes;
   return nonnegative(pool_.sub(pool_.number(-1), p), 2) ? Truth::no : Truth::unknown;
 }
 
-Truth Facts::equal(Lin a, Lin b) {
+Truth Facts::equal(ExtentId a, ExtentId b) {
   if (a == b) return Truth::yes;
-  const Lin x = canon(a), y = canon(b);
+  const ExtentId x = canon(a), y = canon(b);
   if (x == y) return Truth::yes;
-  const Lin p = without_common_factor(canon(pool_.sub(x, y)));
+  const ExtentId p = without_common_factor(canon(pool_.sub(x, y)));
   if (const auto number = pool_.value(p)) return *number == 0 ? Truth::yes : Truth::no;
   for (const auto& zero : zeros_) {
     if (zero.whole == p || zero.whole == pool_.sub(pool_.number(0), p)) return Truth::yes;
@@ -303,16 +303,17 @@ Truth Facts::equal(Lin a, Lin b) {
   return Truth::unknown;
 }
 
-bool Facts::compatible(Lin a, Lin b) {
-  for (Lin x : members(canon(a))) {
-    for (Lin y : members(canon(b))) {
+bool Facts::compatible(ExtentId a, ExtentId b) {
+  for (ExtentId x : members(canon(a))) {
+    for (ExtentId y : members(canon(b))) {
       if (x == y || compatible_.contains(ordered(x, y))) continue;
       // What absorbs x agrees with all that x agrees with.
       const bool through = std::ranges::any_of(absorbs_, [&](const auto& fact) {
         const auto& [big, small] = fact;
-        const auto reaches = [&](Lin one, Lin other) {
-          return small == one &&
-                 std::ranges::all_of(big, [&](Lin m) { return m == other || compatible_.contains(ordered(m, other)); });
+        const auto reaches = [&](ExtentId one, ExtentId other) {
+          return small == one && std::ranges::all_of(big, [&](ExtentId m) {
+                   return m == other || compatible_.contains(ordered(m, other));
+                 });
         };
         return reaches(x, y) || reaches(y, x);
       });
@@ -322,9 +323,9 @@ bool Facts::compatible(Lin a, Lin b) {
   return true;
 }
 
-bool Facts::absorbs(Lin big, Lin small) {
-  const Lin whole = canon(big);
-  const std::vector<Lin> both{whole, small};
+bool Facts::absorbs(ExtentId big, ExtentId small) {
+  const ExtentId whole = canon(big);
+  const std::vector<ExtentId> both{whole, small};
   return joint(both) == whole;
 }
 

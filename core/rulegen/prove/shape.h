@@ -9,7 +9,7 @@
 
 namespace rlgo::rulegen::sym {
 
-using Shape = std::vector<Lin>;
+using Shape = std::vector<ExtentId>;
 
 enum class Truth : uint8_t { no, yes, unknown };
 inline Truth negated(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
@@ -17,9 +17,9 @@ inline Truth negated(Truth t) { return t == Truth::unknown ? t : t == Truth::yes
 // Whether a demand is met; in assume mode `misfit` is a contradiction: the case cannot arise.
 enum class Fit : uint8_t { fits, misfit, unknown };
 
-class Facts {
+class Facts {  // equations and bounds of one case
  public:
-  explicit Facts(LinPool& pool) : pool_(pool) {}
+  explicit Facts(ExtentPool& pool) : pool_(pool) {}
 
   // Forgets everything: the next case.
   void clear();
@@ -30,17 +30,17 @@ class Facts {
   bool take_changed();
 
   // False: contradicts what is known. The facts are then useless.
-  bool assume_equal(Lin a, Lin b);
-  bool assume_at_least(Lin a, int64_t bound);
-  bool assume_compatible(Lin a, Lin b);     // may be broadcast together
-  bool assume_absorbs(Lin big, Lin small);  // broadcasting `small` to `big` leaves `big`
-  void assume_different(Lin a, Lin b);
+  bool assume_equal(ExtentId a, ExtentId b);
+  bool assume_at_least(ExtentId a, int64_t bound);
+  bool assume_compatible(ExtentId a, ExtentId b);     // may be broadcast together
+  bool assume_absorbs(ExtentId big, ExtentId small);  // broadcasting `small` to `big` leaves `big`
+  void assume_different(ExtentId a, ExtentId b);
   // One at least of these is not negative. Remembered as a whole: nothing follows of each.
-  bool assume_any_at_least_zero(const std::vector<Lin>& all);
-  Truth any_at_least_zero(const std::vector<Lin>& all);
+  bool assume_any_at_least_zero(const std::vector<ExtentId>& all);
+  Truth any_at_least_zero(const std::vector<ExtentId>& all);
   // a = b * quotient, as assume_equal, and remembered where that equation is one of products.
-  bool assume_divides(Lin a, Lin b, Lin quotient);
-  std::optional<Lin> known_quotient(Lin a, Lin b);
+  bool assume_divides(ExtentId a, ExtentId b, ExtentId quotient);
+  std::optional<ExtentId> known_quotient(ExtentId a, ExtentId b);
   // A real number without a value is another one.
   void assume_real(int32_t symbol, int32_t real);
   int32_t real(int32_t symbol) const;
@@ -50,60 +50,60 @@ class Facts {
     bool strict = false;
     auto operator<=>(const Order&) const = default;
   };
-  void assume_order(const Order& order);
+  void assume_order(const Order& order);  // of real numbers
   const std::set<Order>& orders() const { return orders_; }
-  void assume_real_different(int32_t a, int32_t b);
-  bool real_different(int32_t a, int32_t b) const;
+  void assume_real_different(int32_t a, int32_t b);  // a != b
+  bool real_different(int32_t a, int32_t b) const;   // whether that was assumed
 
   // Normal form: equal extents that are known to be equal get equal numbers wherever the method reaches.
-  Lin canon(Lin a);
-  Truth equal(Lin a, Lin b);
-  Truth at_least(Lin a, int64_t bound);
-  bool compatible(Lin a, Lin b);
-  bool absorbs(Lin big, Lin small);
-  Lin joint(std::span<const Lin> extents);
+  ExtentId canon(ExtentId a);
+  Truth equal(ExtentId a, ExtentId b);
+  Truth at_least(ExtentId a, int64_t bound);
+  bool compatible(ExtentId a, ExtentId b);
+  bool absorbs(ExtentId big, ExtentId small);
+  ExtentId joint(std::span<const ExtentId> extents);
 
-  LinPool& pool() { return pool_; }
+  ExtentPool& pool() { return pool_; }
 
  private:
   struct Zero {
-    Monomial lead;  // empty where no summand can be taken for it
-    Lin rest = 0;   // lead = rest
-    Lin whole = 0;  // = 0
+    Monomial lead;       // empty where no summand can be taken for it
+    ExtentId rest = 0;   // lead = rest
+    ExtentId whole = 0;  // = 0
   };
-  std::vector<Lin> members(Lin extent);
-  std::vector<Lin> normal(std::vector<Lin> all);  // each in normal form, sorted
-  Lin without_common_factor(Lin p);
-  bool solve(Lin zero);
-  bool solve_joint(Lin zero);
-  bool solve_symbol(Lin zero);
-  bool solve_product(Lin zero, bool* handled);
-  bool add_zero(Lin zero);
-  bool nonnegative(Lin p, int depth);
-  void note_nonnegative(Lin p);
+  std::vector<ExtentId> members(ExtentId extent);
+  std::vector<ExtentId> normal(std::vector<ExtentId> all);  // each in normal form, sorted
+  ExtentId without_common_factor(ExtentId p);
+  bool solve(ExtentId zero);
+  bool solve_joint(ExtentId zero);
+  bool solve_symbol(ExtentId zero);
+  bool solve_product(ExtentId zero, bool* handled);
+  bool add_zero(ExtentId zero);
+  bool nonnegative(ExtentId p, int depth);
+  void note_nonnegative(ExtentId p);
   std::optional<int64_t> summand_bound(const Summand& item, int depth);
-  std::optional<int64_t> lower_bound(Lin p, int depth);
+  std::optional<int64_t> lower_bound(ExtentId p, int depth);
   std::optional<int64_t> atom_bound(int32_t atom, int depth);
-  Lin reduced(Lin a);
-  Lin substituted(Lin a);
-  bool is_stable(Lin a);
-  bool reduce_once(Lin& a);
+  ExtentId reduced(ExtentId a);
+  ExtentId substituted(ExtentId a);
+  bool is_stable(ExtentId a);
+  bool reduce_once(ExtentId& a);
   void learnt();
 
-  LinPool& pool_;
-  std::map<int32_t, Lin> solved_;  // symbol -> what it is
+  ExtentPool& pool_;
+  std::map<int32_t, ExtentId> solved_;  // symbol -> what it is
   std::vector<Zero> zeros_;
-  std::set<Lin> nonnegative_;
-  std::map<int32_t, int64_t> bounds_;                     // of single atoms, from nonnegative_
-  std::set<std::pair<Lin, Lin>> compatible_, different_;  // smaller first
-  std::set<std::vector<Lin>> any_;                        // sorted: one of each is at least 0
-  std::set<std::pair<std::vector<Lin>, Lin>> absorbs_;    // sorted members absorb one extent
-  std::map<std::pair<Lin, Lin>, Lin> quotients_;          // of assume_divides
+  std::set<ExtentId> nonnegative_;
+  std::map<int32_t, int64_t> bounds_;                               // of single atoms, from nonnegative_
+  std::set<std::pair<ExtentId, ExtentId>> compatible_, different_;  // smaller first
+  std::set<std::vector<ExtentId>> any_;                             // sorted: one of each is at least 0
+  std::set<std::pair<std::vector<ExtentId>, ExtentId>> absorbs_;    // sorted members absorb one extent
+  std::map<std::pair<ExtentId, ExtentId>, ExtentId> quotients_;     // of assume_divides
   std::map<int32_t, int32_t> reals_;
   std::set<Order> orders_;
   std::set<std::pair<int32_t, int32_t>> real_different_;  // smaller first
   void forget_canon() { ++generation_; }
-  std::vector<std::pair<uint32_t, Lin>>
+  std::vector<std::pair<uint32_t, ExtentId>>
       canon_;  // memory of canon(), by extent; counts where the generation is this one
   uint32_t generation_ = 1;
   bool changed_ = false;
@@ -114,13 +114,13 @@ struct Logic {
   Facts& facts;
   bool assume = false;
 
-  Fit equal(Lin a, Lin b);
-  Fit at_least(Lin a, int64_t bound);
-  Fit compatible(Lin a, Lin b);
-  Fit absorbs(Lin big, Lin small);
-  Fit any_at_least_zero(const std::vector<Lin>& all);
+  Fit equal(ExtentId a, ExtentId b);
+  Fit at_least(ExtentId a, int64_t bound);
+  Fit compatible(ExtentId a, ExtentId b);
+  Fit absorbs(ExtentId big, ExtentId small);
+  Fit any_at_least_zero(const std::vector<ExtentId>& all);
   // a = b * *quotient
-  Fit divides(Lin a, Lin b, Lin* quotient);
+  Fit divides(ExtentId a, ExtentId b, ExtentId* quotient);
 };
 
 }  // namespace rlgo::rulegen::sym

@@ -8,12 +8,12 @@
 namespace rlgo::rulegen::sym {
 namespace {
 
-std::pair<Lin, Lin> ordered(Lin a, Lin b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
+std::pair<ExtentId, ExtentId> ordered(ExtentId a, ExtentId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
 
 }  // namespace
 
 // Divided by the whole number and by the positive atoms that all summands share.
-Lin Facts::without_common_factor(Lin p) {
+ExtentId Facts::without_common_factor(ExtentId p) {
   const Sum& terms = pool_.sum(p);
   if (terms.empty()) return p;
   int64_t divisor = 0;
@@ -38,13 +38,13 @@ Lin Facts::without_common_factor(Lin p) {
   return pool_.intern(std::move(out));
 }
 
-bool Facts::assume_equal(Lin a, Lin b) {
+bool Facts::assume_equal(ExtentId a, ExtentId b) {
   const Truth known = equal(a, b);
   if (known != Truth::unknown) return known == Truth::yes;
   return solve(without_common_factor(canon(pool_.sub(canon(a), canon(b)))));
 }
 
-bool Facts::solve(Lin zero) {
+bool Facts::solve(ExtentId zero) {
   if (const auto number = pool_.value(zero)) return *number == 0;
   bool handled = false;
   if (!solve_product(zero, &handled)) return false;
@@ -56,7 +56,7 @@ bool Facts::solve(Lin zero) {
 }
 
 // monomial = 1: every factor is 1.
-bool Facts::solve_product(Lin zero, bool* handled) {
+bool Facts::solve_product(ExtentId zero, bool* handled) {
   const Sum& terms = pool_.sum(zero);
   if (terms.size() != 2) return true;
   const auto& constant = terms[0].atoms.empty() ? terms[0] : terms[1];
@@ -74,21 +74,21 @@ bool Facts::solve_product(Lin zero, bool* handled) {
 }
 
 // broadcast(..) = one of its members, 1, or a number.
-bool Facts::solve_joint(Lin zero) {
+bool Facts::solve_joint(ExtentId zero) {
   const Sum& terms = pool_.sum(zero);
   for (const auto& item : terms) {
     if (item.atoms.size() != 1 || std::abs(item.factor) != 1) continue;
     const Atom& atom = pool_.atom(item.atoms[0]);
     if (atom.kind != Atom::Kind::joint) continue;
-    const Lin self = pool_.of_atom(item.atoms[0]);
-    const Lin other = canon(item.factor > 0 ? pool_.sub(self, zero) : pool_.add(self, zero));
+    const ExtentId self = pool_.of_atom(item.atoms[0]);
+    const ExtentId other = canon(item.factor > 0 ? pool_.sub(self, zero) : pool_.add(self, zero));
     const auto number = pool_.value(other);
     if (number && *number == 1) {
-      return std::ranges::all_of(atom.args, [&](Lin m) { return assume_equal(m, pool_.number(1)); });
+      return std::ranges::all_of(atom.args, [&](ExtentId m) { return assume_equal(m, pool_.number(1)); });
     }
     const auto theirs = members(other);
     if (!number && !std::ranges::includes(atom.args, theirs)) continue;
-    for (Lin m : atom.args) {
+    for (ExtentId m : atom.args) {
       if (std::ranges::find(theirs, m) == theirs.end()) absorbs_.emplace(theirs, m);
     }
     if (number) add_zero(zero);
@@ -98,7 +98,7 @@ bool Facts::solve_joint(Lin zero) {
 }
 
 // A symbol that stands alone, with factor 1 or -1, and nowhere else, is what the rest says. The youngest is taken.
-bool Facts::solve_symbol(Lin zero) {
+bool Facts::solve_symbol(ExtentId zero) {
   const Sum& terms = pool_.sum(zero);
   int best = -1;
   for (size_t k = 0; k < terms.size(); ++k) {
@@ -106,13 +106,13 @@ bool Facts::solve_symbol(Lin zero) {
     if (item.atoms.size() != 1 || std::abs(item.factor) != 1) continue;
     const int32_t index = item.atoms[0];
     if (pool_.atom(index).kind != Atom::Kind::symbol) continue;
-    const Lin rest = pool_.sub(zero, pool_.intern({item}));
+    const ExtentId rest = pool_.sub(zero, pool_.intern({item}));
     if (pool_.mentions(rest, index)) continue;
     if (best < 0 || index > terms[static_cast<size_t>(best)].atoms[0]) best = static_cast<int>(k);
   }
   if (best < 0) return false;
   const Summand item = terms[static_cast<size_t>(best)];
-  Lin value = pool_.sub(pool_.intern({item}), zero);
+  ExtentId value = pool_.sub(pool_.intern({item}), zero);
   if (item.factor < 0) value = pool_.sub(pool_.number(0), value);
   solved_[item.atoms[0]] = value;
   forget_canon();
@@ -121,7 +121,7 @@ bool Facts::solve_symbol(Lin zero) {
   return true;
 }
 
-bool Facts::add_zero(Lin zero) {
+bool Facts::add_zero(ExtentId zero) {
   if (const auto number = pool_.value(zero)) return *number == 0;
   if (std::ranges::any_of(zeros_, [&](const Zero& z) { return z.whole == zero; })) return true;
   Zero made;
@@ -130,7 +130,7 @@ bool Facts::add_zero(Lin zero) {
   const auto top = std::ranges::max_element(terms, graded_less, &Summand::atoms);
   if (std::abs(top->factor) == 1) {
     made.lead = top->atoms;
-    const Lin rest = pool_.sub(pool_.intern({*top}), zero);
+    const ExtentId rest = pool_.sub(pool_.intern({*top}), zero);
     made.rest = top->factor == 1 ? rest : pool_.sub(pool_.number(0), rest);
   }
   zeros_.push_back(std::move(made));
@@ -138,7 +138,7 @@ bool Facts::add_zero(Lin zero) {
   return true;
 }
 
-bool Facts::assume_at_least(Lin a, int64_t bound) {
+bool Facts::assume_at_least(ExtentId a, int64_t bound) {
   const Truth known = at_least(a, bound);
   if (known != Truth::unknown) return known == Truth::yes;
   note_nonnegative(canon(pool_.sub(a, pool_.number(bound))));
@@ -146,10 +146,10 @@ bool Facts::assume_at_least(Lin a, int64_t bound) {
   return true;
 }
 
-bool Facts::assume_compatible(Lin a, Lin b) {
+bool Facts::assume_compatible(ExtentId a, ExtentId b) {
   if (compatible(a, b)) return true;
-  for (Lin x : members(canon(a))) {
-    for (Lin y : members(canon(b))) {
+  for (ExtentId x : members(canon(a))) {
+    for (ExtentId y : members(canon(b))) {
       const auto p = pool_.value(x), q = pool_.value(y);
       if (p && q && *p != *q) return false;
       if (x != y) compatible_.insert(ordered(x, y));
@@ -159,24 +159,24 @@ bool Facts::assume_compatible(Lin a, Lin b) {
   return true;
 }
 
-bool Facts::assume_absorbs(Lin big, Lin small) {
-  const std::vector<Lin> both{big, small};
+bool Facts::assume_absorbs(ExtentId big, ExtentId small) {
+  const std::vector<ExtentId> both{big, small};
   return assume_equal(joint(both), big);
 }
 
-bool Facts::assume_divides(Lin a, Lin b, Lin quotient) {
+bool Facts::assume_divides(ExtentId a, ExtentId b, ExtentId quotient) {
   quotients_.emplace(std::pair(a, b), quotient);
   return assume_equal(a, pool_.mul(quotient, b));
 }
 
-std::optional<Lin> Facts::known_quotient(Lin a, Lin b) {
+std::optional<ExtentId> Facts::known_quotient(ExtentId a, ExtentId b) {
   for (const auto& [pair, quotient] : quotients_) {
     if (canon(pair.first) == canon(a) && canon(pair.second) == canon(b)) return canon(quotient);
   }
   return std::nullopt;
 }
 
-void Facts::assume_different(Lin a, Lin b) {
+void Facts::assume_different(ExtentId a, ExtentId b) {
   if (different_.insert(ordered(canon(a), canon(b))).second) learnt();
 }
 
@@ -203,26 +203,28 @@ Fit demanded(bool consistent) { return consistent ? Fit::fits : Fit::misfit; }
 Fit answered(Truth t) { return t == Truth::yes ? Fit::fits : t == Truth::no ? Fit::misfit : Fit::unknown; }
 }  // namespace
 
-Fit Logic::equal(Lin a, Lin b) { return assume ? demanded(facts.assume_equal(a, b)) : answered(facts.equal(a, b)); }
-Fit Logic::at_least(Lin a, int64_t bound) {
+Fit Logic::equal(ExtentId a, ExtentId b) {
+  return assume ? demanded(facts.assume_equal(a, b)) : answered(facts.equal(a, b));
+}
+Fit Logic::at_least(ExtentId a, int64_t bound) {
   return assume ? demanded(facts.assume_at_least(a, bound)) : answered(facts.at_least(a, bound));
 }
-Fit Logic::compatible(Lin a, Lin b) {
+Fit Logic::compatible(ExtentId a, ExtentId b) {
   if (assume) return demanded(facts.assume_compatible(a, b));
   return facts.compatible(a, b) ? Fit::fits : Fit::unknown;
 }
-Fit Logic::absorbs(Lin big, Lin small) {
+Fit Logic::absorbs(ExtentId big, ExtentId small) {
   if (assume) return demanded(facts.assume_compatible(big, small) && facts.assume_absorbs(big, small));
   return facts.absorbs(big, small) ? Fit::fits : Fit::unknown;
 }
 
-Fit Logic::any_at_least_zero(const std::vector<Lin>& all) {
+Fit Logic::any_at_least_zero(const std::vector<ExtentId>& all) {
   return assume ? demanded(facts.assume_any_at_least_zero(all)) : answered(facts.any_at_least_zero(all));
 }
 
-Fit Logic::divides(Lin a, Lin b, Lin* quotient) {
-  LinPool& pool = facts.pool();
-  const Lin x = facts.canon(a), y = facts.canon(b);
+Fit Logic::divides(ExtentId a, ExtentId b, ExtentId* quotient) {
+  ExtentPool& pool = facts.pool();
+  const ExtentId x = facts.canon(a), y = facts.canon(b);
   const auto zero = pool.value(y);
   if (zero && *zero == 0) return Fit::misfit;
   *quotient = pool.quotient(x, y);

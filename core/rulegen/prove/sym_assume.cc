@@ -9,6 +9,7 @@ namespace rlgo::rulegen::sym {
 namespace {
 using Kind = Value::Kind;
 using rules::Expr;
+using rules::Fn;
 
 void demand(bool consistent) {
   if (!consistent) throw Impossible();
@@ -134,12 +135,17 @@ void assume_equal(World& world, const Value& a, const Value& b) {
 
 namespace {
 
+// The first of two is the greater one (or equal), and is not equal.
+bool is_greater(Fn fn) { return fn == Fn::greater || fn == Fn::greater_equal; }
+bool is_strict(Fn fn) { return fn == Fn::less || fn == Fn::greater; }
+bool is_order(Fn fn) { return is_greater(fn) || fn == Fn::less || fn == Fn::less_equal; }
+
 // A comparison of real numbers.
-void assume_order(World& world, const Value& a, const Value& b, const std::string& name, bool wanted) {
+void assume_order(World& world, const Value& a, const Value& b, Fn fn, bool wanted) {
   const auto x = real_of(world, a), y = real_of(world, b);
   if (!x || !y) return;
-  const bool first_big = (name[0] == '>') == wanted;
-  const Facts::Order order{first_big ? *x : *y, first_big ? *y : *x, (name.size() == 1) == wanted};
+  const bool first_big = is_greater(fn) == wanted;
+  const Facts::Order order{first_big ? *x : *y, first_big ? *y : *x, is_strict(fn) == wanted};
   demand(real_order(world, order) != Truth::no);
   world.logic.facts.assume_order(order);
 }
@@ -147,11 +153,11 @@ void assume_order(World& world, const Value& a, const Value& b, const std::strin
 // near(v * p, t): v = t / p, where v is a number that nothing is known of. False: not of that form.
 bool assume_factor(const std::vector<Expr>& args, const Scope& scope) {
   World& world = scope.world;
-  if (args[0].kind != Expr::Kind::call || args[0].text != "*") return false;
+  if (!args[0].calls(Fn::multiply)) return false;
   const Value v = evaluate(args[0].args[0], scope);
   if (v.kind != Kind::real || world.pool.real_value(v.id)) return false;
   const auto p = real_of(world, evaluate(args[0].args[1], scope)), t = real_of(world, evaluate(args[1], scope));
-  const auto factor = p && t ? world.pool.real_op('/', *t, *p) : std::nullopt;
+  const auto factor = p && t ? world.pool.real_op(Fn::divide, *t, *p) : std::nullopt;
   if (!factor) return false;
   if (*factor != v.id) world.logic.facts.assume_real(v.id, *factor);
   return true;
@@ -162,45 +168,45 @@ bool assume_factor(const std::vector<Expr>& args, const Scope& scope) {
 void assume(const Expr& condition, bool wanted, const Scope& scope) {
   World& world = scope.world;
   if (condition.kind == Expr::Kind::call) {
-    const std::string& name = condition.text;
+    const Fn fn = condition.function;
     const auto& args = condition.args;
-    if (name == "not") return assume(args[0], !wanted, scope);
-    if (name == (wanted ? "and" : "or")) {
+    if (fn == Fn::logical_not) return assume(args[0], !wanted, scope);
+    if (fn == (wanted ? Fn::logical_and : Fn::logical_or)) {
       assume(args[0], wanted, scope);
       return assume(args[1], wanted, scope);
     }
-    if (name == (wanted ? "or" : "and")) {
+    if (fn == (wanted ? Fn::logical_or : Fn::logical_and)) {
       const Value known = evaluate(condition, scope);
       if (known.kind == Kind::truth && known.truth == (wanted ? Truth::yes : Truth::no)) return;
       return assume(args[scope.choices->choose(&condition, wanted, 2) == 0 ? 0 : 1], wanted, scope);
     }
-    const bool divided = name == "==" && wanted && args[0].kind == Expr::Kind::call && args[0].text == "%" &&
+    const bool divided = fn == Fn::equal && wanted && args[0].calls(Fn::remainder) &&
                          args[1].kind == Expr::Kind::integer && args[1].integer == 0;
     if (divided) {
       const Value a = evaluate(args[0].args[0], scope), b = evaluate(args[0].args[1], scope);
-      Lin quotient = 0;
+      ExtentId quotient = 0;
       if (a.kind == Kind::extent && b.kind == Kind::extent)
         return demand(world.logic.divides(a.id, b.id, &quotient) != Fit::misfit);
     }
-    if (name == "near" && wanted && assume_factor(args, scope)) return;
-    if (name == (wanted ? "==" : "!=") || (name == "near" && wanted)) {
+    if (fn == Fn::near && wanted && assume_factor(args, scope)) return;
+    if (fn == (wanted ? Fn::equal : Fn::not_equal) || (fn == Fn::near && wanted)) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none);
       return assume_equal(world, a, b);
     }
-    if (name == "<" || name == "<=" || name == ">" || name == ">=") {
+    if (is_order(fn)) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none);
       if (a.kind == Kind::extent && b.kind == Kind::extent) {
-        const bool first_big = (name[0] == '>') == wanted;
-        const bool strict = (name.size() == 1) == wanted;
-        LinPool& lins = world.pool.lins;
-        const Lin room = first_big ? lins.sub(a.id, b.id) : lins.sub(b.id, a.id);
+        const bool first_big = is_greater(fn) == wanted;
+        const bool strict = is_strict(fn) == wanted;
+        ExtentPool& extents = world.pool.extents;
+        const ExtentId room = first_big ? extents.sub(a.id, b.id) : extents.sub(b.id, a.id);
         return demand(world.logic.facts.assume_at_least(room, strict ? 1 : 0));
       }
-      assume_order(world, a, b, name, wanted);
+      assume_order(world, a, b, fn, wanted);
     }
-    if (name == (wanted ? "!=" : "==")) {
+    if (fn == (wanted ? Fn::not_equal : Fn::equal)) {
       const Value a = evaluate(args[0], scope), b = evaluate(args[1], scope);
       demand(a.kind != Kind::none && b.kind != Kind::none && equal(world, a, b) != Truth::yes);
       if (a.kind == Kind::extent && b.kind == Kind::extent) world.logic.facts.assume_different(a.id, b.id);

@@ -12,8 +12,8 @@ namespace {
 
 using Kind = Value::Kind;
 using rules::Expr;
+using rules::Fn;
 using rules::SlotKind;
-using rules::TensorFn;
 
 class Evaluator {
  public:
@@ -22,10 +22,10 @@ class Evaluator {
   Value eval(const Expr& expr);
 
  private:
-  LinPool& lins() { return pool_.lins; }
-  Value number(int64_t k) { return Value::extent(lins().number(k)); }
+  ExtentPool& extents() { return pool_.extents; }
+  Value number(int64_t k) { return Value::extent(extents().number(k)); }
   std::optional<int64_t> whole(const Value& v) const {
-    return v.kind == Kind::extent ? pool_.lins.value(v.id) : std::nullopt;
+    return v.kind == Kind::extent ? pool_.extents.value(v.id) : std::nullopt;
   }
   // Place in a list of that size; k < 0 counts from the end; -1: none.
   static int64_t place(int64_t k, size_t size) {
@@ -38,15 +38,15 @@ class Evaluator {
     return std::nullopt;
   }
 
-  Value tensor_function(TensorFn which, const Expr& call);
-  Value of_sequence(TensorFn which, const rules::Slot& slot, const Value& axis);
+  Value tensor_function(Fn which, const Expr& call);
+  Value of_sequence(Fn which, const rules::Slot& slot, const Value& axis);
   const Shape* shape_of(const rules::Slot& slot);
   Value dim(const Shape& shape, const Value& axis);
-  Value arithmetic(char op, const Value& a, const Value& b);
-  std::optional<Lin> combine(char op, Lin a, Lin b, bool* none);
-  Value compare(std::string_view op, const Value& a, const Value& b);
-  Value plain(std::string_view name, const std::vector<Value>& args);
-  Value logical(std::string_view name, const Expr& expr);
+  Value arithmetic(Fn op, const Value& a, const Value& b);
+  std::optional<ExtentId> combine(Fn op, ExtentId a, ExtentId b, bool* none);
+  Value compare(Fn op, const Value& a, const Value& b);
+  Value plain(Fn fn, const std::vector<Value>& args);
+  Value logical(Fn fn, const Expr& expr);
   Value choose(const Expr& expr);
   Value root(const Value& a);
   Value near(const Value& a, const Value& b);
@@ -91,16 +91,16 @@ Value Evaluator::dim(const Shape& shape, const Value& axis) {
   return at < 0 ? Value() : Value::extent(shape[static_cast<size_t>(at)]);
 }
 
-Value Evaluator::of_sequence(TensorFn which, const rules::Slot& slot, const Value& axis) {
+Value Evaluator::of_sequence(Fn which, const rules::Slot& slot, const Value& axis) {
   const auto& items = s_.binding.sequences[static_cast<size_t>(slot.index)];
-  if (which == TensorFn::count) return number(static_cast<int64_t>(items.size()));
-  if (which == TensorFn::constant) return Value::open();
+  if (which == Fn::count) return number(static_cast<int64_t>(items.size()));
+  if (which == Fn::constant) return Value::open();
   Shape out;
   for (TermId t : items) {
     const Shape& shape = pool_.shape_of(s_.graph.node(t).outs[0]);
-    if (which == TensorFn::rank) {
-      out.push_back(lins().number(static_cast<int64_t>(shape.size())));
-    } else if (which == TensorFn::dim) {
+    if (which == Fn::rank) {
+      out.push_back(extents().number(static_cast<int64_t>(shape.size())));
+    } else if (which == Fn::dim) {
       const Value extent = dim(shape, axis);
       if (extent.kind != Kind::extent) return extent;
       out.push_back(extent.id);
@@ -111,34 +111,34 @@ Value Evaluator::of_sequence(TensorFn which, const rules::Slot& slot, const Valu
   return Value::of(std::move(out));
 }
 
-Value Evaluator::tensor_function(TensorFn which, const Expr& call) {
+Value Evaluator::tensor_function(Fn which, const Expr& call) {
   const auto& slot = call.args[0].slot;
   const Value second = call.args.size() > 1 ? eval(call.args[1]) : Value();
   if (slot.kind == SlotKind::sequence && s_.round < 0) return of_sequence(which, slot, second);
-  if (which == TensorFn::count) {
+  if (which == Fn::count) {
     if (slot.kind != SlotKind::left) return {};
     return number(static_cast<int64_t>(s_.graph.node(s_.binding.nodes[static_cast<size_t>(slot.index)]).outs.size()));
   }
   const Shape* shape = shape_of(slot);
   if (!shape) return {};
   switch (which) {
-    case TensorFn::rank:
+    case Fn::rank:
       return number(static_cast<int64_t>(shape->size()));
-    case TensorFn::dim:
+    case Fn::dim:
       return dim(*shape, second);
-    case TensorFn::shape:
+    case Fn::shape:
       return Value::of(*shape);
-    case TensorFn::dtype:
+    case Fn::dtype:
       return Value::word(pool_.element_type());
-    case TensorFn::elements:
+    case Fn::elements:
       return Value::extent(elements(s_.world, *shape));
-    case TensorFn::is_float:  // the matcher sees to it, see ProofScope
+    case Fn::is_float:  // the matcher sees to it, see ProofScope
       return s_.rule.all_types ? Value::open() : Value::of(true);
-    case TensorFn::total:
+    case Fn::total:
       return slot.kind == SlotKind::tensor
                  ? Value::of(has_values(s_.graph, s_.world, s_.binding.tensors[static_cast<size_t>(slot.index)]))
                  : Value::open();
-    case TensorFn::value: {
+    case Fn::value: {
       if (slot.kind != SlotKind::tensor) return {};
       for (TermId t : s_.graph.members(s_.binding.tensors[static_cast<size_t>(slot.index)])) {
         const Node& node = s_.graph.node(t);
@@ -152,33 +152,33 @@ Value Evaluator::tensor_function(TensorFn which, const Expr& call) {
 }
 
 // Nothing with *none: certainly no value; without: cannot tell.
-std::optional<Lin> Evaluator::combine(char op, Lin a, Lin b, bool* none) {
+std::optional<ExtentId> Evaluator::combine(Fn op, ExtentId a, ExtentId b, bool* none) {
   switch (op) {
-    case '+':
-      return facts_.canon(lins().add(a, b));
-    case '-':
-      return facts_.canon(lins().sub(a, b));
-    case '*':
-      return facts_.canon(lins().mul(a, b));
-    case '<':
-    case '>': {
-      const Truth order = facts_.at_least(lins().sub(a, b), 0);
-      if (order == Truth::yes) return op == '<' ? b : a;
-      if (order == Truth::no || facts_.at_least(lins().sub(b, a), 0) == Truth::yes) return op == '<' ? a : b;
+    case Fn::add:
+      return facts_.canon(extents().add(a, b));
+    case Fn::subtract:
+      return facts_.canon(extents().sub(a, b));
+    case Fn::multiply:
+      return facts_.canon(extents().mul(a, b));
+    case Fn::min:
+    case Fn::max: {
+      const Truth order = facts_.at_least(extents().sub(a, b), 0);
+      if (order == Truth::yes) return op == Fn::min ? b : a;
+      if (order == Truth::no || facts_.at_least(extents().sub(b, a), 0) == Truth::yes) return op == Fn::min ? a : b;
       return std::nullopt;
     }
     default: {
-      const Lin divisor = facts_.canon(b);
-      const auto zero = lins().value(divisor);
+      const ExtentId divisor = facts_.canon(b);
+      const auto zero = extents().value(divisor);
       *none = zero && *zero == 0;
       if (*none) return std::nullopt;
-      const Lin quotient = facts_.canon(lins().quotient(facts_.canon(a), divisor));
-      return op == '/' ? quotient : facts_.canon(lins().sub(a, lins().mul(quotient, divisor)));
+      const ExtentId quotient = facts_.canon(extents().quotient(facts_.canon(a), divisor));
+      return op == Fn::divide ? quotient : facts_.canon(extents().sub(a, extents().mul(quotient, divisor)));
     }
   }
 }
 
-Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
+Value Evaluator::arithmetic(Fn op, const Value& a, const Value& b) {
   if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
   bool none = false;
   if (a.kind == Kind::list || b.kind == Kind::list) {
@@ -199,27 +199,28 @@ Value Evaluator::arithmetic(char op, const Value& a, const Value& b) {
     return out ? Value::extent(*out) : none ? Value() : Value::open();
   }
   const auto x = as_real(a), y = as_real(b);
-  if (!x || !y || op == '%') return {};
-  if (const int32_t made = op == '*' ? extreme_product(s_.world, *x, *y) : -1; made >= 0) return Value::real(made);
-  if (op == '<' || op == '>') {
+  if (!x || !y || op == Fn::remainder) return {};
+  if (const int32_t made = op == Fn::multiply ? extreme_product(s_.world, *x, *y) : -1; made >= 0)
+    return Value::real(made);
+  if (op == Fn::min || op == Fn::max) {
     const Truth order = real_order(s_.world, {*x, *y, false});
-    if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == '<') ? *y : *x);
+    if (order != Truth::unknown) return Value::real((order == Truth::yes) == (op == Fn::min) ? *y : *x);
   }
   const auto out = pool_.real_op(op, *x, *y);
   return out ? Value::real(*out) : Value();
 }
 
-Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
+Value Evaluator::compare(Fn op, const Value& a, const Value& b) {
   if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
-  if (op == "==" || op == "!=") {
+  if (op == Fn::equal || op == Fn::not_equal) {
     if (a.kind == Kind::none || b.kind == Kind::none) return {};
     const Truth t = sym::equal(s_.world, a, b);
-    return Value::of(op == "==" ? t : negated(t));
+    return Value::of(op == Fn::equal ? t : negated(t));
   }
-  const bool swap = op[0] == '<', strict = op.size() == 1;
+  const bool swap = op == Fn::less || op == Fn::less_equal, strict = op == Fn::less || op == Fn::greater;
   const Value &big = swap ? b : a, &small = swap ? a : b;
   if (big.kind == Kind::extent && small.kind == Kind::extent)
-    return Value::of(facts_.at_least(lins().sub(big.id, small.id), strict ? 1 : 0));
+    return Value::of(facts_.at_least(extents().sub(big.id, small.id), strict ? 1 : 0));
   const auto x = as_real(big), y = as_real(small);
   return x && y ? Value::of(real_order(s_.world, {*x, *y, strict})) : Value();
 }
@@ -227,7 +228,7 @@ Value Evaluator::compare(std::string_view op, const Value& a, const Value& b) {
 Value Evaluator::root(const Value& a) {
   const auto x = as_real(a);
   if (!x) return a.kind == Kind::open ? Value::open() : Value();
-  const auto out = pool_.real_op('s', *x, *x);
+  const auto out = pool_.real_op(Fn::sqrt, *x, *x);
   return out ? Value::real(*out) : Value();
 }
 
@@ -239,11 +240,11 @@ Value Evaluator::near(const Value& a, const Value& b) {
   return pool_.real_value(*x) && pool_.real_value(*y) ? Value::of(false) : Value::open();
 }
 
-Value Evaluator::logical(std::string_view name, const Expr& expr) {
+Value Evaluator::logical(Fn fn, const Expr& expr) {
   const Value a = eval(expr.args[0]);
-  if (name == "not") return a.kind == Kind::truth ? Value::of(negated(a.truth)) : a;
+  if (fn == Fn::logical_not) return a.kind == Kind::truth ? Value::of(negated(a.truth)) : a;
   const Value b = eval(expr.args[1]);
-  const Truth decisive = name == "and" ? Truth::no : Truth::yes;
+  const Truth decisive = fn == Fn::logical_and ? Truth::no : Truth::yes;
   for (const auto* side : {&a, &b}) {
     if (side->kind == Kind::truth && side->truth == decisive) return *side;
   }
@@ -263,21 +264,21 @@ Value Evaluator::choose(const Expr& expr) {
   return eval(expr.args[condition.truth == Truth::yes ? 1 : 2]);
 }
 
-Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
+Value Evaluator::plain(Fn fn, const std::vector<Value>& args) {
   if (std::ranges::any_of(args, [](const Value& v) { return v.kind == Kind::open; })) return Value::open();
-  if (name == "[]" || name == "set") {
+  if (fn == Fn::item || fn == Fn::set) {
     if (args[0].kind != Kind::list || args[1].kind != Kind::extent) return {};
     const auto k = whole(args[1]);
     if (!k) return Value::open();
     const int64_t at = place(*k, args[0].list.size());
     if (at < 0) return {};
-    if (name == "[]") return Value::extent(args[0].list[static_cast<size_t>(at)]);
+    if (fn == Fn::item) return Value::extent(args[0].list[static_cast<size_t>(at)]);
     if (args[2].kind != Kind::extent) return {};
     Shape out = args[0].list;
     out[static_cast<size_t>(at)] = args[2].id;
     return Value::of(std::move(out));
   }
-  if (name == "cat") {
+  if (fn == Fn::cat) {
     Shape out;
     for (const Value& arg : args) {
       if (arg.kind == Kind::extent) out.push_back(arg.id);
@@ -286,20 +287,20 @@ Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
     }
     return Value::of(std::move(out));
   }
-  if (name == "iota" || name == "repeat") {
+  if (fn == Fn::iota || fn == Fn::repeat) {
     if (std::ranges::any_of(args, [](const Value& v) { return v.kind != Kind::extent; })) return {};
     const auto count = whole(args.back());
     if (!count) return Value::open();
     if (*count < 0 || *count > 64) return *count < 0 ? Value() : Value::open();
     Shape out;
-    for (int64_t k = 0; k < *count; ++k) out.push_back(name == "iota" ? lins().number(k) : args[0].id);
+    for (int64_t k = 0; k < *count; ++k) out.push_back(fn == Fn::iota ? extents().number(k) : args[0].id);
     return Value::of(std::move(out));
   }
-  if (name == "pick") {
+  if (fn == Fn::pick) {
     if (args[0].kind != Kind::list || args[1].kind != Kind::list) return {};
     Shape out;
-    for (Lin item : args[1].list) {
-      const auto k = lins().value(item);
+    for (ExtentId item : args[1].list) {
+      const auto k = extents().value(item);
       if (!k) return Value::open();
       const int64_t at = place(*k, args[0].list.size());
       if (at < 0) return {};
@@ -307,7 +308,7 @@ Value Evaluator::plain(std::string_view name, const std::vector<Value>& args) {
     }
     return Value::of(std::move(out));
   }
-  return of_lists(name, args, s_.world);
+  return of_lists(fn, args, s_.world);
 }
 
 Value Evaluator::eval(const Expr& expr) {
@@ -333,21 +334,37 @@ Value Evaluator::eval(const Expr& expr) {
     case Expr::Kind::call:
       break;
   }
-  const auto& function = rules::functions()[static_cast<size_t>(expr.function)];
-  const std::string_view name = function.name;
-  if (function.of_tensor) return tensor_function(static_cast<TensorFn>(expr.function), expr);
-  if (name == "and" || name == "or" || name == "not") return logical(name, expr);
-  if (name == "if") return choose(expr);
+  const Fn fn = expr.function;
+  if (rules::function(fn).of_tensor) return tensor_function(fn, expr);
+  if (fn == Fn::logical_and || fn == Fn::logical_or || fn == Fn::logical_not) return logical(fn, expr);
+  if (fn == Fn::choose) return choose(expr);
   std::vector<Value> args;
   for (const auto& arg : expr.args) args.push_back(eval(arg));
-  if (name.size() == 1 && std::string_view("+-*/%").find(name[0]) != std::string_view::npos)
-    return arithmetic(name[0], args[0], args[1]);
-  if (name == "min" || name == "max") return arithmetic(name == "min" ? '<' : '>', args[0], args[1]);
-  if (name == "neg") return arithmetic('-', number(0), args[0]);
-  if (std::string_view("=!<>").find(name[0]) != std::string_view::npos) return compare(name, args[0], args[1]);
-  if (name == "near") return near(args[0], args[1]);
-  if (name == "sqrt") return root(args[0]);
-  return plain(name, args);
+  switch (fn) {
+    case Fn::add:
+    case Fn::subtract:
+    case Fn::multiply:
+    case Fn::divide:
+    case Fn::remainder:
+    case Fn::min:
+    case Fn::max:
+      return arithmetic(fn, args[0], args[1]);
+    case Fn::negate:
+      return arithmetic(Fn::subtract, number(0), args[0]);
+    case Fn::equal:
+    case Fn::not_equal:
+    case Fn::less:
+    case Fn::less_equal:
+    case Fn::greater:
+    case Fn::greater_equal:
+      return compare(fn, args[0], args[1]);
+    case Fn::near:
+      return near(args[0], args[1]);
+    case Fn::sqrt:
+      return root(args[0]);
+    default:
+      return plain(fn, args);
+  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Fit Inference::concat() {
     for (size_t k = 0; k < shape.size(); ++k) {
       if (static_cast<int64_t>(k) != at) d << w_.logic.equal(out[k], shape[k]);
     }
-    out[static_cast<size_t>(at)] = lins().add(out[static_cast<size_t>(at)], shape[static_cast<size_t>(at)]);
+    out[static_cast<size_t>(at)] = extents().add(out[static_cast<size_t>(at)], shape[static_cast<size_t>(at)]);
   }
   one(std::move(out));
   return d.worst();
@@ -46,9 +46,9 @@ Fit Inference::split() {
   if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
   const auto& sizes = list(Attr::sizes);
   if (sizes.empty()) return Fit::misfit;
-  Lin total = number(0);
-  for (Lin size : sizes) {
-    total = lins().add(total, size);
+  ExtentId total = number(0);
+  for (ExtentId size : sizes) {
+    total = extents().add(total, size);
     Shape piece = in_[0];
     piece[static_cast<size_t>(at)] = size;
     one(std::move(piece));
@@ -77,7 +77,7 @@ Fit Inference::transpose() {
 Fit Inference::reshape() {
   Shape shape = list(Attr::shape);
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (lins().value(norm(shape[k])) != ops::kSameExtent) continue;
+    if (extents().value(norm(shape[k])) != ops::kSameExtent) continue;
     if (k >= in_[0].size()) return Fit::misfit;
     shape[k] = in_[0][k];
   }
@@ -99,11 +99,11 @@ Fit Inference::slice() {
     const int64_t at = (*axes)[k];
     if (at <= before || at >= static_cast<int64_t>(out.size())) return Fit::misfit;
     before = at;
-    Lin& extent = out[static_cast<size_t>(at)];
-    const Lin length = lins().sub(ends[k], starts[k]);
+    ExtentId& extent = out[static_cast<size_t>(at)];
+    const ExtentId length = extents().sub(ends[k], starts[k]);
     d << w_.logic.at_least(starts[k], 0) << w_.logic.at_least(length, 1)
-      << w_.logic.at_least(lins().sub(extent, ends[k]), 0) << w_.logic.at_least(steps[k], 1);
-    extent = lins().add(lins().quotient(norm(lins().sub(length, number(1))), norm(steps[k])), number(1));
+      << w_.logic.at_least(extents().sub(extent, ends[k]), 0) << w_.logic.at_least(steps[k], 1);
+    extent = extents().add(extents().quotient(norm(extents().sub(length, number(1))), norm(steps[k])), number(1));
   }
   one(std::move(out));
   return d.worst();
@@ -114,14 +114,14 @@ Fit Inference::pad() {
   const size_t rank = in_[0].size();
   if (pads.size() != 2 * rank) return Fit::misfit;
   Shape out = in_[0];
-  for (size_t k = 0; k < rank; ++k) out[k] = lins().add(lins().add(out[k], pads[k]), pads[rank + k]);
+  for (size_t k = 0; k < rank; ++k) out[k] = extents().add(extents().add(out[k], pads[k]), pads[rank + k]);
   one(std::move(out));
   return each_at_least(pads, 0);
 }
 
 Fit Inference::reduce() {
   const auto axes = constants(Attr::axes);
-  const auto keep = lins().value(norm(attr(Attr::keepdims).id));
+  const auto keep = extents().value(norm(attr(Attr::keepdims).id));
   if (!axes || !keep) return Fit::unknown;
   if (axes->empty() || (*keep != 0 && *keep != 1)) return Fit::misfit;
   Shape out;
@@ -249,16 +249,16 @@ Fit broadcast(World& world, const Shape& a, const Shape& b, Shape& out) {
   Demands d;
   const size_t shift = longer.size() - shorter.size();
   for (size_t k = 0; k < shorter.size(); ++k) {
-    const std::array<Lin, 2> both{longer[shift + k], shorter[k]};
+    const std::array<ExtentId, 2> both{longer[shift + k], shorter[k]};
     d << world.logic.compatible(both[0], both[1]);
     out[shift + k] = world.logic.facts.joint(both);
   }
   return d.worst();
 }
 
-Lin elements(World& world, const Shape& shape) {
-  Lin product = world.pool.lins.number(1);
-  for (Lin extent : shape) product = world.pool.lins.mul(product, extent);
+ExtentId elements(World& world, const Shape& shape) {
+  ExtentId product = world.pool.extents.number(1);
+  for (ExtentId extent : shape) product = world.pool.extents.mul(product, extent);
   return world.logic.facts.canon(product);
 }
 

@@ -24,6 +24,6 @@ Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape>
 
 // Broadcast of two shapes, with its demands.
 Fit broadcast(World& world, const Shape& a, const Shape& b, Shape& out);
-Lin elements(World& world, const Shape& shape);
+ExtentId elements(World& world, const Shape& shape);
 
 }  // namespace rlgo::rulegen::sym

@@ -28,28 +28,28 @@ class Demands {
   Fit worst_ = Fit::fits;
 };
 
-class Inference {
+class Inference {  // of one operator's outputs
  public:
   Inference(World& world, const Params& params, std::span<const Shape> in, std::vector<Shape>& out)
       : w_(world), params_(params), in_(in), out_(out) {}
 
-  Fit run(Op op);
+  Fit run(Op op);  // outputs in `outs`
 
  private:
-  LinPool& lins() { return w_.pool.lins; }
-  Lin number(int64_t k) { return lins().number(k); }
-  Lin norm(Lin a) { return w_.logic.facts.canon(a); }
+  ExtentPool& extents() { return w_.pool.extents; }
+  ExtentId number(int64_t k) { return extents().number(k); }
+  ExtentId norm(ExtentId a) { return w_.logic.facts.canon(a); }
   const Value& attr(Attr key) const {
     const Value* held = find(params_, key);
     RLGO_CHECK(held != nullptr);
     return *held;
   }
   const Shape& list(Attr key) const { return attr(key).list; }
-  std::optional<int64_t> constant(Attr key) const { return w_.pool.lins.value(attr(key).id); }
+  std::optional<int64_t> constant(Attr key) const { return w_.pool.extents.value(attr(key).id); }
   std::optional<std::vector<int64_t>> constants(Attr key) const {
     std::vector<int64_t> items;
-    for (Lin item : list(key)) {
-      const auto held = w_.pool.lins.value(item);
+    for (ExtentId item : list(key)) {
+      const auto held = w_.pool.extents.value(item);
       if (!held) return std::nullopt;
       items.push_back(*held);
     }
@@ -61,7 +61,7 @@ class Inference {
     return static_cast<int64_t>(*held);
   }
   Fit one(Shape shape) {
-    for (Lin& extent : shape) extent = norm(extent);
+    for (ExtentId& extent : shape) extent = norm(extent);
     out_.push_back(std::move(shape));
     return Fit::fits;
   }
@@ -74,7 +74,7 @@ class Inference {
   }
   Fit each_at_least(const Shape& items, int64_t bound) {
     Demands d;
-    for (Lin item : items) d << w_.logic.at_least(item, bound);
+    for (ExtentId item : items) d << w_.logic.at_least(item, bound);
     return d.worst();
   }
   Fit axis(int64_t* out, size_t operand = 0) {
@@ -84,7 +84,7 @@ class Inference {
     return *held >= 0 && *held < static_cast<int64_t>(in_[operand].size()) ? Fit::fits : Fit::misfit;
   }
 
-  Fit window(size_t d, Lin extent, Lin window, Lin dilation, Lin* result, Lin mode);
+  Fit window(size_t d, ExtentId extent, ExtentId window, ExtentId dilation, ExtentId* result, ExtentId mode);
   Fit conv2d();
   Fit conv_transpose();
   Fit resize();

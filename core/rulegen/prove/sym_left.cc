@@ -36,17 +36,17 @@ void LeftSide::run() {
     if (value.kind == Value::Kind::none) throw Impossible();
     assume_equal(w_, *find(w_.pool.params_of(left.params), deferred.key), value);
   }
-  guards();
+  conditions();
 }
 
-void LeftSide::guards() {
-  for (const auto& guard : rule_.guards) {
-    if (guard.let < 0) {
-      assume(guard.expr, true, scope());
+void LeftSide::conditions() {
+  for (const auto& condition : rule_.conditions) {
+    if (condition.let < 0) {
+      assume(condition.expr, true, scope());
       continue;
     }
-    b_.attributes[static_cast<size_t>(guard.let)] = evaluate(guard.expr, scope());
-    b_.masks.attributes |= 1u << guard.let;
+    b_.attributes[static_cast<size_t>(condition.let)] = evaluate(condition.expr, scope());
+    b_.masks.attributes |= 1u << condition.let;
   }
 }
 
@@ -82,7 +82,7 @@ void LeftSide::axis_first(size_t index) {
   const uint32_t ranks = plan_.ranks.of_left(index);
   if (!std::has_single_bit(ranks) || (b_.masks.attributes >> axis->items[0].slot & 1u) != 0) return;
   const int chosen = choices_.choose(&left, static_cast<int>(Attr::axis), std::countr_zero(ranks));
-  bind_slot(axis->items[0].slot, Value::extent(w_.pool.lins.number(chosen)));
+  bind_slot(axis->items[0].slot, Value::extent(w_.pool.extents.number(chosen)));
   check_conditions();
 }
 
@@ -134,7 +134,7 @@ TermId LeftSide::variable(const std::string& name, size_t index, size_t place, i
   }
   Shape shape;
   for (int k = 0; k < rank; ++k)
-    shape.push_back(w_.logic.facts.canon(w_.pool.lins.symbol(fmt::format("{}.{}", name, k), 1)));
+    shape.push_back(w_.logic.facts.canon(w_.pool.extents.symbol(fmt::format("{}.{}", name, k), 1)));
   return graph_.add(kVariable, w_.pool.word(name), {}, Kids{w_.pool.shape(shape)});
 }
 
@@ -274,7 +274,7 @@ void LeftSide::bind(const rules::AttrTest& test, const Value& value) {
     if (item.slot >= 0) {
       bind_slot(item.slot, Value::extent(value.list[k]));
     } else {
-      assume_equal(w_, Value::extent(value.list[k]), Value::extent(w_.pool.lins.number(item.number)));
+      assume_equal(w_, Value::extent(value.list[k]), Value::extent(w_.pool.extents.number(item.number)));
     }
   }
 }
@@ -282,7 +282,7 @@ void LeftSide::bind(const rules::AttrTest& test, const Value& value) {
 Value LeftSide::symbols(const std::string& name, size_t count, int64_t least) {
   Shape items;
   for (size_t k = 0; k < count; ++k)
-    items.push_back(w_.logic.facts.canon(w_.pool.lins.symbol(fmt::format("{}[{}]", name, k), least)));
+    items.push_back(w_.logic.facts.canon(w_.pool.extents.symbol(fmt::format("{}[{}]", name, k), least)));
   return Value::of(std::move(items));
 }
 
@@ -292,7 +292,7 @@ Value LeftSide::permutation(size_t index, size_t rank) {
   Shape perm;
   for (size_t k = 0; k < rank; ++k) {
     const auto at = choices_.choose(&rule_.left[index], 200 + static_cast<int>(k), static_cast<int>(rest.size()));
-    perm.push_back(w_.pool.lins.number(rest[static_cast<size_t>(at)]));
+    perm.push_back(w_.pool.extents.number(rest[static_cast<size_t>(at)]));
     rest.erase(rest.begin() + at);
   }
   return Value::of(std::move(perm));
@@ -304,7 +304,7 @@ Value LeftSide::subset(size_t index, Attr key, size_t rank, int length) {
   const int mask = 1 + choices_.choose(&rule_.left[index], 100 + static_cast<int>(key), (1 << rank) - 1);
   Shape axes;
   for (size_t k = 0; k < rank; ++k) {
-    if (mask >> k & 1) axes.push_back(w_.pool.lins.number(static_cast<int64_t>(k)));
+    if (mask >> k & 1) axes.push_back(w_.pool.extents.number(static_cast<int64_t>(k)));
   }
   if (length >= 0 && axes.size() != static_cast<size_t>(length)) throw Impossible();
   return Value::of(std::move(axes));
@@ -344,7 +344,8 @@ Value LeftSide::attribute(size_t index, const ops::AttrSpec& spec, const std::ve
   const std::string name = fmt::format("{}{}.{}", ops::name(op), index, ops::name(spec.key));
   const Shape first = kids.empty() ? Shape() : w_.pool.shape_of(graph_.node(kids[0]).outs[0]);
   const auto number = [&](int count) {
-    return Value::extent(w_.pool.lins.number(choices_.choose(&rule_.left[index], static_cast<int>(spec.key), count)));
+    return Value::extent(
+        w_.pool.extents.number(choices_.choose(&rule_.left[index], static_cast<int>(spec.key), count)));
   };
   if (std::holds_alternative<double>(spec.fallback)) return Value::real(w_.logic.facts.real(w_.pool.real_symbol(name)));
   if (std::holds_alternative<std::string>(spec.fallback)) {
@@ -362,7 +363,7 @@ Value LeftSide::attribute(size_t index, const ops::AttrSpec& spec, const std::ve
     }
     if (spec.key == Attr::keepdims) return number(2);
     const int64_t least = spec.key == Attr::group ? 1 : 0;
-    return Value::extent(w_.logic.facts.canon(w_.pool.lins.symbol(name, least)));
+    return Value::extent(w_.logic.facts.canon(w_.pool.extents.symbol(name, least)));
   }
   if (op == Op::slice && spec.key != Attr::axes) {
     // One for each of the axes.

@@ -82,7 +82,7 @@ bool AxiomMatcher::attributes(const LeftNode& left, const Node& node) {
     for (size_t k = 0; k < test.items.size(); ++k) {
       const auto& item = test.items[k];
       if (item.slot >= 0 ? !bind(item.slot, Value::extent(held->list[k]))
-                         : w_.logic.facts.equal(held->list[k], w_.pool.lins.number(item.number)) != Truth::yes)
+                         : w_.logic.facts.equal(held->list[k], w_.pool.extents.number(item.number)) != Truth::yes)
         return false;
     }
   }
@@ -243,12 +243,12 @@ bool conditions_follow(const rules::CompiledRule& rule, EGraph& graph, World& wo
     const Value value = evaluate(deferred.expr, scope);
     if (equal(world, *find(world.pool.params_of(node.params), deferred.key), value) != Truth::yes) return false;
   }
-  for (const auto& guard : rule.guards) {
-    const Value value = evaluate(guard.expr, scope);
-    if (guard.let >= 0) {
+  for (const auto& condition : rule.conditions) {
+    const Value value = evaluate(condition.expr, scope);
+    if (condition.let >= 0) {
       if (value.kind == Value::Kind::none || value.kind == Value::Kind::open) return false;
-      binding.attributes[static_cast<size_t>(guard.let)] = value;
-      binding.masks.attributes |= 1u << guard.let;
+      binding.attributes[static_cast<size_t>(condition.let)] = value;
+      binding.masks.attributes |= 1u << condition.let;
     } else if (value.kind != Value::Kind::truth || value.truth != Truth::yes) {
       return false;
     }

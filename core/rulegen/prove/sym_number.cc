@@ -92,7 +92,7 @@ std::optional<std::set<std::string>> only_scalars(const rules::CompiledRule& rul
            std::ranges::none_of(node.attrs, [](const auto& attr) { return mentions_node(attr.expr); });
   };
   const bool reads_nodes =
-      std::ranges::any_of(rule.guards, [](const auto& guard) { return mentions_node(guard.expr); }) ||
+      std::ranges::any_of(rule.conditions, [](const auto& condition) { return mentions_node(condition.expr); }) ||
       std::ranges::any_of(rule.scalars, mentions_node);
   if (reads_nodes || !std::ranges::all_of(rule.right, of_right) || axioms.empty()) return std::nullopt;
   return axioms;

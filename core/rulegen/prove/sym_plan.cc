@@ -5,6 +5,7 @@
 namespace rlgo::rulegen::sym {
 
 using rules::Expr;
+using rules::Fn;
 using rules::Operand;
 
 namespace {
@@ -45,10 +46,10 @@ bool LeftPlan::Condition::ready(const Binding& b) const {
 }
 
 LeftPlan::LeftPlan(const rules::CompiledRule& rule) : ranks(rule) {
-  for (const auto& guard : rule.guards) {
-    if (guard.let >= 0) continue;
-    find_hints(guard.expr);
-    find_conditions(guard.expr);
+  for (const auto& condition : rule.conditions) {
+    if (condition.let >= 0) continue;
+    find_hints(condition.expr);
+    find_conditions(condition.expr);
   }
   for (const auto& [a, b] : same_rank) ranks.same(a, b);
   // Where the right side needs the value of a constant, the rule applies only where it has one.
@@ -74,7 +75,7 @@ class Uses {
       for (const auto& attr : node.attrs) add(attr.expr);
     }
     for (const auto& replacement : rule.replacements) add(replacement.with);
-    for (const auto& guard : rule.guards) add(guard.expr);
+    for (const auto& condition : rule.conditions) add(condition.expr);
     for (const auto& test : rule.deferred) add(test.expr);
     for (const auto& scalar : rule.scalars) add(scalar);
   }
@@ -121,7 +122,7 @@ void LeftPlan::find_around(const rules::CompiledRule& rule) {
 }
 
 void LeftPlan::find_conditions(const Expr& condition) {
-  if (condition.kind == Expr::Kind::call && condition.text == "and") {
+  if (condition.calls(Fn::logical_and)) {
     for (const auto& arg : condition.args) find_conditions(arg);
     return;
   }
@@ -132,8 +133,8 @@ void LeftPlan::find_conditions(const Expr& condition) {
 }
 
 void LeftPlan::find_values(const Expr& expr) {
-  if (expr.kind == Expr::Kind::call && expr.text == "if") return;
-  if (expr.kind == Expr::Kind::call && expr.text == "value" && expr.args[0].slot.kind == rules::SlotKind::tensor)
+  if (expr.calls(Fn::choose)) return;
+  if (expr.calls(Fn::value) && expr.args[0].slot.kind == rules::SlotKind::tensor)
     asked_value |= 1u << expr.args[0].slot.index;
   for (const auto& arg : expr.args) find_values(arg);
 }
@@ -141,31 +142,31 @@ void LeftPlan::find_values(const Expr& expr) {
 // rank(?x) == 3, and value(?c), where the rule demands them for certain.
 void LeftPlan::find_hints(const Expr& condition) {
   if (condition.kind != Expr::Kind::call) return;
-  if (condition.text == "and") {
+  if (condition.calls(Fn::logical_and)) {
     find_hints(condition.args[0]);
     find_hints(condition.args[1]);
   }
-  const auto tensor_call = [](const Expr& expr, const char* name) {
-    return expr.kind == Expr::Kind::call && expr.text == name && expr.args[0].slot.kind == rules::SlotKind::tensor;
+  const auto tensor_call = [](const Expr& expr, Fn fn) {
+    return expr.calls(fn) && expr.args[0].slot.kind == rules::SlotKind::tensor;
   };
-  if (condition.text == "==" && tensor_call(condition.args[0], "rank") &&
+  if (condition.calls(Fn::equal) && tensor_call(condition.args[0], Fn::rank) &&
       condition.args[1].kind == Expr::Kind::integer) {
     rank_hint[condition.args[0].args[0].slot.index] = static_cast<int>(condition.args[1].integer);
   }
-  if (condition.text == "==" && (tensor_call(condition.args[0], "rank") || tensor_call(condition.args[0], "shape")) &&
-      tensor_call(condition.args[1], condition.args[0].text.c_str())) {
+  if (condition.calls(Fn::equal) &&
+      (tensor_call(condition.args[0], Fn::rank) || tensor_call(condition.args[0], Fn::shape)) &&
+      tensor_call(condition.args[1], condition.args[0].function)) {
     const int32_t a = condition.args[0].args[0].slot.index, b = condition.args[1].args[0].slot.index;
     same_rank.emplace_back(a, b);
     same_rank.emplace_back(b, a);
   }
-  if (condition.text == "==") {
+  if (condition.calls(Fn::equal)) {
     for (size_t k = 0; k < 2; ++k) {
       const Expr &type = condition.args[k], &word = condition.args[1 - k];
-      if (type.kind == Expr::Kind::call && type.text == "dtype" && word.kind == Expr::Kind::name)
-        same_type |= 1u << word.slot.index;
+      if (type.calls(Fn::dtype) && word.kind == Expr::Kind::name) same_type |= 1u << word.slot.index;
     }
   }
-  if (condition.text == "or" || condition.text == "and" || condition.text == "not") return;
+  if (condition.calls(Fn::logical_or) || condition.calls(Fn::logical_and) || condition.calls(Fn::logical_not)) return;
   find_values(condition);
 }
 

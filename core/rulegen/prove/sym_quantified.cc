@@ -190,7 +190,7 @@ class Query {
     if (form.bound.contains(form.left)) return;
     std::map<TermId, z3::expr> bound;
     z3::expr_vector variables(c_);
-    z3::expr guard = c_.bool_val(true);
+    z3::expr condition = c_.bool_val(true);
     for (TermId v : form.bound) {
       const z3::expr x = c_.constant(fmt::format("x{}", v).c_str(), tensor_);
       if (!reads(*form.graph, form.left, v)) {
@@ -199,14 +199,14 @@ class Query {
       }
       bound.emplace(v, x);
       variables.push_back(x);
-      guard = guard && shape_(x) == shape_id(form.graph->node(v).outs);
+      condition = condition && shape_(x) == shape_id(form.graph->node(v).outs);
     }
     const z3::expr left = term(*form.graph, form.left, bound), right = term(*form.graph, form.right, bound);
     z3::expr body = left == right;
     std::set<TermId> shaped(form.bound.begin(), form.bound.end());
     for (const TermId t : {form.left, form.right})
       has_shapes(*form.graph, t, bound, shaped, [&](const z3::expr& f) { body = body && f; });
-    assume(form.axiom, variables.empty() ? body : forall(variables, left, z3::implies(guard, body)));
+    assume(form.axiom, variables.empty() ? body : forall(variables, left, z3::implies(condition, body)));
     ++formulas_;
   }
   // Commutativity, of every operator and shape that occurs.

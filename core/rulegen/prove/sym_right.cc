@@ -13,14 +13,14 @@ void complete(World& world, Op op, Params& params) {
   if (op == Op::slice) {
     const Value *axes = find(params, Attr::axes), *steps = find(params, Attr::steps);
     if (axes && (!steps || steps->list.empty()))
-      set(params, Attr::steps, Value::of(Shape(axes->list.size(), world.pool.lins.number(1))));
+      set(params, Attr::steps, Value::of(Shape(axes->list.size(), world.pool.extents.number(1))));
   }
   // All tensors are of one type.
   if (op == Op::fill || op == Op::literal) set(params, Attr::to, Value::word(world.pool.element_type()));
   for (auto& [key, value] : params) {
     if (value.kind == Value::Kind::extent) value.id = world.logic.facts.canon(value.id);
     if (value.kind == Value::Kind::real) value.id = world.logic.facts.real(value.id);
-    for (Lin& item : value.list) item = world.logic.facts.canon(item);
+    for (ExtentId& item : value.list) item = world.logic.facts.canon(item);
   }
 }
 

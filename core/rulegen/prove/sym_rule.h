@@ -19,7 +19,7 @@ class RightSide {
  public:
   RightSide(const rules::CompiledRule& rule, EGraph& graph, World& world, Binding& binding, Choices* choices)
       : rule_(rule), graph_(graph), w_(world), b_(binding), choices_(choices), right_(rule.right.size()) {}
-  Fit run();
+  Fit run();  // builds it in the e-graph
   // What a replacement says: (old, new) outputs. misfit: they are not equally many.
   Fit replaced(const rules::Replacement& replacement, std::vector<std::pair<TermId, TermId>>& pairs);
   const std::vector<std::vector<TermId>>& outputs() const { return right_; }
@@ -61,7 +61,7 @@ class LeftSide {
  private:
   Scope scope() const { return {rule_, graph_, w_, b_, nullptr, -1, &choices_}; }
   void node(size_t index);
-  void guards();
+  void conditions();
   std::vector<TermId> operands(size_t index);
   TermId variable(const std::string& name, size_t index, size_t place, int wanted_rank, uint32_t possible);
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);

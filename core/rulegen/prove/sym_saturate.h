@@ -18,7 +18,7 @@ using Goals = std::vector<std::pair<TermId, TermId>>;
 // asserts nothing.
 void add_split_terms(EGraph& graph, World& world, int32_t most_terms, int32_t& seen);
 
-class Saturation {
+class Saturation {  // rounds of axioms until nothing is new
  public:
   Saturation(const AxiomSet& axioms, EGraph& graph, World& world, const SaturationLimits& limits)
       : axioms_(axioms), graph_(graph), w_(world), limits_(limits) {}

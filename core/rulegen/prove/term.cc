@@ -5,8 +5,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/rules/value.h"
 
 namespace rlgo::rulegen::sym {
+
+using rules::Fn;
 namespace {
 
 // Constants of activations and their derivations; 1/6 and 1/3 arise as quotients.
@@ -53,54 +56,54 @@ int32_t Pool::real(double value) {
   return real_by_name(fmt::format("{:.12g}", known), known);
 }
 int32_t Pool::real_symbol(const std::string& name) { return real_by_name("?" + name, std::nullopt); }
-int32_t Pool::real_of(Lin a) {
-  const auto number = lins.value(a);
+int32_t Pool::real_of(ExtentId a) {
+  const auto number = extents.value(a);
   if (number) return real(static_cast<double>(*number));
   const int32_t made = real_by_name(fmt::format("<{}>", a), std::nullopt);
-  lin_of_[made] = a;
+  extent_of_[made] = a;
   return made;
 }
 
 bool Pool::at_least_one(int32_t real) const {
-  const auto held = lin_of_.find(real);
-  if (held == lin_of_.end()) return false;
-  const Sum& terms = lins.sum(held->second);
+  const auto held = extent_of_.find(real);
+  if (held == extent_of_.end()) return false;
+  const Sum& terms = extents.sum(held->second);
   return std::ranges::all_of(terms, [&](const Summand& item) {
     return item.factor >= 1 && std::ranges::all_of(item.atoms, [&](int32_t atom) {
-             return lins.atom(atom).kind == Atom::Kind::symbol && lins.atom(atom).least >= 1;
+             return extents.atom(atom).kind == Atom::Kind::symbol && extents.atom(atom).least >= 1;
            });
   });
 }
 std::optional<double> Pool::real_value(int32_t real) const { return reals_[static_cast<size_t>(real)].second; }
 
-std::optional<int32_t> Pool::real_op(char op, int32_t a, int32_t b) {
+std::optional<int32_t> Pool::real_op(Fn op, int32_t a, int32_t b) {
   const auto x = real_value(a), y = real_value(b);
-  if (op == '/' && y && *y == 0) return std::nullopt;
-  if (op == 's' && x && *x < 0) return std::nullopt;
+  if (op == Fn::divide && y && *y == 0) return std::nullopt;
+  if (op == Fn::sqrt && x && *x < 0) return std::nullopt;
   if (x && y) {
     switch (op) {
-      case '+':
+      case Fn::add:
         return real(*x + *y);
-      case '-':
+      case Fn::subtract:
         return real(*x - *y);
-      case '*':
+      case Fn::multiply:
         return real(*x * *y);
-      case '/':
+      case Fn::divide:
         return real(*x / *y);
-      case '<':
+      case Fn::min:
         return real(std::min(*x, *y));
-      case '>':
+      case Fn::max:
         return real(std::max(*x, *y));
       default:
         return real(std::sqrt(*x));
     }
   }
-  if (op == '/' && x && *x == 1 && inverse(b) >= 0) return inverse(b);
-  if ((op == '+' || op == '*') && b < a) std::swap(a, b);
-  const int32_t made = real_by_name(
-      fmt::format("({} {} {})", reals_[static_cast<size_t>(a)].first, op, reals_[static_cast<size_t>(b)].first),
-      std::nullopt);
-  if (op == '/' && x && *x == 1) inverse_[made] = b;
+  if (op == Fn::divide && x && *x == 1 && inverse(b) >= 0) return inverse(b);
+  if ((op == Fn::add || op == Fn::multiply) && b < a) std::swap(a, b);
+  const int32_t made = real_by_name(fmt::format("({} {} {})", reals_[static_cast<size_t>(a)].first,
+                                                rules::function(op).name, reals_[static_cast<size_t>(b)].first),
+                                    std::nullopt);
+  if (op == Fn::divide && x && *x == 1) inverse_[made] = b;
   return made;
 }
 
@@ -133,13 +136,13 @@ std::string Pool::text(const Value& value) const {
   std::string out;
   switch (value.kind) {
     case Value::Kind::extent:
-      return lins.text(value.id);
+      return extents.text(value.id);
     case Value::Kind::real:
       return reals_[static_cast<size_t>(value.id)].first;
     case Value::Kind::word:
       return word_text(value.id);
     case Value::Kind::list:
-      for (Lin item : value.list) out += (out.empty() ? "" : ", ") + lins.text(item);
+      for (ExtentId item : value.list) out += (out.empty() ? "" : ", ") + extents.text(item);
       return "[" + out + "]";
     default:
       return "?";
@@ -147,11 +150,11 @@ std::string Pool::text(const Value& value) const {
 }
 
 Value from_attr(Pool& pool, const ops::AttrValue& value) {
-  if (const auto* number = std::get_if<int64_t>(&value)) return Value::extent(pool.lins.number(*number));
+  if (const auto* number = std::get_if<int64_t>(&value)) return Value::extent(pool.extents.number(*number));
   if (const auto* real = std::get_if<double>(&value)) return Value::real(pool.real(*real));
   if (const auto* word = std::get_if<std::string>(&value)) return Value::word(pool.word(*word));
   Shape items;
-  for (int64_t item : std::get<ops::Ints>(value)) items.push_back(pool.lins.number(item));
+  for (int64_t item : std::get<ops::Ints>(value)) items.push_back(pool.extents.number(item));
   return Value::of(std::move(items));
 }
 

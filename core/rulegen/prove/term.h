@@ -9,21 +9,22 @@
 
 #include "core/ops/op.h"
 #include "core/rulegen/prove/shape.h"
+#include "core/rules/ast.h"
 
 namespace rlgo::rulegen::sym {
 
 // A value of the rule language. `none`: it certainly has no value; `open`: the prover cannot tell.
 struct Value {
-  enum class Kind : uint8_t { none, open, truth, extent, real, list, word };
+  enum class Kind : uint8_t { none, open, truth, extent, real, list, word };  // see the fields
   Kind kind = Kind::none;
   Truth truth = Truth::unknown;
-  int32_t id = 0;  // extent: Lin; real, word: their numbers in the Pool
+  int32_t id = 0;  // extent: ExtentId; real, word: their numbers in the Pool
   Shape list;
 
   static Value open() { return {Kind::open, Truth::unknown, 0, {}}; }
   static Value of(Truth t) { return {Kind::truth, t, 0, {}}; }
   static Value of(bool t) { return of(t ? Truth::yes : Truth::no); }
-  static Value extent(Lin a) { return {Kind::extent, Truth::unknown, a, {}}; }
+  static Value extent(ExtentId a) { return {Kind::extent, Truth::unknown, a, {}}; }
   static Value real(int32_t a) { return {Kind::real, Truth::unknown, a, {}}; }
   static Value word(int32_t a) { return {Kind::word, Truth::unknown, a, {}}; }
   static Value of(Shape items) { return {Kind::list, Truth::unknown, 0, std::move(items)}; }
@@ -38,7 +39,7 @@ void set(Params& params, ops::Attr key, Value value);
 // models are rounded to 32 bits.
 class Pool {
  public:
-  LinPool lins;
+  ExtentPool extents;
 
   int32_t word(const std::string& text);
   // The word that names the type of all tensors, whichever it is.
@@ -46,19 +47,19 @@ class Pool {
   const std::string& word_text(int32_t word) const { return words_[static_cast<size_t>(word)]; }
 
   int32_t real(double value);
-  int32_t real_symbol(const std::string& name);
-  // op: + - * / < (least) > (greatest) s (square root of a). Numbers are computed; nothing on division by zero.
-  std::optional<int32_t> real_op(char op, int32_t a, int32_t b);
-  int32_t real_of(Lin a);
+  int32_t real_symbol(const std::string& name);  // an unknown real number
+  // add, subtract, multiply, divide, min, max, sqrt (of a). Numbers are computed; nothing on division by zero.
+  std::optional<int32_t> real_op(rules::Fn op, int32_t a, int32_t b);
+  int32_t real_of(ExtentId a);
   std::optional<double> real_value(int32_t real) const;
   // 1 / x, where `real` is x as 1 divided by something; -1 otherwise.
   int32_t inverse(int32_t real) const;
   // Whether it was made of a product of extents, each of which is 1 at least.
   bool at_least_one(int32_t real) const;
 
-  int32_t shape(const Shape& shape);
+  int32_t shape(const Shape& shape);  // its number; equal shapes have equal ones
   const Shape& shape_of(int32_t id) const { return shapes_[static_cast<size_t>(id)]; }
-  int32_t params(const Params& params);
+  int32_t params(const Params& params);  // its number; equal lists have equal ones
   const Params& params_of(int32_t id) const { return params_[static_cast<size_t>(id)]; }
   std::string text(const Value& value) const;
 
@@ -70,7 +71,7 @@ class Pool {
   std::vector<std::pair<std::string, std::optional<double>>> reals_;
   std::unordered_map<std::string, int32_t> real_of_;
   std::unordered_map<int32_t, int32_t> inverse_;
-  std::unordered_map<int32_t, Lin> lin_of_;
+  std::unordered_map<int32_t, ExtentId> extent_of_;
   std::vector<Shape> shapes_;
   std::map<Shape, int32_t> shape_of_;
   std::vector<Params> params_;

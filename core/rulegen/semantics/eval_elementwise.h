@@ -10,12 +10,12 @@
 
 namespace rlgo::rulegen {
 
-template <class R>
+template <class R>  // elementwise maximum of two
 typename R::Element larger(R& ring, const typename R::Element& a, const typename R::Element& b) {
   const std::array<typename R::Element, 2> items{a, b};
   return ring.maximum(items);
 }
-template <class R>
+template <class R>  // elementwise minimum of two
 typename R::Element smaller(R& ring, const typename R::Element& a, const typename R::Element& b) {
   const std::array<typename R::Element, 2> items{a, b};
   return ring.minimum(items);
@@ -36,7 +36,7 @@ typename R::Element clamp(R& ring, typename R::Element x, double low, double hig
   return x;
 }
 
-template <class R>
+template <class R>  // clip(alpha x + beta, 0, 1)
 typename R::Element hard_sigmoid(R& ring, const typename R::Element& x, double alpha, double beta) {
   return clamp(ring, ring.add(ring.mul(ring.number(alpha), x), ring.number(beta)), 0, 1);
 }
@@ -65,7 +65,7 @@ typename R::Element activate(R& ring, const typename R::Element& x, std::string_
   return x;
 }
 
-template <class R>
+template <class R>  // one input
 typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, const typename R::Element& x) {
   using ops::Attr;
   using ops::Op;
@@ -101,7 +101,7 @@ typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, con
   }
 }
 
-template <class R>
+template <class R>  // two inputs, broadcast
 typename R::Element eval_binary(R& ring, ops::Op op, const typename R::Element& a, const typename R::Element& b) {
   using ops::Op;
   switch (op) {

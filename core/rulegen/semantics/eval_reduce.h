@@ -7,7 +7,7 @@
 
 namespace rlgo::rulegen {
 
-template <class R>
+template <class R>  // sum, mean, maximum, ... over axes
 bool eval_reduce(Eval<R>& e, ops::Op op) {
   auto& y = e.make();
   const auto& xs = e.shape(0);

@@ -5,7 +5,7 @@
 
 namespace rlgo::rulegen {
 
-template <class R>
+template <class R>  // along `axis`
 bool eval_concat(Eval<R>& e) {
   auto& y = e.make();
   const auto axis = static_cast<size_t>(e.attrs.i(ops::Attr::axis));
@@ -20,7 +20,7 @@ bool eval_concat(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // along `axis` into `sizes`
 bool eval_split(Eval<R>& e) {
   const auto axis = static_cast<size_t>(e.attrs.i(ops::Attr::axis));
   const auto& xs = e.shape(0);
@@ -35,7 +35,7 @@ bool eval_split(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // by `perm`
 bool eval_transpose(Eval<R>& e) {
   auto& y = e.make();
   const auto& perm = e.attrs.ints(ops::Attr::perm);
@@ -46,7 +46,7 @@ bool eval_transpose(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // `starts`, `ends`, `axes`, `steps`
 bool eval_slice(Eval<R>& e) {
   using ops::Attr;
   auto& y = e.make();
@@ -62,7 +62,7 @@ bool eval_slice(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // with one value
 bool eval_pad(Eval<R>& e) {
   auto& y = e.make();
   const auto& pads = e.attrs.ints(ops::Attr::pads);
@@ -104,14 +104,14 @@ bool eval_cast(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // one value everywhere
 bool eval_fill(Eval<R>& e) {
   auto& y = e.make();
   std::ranges::fill(y.data, e.ring.number(e.attrs.f(ops::Attr::value)));
   return true;
 }
 
-template <class R>
+template <class R>  // the numbers that an attribute holds
 bool eval_literal(Eval<R>& e) {
   auto& y = e.make();
   const auto& values = e.attrs.ints(ops::Attr::values);

@@ -43,7 +43,7 @@ bool eval_conv2d(Eval<R>& e) {
   return true;
 }
 
-template <class R>
+template <class R>  // batches broadcast
 bool eval_matmul(Eval<R>& e) {
   auto& y = e.make();
   const auto &as = e.shape(0), &bs = e.shape(1), &ys = y.type.shape;
@@ -125,7 +125,7 @@ bool eval_pool(Eval<R>& e, bool maximum) {
   return true;
 }
 
-template <class R>
+template <class R>  // mean over all but the first two axes
 bool eval_global_avg_pool(Eval<R>& e) {
   auto& y = e.make();
   const int64_t area = e.shape(0)[2] * e.shape(0)[3];

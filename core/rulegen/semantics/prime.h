@@ -12,7 +12,6 @@ constexpr uint64_t prime_add(uint64_t a, uint64_t b) {
   const uint64_t sum = a + b;
   return sum >= kPrime ? sum - kPrime : sum;
 }
-constexpr uint64_t prime_sub(uint64_t a, uint64_t b) { return a >= b ? a - b : a + kPrime - b; }
 constexpr uint64_t prime_neg(uint64_t a) { return a == 0 ? 0 : kPrime - a; }
 constexpr uint64_t prime_mul(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;

@@ -16,7 +16,7 @@ struct Rational {
   bool operator==(const Rational&) const = default;
 
   __extension__ using Wide = __int128;
-  static Rational of(Wide num, Wide den) {
+  static Rational of(Wide num, Wide den) {  // num / den in lowest terms; failed where that needs more than 64 bits
     if (den < 0) num = -num, den = -den;
     Wide a = num < 0 ? -num : num, b = den;
     while (b != 0) {

@@ -54,12 +54,12 @@ class PolyRing {
   // "3/2 v1 v2^2 - exp(v0)", shortened.
   std::string to_text(Element element) const;
 
-  class Sum {
+  class Sum {  // of many terms, put in order once
    public:
     explicit Sum(PolyRing& ring) : ring_(ring) {}
     void add(Element a);
-    void add_product(Element a, Element b);
-    Element finish();
+    void add_product(Element a, Element b);  // a * b
+    Element finish();                        // once
 
    private:
     PolyRing& ring_;

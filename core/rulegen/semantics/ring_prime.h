@@ -38,25 +38,25 @@ class PrimeRing {
   explicit PrimeRing(uint64_t seed = 0) : seed_(mix64(seed)) {}
 
   Element zero() const { return {}; }
-  Element integer(int64_t value) const;
+  Element integer(int64_t value) const;  // this number in field and reals
   // den != 0
   Element ratio(int64_t num, int64_t den);
   Element number(double value);
   // A free number: n * 2^-22 with the whole n given, |n| < 2^40.
   Element free(int64_t n);
 
-  Element add(const Element& a, const Element& b) const {
+  Element add(const Element& a, const Element& b) const {  // arithmetic of the field, beside it of the reals
     const uint64_t e = a.exponent + b.exponent;
     return {prime_add(a.field, b.field), a.real + b.real, e >= kExponents ? e - kExponents : e};
   }
-  Element neg(const Element& a) const {
+  Element neg(const Element& a) const {  // -a
     return {prime_neg(a.field), -a.real, a.exponent == 0 ? 0 : kExponents - a.exponent};
   }
   Element sub(const Element& a, const Element& b) const { return add(a, neg(b)); }
-  Element mul(const Element& a, const Element& b) const {
+  Element mul(const Element& a, const Element& b) const {  // a * b
     return {prime_mul(a.field, b.field), a.real * b.real, a.exponent * b.exponent % kExponents};
   }
-  Element div(const Element& a, const Element& b);
+  Element div(const Element& a, const Element& b);  // division and the rest: functions of the field's elements, by hash
   Element maximum(std::span<const Element> items);
   Element minimum(std::span<const Element> items);
   Element apply(Fn fn, const Element& x);
@@ -75,13 +75,13 @@ class PrimeRing {
       exponent_ += a.exponent;
       step();
     }
-    void add_product(const Element& a, const Element& b) {
+    void add_product(const Element& a, const Element& b) {  // a * b
       wide_ += static_cast<Wide>(a.field) * b.field;
       real_ += a.real * b.real;
       exponent_ += a.exponent * b.exponent % kExponents;
       step();
     }
-    Element finish() {
+    Element finish() {  // once
       reduce();
       return {static_cast<uint64_t>(wide_), real_, exponent_ % kExponents};
     }

@@ -59,7 +59,7 @@ class Z3Ring {
   // Whether a question was left open because it took more than `effort`.
   bool gave_up() const { return gave_up_; }
 
-  class Sum {
+  class Sum {  // as the other rings have it
    public:
     explicit Sum(Z3Ring& ring) : ring_(ring) {}
     void add(Element a) { sum_ = ring_.add(sum_, a); }

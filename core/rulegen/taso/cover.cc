@@ -124,7 +124,7 @@ CoverResult cover(const rules::RuleSet& rule, const std::shared_ptr<const rules:
   check.seed = options.seed;
   check.seeds = 2;
   const auto checked = check_rule(rule, 0, check);
-  if (checked.verdict == Verdict::different) return {Cover::refuted, checked.counterexample->to_text()};
+  if (checked.verdict == CheckVerdict::different) return {Cover::refuted, checked.counterexample->to_text()};
   const int steps = distance(rule, known, options, false);
   ProveOptions how;
   how.seed = options.seed;
@@ -138,13 +138,13 @@ CoverResult cover(const rules::RuleSet& rule, const std::shared_ptr<const rules:
     check.exact_instances = 0;
     check.seed = options.seed + 1;
     const auto deep = check_rule(rule, 0, check);
-    if (deep.verdict == Verdict::different) return {Cover::refuted, deep.counterexample->to_text()};
+    if (deep.verdict == CheckVerdict::different) return {Cover::refuted, deep.counterexample->to_text()};
   }
   if (steps == 1) return {Cover::contained, ""};
   if (steps == 2) return {Cover::derived, ""};
   if (steps == 3) return {Cover::further, ""};
   if (proof.verdict == Proof::Verdict::proved) return {Cover::proved, ""};
-  return {Cover::unknown, checked.verdict == Verdict::unknown ? checked.why + "; " + proof.reason : proof.reason};
+  return {Cover::unknown, checked.verdict == CheckVerdict::unknown ? checked.why + "; " + proof.reason : proof.reason};
 }
 
 }  // namespace rlgo::rulegen

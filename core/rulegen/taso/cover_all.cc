@@ -13,7 +13,7 @@ namespace rlgo::rulegen {
 namespace {
 
 // Nothing where the rule does not compile; then `why` says so.
-std::shared_ptr<const rules::RuleSet> compiled(const ForeignRule& rule, std::string& why) {
+std::shared_ptr<const rules::RuleSet> compiled(const TasoRule& rule, std::string& why) {
   if (rule.text.empty()) {
     why = rule.unsayable;
     return nullptr;
@@ -28,10 +28,10 @@ std::shared_ptr<const rules::RuleSet> compiled(const ForeignRule& rule, std::str
 
 class Judge {
  public:
-  Judge(const std::vector<ForeignRule>& foreign, const std::shared_ptr<const rules::RuleSet>& known,
-        const AxiomSet& axioms, const CoverAllOptions& options)
-      : foreign_(foreign), known_(known), axioms_(axioms), options_(options) {
-    counts_.rules = counts_.stopped = static_cast<int>(foreign_.size());
+  Judge(const std::vector<TasoRule>& rules, const std::shared_ptr<const rules::RuleSet>& known, const AxiomSet& axioms,
+        const CoverAllOptions& options)
+      : rules_(rules), known_(known), axioms_(axioms), options_(options) {
+    counts_.rules = counts_.stopped = static_cast<int>(rules_.size());
   }
 
   CoverCounts run() {
@@ -45,24 +45,24 @@ class Judge {
 
  private:
   void work() {
-    for (size_t k = next_++; k < foreign_.size() && !options_.stop(); k = next_++) {
+    for (size_t k = next_++; k < rules_.size() && !options_.stop(); k = next_++) {
       try {
-        judge(foreign_[k]);
+        judge(rules_[k]);
       } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();
-        next_ = foreign_.size();
+        next_ = rules_.size();
       }
     }
   }
 
-  void judge(const ForeignRule& foreign) {
+  void judge(const TasoRule& given) {
     CoverResult result;
-    const auto rule = compiled(foreign, result.reason);
-    if (rule && foreign.trivial) result = {Cover::contained, "both sides are the same"};
-    if (rule && !foreign.trivial) result = cover(*rule, known_, axioms_, options_.cover);
-    std::string line = fmt::format("{:<10} {}{}  {}", name(result.cover), foreign.name,
-                                   foreign.reversed ? " (from right to left)" : "", foreign.source);
+    const auto rule = compiled(given, result.reason);
+    if (rule && given.trivial) result = {Cover::contained, "both sides are the same"};
+    if (rule && !given.trivial) result = cover(*rule, known_, axioms_, options_.cover);
+    std::string line = fmt::format("{:<10} {}{}  {}", name(result.cover), given.name,
+                                   given.reversed ? " (from right to left)" : "", given.source);
     if (!result.reason.empty())
       line += fmt::format("\n{}{}", result.cover == Cover::refuted ? "" : "  ", result.reason);
     const std::lock_guard lock(mutex_);
@@ -70,10 +70,10 @@ class Judge {
     ++counts_.by_cover[static_cast<size_t>(result.cover)];
     --counts_.stopped;
     if (!rule) ++counts_.unsayable;
-    if (rule && foreign.reversed) ++counts_.reversed;
+    if (rule && given.reversed) ++counts_.reversed;
   }
 
-  const std::vector<ForeignRule>& foreign_;
+  const std::vector<TasoRule>& rules_;
   const std::shared_ptr<const rules::RuleSet>& known_;
   const AxiomSet& axioms_;
   const CoverAllOptions& options_;
@@ -85,26 +85,26 @@ class Judge {
 
 }  // namespace
 
-std::vector<ForeignRule> read_dump(const std::string& file) {
+std::vector<TasoRule> read_dump(const std::string& file) {
   return file.ends_with(".pb") ? read_taso_protobuf(read_file(file), file) : read_taso(read_file(file), file);
 }
 
-std::vector<ForeignRule> read_foreign(const std::string& file) {
+std::vector<TasoRule> read_rules_to_cover(const std::string& file) {
   if (!file.ends_with(".rules")) return read_dump(file);
-  std::vector<ForeignRule> foreign;
+  std::vector<TasoRule> rules;
   for (const auto& rule : rules::parse_rules(read_file(file), file)) {
-    auto& one = foreign.emplace_back();
+    auto& one = rules.emplace_back();
     one.name = rule.name;
     one.text = rules::to_text(rule);
   }
-  return foreign;
+  return rules;
 }
 
 bool CoverCounts::all_hold() const {
   return by_cover[static_cast<size_t>(Cover::refuted)] + by_cover[static_cast<size_t>(Cover::unknown)] + stopped == 0;
 }
 
-CoverCounts cover_all(const std::vector<ForeignRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
+CoverCounts cover_all(const std::vector<TasoRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
                       const AxiomSet& axioms, const CoverAllOptions& options) {
   return Judge(rules, known, axioms, options).run();
 }
@@ -120,7 +120,7 @@ std::string to_text(const CoverCounts& counts, int known, double seconds) {
   return text + fmt::format("; {:.1f} s\n", seconds);
 }
 
-ImportedRules import_rules(const std::vector<ForeignRule>& rules, const std::function<void(const std::string&)>& say) {
+ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& say) {
   ImportedRules imported;
   imported.text = "# Imported from TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
   for (const auto& rule : rules) {

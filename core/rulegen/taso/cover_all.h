@@ -13,9 +13,9 @@
 namespace rlgo::rulegen {
 
 // TASO's file: FILE.pb (graph_subst.pb), else a text dump. Throws Error with file and place.
-std::vector<ForeignRule> read_dump(const std::string& file);
+std::vector<TasoRule> read_dump(const std::string& file);
 // The same, or a rule file, FILE.rules.
-std::vector<ForeignRule> read_foreign(const std::string& file);
+std::vector<TasoRule> read_rules_to_cover(const std::string& file);
 
 struct CoverAllOptions {
   CoverOptions cover;
@@ -34,7 +34,7 @@ struct CoverCounts {
   int stopped = 0;    // not judged: stop() came first
   bool all_hold() const;
 };
-CoverCounts cover_all(const std::vector<ForeignRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
+CoverCounts cover_all(const std::vector<TasoRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
                       const AxiomSet& axioms, const CoverAllOptions& options);
 // One line. `known`: rules that were known, `seconds`: what it took.
 std::string to_text(const CoverCounts& counts, int known, double seconds);
@@ -44,6 +44,7 @@ struct ImportedRules {
   std::string text;
   int rules = 0, reversed = 0, left_out = 0;
 };
-ImportedRules import_rules(const std::vector<ForeignRule>& rules, const std::function<void(const std::string&)>& say);
+// Rules that the language cannot say are left out.
+ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& say);
 
 }  // namespace rlgo::rulegen

@@ -163,11 +163,11 @@ class Side {
  public:
   Side(std::vector<Operator> ops, std::string place) : ops_(std::move(ops)), place_(std::move(place)) {}
 
-  ForeignTerm term(const Source& source) { return term(source, static_cast<int64_t>(ops_.size()), "an output"); }
+  TasoTerm term(const Source& source) { return term(source, static_cast<int64_t>(ops_.size()), "an output"); }
 
  private:
   // Operators read earlier ones only.
-  ForeignTerm term(const Source& source, int64_t before, const std::string& reader) {
+  TasoTerm term(const Source& source, int64_t before, const std::string& reader) {
     if (source.op < 0) return {fmt::format("i{}", -source.op), {}};
     if (source.op >= before) fail("{}: {} reads operator {}, which is not before it", place_, reader, source.op);
     if (++made_ > kMostTerms) fail("{}: more than {} terms", place_, kMostTerms);
@@ -176,7 +176,7 @@ class Side {
     const int64_t ports = op.type == kSplit ? 2 : 1;
     if (source.port < 0 || source.port >= ports)
       fail("{}: {} reads output {} of {}, which has {}", place_, reader, source.port, name, ports);
-    ForeignTerm result{word(op, name), {}};
+    TasoTerm result{word(op, name), {}};
     if (op.type == kSplit) result.op += fmt::format("[{}]", source.port);
     for (const auto& input : op.inputs) result.operands.push_back(term(input, source.op, name));
     return result;
@@ -278,7 +278,7 @@ std::string Side::word(const Operator& op, const std::string& name) const {
   }
 }
 
-void read_rule(std::string_view bytes, int64_t number, const std::string& place, std::vector<ForeignRule>& rules) {
+void read_rule(std::string_view bytes, int64_t number, const std::string& place, std::vector<TasoRule>& rules) {
   std::vector<Operator> left, right;
   std::vector<Output> outputs;
   for (Fields fields(bytes, place); fields.next();) {
@@ -295,11 +295,11 @@ void read_rule(std::string_view bytes, int64_t number, const std::string& place,
   }
   if (outputs.empty()) fail("{}: no mapped output", place);
   Side source(std::move(left), place + ", source"), target(std::move(right), place + ", target");
-  ForeignPairs pairs;
+  TasoPairs pairs;
   std::string text;
   try {
     for (const auto& output : outputs) {
-      ForeignTerm from = source.term(output.left);  // first, so that errors come in a fixed order
+      TasoTerm from = source.term(output.left);  // first, so that errors come in a fixed order
       pairs.emplace_back(std::move(from), target.term(output.right));
       text += fmt::format("{}{}  =>  {}", text.empty() ? "" : "  ;  ", to_text(pairs.back().first),
                           to_text(pairs.back().second));
@@ -311,13 +311,13 @@ void read_rule(std::string_view bytes, int64_t number, const std::string& place,
     rule.unsayable = reason.why;
     return;
   }
-  say_foreign(number, text, pairs, rules);
+  add_taso_rules(number, text, pairs, rules);
 }
 
 }  // namespace
 
-std::vector<ForeignRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name) {
-  std::vector<ForeignRule> rules;
+std::vector<TasoRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name) {
+  std::vector<TasoRule> rules;
   int64_t number = 0;
   for (Fields fields(bytes, file_name); fields.next();) {
     if (fields.number() != 1) continue;

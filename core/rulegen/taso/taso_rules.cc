@@ -14,8 +14,8 @@
 namespace rlgo::rulegen {
 namespace {
 
-using Term = ForeignTerm;
-using Pairs = ForeignPairs;
+using Term = TasoTerm;
+using Pairs = TasoPairs;
 
 struct Unsayable {
   std::string why;
@@ -98,13 +98,13 @@ class Writer {
     std::string right = right_ + results;
     right.replace(0, 5, "  => ");
     std::string when;
-    for (const auto& guard : guards_) when += "  when " + guard + "\n";
+    for (const auto& condition : conditions_) when += "  when " + condition + "\n";
     return fmt::format("rule {}\n  tags taso{}\n{}{}{}", name, reversed ? " reversed" : "", left_, when, right);
   }
 
  private:
-  void demand(std::string guard) {
-    if (std::ranges::find(guards_, guard) == guards_.end()) guards_.push_back(std::move(guard));
+  void demand(std::string condition) {
+    if (std::ranges::find(conditions_, condition) == conditions_.end()) conditions_.push_back(std::move(condition));
   }
 
   // The name of a node of this text.
@@ -259,7 +259,7 @@ class Writer {
   bool on_left_ = true;
   std::string left_, right_;
   std::map<std::string, std::string> names_[2];
-  std::vector<std::string> replaced_, guards_;
+  std::vector<std::string> replaced_, conditions_;
   std::map<std::pair<std::string, std::string>, std::string> groups_;  // by input channels and a kernel's channels
 };
 
@@ -268,8 +268,8 @@ Pairs parse_pairs(std::string_view text, const std::string& place) {
   for (const auto& part : split(text, ';')) {
     const size_t arrow = part.find("=>");
     if (arrow == std::string::npos) fail("{}: expected LEFT => RIGHT, found '{}'", place, trim(part));
-    pairs.emplace_back(parse_foreign_term(trim(std::string_view(part).substr(0, arrow)), place),
-                       parse_foreign_term(trim(std::string_view(part).substr(arrow + 2)), place));
+    pairs.emplace_back(parse_taso_term(trim(std::string_view(part).substr(0, arrow)), place),
+                       parse_taso_term(trim(std::string_view(part).substr(arrow + 2)), place));
   }
   return pairs;
 }
@@ -312,8 +312,8 @@ bool independent(const std::vector<Pairs>& parts) {
   return true;
 }
 
-ForeignRule say(std::string name, std::string source, Pairs pairs) {
-  ForeignRule rule;
+TasoRule say(std::string name, std::string source, Pairs pairs) {
+  TasoRule rule;
   rule.name = std::move(name);
   rule.source = std::move(source);
   rule.trivial = std::ranges::all_of(pairs, [](const auto& pair) { return pair.first == pair.second; });
@@ -339,8 +339,7 @@ ForeignRule say(std::string name, std::string source, Pairs pairs) {
 
 }  // namespace
 
-void say_foreign(int64_t number, const std::string& source, const ForeignPairs& pairs,
-                 std::vector<ForeignRule>& rules) {
+void add_taso_rules(int64_t number, const std::string& source, const TasoPairs& pairs, std::vector<TasoRule>& rules) {
   const std::string name = fmt::format("taso-{:03}", number);
   const auto parts = left_parts(pairs);
   if (parts.size() == 1 || !independent(parts)) {
@@ -350,8 +349,8 @@ void say_foreign(int64_t number, const std::string& source, const ForeignPairs& 
   for (size_t k = 0; k < parts.size(); ++k) rules.push_back(say(fmt::format("{}-{}", name, k + 1), source, parts[k]));
 }
 
-std::vector<ForeignRule> read_taso(std::string_view text, const std::string& file_name) {
-  std::vector<ForeignRule> rules;
+std::vector<TasoRule> read_taso(std::string_view text, const std::string& file_name) {
+  std::vector<TasoRule> rules;
   int number = 0;
   for (const auto& line : split(text, '\n')) {
     const std::string place = fmt::format("{}:{}", file_name, ++number);
@@ -360,7 +359,7 @@ std::vector<ForeignRule> read_taso(std::string_view text, const std::string& fil
     const auto id = parse_int(fields[0]);
     if (fields.size() != 3 || !id || *id < 0)
       fail("{}: expected NUMBER, counts and rule with tabs between them, as in a text dump of TASO's rules", place);
-    say_foreign(*id, fields[2], parse_pairs(fields[2], place), rules);
+    add_taso_rules(*id, fields[2], parse_pairs(fields[2], place), rules);
   }
   return rules;
 }

@@ -7,7 +7,7 @@
 
 namespace rlgo::rulegen {
 
-struct ForeignRule {
+struct TasoRule {
   std::string name;       // taso-NNN, its number; taso-NNN-1, -2 where it is two rules with nothing in common
   std::string source;     // its line, without number and counts
   std::string text;       // in the language of core/rules/parser.h; "" where that cannot say it
@@ -27,13 +27,13 @@ struct ForeignRule {
 //   constant_one, constant_imm (identity matrix), constant_iconv (identity kernel), constant_pool (all 1/9)
 // Only what TASO's matcher asks is asked: kernel sizes, ranks of concats and matrix products. Neither "one group" nor
 // "no broadcast" is. Throws Error "FILE:LINE: reason" on what is no such line.
-std::vector<ForeignRule> read_taso(std::string_view text, const std::string& file_name);
+std::vector<TasoRule> read_taso(std::string_view text, const std::string& file_name);
 
 // The same from TASO's own format, the protobuf file graph_subst.pb that its generator writes and its optimiser loads
 // (message RuleCollection of its rules.proto); rule k of the file is taso-00k. What the terms above cannot say (VALID,
 // strides, even kernels, batch norm, an activation inside a matrix product) makes a rule without text that says so.
 // Throws Error "FILE: place: reason" where the bytes are no such message, a required field is missing, a reference
 // leads nowhere, or there is no rule.
-std::vector<ForeignRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name);
+std::vector<TasoRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name);
 
 }  // namespace rlgo::rulegen

@@ -49,8 +49,8 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& place) : text_(text), place_(place) {}
 
-  ForeignTerm all() {
-    ForeignTerm result = term(0);
+  TasoTerm all() {
+    TasoTerm result = term(0);
     if (at_ != text_.size()) fail("{}: '{}' after the term", place_, text_.substr(at_));
     return result;
   }
@@ -66,7 +66,7 @@ class Reader {
     skip();
     return true;
   }
-  ForeignTerm term(int depth) {
+  TasoTerm term(int depth) {
     if (depth > kMaxDepth) fail("{}: terms nested deeper than {}", place_, kMaxDepth);
     skip();
     const size_t start = at_;
@@ -74,7 +74,7 @@ class Reader {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '[' || c == ']';
     };
     while (at_ < text_.size() && belongs(text_[at_])) ++at_;
-    ForeignTerm result{std::string(text_.substr(start, at_ - start)), {}};
+    TasoTerm result{std::string(text_.substr(start, at_ - start)), {}};
     if (result.is_variable()) {
       skip();
       return result;
@@ -98,18 +98,18 @@ class Reader {
 
 }  // namespace
 
-bool ForeignTerm::is_variable() const {
+bool TasoTerm::is_variable() const {
   return op.size() > 1 && op[0] == 'i' &&
          std::all_of(op.begin() + 1, op.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-std::string to_text(const ForeignTerm& term) {
+std::string to_text(const TasoTerm& term) {
   if (term.is_variable()) return term.op;
   std::string inside;
   for (const auto& operand : term.operands) inside += (inside.empty() ? "" : ", ") + to_text(operand);
   return term.op + "(" + inside + ")";
 }
 
-ForeignTerm parse_foreign_term(std::string_view text, const std::string& place) { return Reader(text, place).all(); }
+TasoTerm parse_taso_term(std::string_view text, const std::string& place) { return Reader(text, place).all(); }
 
 }  // namespace rlgo::rulegen

@@ -1,4 +1,4 @@
-// From TASO's terms to rules: inside of foreign.h.
+// From TASO's terms to rules: inside of taso_rules.h.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace rlgo::rulegen {
 
-using ForeignPairs = std::vector<std::pair<ForeignTerm, ForeignTerm>>;  // left and right of each output; not empty
+using TasoPairs = std::vector<std::pair<TasoTerm, TasoTerm>>;  // left and right of each output; not empty
 
 // Appends what a rule of TASO says: one rule, or several where its parts have nothing in common.
-void say_foreign(int64_t number, const std::string& source, const ForeignPairs& pairs, std::vector<ForeignRule>& rules);
+void add_taso_rules(int64_t number, const std::string& source, const TasoPairs& pairs, std::vector<TasoRule>& rules);
 
 }  // namespace rlgo::rulegen

@@ -20,7 +20,7 @@ struct Paint {
   int coats = 2;
   double gloss = 0.5;
   Colour colour = Colour::red;
-  std::vector<std::string> walls;
+  std::vector<std::string> walls = {};
 };
 void declare(OptionSink& o, Paint& paint) {
   o.integer("paint.coats", paint.coats, 1, kNoLimit, "coats");

@@ -275,7 +275,7 @@ TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
   const auto before = chain(ops);
   ops.insert(ops.begin() + 20, 30);
   const auto now = chain(ops, 9);
-  Changes told{.from = {}, .kept = std::vector<uint8_t>(41, 1), .loose = 0b110};  // place and share
+  Changes told{.from = {}, .kept = std::vector<uint8_t>(41, 1), .varying = 0b110};  // place and share
   for (int32_t i = 0; i < 41; ++i) told.from.push_back(i < 20 ? i : i - 1);
   told.from[20] = -1;
   told.kept[20] = told.kept[21] = 0;  // new; reads the new one
@@ -288,7 +288,7 @@ TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
   };
   expect_same(decoded(&before, by_told(&told)), now);
   EXPECT_LE(by_told(&told).size(), by_told(nullptr).size());
-  told.loose = 0b010;  // then the share counts as kept, which it is not: what is told is believed
+  told.varying = 0b010;  // then the share counts as kept, which it is not: what is told is believed
   EXPECT_FALSE(same_bits(decoded(&before, by_told(&told)).node_feat, now.node_feat));
   for (const int32_t wrong : {40, 5}) {  // no such row; twice the same
     told.from[7] = wrong;

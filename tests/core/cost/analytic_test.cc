@@ -59,7 +59,8 @@ TEST(AnalyticCost, FreeNodesCostNothing) {
   EXPECT_EQ(model.name(), "analytic");
 }
 
-// RESEARCH.md 1.5: measured 0.269 0.150 0.124 0.112 0.167 0.304 ms for groups 1, 2, 4, 8, 16, 32: the best is inside.
+// Of a ResNeXt block, as TASO (Jia et al. 2019) times it: 0.269 0.150 0.124 0.112 0.167 0.304 ms for groups 1, 2, 4, 8,
+// 16, 32: the best is inside.
 TEST(AnalyticCost, GroupedConvolutionsAreNotMonotoneInFlops) {
   const double one = conv_us(128, 128, 3, 1, 56), eight = conv_us(128, 128, 3, 8, 56),
                many = conv_us(128, 128, 3, 32, 56);

@@ -132,7 +132,7 @@ void expect_true(const mdp::Observation& before, const mdp::Observation& now, co
     const auto b = static_cast<size_t>(told.from[i]);
     EXPECT_EQ(now.node_op[i], before.node_op[b]);
     for (size_t c = 0; c < kWidth; ++c) {
-      if (told.loose >> c & 1) continue;
+      if (told.varying >> c & 1) continue;
       EXPECT_EQ(now.node_feat[i * kWidth + c], before.node_feat[b * kWidth + c]) << node_feature_names()[c];
     }
     const auto edges = edges_of(now, i), old = edges_of(before, b);

@@ -10,8 +10,7 @@ namespace {
 using ops::DType;
 using ops::TensorType;
 
-const MeasureOptions kQuick{
-    .warmup = 1, .repeats = 3, .min_sample_us = 50, .max_total_us = 1000, .threads = 1, .seed = 1};
+const MeasureOptions kQuick{{.warmup = 1, .repeats = 3, .min_sample_us = 50, .threads = 1}, 1000};
 
 TEST(Measure, BatchesShortOperatorsAndTellsTheSpread) {
   const auto relu = measure_op(Op::relu, {}, {TensorType(DType::f32, {8})}, {}, kQuick);

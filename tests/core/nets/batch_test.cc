@@ -85,16 +85,5 @@ TEST(Collate, RejectsWhatBreaksTheSpec) {
   EXPECT_THROW(collate(std::span<const mdp::Observation* const>(), spec()), Error);
 }
 
-TEST(FourTuple, MasksFollowTheCounts) {
-  const auto view = four_tuple(first(), spec());
-  EXPECT_EQ(values<bool>(view.rule_mask), (std::vector<bool>{false, true, true, true}));
-  EXPECT_EQ(view.location_masks.sizes(), (std::vector<int64_t>{4, 4}));
-  EXPECT_EQ(values<bool>(view.location_masks), (std::vector<bool>{0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(values(view.rule_tuples[1]), (Ints{0, 1}));
-  EXPECT_EQ(view.rule_tuples[0].numel(), 0);
-  EXPECT_EQ(values<float>(view.graph_tuple.nodes), (std::vector<float>{1, 1, 2, 2, 3, 4}));
-  EXPECT_EQ(values(view.graph_tuple.receivers), (Ints{1}));
-}
-
 }  // namespace
 }  // namespace rlgo::nets

@@ -8,8 +8,8 @@
 namespace rlgo::optimise {
 namespace {
 
-TEST(Plan, SharesOfAQuietMachine) {
-  const Plan plan = make_plan(100, 0, 5, 2);
+TEST(TimePlan, SharesOfAQuietMachine) {
+  const TimePlan plan = make_plan(100, 0, 5, 2);
   EXPECT_DOUBLE_EQ(plan.choose_s, 85);
   EXPECT_DOUBLE_EQ(plan.search_s, 60);
   EXPECT_DOUBLE_EQ(plan.timing_s, 21);
@@ -17,22 +17,22 @@ TEST(Plan, SharesOfAQuietMachine) {
   EXPECT_DOUBLE_EQ(plan.method_s, 48);
 }
 
-TEST(Plan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
-  const Plan plan = make_plan(15, 3, 6, 2);
+TEST(TimePlan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
+  const TimePlan plan = make_plan(15, 3, 6, 2);
   EXPECT_DOUBLE_EQ(plan.choose_s, 9);
   EXPECT_DOUBLE_EQ(plan.search_s, 7);
   EXPECT_DOUBLE_EQ(plan.timing_s, 3 + 0.35 * 4);
 }
 
 // A busy machine's first runs foretell checks that fill all the time; with costs known a search takes milliseconds.
-TEST(Plan, SearchingAndComparingKeepAShareOnAStarvedMachine) {
-  const Plan plan = make_plan(15, 9, 20, 8);
+TEST(TimePlan, SearchingAndComparingKeepAShareOnAStarvedMachine) {
+  const TimePlan plan = make_plan(15, 9, 20, 8);
   EXPECT_DOUBLE_EQ(plan.search_s, 9 + 0.25 * 6);
   EXPECT_DOUBLE_EQ(plan.choose_s, plan.search_s + 0.15 * 6);
   EXPECT_GT(plan.sweep_s, 9);
 }
 
-TEST(Plan, AShortSearchIsMadeWhereAllTimeIsOver) {
+TEST(TimePlan, AShortSearchIsMadeWhereAllTimeIsOver) {
   EXPECT_DOUBLE_EQ(make_plan(8, 10, 20, 8).search_s, 11.5);
   EXPECT_DOUBLE_EQ(make_plan(1, 10, 20, 8).search_s, 10.2);
 }

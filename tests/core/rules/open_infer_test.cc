@@ -94,7 +94,7 @@ TEST(OpenInfer, AgreesWithNumbersAtAllSizes) {
     const int most = std::min(spec.max_inputs, spec.min_inputs + 2);
     draft.types.resize(static_cast<size_t>(spec.min_inputs) +
                        rng.below(static_cast<uint64_t>(most - spec.min_inputs + 1)));
-    Proposer propose(rng);
+    RandomAttributes propose(rng);
     if (!propose.complete(draft)) continue;
     const auto attrs = ops::complete_attrs(draft.op, draft.attrs);
     ops::Types inputs;

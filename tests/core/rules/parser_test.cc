@@ -33,14 +33,15 @@ TEST(RuleParser, ReadsEveryPart) {
   EXPECT_EQ(rules[0].proof, "tested");
   EXPECT_EQ(rules[0].before_second, "y");
   EXPECT_EQ(to_text(rules[0].left[0].term), "(conv2d ?x ?w ?b... act=none ..?A)");
-  EXPECT_EQ(to_text(rules[0].guards[0].expr), "(uses(?c) == 1)");
-  EXPECT_EQ(rules[0].guards[1].let, "k");
+  EXPECT_EQ(to_text(rules[0].conditions[0].expr), "(uses(?c) == 1)");
+  EXPECT_EQ(rules[0].conditions[1].let, "k");
 }
 
 TEST(RuleParser, OperatorsBindAsUsual) {
   const auto rules =
       parse_rules("rule r ?y = (relu ?x) when not 1 + 2 * 3 < 7 and 1 == 1 or [1, 2][-1] != -?k => ?y = ?x", "f");
-  EXPECT_EQ(to_text(rules[0].guards[0].expr), "(((not ((1 + (2 * 3)) < 7)) and (1 == 1)) or ([1, 2][-1] != (-?k)))");
+  EXPECT_EQ(to_text(rules[0].conditions[0].expr),
+            "(((not ((1 + (2 * 3)) < 7)) and (1 == 1)) or ([1, 2][-1] != (-?k)))");
 }
 
 TEST(RuleParser, TextOfASetReadsBackAsTheSameSet) {

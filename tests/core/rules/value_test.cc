@@ -10,9 +10,9 @@ namespace {
 using ops::Ints;
 
 Val call(std::string_view name, std::vector<Val> args) {
-  const int index = function_index(name);
-  EXPECT_GE(index, 0) << name;
-  return functions()[index].call(args);
+  const Fn fn = find_function(name);
+  EXPECT_NE(fn, Fn::none) << name;
+  return function(fn).call(args);
 }
 Val i(int64_t number) { return number; }
 

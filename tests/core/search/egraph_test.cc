@@ -9,6 +9,7 @@
 #include "core/search/milp.h"
 #include "core/search/search.h"
 #include "core/zoo/zoo.h"
+#include "tests/support/matmul_rules.h"
 #include "tests/support/small_zoo.h"
 
 namespace rlgo::search {
@@ -17,22 +18,6 @@ namespace {
 using graph::Value;
 using ops::Op;
 
-const char* kMerge = R"(
-rule merge-matmul
-  before ?a ?b
-  ?a = (matmul ?x ?u act=none)
-  ?b = (matmul ?x ?v act=none)
-  when rank(?u) == 2 and rank(?v) == 2 and rank(?x) == 2
-  => ?y = (split (matmul ?x (concat ?u ?v axis=1) act=none) axis=1 sizes=[dim(?u, 1), dim(?v, 1)])
-     ?a = ?y.0
-     ?b = ?y.1
-
-rule fuse-matmul-relu
-  ?c = (matmul ?x ?w act=none)
-  ?y = (relu ?c)
-  when uses(?c) == 1
-  => ?y = (matmul ?x ?w act=relu)
-)";
 const char* kTwice = R"(
 rule neg-twice
   ?y = (neg (neg ?x))
@@ -77,9 +62,9 @@ TEST(EGraph, HoldsTheGraphItWasMadeOf) {
 TEST(EGraph, ProvesTheOptimumThatExhaustionFinds) {
   auto cost = gpu();
   const graph::Graph graph = three_products();
-  const Result all = run("taso", {graph, parse(kMerge), cost}, {.budget = 100'000, .alpha = 10});
+  const Result all = run("taso", {graph, parse(kMatmulRules), cost}, {.budget = 100'000, .alpha = 10});
   ASSERT_EQ(all.reason, StopReason::finished);
-  const Result found = run("egraph", {graph, parse(kMerge), cost}, {.egraph_rounds = 3});
+  const Result found = run("egraph", {graph, parse(kMatmulRules), cost}, {.egraph_rounds = 3});
   EXPECT_EQ(found.reason, StopReason::finished);
   EXPECT_TRUE(found.optimal);
   EXPECT_NEAR(found.after_us, all.after_us, 1e-6);

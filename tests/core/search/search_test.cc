@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
 #include "core/graph/editor.h"
+#include "tests/support/matmul_rules.h"
 
 namespace rlgo::search {
 namespace {
@@ -16,28 +17,15 @@ namespace {
 using graph::Value;
 using ops::Op;
 
-const char* kRules = R"(
-rule merge-matmul
-  before ?a ?b
-  ?a = (matmul ?x ?u act=none)
-  ?b = (matmul ?x ?v act=none)
-  when rank(?u) == 2 and rank(?v) == 2 and rank(?x) == 2
-  => ?y = (split (matmul ?x (concat ?u ?v axis=1) act=none) axis=1 sizes=[dim(?u, 1), dim(?v, 1)])
-     ?a = ?y.0
-     ?b = ?y.1
-
-rule fuse-matmul-relu
-  ?c = (matmul ?x ?w act=none)
-  ?y = (relu ?c)
-  when uses(?c) == 1
-  => ?y = (matmul ?x ?w act=relu)
-
+const char* kUnfuse = R"(
 rule unfuse-matmul-relu
   ?y = (matmul ?x ?w act=relu)
   => ?y = (relu (matmul ?x ?w act=none))
 )";
 
-std::shared_ptr<const rules::RuleSet> rule_set() { return rules::RuleSet::parse(kRules, "test.rules"); }
+std::shared_ptr<const rules::RuleSet> rule_set() {
+  return rules::RuleSet::parse(std::string(kMatmulRules) + kUnfuse, "test.rules");
+}
 
 // What helps, by two rewrites, costs at first.
 std::shared_ptr<const rules::RuleSet> dearer_first() {

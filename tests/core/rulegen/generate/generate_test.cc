@@ -97,7 +97,7 @@ TEST(Generate, WindowsThatMoveKeepTheirStrides) {
   const auto report = run("4d-window:conv2d,concat", 2);
   EXPECT_TRUE(has(report, "concat")) << all_text(report);
   for (const auto& rule : report.rules) {
-    EXPECT_NE(check_rule(*rules::RuleSet::parse(rule.text, "generated"), 0, {}).verdict, Verdict::different)
+    EXPECT_NE(check_rule(*rules::RuleSet::parse(rule.text, "generated"), 0, {}).verdict, CheckVerdict::different)
         << rule.text;
   }
 }
@@ -125,7 +125,7 @@ TEST(Generate, RulesAreProvedAndNothingFalseIsAmongThem) {
     EXPECT_EQ(set->proof(0), rules::Proof::proved);
     CheckOptions options;
     options.instances = 10;
-    EXPECT_NE(check_rule(*set, 0, options).verdict, Verdict::different) << rule.text;
+    EXPECT_NE(check_rule(*set, 0, options).verdict, CheckVerdict::different) << rule.text;
   }
   EXPECT_FALSE(has(report, "(relu (matmul"));  // relu does not go through a product
 }
@@ -159,7 +159,7 @@ TEST(Generate, ExplainsEveryPrunedPair) {
   EXPECT_NE(lines[0].find(": t0 = "), std::string::npos) << lines[0];
 }
 
-TEST(Lift, DemandsAreGivenUpOneByOne) {
+TEST(RuleWriter, DemandsAreGivenUpOneByOne) {
   const Family family = make_family("2d:relu,transpose");
   const Candidate pair{{{{0, {0}}, {1, {6}}}, {7}}, {{{1, {0}}, {0, {6}}}, {7}}};
   const auto symbols = symbolic_pair(family, pair);
@@ -175,7 +175,7 @@ TEST(Lift, DemandsAreGivenUpOneByOne) {
             "  => ?r1 = (relu (transpose ?x perm=?p0))\n");
 }
 
-TEST(Lift, WhatTheLanguageCannotSayIsNothing) {
+TEST(RuleWriter, WhatTheLanguageCannotSayIsNothing) {
   const Family family = make_family("2d:concat,split");
   const Candidate pair{{{}, {0, 1}}, {{{0, {0, 1}}, {2, {6}}}, {7, 8}}};
   const auto symbols = symbolic_pair(family, pair);

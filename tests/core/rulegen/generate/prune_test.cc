@@ -21,7 +21,7 @@ uint8_t config(const std::string& label) {
   ADD_FAILURE() << label;
   return 0;
 }
-Step step(const std::string& label, uint8_t a, uint8_t b = 0) { return {config(label), {a, b, 0}}; }
+OpStep step(const std::string& label, uint8_t a, uint8_t b = 0) { return {config(label), {a, b, 0}}; }
 
 Fate fate(Sketch source, Sketch target) {
   SketchEvaluator evaluator(family());

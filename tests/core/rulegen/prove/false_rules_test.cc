@@ -29,8 +29,8 @@ TEST_P(FalseRule, IsProvedNowhereOrWithinItsScope) {
   EXPECT_EQ(proof.scope.max_rank, 4);
 }
 INSTANTIATE_TEST_SUITE_P(Rules, FalseRule, testing::ValuesIn(rules::parse_rules(read_file(kFile), kFile)),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& rule) {
+                           std::string name = rule.param.name;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });

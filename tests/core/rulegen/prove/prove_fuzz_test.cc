@@ -83,36 +83,36 @@ TEST(ShippedProofs, NameKnownAxioms) {
 using namespace sym;  // NOLINT
 
 TEST(Facts, DivisibilityNamesTheQuotient) {
-  LinPool pool;
+  ExtentPool pool;
   Facts facts(pool);
   Logic logic{facts, true};
-  const Lin o = pool.symbol("o", 1), g = pool.symbol("g", 1);
-  Lin each = 0;
+  const ExtentId o = pool.symbol("o", 1), g = pool.symbol("g", 1);
+  ExtentId each = 0;
   EXPECT_EQ(logic.divides(o, g, &each), Fit::fits);
   EXPECT_EQ(facts.canon(o), facts.canon(pool.mul(g, each)));
   EXPECT_EQ(facts.equal(pool.quotient(facts.canon(o), g), each), Truth::yes);
 }
 
 TEST(Facts, ProductOfOneIsOnes) {
-  LinPool pool;
+  ExtentPool pool;
   Facts facts(pool);
-  const Lin a = pool.symbol("a", 1), b = pool.symbol("b", 1);
+  const ExtentId a = pool.symbol("a", 1), b = pool.symbol("b", 1);
   EXPECT_TRUE(facts.assume_equal(pool.mul(a, b), pool.number(1)));
   EXPECT_EQ(facts.equal(a, pool.number(1)), Truth::yes);
 }
 
 TEST(Facts, PiecesAreNotKnownFromTheirSum) {
-  LinPool pool;
+  ExtentPool pool;
   Facts facts(pool);
-  const Lin a = pool.symbol("a", 1), b = pool.symbol("b", 1), c = pool.symbol("c", 1), d = pool.symbol("d", 1);
+  const ExtentId a = pool.symbol("a", 1), b = pool.symbol("b", 1), c = pool.symbol("c", 1), d = pool.symbol("d", 1);
   EXPECT_TRUE(facts.assume_equal(pool.add(a, b), pool.add(c, d)));
   EXPECT_EQ(facts.equal(a, c), Truth::unknown);
 }
 
 TEST(Facts, BroadcastAbsorbs) {
-  LinPool pool;
+  ExtentPool pool;
   Facts facts(pool);
-  const Lin a = pool.symbol("a", 1), b = pool.symbol("b", 1);
+  const ExtentId a = pool.symbol("a", 1), b = pool.symbol("b", 1);
   EXPECT_FALSE(facts.absorbs(a, b));
   EXPECT_TRUE(facts.assume_absorbs(a, b));
   EXPECT_TRUE(facts.absorbs(a, b));

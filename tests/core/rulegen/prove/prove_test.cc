@@ -260,7 +260,7 @@ TEST(Axioms, ConstantsAreComparedWhereTheTagSaysSo) {
   ASSERT_NE(at, file->axioms().end());
   const auto set = rules::RuleSet::parse(rules::to_text(at->rule.text), "a.rules");
   const auto result = check_bounded(*set, 0, {});
-  EXPECT_EQ(result.check.verdict, Verdict::equal) << result.check.why;
+  EXPECT_EQ(result.check.verdict, CheckVerdict::equal) << result.check.why;
   EXPECT_GT(result.check.instances, 0);
 }
 

@@ -13,10 +13,10 @@
 namespace rlgo::rulegen {
 namespace {
 
-ForeignRule one(const std::string& rule) { return read_taso("7\t1->1 ops\t" + rule + "\n", "t.txt").at(0); }
+TasoRule one(const std::string& rule) { return read_taso("7\t1->1 ops\t" + rule + "\n", "t.txt").at(0); }
 
-Cover judge(const std::string& foreign, const std::string& known, const std::string& axioms, int applications = 4) {
-  const auto rule = rules::RuleSet::parse(one(foreign).text, "foreign");
+Cover judge(const std::string& taso, const std::string& known, const std::string& axioms, int applications = 4) {
+  const auto rule = rules::RuleSet::parse(one(taso).text, "taso");
   CoverOptions options;
   options.applications = applications;
   return cover(*rule, rules::RuleSet::parse(known, "known"), *AxiomSet::parse(axioms, "axioms"), options).cover;
@@ -137,7 +137,7 @@ struct Encoder {
   std::string ops;
   int field;
 
-  std::pair<int64_t, int64_t> add(const ForeignTerm& term) {
+  std::pair<int64_t, int64_t> add(const TasoTerm& term) {
     if (term.is_variable()) return {-std::stoll(term.op.substr(1)), 0};
     const bool split = term.op.starts_with("split");
     std::string inputs;
@@ -160,8 +160,8 @@ std::string encode(const std::string& rule) {
   std::string outputs;
   for (const auto& part : split(rule, ';')) {
     const size_t arrow = part.find("=>");
-    const auto from = left.add(parse_foreign_term(trim(std::string_view(part).substr(0, arrow)), "t"));
-    const auto to = right.add(parse_foreign_term(trim(std::string_view(part).substr(arrow + 2)), "t"));
+    const auto from = left.add(parse_taso_term(trim(std::string_view(part).substr(0, arrow)), "t"));
+    const auto to = right.add(parse_taso_term(trim(std::string_view(part).substr(arrow + 2)), "t"));
     outputs += message(3, number(1, from.first) + number(2, to.first) + number(3, from.second) + number(4, to.second));
   }
   return message(1, left.ops + right.ops + outputs);
@@ -268,7 +268,7 @@ TEST(Cover, UnsoundOnesAreRefuted) {
         "concat4d_ax1(conv1x3_s1same_relu(i7, i13), conv1x3_s1same_relu(i8, i14)) => "
         "conv1x3_s1same_relu(concat4d_ax1(i7, i8), concat4d_ax0(i13, i14))",
         "conv3x3_s1same(ew_add(i7, i8), i10) => ew_add(conv3x3_s1same(i7, i10), conv3x3_s1same(i8, i10))"}) {
-    const auto rule = rules::RuleSet::parse(one(text).text, "foreign");
+    const auto rule = rules::RuleSet::parse(one(text).text, "taso");
     const auto result = cover(*rule, rules::RuleSet::parse(kOther, "known"), *AxiomSet::parse(kAxiom, "axioms"), {});
     EXPECT_EQ(result.cover, Cover::refuted) << text;
     EXPECT_NE(result.reason.find("right"), std::string::npos);
