@@ -5,33 +5,16 @@
 
 #include "core/base/error.h"
 #include "core/base/usage.h"
+#include "core/rules/rule_choice.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {
 
-void declare_rules(OptionSink& o, std::vector<std::string>& rules, const std::string& by_default) {
-  o.texts("rules", rules,
-          "files, sets, tags or names of rules, separated by commas, -WORD takes away (docs/rules.md); none means " +
-              by_default);
-}
-
-void declare(OptionSink& o, CostOptions& cost) {
-  o.choice("cost", cost.kind, kCostKinds, "costs of operators: timed under the target, or a roofline formula");
-}
-
-void declare_details(OptionSink& o, CostOptions& cost) {
-  o.text("cost.profile", cost.profile,
-         "constants of the formula (--cost analytic): cpu, gpu, another profile of configs/costs, or a file "
-         "(docs/costs.md)");
-  declare(o, cost.timing);
-  optimise::declare_details(o, cost.target);
-}
-
 void declare_problem(Options& o, RunConfig& c) {
   o.heading("Main");
   optimise::declare(o, c.model);
-  declare_rules(o, c.rules, "the proved rules of configs/rules");
-  declare(o, c.cost);
+  rules::declare(o, c.rules, "the proved rules of configs/rules");
+  optimise::declare(o, c.cost);
   optimise::declare(o, c.cost.target);
   o.choice("device", c.device, {"auto", "cpu", "cuda"},
            "where networks train and operators are timed; auto takes a GPU where there is one");
@@ -42,7 +25,7 @@ void declare_details(OptionSink& o, RunConfig& c) {
   zoo::declare(o, c.model.zoo);
   onnx_io::declare(o, c.model.limits);
   o.heading("Costs");
-  declare_details(o, c.cost);
+  optimise::declare_details(o, c.cost);
   o.text("cost.table", c.cost.table, "table of measured costs to start from (costs.tsv of an earlier run)");
 }
 

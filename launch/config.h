@@ -7,10 +7,9 @@
 
 #include "actors/dream_options.h"
 #include "core/base/options.h"
-#include "core/cost/timing.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/options.h"
-#include "core/optimise/target.h"
+#include "core/optimise/cost_options.h"
 #include "core/optimise/verify.h"
 #include "core/options/options.h"
 #include "launch/model.h"
@@ -23,19 +22,9 @@
 
 namespace rlgo::launch {
 
+using optimise::CostKind;
+using optimise::CostOptions;
 using optimise::TargetOptions;
-
-// Costs of operators: timed under the target, or a roofline formula.
-enum class CostKind : uint8_t { measured, analytic };
-inline constexpr Named<CostKind> kCostKinds[] = {{"measured", CostKind::measured}, {"analytic", CostKind::analytic}};
-struct CostOptions {
-  CostKind kind = CostKind::measured;
-  std::string profile = "cpu";  // of analytic costs: a shipped profile or a file
-  std::string table;            // measured costs to start from; "": none
-  int64_t explore = 200;        // steps of random rewriting before the training whose operators are timed
-  cost::TimingOptions timing;
-  TargetOptions target;
-};
 
 // Who chooses the rewrites.
 enum class Agent : uint8_t { model_free, model_based, hybrid, random };
@@ -85,13 +74,6 @@ void check_ranks(const RunConfig& config, int ranks);
 
 // config.dream with what follows from options of other parts: the encoder's size, the length of a dream, ...
 learner::DreamAgentOptions dream_agent_options(const RunConfig& config);
-
-// Option rules; `by_default`: which ones are meant where none is named.
-void declare_rules(OptionSink& sink, std::vector<std::string>& rules, const std::string& by_default);
-// Option cost.
-void declare(OptionSink& sink, CostOptions& options);
-// Options cost.profile, those of timing, target.python.
-void declare_details(OptionSink& sink, CostOptions& options);
 
 // The parts of that declaration, for commands that need no more. What is rewritten, by which rules, at which costs:
 // graph, dim, size, rules, cost, target, device, seed.

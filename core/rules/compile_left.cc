@@ -167,10 +167,10 @@ void Compiler::left_attribute(LeftNode& node, int index, const AttrTerm& attr) {
     return;
   }
   const auto slot = [&](const Expr& expr, size_t kind) {
-    const int32_t index = names_.at(expr.text).index;
-    if (attribute_kinds_.try_emplace(index, kind).first->second != kind)
+    const int32_t bound = names_.at(expr.text).index;
+    if (attribute_kinds_.try_emplace(bound, kind).first->second != kind)
       fail_at(expr.line, fmt::format("?{} stands for attributes of different kinds: the rule never fits", expr.text));
-    return index;
+    return bound;
   };
   AttrTest test{known.key, false, {}};
   if (attr.value.kind == Expr::Kind::name) {

@@ -197,4 +197,10 @@ const char* proof_name(Proof proof) {
   return proof == Proof::proved ? "proved" : proof == Proof::tested ? "tested" : "unproved";
 }
 
+void declare(OptionSink& o, std::vector<std::string>& words, const std::string& by_default) {
+  o.texts("rules", words,
+          "files, sets, tags or names of rules, separated by commas, -WORD takes away (docs/rules.md); none means " +
+              by_default);
+}
+
 }  // namespace rlgo::rules

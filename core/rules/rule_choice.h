@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::rules {
@@ -33,7 +34,10 @@ std::vector<std::filesystem::path> shipped_rules();
 // is that of the files. Throws Error (with the nearest word) on what is none of these, and where nothing is left.
 std::shared_ptr<const RuleSet> choose_rules(const std::vector<std::string>& words);
 
-// The same; without words all rules of the default sets, proved or not.
+// Option rules; `by_default`: which ones are meant where no word is given.
+void declare(OptionSink& sink, std::vector<std::string>& words, const std::string& by_default);
+
+// As choose_rules(); without words all rules of the default sets, proved or not.
 std::shared_ptr<const RuleSet> chosen_or_all(const std::vector<std::string>& words);
 
 // The same words where the default also holds the proved rules of `set`.

@@ -50,12 +50,12 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   optimise::declare(o, r.config.cost.target);
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   declare(o, r.output);
-  declare_rules(o, r.config.rules, "the proved ones and winograd");
+  rules::declare(o, r.config.rules, "the proved ones and winograd");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.rest();
   o.heading("Measurement");
-  declare(o, r.config.cost);
-  declare_details(o, r.config.cost);
+  optimise::declare(o, r.config.cost);
+  optimise::declare_details(o, r.config.cost);
   o.alias("threads", "cost.threads");
   o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
   optimise::declare_details(o, r.options);
