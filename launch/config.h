@@ -24,6 +24,7 @@ namespace rlgo::launch {
 
 using optimise::CostKind;
 using optimise::CostOptions;
+using optimise::kCostKinds;
 using optimise::TargetOptions;
 
 // Who chooses the rewrites.

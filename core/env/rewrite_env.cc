@@ -37,13 +37,14 @@ search::State start_state(const graph::Graph& graph, std::shared_ptr<const rules
 // The place of an action among those of a walk, which are ordered by rule, then location. Throws Error where it has
 // none.
 size_t find_place(std::span<const search::Place> places, mdp::Action action, const rules::RuleSet& rules) {
-  const auto of_rule =
-      std::ranges::equal_range(places, action.rule, {}, [](const search::Place& place) { return place.step.rule; });
-  if (action.location < 0 || action.location >= std::ssize(of_rule)) {
+  const auto rule_of = [](const search::Place& place) { return place.step.rule; };
+  const auto first = std::ranges::lower_bound(places, action.rule, {}, rule_of);
+  const auto count = std::ranges::upper_bound(places, action.rule, {}, rule_of) - first;
+  if (action.location < 0 || action.location >= count) {
     fail("illegal action: location {} of rule {} ({}), which has {} locations", action.location, action.rule,
-         rules.name(action.rule), of_rule.size());
+         rules.name(action.rule), count);
   }
-  return static_cast<size_t>(of_rule.begin() - places.begin() + action.location);
+  return static_cast<size_t>(first - places.begin() + action.location);
 }
 
 }  // namespace

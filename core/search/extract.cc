@@ -55,7 +55,7 @@ std::vector<ClassId> Extraction::reads(NodeId id) const {
     if (!is_free(from)) read.push_back(from);
   }
   std::ranges::sort(read);
-  read.erase(std::ranges::unique(read).begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
   return read;
 }
 
@@ -152,7 +152,7 @@ double Extraction::cost_us(const Choice& choice) const {
     if (!is_free(id)) chosen.push_back(choice[id]);
   }
   std::ranges::sort(chosen);
-  chosen.erase(std::ranges::unique(chosen).begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   double us = 0;
   for (const NodeId id : chosen) us += us_[id];
   return us;

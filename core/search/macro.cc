@@ -77,7 +77,8 @@ bool MacroPlayer::take(size_t s) {
   const MacroStep& step = macro_[s];
   const auto places = walk_.places();
   const auto rule_of = [](const Place& place) { return place.step.rule; };
-  const auto [first, last] = std::ranges::equal_range(places, step.rule, {}, rule_of);
+  const auto first = std::ranges::lower_bound(places, step.rule, {}, rule_of);
+  const auto last = std::ranges::upper_bound(places, step.rule, {}, rule_of);
   size_t best = places.size();
   int best_agreed = 0;
   double best_gap = 0;

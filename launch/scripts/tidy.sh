@@ -36,7 +36,7 @@ fi
 readonly quick_checks=-*,bugprone-use-after-move,bugprone-infinite-loop,bugprone-sizeof-*,bugprone-string-constructor,\
 bugprone-dangling-handle,bugprone-undelegated-constructor,bugprone-unused-raii,bugprone-copy-constructor-init,\
 misc-definitions-in-headers,misc-unused-using-decls,misc-unused-alias-decls,modernize-use-override,modernize-use-using,\
-cppcoreguidelines-virtual-class-destructor,performance-for-range-copy,performance-unnecessary-value-param,\
+cppcoreguidelines-virtual-class-destructor,performance-for-range-copy,\
 readability-identifier-naming,readability-container-size-empty
 
 # Modules that read neither LibTorch's nor nanobind's headers, themselves or through others (launch/modules.tsv).

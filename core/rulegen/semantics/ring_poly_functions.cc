@@ -25,7 +25,7 @@ Rational PolyRing::content(std::span<const Element> set) const {
 // the same for all sets that differ by a shift and a positive factor.
 PolyRing::Element PolyRing::canonical_maximum(std::vector<Element> set) {
   std::ranges::sort(set);
-  set.erase(std::ranges::unique(set).begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
   if (set.size() == 1 || failed_) return set[0];
   std::unordered_map<int32_t, std::pair<Rational, size_t>> least;  // coefficient, in how many polynomials
   for (Element item : set) {
