@@ -103,6 +103,24 @@ int32_t RowTable::number_key(int round) {
   return nodes_[static_cast<size_t>(round)].number(key_);
 }
 
+int32_t RowTable::number_node_features(int32_t op, const float* features) {
+  key_.resize(1 + columns_.size());
+  key_[0] = op;
+  for (size_t c = 0; c < columns_.size(); ++c) key_[c + 1] = std::bit_cast<int32_t>(features[columns_[c]]);
+  return nodes_[0].number(key_);
+}
+
+int32_t RowTable::number_edge_features(const float* features) {
+  key_.resize(edge_features_);
+  if (edge_features_ > 0) std::memcpy(key_.data(), features, edge_features_ * sizeof(float));
+  return edges_[0].number(key_);
+}
+
+int32_t RowTable::number_edge(int round, EdgeRecipe recipe) {
+  const int32_t key[] = {recipe.before, recipe.src, recipe.dst};
+  return edges_[static_cast<size_t>(round)].number(key);
+}
+
 void RowTable::number_round(const mdp::Observation& o, size_t round, RowIds& ids) {
   const int r = static_cast<int>(round);
   for (size_t e = 0; e < ids.edges.size(); ++e) {
