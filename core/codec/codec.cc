@@ -9,6 +9,7 @@
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/codec/coded.h"
+#include "core/codec/signed_number.h"
 
 namespace rlgo::mdp {
 namespace {
@@ -50,8 +51,7 @@ class InfoCode {
       if (how == 1) before_[i] = in.get<double>();
       if (how == 3) {
         if (!whole(before_[i])) fail("trajectory: a difference to {}, not a whole number", before_[i]);
-        const int64_t difference = in.get_signed_varint();
-        if (std::abs(difference) > 2 * kLargest) fail("trajectory: a difference of {}", difference);
+        const int64_t difference = get_signed(in, "a difference", 2 * kLargest);
         before_[i] = static_cast<double>(static_cast<int64_t>(before_[i]) + difference);
       }
     }
@@ -84,8 +84,8 @@ void put(ByteWriter& out, const Step& step) {
 
 Step get_step(ByteReader& in) {
   Step step;
-  step.action.rule = static_cast<int32_t>(in.get_signed_varint());
-  step.action.location = static_cast<int32_t>(in.get_signed_varint());
+  step.action.rule = static_cast<int32_t>(get_signed(in, "a rule"));
+  step.action.location = static_cast<int32_t>(get_signed(in, "a location"));
   for (float* value :
        {&step.reward, &step.log_prob_rule, &step.log_prob_location, &step.value_rule, &step.value_location}) {
     *value = in.get<float>();
@@ -117,8 +117,8 @@ ObservationCodes get_observations(ByteReader& in, size_t count) {
   std::vector<ObservationCodes::Size> sizes(count);
   ObservationCodes::Size before;
   const auto get_size = [&](int32_t last) {
-    const int64_t difference = in.get_signed_varint();
-    if (std::abs(difference) > INT32_MAX || last + difference < 0 || last + difference > INT32_MAX)
+    const int64_t difference = get_signed(in, "a change of size");
+    if (last + difference < 0 || last + difference > INT32_MAX)
       fail("trajectory: an observation of {} and {} rows", last, difference);
     return static_cast<int32_t>(last + difference);
   };

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/codec/observation_code.h"
 #include "core/codec/observation_parts.h"
+#include "core/codec/signed_number.h"
 
 namespace rlgo::mdp {
 namespace {
@@ -126,7 +127,8 @@ class Decoder {
   }
 
   void move_cursor() {
-    cursor_ = checked(in_.get_signed_varint() + static_cast<int64_t>(cursor_), "row of the base", base_nodes_);
+    cursor_ =
+        checked(get_signed(in_, "a move to a row") + static_cast<int64_t>(cursor_), "row of the base", base_nodes_);
   }
 
   void get_changed(uint64_t reference) {
@@ -155,7 +157,7 @@ class Decoder {
         fail("observation code: a row with reference {}", reference);
     }
     const uint64_t changed = in_.get_varint();
-    if (changed & 1) now_.node_op.back() = static_cast<int32_t>(in_.get_signed_varint());
+    if (changed & 1) now_.node_op.back() = static_cast<int32_t>(get_signed(in_, "an operator"));
     get_columns(changed >> 1, width_, now_.node_feat.data() + now_.node_feat.size() - width_);
   }
 
@@ -193,8 +195,7 @@ class Decoder {
     std::vector<float> results;
     for (size_t k = 0; k < codes.size(); ++k) {
       static constexpr int64_t kResiduals[] = {0, 1, -1};
-      const int64_t residual = codes[k] < 3 ? kResiduals[codes[k]] : in_.get_signed_varint();
-      if (std::abs(residual) > int64_t{1} << 33) fail("observation code: a residual of {}", residual);
+      const int64_t residual = codes[k] < 3 ? kResiduals[codes[k]] : get_signed(in_, "a residual", int64_t{1} << 33);
       results.push_back(float_of(rank_of(proportional(sources[k], ratio)) + residual));
     }
     return results;
@@ -239,7 +240,7 @@ class Decoder {
 
   void get_edge(size_t i, size_t place) {
     const size_t source =
-        checked(static_cast<int64_t>(i) - 1 - in_.get_signed_varint(), "source of an edge", sizes_.nodes);
+        checked(static_cast<int64_t>(i) - 1 - get_signed(in_, "a step to a source"), "source of an edge", sizes_.nodes);
     const uint64_t head = in_.get_varint();
     append_edge_like(i, place, source, head & 7);
     get_columns(head >> 3, sizes_.edge_width, now_.edge_feat.data() + now_.edge_feat.size() - sizes_.edge_width);

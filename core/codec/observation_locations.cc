@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/codec/observation_align.h"
+#include "core/codec/signed_number.h"
 
 namespace rlgo::mdp {
 namespace {
@@ -146,8 +147,8 @@ class LocationDecoder {
       const auto base_count = base_ != nullptr ? static_cast<size_t>(base_->counts[x]) : 0;
       size_t count = base_count;
       if (x == next)
-        count = checked(in_.get_signed_varint() + static_cast<int64_t>(base_count), "number of locations",
-                        (sizes_.nodes > 0 ? kMaxLocations - total : INT32_MAX) + 1);
+        count = checked(get_signed(in_, "a change of a number of locations") + static_cast<int64_t>(base_count),
+                        "number of locations", (sizes_.nodes > 0 ? kMaxLocations - total : INT32_MAX) + 1);
       now_.counts.push_back(static_cast<int32_t>(count));
       if (sizes_.nodes > 0) {
         before.clear();
@@ -209,12 +210,12 @@ class LocationDecoder {
 
   void get_location(bool first) {
     const int64_t previous = first ? 0 : now_.loc_node.back();
-    const size_t node = checked(previous + in_.get_signed_varint(), "node of a location", sizes_.nodes);
+    const size_t node = checked(previous + get_signed(in_, "a step to a node"), "node of a location", sizes_.nodes);
     now_.loc_node.push_back(static_cast<int32_t>(node));
     if (sizes_.rest) {
       for (size_t k = get_at_most(in_, "number of matched nodes", kMaxLocations - now_.loc_rest.size()); k > 0; --k) {
         now_.loc_rest.push_back(static_cast<int32_t>(
-            checked(static_cast<int64_t>(node) + in_.get_signed_varint(), "matched node", sizes_.nodes)));
+            checked(static_cast<int64_t>(node) + get_signed(in_, "a step to a node"), "matched node", sizes_.nodes)));
       }
     }
     end_rest();
