@@ -169,6 +169,22 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
 }
 
+// Along four elements small differences of steps and bounds show that two or three elements hide.
+void add_fours(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
+  constexpr int64_t kInstances = 300, kAttempts = 20'000;
+  BoundedOptions four = options;
+  four.bounds.extents = {4};
+  four.bounds.dims = 4;
+  four.bounds.ranks = 2;
+  RandomChoices random(options.seed + 4);
+  const int64_t enough = result.check.instances + kInstances;
+  for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
+    if (options.stop && options.stop()) return;
+    const auto left = bounded_instance(rules.rule(rule), four.bounds, random);
+    if (left && !compare_at(rules, rule, *left, four, result.check)) return;
+  }
+}
+
 // Larger images and other shapes, as contract tests have them.
 void add_larger(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
   constexpr int64_t kInstances = 30, kAttempts = 1500;
@@ -200,7 +216,9 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     result = check_within(rules, rule, wider);
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
-  if (options.original && result.check.verdict != CheckVerdict::different) add_larger(rules, rule, options, result);
+  const auto look_on = [&] { return options.original && result.check.verdict != CheckVerdict::different; };
+  if (look_on()) add_larger(rules, rule, options, result);
+  if (look_on()) add_fours(rules, rule, options, result);
   return result;
 }
 

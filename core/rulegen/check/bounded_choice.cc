@@ -325,7 +325,11 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
         if (static_cast<size_t>(axes[k]) >= x.size()) return {};
         second[k] = key == Attr::ends ? x[static_cast<size_t>(axes[k])] : key == Attr::steps ? 2 : 1;
       }
-      return {first, second};
+      std::vector<AttrValue> all{first, second};
+      // Steps of 2 and 3 take equally many of four elements: what exchanges two steps shows there alone.
+      const bool one_long = axes.size() == 1 && x[static_cast<size_t>(axes[0])] > 3;
+      if (key == Attr::steps && one_long) all.emplace_back(Ints{3});
+      return all;
     }
     case Attr::value:
       if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5, -3.0};
