@@ -170,6 +170,13 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, const Candidates* con
   };
 }
 
+// Says it at once where there is more to check than there is time.
+TimePlan plan_of(double seconds, double passed_s, double last_s, const Pace& pace, const Log& log) {
+  const double checks_s = pace.compare_s(kCheckedRuns, 1);
+  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s); !text.empty()) log.warn("{}", text);
+  return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
+}
+
 Result end(OptimiseClock& clock, Result result) {
   clock.clear();
   result.took_s = clock.passed();
@@ -205,8 +212,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
 
   const Pace& pace = benchmark.pace();
   const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
-  const TimePlan plan = make_plan(options.seconds, clock.passed(), last_s + pace.compare_s(kCheckedRuns, 1),
-                                  pace.compare_s(4, kLeastCompareRounds));
+  const TimePlan plan = plan_of(options.seconds, clock.passed(), last_s, pace, log);
   const Candidates* timing_for = nullptr;
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);

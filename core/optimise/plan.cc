@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/text.h"
+
 namespace rlgo::optimise {
 namespace {
 
@@ -49,6 +51,14 @@ TimePlan make_plan(double seconds, double passed_s, double last_s, double compar
   plan.method_s = passed_s + kMethodShare * left_s;
   plan.more_timing_s = plan.search_s + kMoreTimingShare * (plan.choose_s - plan.search_s);
   return plan;
+}
+
+std::string overrun_text(double seconds, double passed_s, double last_s) {
+  if (passed_s + last_s <= seconds) return {};
+  return fmt::format(
+      "reading the model, its checks and the final comparison alone take {:.0f} s here or more: --seconds {:g} will be "
+      "exceeded, for checks are never skipped",
+      std::ceil(passed_s + last_s), seconds);
 }
 
 }  // namespace rlgo::optimise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace rlgo::optimise {
 
@@ -36,5 +37,9 @@ struct TimePlan {
 // first, then the comparisons, but each keeps a share: the command then takes longer than it was told, as the checks
 // and the fewest rounds of the final comparison are made in any case.
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s);
+
+// What to say before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
+// `seconds`; "" where they do.
+std::string overrun_text(double seconds, double passed_s, double last_s);
 
 }  // namespace rlgo::optimise

@@ -83,5 +83,11 @@ TEST(OptimiseClock, BooksTimeByKind) {
   EXPECT_TRUE(clock.over(100));
 }
 
+TEST(Plan, SaysWhenChecksAloneTakeLonger) {
+  EXPECT_EQ(overrun_text(8, 1, 7), "");
+  const std::string text = overrun_text(8, 3, 8.5);
+  EXPECT_NE(text.find("take 12 s here or more: --seconds 8 will be exceeded"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace rlgo::optimise
