@@ -8,6 +8,7 @@
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
 #include "core/optimise/switches.h"
+#include "core/optimise/verify.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -48,9 +49,9 @@ std::string attempts_text(const Result& result) {
     const std::string measured = !a.error.empty() ? "failed: " + a.error
                                  : a.ratio > 0    ? fmt::format("{:.3f} of the original's latency", a.ratio)
                                                   : "not measured";
-    out +=
-        line(k == 0 ? "candidates" : "", fmt::format("{} {}: {} rewrites, cost {}, {}", k == result.chosen ? "*" : " ",
-                                                     a.name, a.trace.size(), milliseconds(a.cost_us), measured));
+    out += line(k == 0 ? "candidates" : "",
+                fmt::format("{} {}: {}, cost {}, {}", k == result.chosen ? "*" : " ", a.name,
+                            plural(a.trace.size(), "rewrite"), milliseconds(a.cost_us), measured));
   }
   return out;
 }
@@ -146,7 +147,7 @@ std::string to_text(const Result& result) {
                                    result.costs_known, result.cost_name));
   out += searches_text(result);
   out += attempts_text(result);
-  out += line("rules applied", fmt::format("{} rewrites: {}", best.trace.size(), rules_used(result)));
+  out += line("rules applied", plural(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
                                   milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));

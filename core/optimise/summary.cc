@@ -6,6 +6,7 @@
 #include "core/optimise/inputs.h"
 #include "core/optimise/result.h"
 #include "core/optimise/switches.h"
+#include "core/optimise/verify.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -61,10 +62,10 @@ std::string latency_text(const Result& result) {
 
 std::string rewrites_text(const Result& result) {
   const auto names = split(rules_used(result), ',');
-  std::string text = fmt::format("{} rewrites", result.best().trace.size());
+  std::string text = plural(result.best().trace.size(), "rewrite");
   if (result.best().trace.empty()) return text;
   for (size_t k = 0; k < std::min(names.size(), kRulesNamed); ++k) text += (k == 0 ? ": " : ",") + names[k];
-  if (names.size() > kRulesNamed) text += fmt::format(" and {} more rules", names.size() - kRulesNamed);
+  if (names.size() > kRulesNamed) text += " and " + plural(names.size() - kRulesNamed, "more rule");
   return text;
 }
 

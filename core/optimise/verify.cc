@@ -26,8 +26,6 @@ constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the ch
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
-
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
 LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true) {
   ModelOptions options;
@@ -118,7 +116,7 @@ Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
       both.run(sets++);
       if (both.found().wrong || !both.found().interface.empty()) break;
     }
-    check.by = "LibTorch in double precision, " + plural(sets, "input");
+    check.by = "LibTorch in double precision, " + plural(static_cast<size_t>(sets), "input");
     replaced_seen = all_replaced_compared(both.found());
     check = verdict_of(both.found(), model_.graph, options.tolerance, std::move(check));
   } catch (const Error& e) {
@@ -191,7 +189,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
 Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, double allowed, int sets,
                            const std::string& where) const {
   Check check;
-  check.by = fmt::format("{}, {}{}", runtime_.name(), plural(sets, "input"), where);
+  check.by = fmt::format("{}, {}{}", runtime_.name(), plural(static_cast<size_t>(sets), "input"), where);
   if (!runtime_.answers_outputs()) {
     check.detail = "this measurer answers no outputs";
     return check;
@@ -281,6 +279,10 @@ void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, c
   std::error_code ignored;
   fs::remove(path, ignored);
   fail("{}: what was written cannot be trusted and is removed: {}", path.string(), problem);
+}
+
+std::string plural(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace rlgo::optimise
