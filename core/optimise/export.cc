@@ -1,4 +1,5 @@
 // Apart from reading models, which needs no LibTorch.
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/fold.h"
 #include "core/optimise/model.h"

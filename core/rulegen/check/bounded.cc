@@ -52,7 +52,7 @@ std::string unguarded(const rules::CompiledRule& rule, const rules::Match& match
 
 bool does_the_same(const rules::RuleSet& original, const rules::Match& match, const graph::Graph& left,
                    const graph::Graph& right) {
-  for (auto other : rules::find_matches(original, 0, left)) {
+  for (const auto& other : rules::find_matches(original, 0, left)) {
     if (other.nodes != match.nodes) continue;
     const auto rewrite = rules::apply(original, other, left);
     if (rewrite && rewrite->graph.hash() == right.hash()) return true;

@@ -315,14 +315,14 @@ std::vector<uint64_t> results(const Family& family, const Sketch& sketch, const 
 }  // namespace
 
 std::optional<SymbolicPair> symbolic_pair(const Family& family, const Candidate& pair) {
-  constexpr std::string_view kernels = "wgim";
+  constexpr std::string_view kKernels = "wgim";
   // Each of their kernels sees one channel.
   const bool depthwise = std::ranges::any_of(family.configs, [](const OpConfig& config) { return config.depthwise; });
   SymbolicPair symbols;
   for (const auto& variable : family.variables) {
     DimList dims;
     for (size_t d = 0; d < variable.shape.size(); ++d) {
-      const bool kernel = d >= 2 && kernels.find(variable.role) != std::string_view::npos;
+      const bool kernel = d >= 2 && kKernels.find(variable.role) != std::string_view::npos;
       const int extent = static_cast<int>(variable.shape[d]);
       const bool alone = depthwise && variable.role == 'g' && d == 1;
       if (variable.constant == kIdentity && d == 1) {

@@ -7,7 +7,6 @@ namespace rlgo::rulegen {
 namespace {
 
 using ops::Attr;
-using ops::Attrs;
 using ops::Ints;
 using ops::Op;
 
