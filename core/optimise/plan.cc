@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace rlgo::optimise {
