@@ -35,7 +35,7 @@ ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy
   hello.rules_hash = options_.rules_hash;
   hello.dream = options_.dream;
   hello.host = options_.host;
-  mailbox_.send(options_.learner, Tag::hello, encode(hello));
+  mailbox_.send(options_.via, Tag::hello, encode(hello));
 }
 
 ActorEnd ActorLoop::run(const std::function<bool()>& should_stop) {
@@ -98,18 +98,23 @@ bool ActorLoop::read_messages() {
 void ActorLoop::read(const comm::Incoming& message) {
   if (message.tag == Tag::weights) {
     auto weights = comm::decode_weights(message.payload);
-    const auto rank = static_cast<size_t>(mailbox_.rank());
-    if (granted_version_ < 0 && rank < weights.next_episode.size()) {
-      collector_.set_next_episode(weights.next_episode[rank]);
-      first_counted_ = collector_.next_episode();
-    }
     quota_steps_ = weights.quota_steps;
     told_exhausted_ = false;
-    if (weights.version == granted_version_) return;  // only a larger quota
+    if (weights.version == granted_version_) return;  // sent again to one that was thought lost
     sent_steps_ = 0;
     first_counted_ = collector_.next_episode();
     granted_version_ = weights.version;
     newest_ = std::move(weights);
+  } else if (message.tag == Tag::welcome) {
+    if (granted_version_ >= 0) return;  // it was thought lost
+    const auto welcome = comm::decode_welcome(message.payload);
+    collector_.set_next_episode(welcome.next_episode);
+    options_.welcomed(welcome);
+  } else if (message.tag == Tag::quota) {
+    const auto quota = comm::decode_quota(message.payload);
+    if (quota.version != granted_version_) return;  // the newer weights carry their own
+    quota_steps_ = quota.quota_steps;
+    told_exhausted_ = false;
   } else if (message.tag == Tag::stop) {
     end_ = message.payload == comm::kRankZeroFailed ? ActorEnd::deserted : ActorEnd::stopped;
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
@@ -146,7 +151,7 @@ void ActorLoop::send_heartbeat(Tag tag) {
   beat.quota_left = collector_.running() > 0 ? std::max<int64_t>(quota_left(), 1) : quota_left();
   beat.env_s = collector_.stats().env_s;
   beat.policy_s = collector_.stats().policy_s;
-  mailbox_.send(options_.learner, tag, encode(beat));
+  mailbox_.send(options_.via, tag, encode(beat));
 }
 
 void ActorLoop::on_trajectory(mdp::CodedTrajectory trajectory) {
@@ -154,12 +159,12 @@ void ActorLoop::on_trajectory(mdp::CodedTrajectory trajectory) {
   if (trajectory.facts.episode >= first_counted_) sent_steps_ += steps;
   counts_.episodes += 1;
   counts_.steps += steps;
-  mailbox_.send(options_.learner, Tag::trajectory, mdp::encode(trajectory));
+  mailbox_.send(options_.via, Tag::trajectory, mdp::encode(trajectory));
 }
 
 void ActorLoop::on_lost(const LostEpisode& episode) {
   counts_.errors += 1;
-  mailbox_.send(options_.learner, Tag::error_report,
+  mailbox_.send(options_.via, Tag::error_report,
                 encode(comm::ErrorReport{episode.rank, episode.episode, episode.seed, episode.what}));
 }
 

@@ -18,11 +18,13 @@ namespace rlgo::actors {
 struct ActorOptions {
   uint64_t seed = 0;
   bool dream = false;
-  bool step_together = false;      // see CollectorOptions
-  int64_t episode_steps = 0;       // that an episode which has begun may take: counted against the quota from the start
-  std::function<bool()> ready;     // asked before an episode starts, with the newest weights loaded; empty: always
-  int learner = 0;                 // its rank
-  double heartbeat_s = 1;          // between two signs of life
+  bool step_together = false;   // see CollectorOptions
+  int64_t episode_steps = 0;    // that an episode which has begun may take: counted against the quota from the start
+  std::function<bool()> ready;  // asked before an episode starts, with the newest weights loaded; empty: always
+  int learner = 0;              // its rank
+  int via = 0;                  // whom messages to it go through (learner/distributed/aggregator.h)
+  std::function<void(const comm::Welcome&)> welcomed = [](const auto&) {};  // before the first weights
+  double heartbeat_s = 1;                                                   // between two signs of life
   double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error
   double flush_s = 10;             // at the end, for what is still on its way
   uint64_t rules_hash = 0;         // told in hello

@@ -5,7 +5,9 @@
 #include "core/cost/profile.h"
 #include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
+#include "launch/revision.h"
 #include "launch/target.h"
+#include "launch/train/algorithm_factory.h"
 
 namespace rlgo::launch {
 
@@ -33,6 +35,17 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
         std::make_unique<env::RewriteEnv>(graph, rules, model, config.env, whole_graph_timer(config, device), starts));
   }
   return mdp::make_batch(std::move(envs));
+}
+
+replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules) {
+  replay::StoreHeader header{std::move(spec),
+                             config.seed,
+                             config.model.graph,
+                             kRevision,
+                             fmt::format("{:016x}", rules.hash()),
+                             name_of(config.env.reward, env::kRewards)};
+  header.spec.latent_features = latent_features(config);  // are let through, and left out of the store
+  return header;
 }
 
 optimise::Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime) {

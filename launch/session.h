@@ -16,6 +16,7 @@
 #include "core/optimise/prices.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
+#include "replay/schema.h"
 
 namespace rlgo::launch {
 
@@ -30,6 +31,9 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::G
                                          std::shared_ptr<const rules::RuleSet> rules,
                                          std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count,
                                          std::shared_ptr<const env::Starts> starts = nullptr);
+
+// What the parts of a run's store say of it.
+replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);
 
 // Rank 0 (or a single process). `runtime`: where it runs already; else it is started here.
 optimise::Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime = nullptr);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -209,9 +210,8 @@ void Loop::publish(std::span<const int> ranks) {
     comm::Weights message;
     message.version = state_.version;
     message.quota_steps = quota_steps;
-    message.next_episode = state_.next_episode;
     message.weights = weights_;
-    mailbox_.publish(to, Tag::weights, std::make_shared<const std::string>(encode(message)));
+    hand_out(to, Tag::weights, encode(message), true);
   };
   send(registry_.real_ones(all), quota_steps_);
   const auto dreamers = registry_.dreamers(all);
@@ -221,7 +221,26 @@ void Loop::publish(std::span<const int> ranks) {
 // All living actors wait, but there is not enough data: an actor died, or episodes were lost or too old.
 void Loop::grant_more() {
   quota_steps_ += share_steps_;
-  publish(registry_.real_ones(registry_.living()));
+  comm::Quota message;
+  message.version = state_.version;
+  message.quota_steps = quota_steps_;
+  hand_out(registry_.real_ones(registry_.living()), Tag::quota, encode(message), false);
+}
+
+void Loop::hand_out(const std::vector<int>& ranks, Tag tag, std::string payload, bool newest_only) {
+  std::map<int, std::vector<int32_t>> by_way_of;
+  for (int rank : ranks) by_way_of[via(rank)].push_back(rank);
+  const auto direct = std::exchange(by_way_of[0], {});
+  by_way_of.erase(0);
+  for (auto& [aggregator, behind] : by_way_of) {
+    // Each is sent: a newer one must not replace one that is for other ranks.
+    mailbox_.send(aggregator, Tag::fan_out, encode(comm::FanOut{std::move(behind), tag, newest_only, payload}));
+  }
+  if (newest_only) {
+    mailbox_.publish(direct, tag, std::make_shared<const std::string>(std::move(payload)));
+  } else {
+    for (int rank : direct) mailbox_.send(rank, tag, payload);
+  }
 }
 
 int64_t Loop::lag_of(const mdp::Trajectory& trajectory) const {

@@ -93,6 +93,7 @@ class Loop {
   // Reads messages, tends the actors, calls the service hook. Whether any message came.
   bool service();
   void read(const comm::Incoming& message);
+  void read_bundle(const comm::Incoming& message);
   void read_from_actor(const comm::Incoming& message);
   void drop_malformed(const comm::Incoming& message, const std::string& why);
   void read_trajectory(const comm::Incoming& message);
@@ -109,6 +110,9 @@ class Loop {
   bool must_end();
   void train();
   void publish(std::span<const int> ranks);
+  // The same message to each rank, by way of its aggregator where it has one. newest_only: see Mailbox::publish.
+  void hand_out(const std::vector<int>& ranks, comm::Tag tag, std::string payload, bool newest_only);
+  int via(int rank) const { return options_.via.empty() ? 0 : options_.via.at(static_cast<size_t>(rank)); }
   void grant_more();
   void drop_stale();
   int64_t lag_of(const mdp::Trajectory& trajectory) const;
@@ -137,7 +141,7 @@ class Loop {
   EpochReport report_;
   int64_t received_steps_ = 0;  // in this epoch
   double started_at_s_ = 0;
-  Stopwatch watch_, since_beat_, epoch_watch_;
+  Stopwatch watch_, since_beat_, since_tended_, epoch_watch_;
   uint64_t bytes_in_before_ = 0, bytes_out_before_ = 0;
 };
 

@@ -10,6 +10,12 @@ namespace rlgo::learner {
 
 using comm::Tag;
 
+namespace {
+
+constexpr double kTendEvery_us = 5000;
+
+}  // namespace
+
 bool Loop::service() {
   bool came = false;
   while (auto message = mailbox_.take_unless(comm::kAmongLearners)) {
@@ -22,6 +28,9 @@ bool Loop::service() {
 }
 
 void Loop::tend_actors() {
+  // It looks at every actor, and service() is called between any two episodes.
+  if (since_tended_.us() < kTendEvery_us) return;
+  since_tended_.restart();
   // An actor in this thread is silent whenever it has no turn.
   if (!options_.turn) {
     for (int rank : registry_.lose_silent(options_.actor_timeout_s)) {
@@ -44,7 +53,7 @@ void Loop::read(const comm::Incoming& message) {
     return;
   }
   try {
-    read_from_actor(message);
+    message.tag == Tag::bundle ? read_bundle(message) : read_from_actor(message);
     malformed_.at(static_cast<size_t>(rank)) = 0;
   } catch (const Malformed& e) {
     drop_malformed(message, e.what());
@@ -88,6 +97,15 @@ void check_facts(const mdp::Trajectory& facts) {
 
 }  // namespace
 
+void Loop::read_bundle(const comm::Incoming& message) {
+  for (auto& item : decoded_or_malformed(message, comm::decode_bundle)) {
+    if (item.source < options_.learners || item.source >= mailbox_.size() || via(item.source) != message.source ||
+        item.tag == Tag::bundle)
+      throw Malformed(fmt::format("it has a message of rank {}", item.source));
+    read({item.source, item.tag, message.sequence, std::move(item.payload)});
+  }
+}
+
 void Loop::read_from_actor(const comm::Incoming& message) {
   const int rank = message.source;
   if (message.tag == Tag::hello) {
@@ -104,6 +122,10 @@ void Loop::read_from_actor(const comm::Incoming& message) {
     if (stopping_) {
       mailbox_.send(rank, Tag::stop, name(reason_));
     } else {
+      comm::Welcome welcome;
+      welcome.next_episode = state_.next_episode.at(static_cast<size_t>(rank));
+      welcome.rollouts = options_.rollouts;
+      hand_out({rank}, Tag::welcome, encode(welcome), false);
       const std::array<int, 1> one{rank};
       publish(one);
     }

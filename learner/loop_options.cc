@@ -17,6 +17,9 @@ void declare(OptionSink& o, LoopOptions& loop) {
   o.integer("train.min-actors", loop.min_actors, 1, 100000,
             "fewer living actors than this end the run (with a checkpoint)");
   o.number("train.actor-timeout", loop.actor_timeout_s, 1, 1e6, "an actor silent for longer is given up, s");
+  o.flag("train.aggregate", loop.aggregate,
+         "on nodes with three actors or more one of them passes on what the others send, stores their episodes, and "
+         "hands out the weights");
   o.flag("train.reproducible", loop.reproducible,
          "learn from each actor's episodes in a fixed order, whoever was faster: same seed and ranks, same weights "
          "(with --cost analytic)");

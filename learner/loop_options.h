@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "core/base/options.h"
 
@@ -20,7 +22,13 @@ struct LoopOptions {
   // episodes: the weights then depend on seed and number of actors alone, not on who was faster. Costs waiting.
   bool reproducible = false;
 
+  // On each node with three actors or more one passes on what the others send, stores their episodes, and hands out the
+  // weights (distributed/aggregator.h).
+  bool aggregate = false;
+
   // Not for people.
+  std::vector<int> via;    // [ranks] see choose_aggregators; empty: all actors send to rank 0 themselves
+  std::string rollouts;    // folder of the store, told to aggregators; "": no store
   double quiet_s = 5;      // silence after which the others are not kept waiting for an actor
   double heartbeat_s = 1;  // to the actors
   double drain_s = 20;     // at the end, for the actors' last messages

@@ -44,6 +44,8 @@ class Comm {
   // rank died or hangs) the process goes on without them. Call it once, last; the destructor calls it where it was not.
   // `status` is what the process will end with: the job's status, where other ranks have to be ended by force.
   virtual bool close(double max_s, int status = 0) = 0;
+  // [size] a number for the machine that each rank runs on: equal where two share one.
+  virtual std::vector<int> nodes() const { return std::vector<int>(static_cast<size_t>(size())); }
   // "MPI (4 ranks)", "one process".
   virtual std::string name() const = 0;
 };

@@ -19,7 +19,7 @@
 namespace rlgo::comm {
 
 inline constexpr uint32_t kFrameMagic = 0x4F474C52;  // "RLGO"
-inline constexpr uint16_t kFrameVersion = 1;
+inline constexpr uint16_t kFrameVersion = 2;         // 1: weights carried all ranks' episode counters
 
 struct FrameHeader {
   uint32_t magic = kFrameMagic;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
@@ -48,10 +49,16 @@ void Mailbox::enqueue(int to, Outgoing message) {
     }
   }
   peer.outgoing.push_back(std::move(message));
+  if (!std::exchange(peer.active, true)) active_.push_back(to);
 }
 
 void Mailbox::pump() {
-  for (int to = 0; to < size(); ++to) pump(to, peers_[static_cast<size_t>(to)]);
+  std::erase_if(active_, [this](int to) {
+    Peer& peer = peers_[static_cast<size_t>(to)];
+    pump(to, peer);
+    peer.active = !peer.outgoing.empty();
+    return !peer.active;
+  });
 }
 
 void Mailbox::pump(int to, Peer& peer) {
@@ -232,10 +239,9 @@ bool Mailbox::wait(double max_ms) {
 // Whether a packet is on its way from or to a rank that is thought alive.
 bool Mailbox::under_way() const {
   if (comm_.receiving()) return true;
-  for (size_t to = 0; to < peers_.size(); ++to) {
-    if (!peers_[to].forgotten && comm_.pending_bytes(static_cast<int>(to)) > 0) return true;
-  }
-  return false;
+  size_t dead = 0;
+  for (int to : forgotten_) dead += comm_.pending_bytes(to);
+  return comm_.pending_bytes() > dead;
 }
 
 bool Mailbox::flush(double max_s) {
@@ -259,7 +265,7 @@ bool Mailbox::flush(double max_s, std::span<const int> ranks) {
 
 void Mailbox::forget(int peer) {
   Peer& entry = peers_.at(static_cast<size_t>(peer));
-  entry.forgotten = true;
+  if (!std::exchange(entry.forgotten, true)) forgotten_.push_back(peer);
   comm_.forget(peer);
   // A message that has left in part must end before another one begins, should the rank come back.
   if (entry.started) {
@@ -271,12 +277,13 @@ void Mailbox::forget(int peer) {
 
 void Mailbox::remember(int peer) {
   peers_.at(static_cast<size_t>(peer)).forgotten = false;
+  std::erase(forgotten_, peer);
   comm_.remember(peer);
 }
 
 size_t Mailbox::waiting_bytes() const {
   size_t bytes = 0;
-  for (int to = 0; to < size(); ++to) bytes += waiting_bytes(to);
+  for (int to : active_) bytes += waiting_bytes(to);
   return bytes;
 }
 

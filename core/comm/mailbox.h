@@ -105,6 +105,7 @@ class Mailbox {
   };
   struct Peer {
     std::deque<Outgoing> outgoing;
+    bool active = false;    // listed in active_
     size_t sent_bytes = 0;  // of the first outgoing message's payload
     bool started = false;   // its header has left
     bool forgotten = false;
@@ -128,6 +129,8 @@ class Mailbox {
   Comm& comm_;
   MailboxOptions options_;
   std::vector<Peer> peers_;
+  std::vector<int> active_;  // those with messages that have not left: what a look costs does not grow with the ranks
+  std::vector<int> forgotten_;
   std::deque<Incoming> inbox_;
   MailboxCounters counters_;
   double sleep_us_ = 0;

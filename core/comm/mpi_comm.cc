@@ -77,6 +77,7 @@ class MpiComm : public Comm {
     pending_to_.resize(static_cast<size_t>(size_));
     sends_.resize(static_cast<size_t>(size_));
     forgotten_.resize(static_cast<size_t>(size_));
+    find_nodes();
   }
   ~MpiComm() override {
     if (!closed_) MpiComm::close(10, 1);
@@ -93,6 +94,7 @@ class MpiComm : public Comm {
     if (size > kMaxPacketBytes) fail("packet of {} bytes, at most {} are possible", size, kMaxPacketBytes);
     RLGO_CHECK(!closed_);
     auto& queue = sends_[static_cast<size_t>(to)];
+    const bool idle = queue.empty();
     Sending& sending = queue.emplace_back();
     const int status =
         MPI_Isend(bytes->data() + offset, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD, &sending.request);
@@ -100,6 +102,7 @@ class MpiComm : public Comm {
       queue.pop_back();
       return;
     }
+    if (idle) sending_to_.push_back(to);
     sending.size = size;
     sending.bytes = std::move(bytes);
     pending_to_[static_cast<size_t>(to)] += size;
@@ -108,10 +111,15 @@ class MpiComm : public Comm {
 
   std::optional<Packet> try_receive() override {
     if (closed_) return std::nullopt;
+    // What has arrived with the last look is handed out before the next one.
+    if (auto packet = take_received()) return packet;
     reap_sends();
     start_receives();
+    test_receives();
     return take_received();
   }
+
+  std::vector<int> nodes() const override { return nodes_; }
 
   size_t pending_bytes(int to) const override { return to < 0 ? pending_ : pending_to_.at(static_cast<size_t>(to)); }
 
@@ -134,16 +142,51 @@ class MpiComm : public Comm {
   }
 
  private:
-  // Each test makes MPI look at all it has under way. So of each receiver only the oldest send is tested.
-  void reap_sends() {
-    for (size_t to = 0; to < sends_.size(); ++to) {
-      for (auto& queue = sends_[to]; !queue.empty(); queue.pop_front()) {
-        int done = 0;
-        if (MPI_Test(&queue.front().request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) break;
-        pending_to_[to] -= queue.front().size;
-        pending_ -= queue.front().size;
-      }
+  // All ranks together, once, at the start. A node has the number of its lowest rank.
+  void find_nodes() {
+    MPI_Comm node = MPI_COMM_NULL;
+    int first = rank_;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
+      MPI_Bcast(&first, 1, MPI_INT, 0, node);
+      MPI_Comm_free(&node);
     }
+    nodes_.resize(static_cast<size_t>(size_));
+    MPI_Allgather(&first, 1, MPI_INT, nodes_.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  }
+
+  // Each test makes MPI look at all it has under way. So of each receiver only the oldest send is tested, and those of
+  // all receivers at once, until none of them has left.
+  void reap_sends() {
+    for (bool any = true; any && !sending_to_.empty();) {
+      requests_.clear();
+      for (int to : sending_to_) requests_.push_back(sends_[static_cast<size_t>(to)].front().request);
+      any = test_some();
+      for (int i : done_) leave(sending_to_[static_cast<size_t>(i)]);
+      std::erase_if(sending_to_, [this](int to) { return sends_[static_cast<size_t>(to)].empty(); });
+    }
+  }
+
+  // The oldest send to this rank is over, well or not.
+  void leave(int to) {
+    auto& queue = sends_[static_cast<size_t>(to)];
+    pending_to_[static_cast<size_t>(to)] -= queue.front().size;
+    pending_ -= queue.front().size;
+    queue.pop_front();
+  }
+
+  // Tests requests_; done_: places of those that are over, broken_: whether each of these failed. Whether there is any.
+  bool test_some() {
+    int count = 0;
+    const int all = static_cast<int>(requests_.size());
+    done_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    broken_.clear();
+    const int status = MPI_Testsome(all, requests_.data(), &count, done_.data(), statuses_.data());
+    done_.resize(count == MPI_UNDEFINED ? 0 : static_cast<size_t>(count));
+    for (size_t i = 0; i < done_.size(); ++i)
+      broken_.push_back(status == MPI_ERR_IN_STATUS && statuses_[i].MPI_ERROR != MPI_SUCCESS &&
+                        statuses_[i].MPI_ERROR != MPI_ERR_PENDING);
+    return !done_.empty();
   }
 
   void start_receives() {
@@ -183,16 +226,32 @@ class MpiComm : public Comm {
     if (!forgotten) count(1);
   }
 
+  // Tests the receives that are under way, of each sender the oldest (a test of all costs MPI as much as one of one).
+  void test_receives() {
+    requests_.clear();
+    tested_.clear();
+    std::vector<int> senders;
+    for (auto& receiving : receives_) {
+      const int source = receiving.packet.source;
+      if (std::find(senders.begin(), senders.end(), source) != senders.end()) continue;
+      senders.push_back(source);
+      if (receiving.done) continue;
+      requests_.push_back(receiving.request);
+      tested_.push_back(&receiving);
+    }
+    if (requests_.empty() || !test_some()) return;
+    for (size_t i = 0; i < done_.size(); ++i) {
+      Receiving& receiving = *tested_[static_cast<size_t>(done_[i])];
+      receiving.done = true;
+      receiving.broken = broken_[i];
+    }
+  }
+
   // The first whole packet that no earlier packet of the same sender stands before.
   std::optional<Packet> take_received() {
     std::vector<int> waiting;
     for (auto it = receives_.begin(); it != receives_.end();) {
       const bool first = std::find(waiting.begin(), waiting.end(), it->packet.source) == waiting.end();
-      if (first && !it->done) {
-        int done = 0;
-        if (MPI_Test(&it->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) it->broken = true;
-        it->done = done != 0 || it->broken;
-      }
       if (!it->done || !first) {
         waiting.push_back(it->packet.source);
         ++it;
@@ -222,12 +281,20 @@ class MpiComm : public Comm {
 
   int rank_ = 0;
   int size_ = 1;
+  std::vector<int> nodes_;  // [size_]
   bool closed_ = false;
   std::vector<std::deque<Sending>> sends_;  // to each rank
+  std::vector<int> sending_to_;             // ranks that something is on its way to
   std::list<Receiving> receives_;
   std::vector<size_t> pending_to_;
   size_t pending_ = 0;
-  std::vector<bool> forgotten_;                 // [size_]
+  std::vector<bool> forgotten_;  // [size_]
+  // Of one test of several requests.
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<int> done_;
+  std::vector<bool> broken_;
+  std::vector<Receiving*> tested_;
   size_t receiving_ = 0, receiving_bytes_ = 0;  // under way, from ranks that are not forgotten
 };
 

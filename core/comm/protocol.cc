@@ -43,7 +43,6 @@ std::string encode(const Weights& message) {
   ByteWriter writer;
   writer.put(message.version);
   writer.put(message.quota_steps);
-  writer.put_vector(message.next_episode);
   writer.put_string(message.weights);
   return writer.take();
 }
@@ -53,10 +52,89 @@ Weights decode_weights(std::string_view bytes) {
     Weights message;
     message.version = reader.get<int64_t>();
     message.quota_steps = reader.get<int64_t>();
-    message.next_episode = reader.get_vector<int64_t>();
     message.weights = reader.get_string();
     return message;
   });
+}
+
+std::string encode(const Welcome& message) {
+  ByteWriter writer;
+  writer.put(message.next_episode);
+  writer.put_string(message.rollouts);
+  return writer.take();
+}
+
+Welcome decode_welcome(std::string_view bytes) {
+  return decode<Welcome>(bytes, "message welcome", [](ByteReader& reader) {
+    Welcome message;
+    message.next_episode = reader.get<int64_t>();
+    message.rollouts = reader.get_string();
+    return message;
+  });
+}
+
+std::string encode(const Quota& message) {
+  ByteWriter writer;
+  writer.put(message.version);
+  writer.put(message.quota_steps);
+  return writer.take();
+}
+
+Quota decode_quota(std::string_view bytes) {
+  return decode<Quota>(bytes, "message quota", [](ByteReader& reader) {
+    Quota message;
+    message.version = reader.get<int64_t>();
+    message.quota_steps = reader.get<int64_t>();
+    return message;
+  });
+}
+
+std::string encode(const FanOut& message) {
+  ByteWriter writer;
+  writer.put_vector(message.ranks);
+  writer.put(message.tag);
+  writer.put<uint8_t>(message.newest_only);
+  writer.put_string(message.payload);
+  return writer.take();
+}
+
+FanOut decode_fan_out(std::string_view bytes) {
+  return decode<FanOut>(bytes, "message fan_out", [](ByteReader& reader) {
+    FanOut message;
+    message.ranks = reader.get_vector<int32_t>();
+    message.tag = reader.get<Tag>();
+    if (name(message.tag).empty()) fail("tag {}", static_cast<int>(message.tag));
+    message.newest_only = reader.get<uint8_t>() != 0;
+    message.payload = reader.get_string();
+    return message;
+  });
+}
+
+void add_to_bundle(std::string& bundle, int source, Tag tag, std::string_view payload) {
+  ByteWriter writer;
+  writer.put<int32_t>(source);
+  writer.put(tag);
+  writer.put<uint64_t>(payload.size());
+  bundle += writer.bytes();
+  bundle += payload;
+}
+
+std::vector<Bundled> decode_bundle(std::string_view bytes) {
+  ByteReader reader(bytes);
+  std::vector<Bundled> messages;
+  try {
+    while (!reader.done()) {
+      Bundled message;
+      message.source = reader.get<int32_t>();
+      message.tag = reader.get<Tag>();
+      if (name(message.tag).empty()) fail("tag {}", static_cast<int>(message.tag));
+      message.payload = reader.get_string();
+      messages.push_back(std::move(message));
+    }
+  } catch (const Error& error) {
+    throw error.in("message bundle");
+  }
+  return messages;
 }
 
 std::string encode(const Heartbeat& message) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/comm/tags.h"
+
 namespace rlgo::comm {
 
 // An actor's first message.
@@ -23,12 +25,44 @@ constexpr std::string_view kRankZeroFailed = "rank 0 failed";
 
 // Weights and the permission to use them.
 struct Weights {
-  int64_t version = 0;                // 0, 1, 2, ...
-  int64_t quota_steps = 0;            // no new episode once this many steps were sent under this version
-  std::vector<int64_t> next_episode;  // [ranks] number of each actor's next episode; read from its first message only
-  std::string weights;                // what Policy::load takes
+  int64_t version = 0;      // 0, 1, 2, ...
+  int64_t quota_steps = 0;  // no new episode once this many steps were sent under this version
+  std::string weights;      // what Policy::load takes
   bool operator==(const Weights&) const = default;
 };
+
+// The answer to an actor that is new, or comes back.
+struct Welcome {
+  int64_t next_episode = 0;  // the number of its next episode; one that has played already knows better
+  std::string rollouts;      // folder of the run's store, for an aggregator; "": no store
+  bool operator==(const Welcome&) const = default;
+};
+
+// A larger permission under weights that were sent before: without them, as they are long.
+struct Quota {
+  int64_t version = 0;
+  int64_t quota_steps = 0;  // as in Weights, in all
+  bool operator==(const Quota&) const = default;
+};
+
+// A message for several ranks, by way of one of them (learner/distributed/aggregator.h).
+struct FanOut {
+  std::vector<int32_t> ranks;
+  Tag tag = Tag::weights;
+  bool newest_only = false;  // see Mailbox::publish
+  std::string payload;
+  bool operator==(const FanOut&) const = default;
+};
+
+// A message within a bundle of messages.
+struct Bundled {
+  int source = 0;  // who sent it at first
+  Tag tag = Tag::hello;
+  std::string payload;
+};
+// Bundles grow at their end.
+void add_to_bundle(std::string& bundle, int source, Tag tag, std::string_view payload);
+std::vector<Bundled> decode_bundle(std::string_view bytes);
 
 // Counters since the start of the sender; also the payload of goodbye.
 struct Heartbeat {
@@ -53,10 +87,16 @@ struct ErrorReport {
 
 std::string encode(const Hello& message);  // payloads; decode_*() read them back and throw Error where they are damaged
 std::string encode(const Weights& message);
+std::string encode(const Welcome& message);
+std::string encode(const Quota& message);
+std::string encode(const FanOut& message);
 std::string encode(const Heartbeat& message);
 std::string encode(const ErrorReport& message);
 Hello decode_hello(std::string_view bytes);
 Weights decode_weights(std::string_view bytes);
+Welcome decode_welcome(std::string_view bytes);
+Quota decode_quota(std::string_view bytes);
+FanOut decode_fan_out(std::string_view bytes);
 Heartbeat decode_heartbeat(std::string_view bytes);
 ErrorReport decode_error_report(std::string_view bytes);
 

@@ -22,13 +22,17 @@ enum class Tag : uint8_t {
   reduce = 12,       // between learners: a piece of a buffer that is being summed
   nccl_id = 13,      // between learners: how to find the NCCL group
   learner = 14,      // between learners: what to do next, shares of the data, how it went
+  welcome = 15,      // learner -> actor: Welcome; before its first weights
+  quota = 16,        // learner -> actor: Quota; more steps under weights that it has; only the newest counts
+  bundle = 17,       // aggregator -> learner: messages of several actors (add_to_bundle)
+  fan_out = 18,      // learner -> aggregator: FanOut; one message for several actors
 };
 
 struct TagName {  // for logs and counters
   Tag tag;
   std::string_view name;
 };
-inline constexpr std::array<TagName, 14> kTags{{{Tag::hello, "hello"},
+inline constexpr std::array<TagName, 18> kTags{{{Tag::hello, "hello"},
                                                 {Tag::weights, "weights"},
                                                 {Tag::trajectory, "trajectory"},
                                                 {Tag::cost_request, "cost_request"},
@@ -41,7 +45,11 @@ inline constexpr std::array<TagName, 14> kTags{{{Tag::hello, "hello"},
                                                 {Tag::stats, "stats"},
                                                 {Tag::reduce, "reduce"},
                                                 {Tag::nccl_id, "nccl_id"},
-                                                {Tag::learner, "learner"}}};
+                                                {Tag::learner, "learner"},
+                                                {Tag::welcome, "welcome"},
+                                                {Tag::quota, "quota"},
+                                                {Tag::bundle, "bundle"},
+                                                {Tag::fan_out, "fan_out"}}};
 // What learners say to each other while they learn together: not for a loop that looks after actors.
 inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 

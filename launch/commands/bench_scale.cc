@@ -37,6 +37,8 @@ struct ScaleOptions {
   std::vector<std::string> simulate;  // numbers of actors that are played, in place of ranks
   double rate = 975;                  // of a played actor, steps/s: resnet50's
   int64_t weights_bytes = 1'200'000;  // of a version of the weights
+  bool decode = true;                 // on rank 0
+  int aggregators = 0;                // among the actors that are played
 };
 
 learner::LoopSpeed measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
@@ -84,6 +86,8 @@ int simulate_counts(const RunConfig& config, const graph::Graph& graph, const st
     options.steps_per_s = scale.rate;
     options.seconds = scale.seconds;
     options.weights_bytes = static_cast<size_t>(scale.weights_bytes);
+    options.aggregators = scale.aggregators;
+    options.decode = scale.decode;
     if (config.store_rollouts) options.store = folder.path();
     std::printf("%s", learner::to_text(learner::simulate(recorded, header, options)).c_str());
     std::fflush(stdout);
@@ -111,6 +115,10 @@ int run_bench_scale(Context& context) {
                 "rank 0 alone, with its messages and its store, against this many actors that send recorded episodes "
                 "(numbers, separated by commas)");
   options.number("scale.rate", scale.rate, 1, 1e6, "--simulate: steps/s of an actor");
+  options.integer("scale.aggregators", scale.aggregators, 0, 100'000,
+                  "--simulate: actors that pass on what the others send (--train.aggregate); 0: none");
+  options.flag("scale.decode", scale.decode,
+               "--simulate: rank 0 decodes the episodes, as a learner does that is alone");
   options.integer("scale.weights-bytes", scale.weights_bytes, 1, 1 << 30,
                   "--simulate: bytes of a version of the weights");
   declare(options, config);

@@ -243,11 +243,17 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
   if (report.epoch % config_.checkpoint.every == 0) checkpoint(state);
 }
 
+// Aggregators store what they pass on; their own episodes come by themselves.
+bool LearnerSession::stored_elsewhere(int rank) const {
+  const auto& via = config_.loop.via;
+  return !via.empty() && via[static_cast<size_t>(rank)] != 0 && via[static_cast<size_t>(rank)] != rank;
+}
+
 learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
   hooks.on_trajectory = [this](const learner::Episode& episode) {
     const mdp::Trajectory& t = episode->facts;
-    if (store_) store_->append(episode);
+    if (store_ && !stored_elsewhere(t.rank)) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
     const auto start = starts_ ? starts_->of(actors::episode_key(t.seed, t.rank, t.episode)) : std::nullopt;
     rules::Trace before;
@@ -283,10 +289,8 @@ learner::LoopHooks LearnerSession::hooks() {
 
 int LearnerSession::run(std::function<bool()> turn) {
   if (config_.store_rollouts) {
-    replay::StoreHeader header{spec_,     config_.seed,        config_.model.graph,
-                               kRevision, hex(rules_->hash()), name_of(config_.env.reward, env::kRewards)};
-    header.spec.latent_features = latent_features(config_);  // are let through, and left out of the store
-    store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), std::move(header), config_.store);
+    store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), store_header(config_, spec_, *rules_),
+                                                        config_.store);
   }
   open_metrics();
 
@@ -294,6 +298,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   options.spec_hash = spec_.hash();
   options.turn = std::move(turn);
   options.should_stop = should_stop;
+  if (config_.store_rollouts) options.rollouts = std::filesystem::absolute(folder_.rollouts()).string();
   comm::Handlers handlers = {
       {comm::Tag::cost_request, [this](const comm::Incoming& message) { cost_server_->answer(message); }},
       {comm::Tag::stats,

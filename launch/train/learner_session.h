@@ -57,6 +57,7 @@ class LearnerSession {
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
+  bool stored_elsewhere(int rank) const;
   void open_metrics();
   void store_costs() const;
   learner::MemoryPeak memory() const;

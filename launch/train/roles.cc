@@ -13,11 +13,47 @@
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
+#include "learner/distributed/aggregator.h"
+#include "replay/background_writer.h"
 
 namespace rlgo::launch {
 namespace {
 
 bool should_stop() { return stop_signal() != 0; }
+
+// What an actor needs to pass on what the others of its node send (--train.aggregate). Its store is opened once rank 0
+// has told where the run is.
+class NodeMessages {
+ public:
+  NodeMessages(comm::Mailbox& mailbox, replay::StoreHeader header, replay::WriterOptions options)
+      : header_(std::move(header)),
+        options_(options),
+        aggregator_(mailbox, {}, [this](const learner::Episode& episode) {
+          if (store_) store_->append(episode);
+        }) {
+    options_.writer = mailbox.rank();
+  }
+  comm::Handlers handlers() { return aggregator_.handlers(); }
+  void open(const comm::Welcome& welcome) {
+    if (!welcome.rollouts.empty()) store_.emplace(welcome.rollouts, header_, options_);
+  }
+  void tick() {
+    aggregator_.tick();
+    if (store_) store_->tick(watch_.seconds());
+  }
+  void end() {
+    aggregator_.drain(kDrain_s);
+    if (store_) store_->close();
+  }
+
+ private:
+  static constexpr double kDrain_s = 10;
+  replay::StoreHeader header_;
+  replay::WriterOptions options_;
+  std::optional<replay::BackgroundWriter> store_;
+  learner::Aggregator aggregator_;
+  Stopwatch watch_;
+};
 
 actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
   actors::ActorOptions options;
@@ -29,6 +65,10 @@ actors::ActorOptions actor_options(const RunConfig& config, const Player& player
   options.rules_hash = rules_hash;
   options.host = host_name();
   return options;
+}
+
+std::vector<int> aggregators(const RunConfig& config, const comm::Comm& comm) {
+  return config.loop.aggregate ? learner::choose_aggregators(comm.nodes(), config.loop.learners) : std::vector<int>();
 }
 
 void stop_actors(comm::Mailbox& mailbox) {
@@ -70,6 +110,7 @@ bool stopped_too(comm::Comm& comm) {
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
   try {
+    config.loop.via = aggregators(config, comm);
     LearnerSession session(config, config_text, mailbox);
     session.prepare();
     const int status = session.run();
@@ -115,10 +156,24 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
   };
-  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, actor_options(config, player, rules->hash()),
-                         std::move(handlers));
+  auto options = actor_options(config, player, rules->hash());
+  const auto via = aggregators(config, comm);
+  std::optional<NodeMessages> node;
+  if (!via.empty() && via[static_cast<size_t>(comm.rank())] == comm.rank()) {
+    node.emplace(mailbox, store_header(config, player.envs->spec(), *rules), config.store);
+    handlers.merge(node->handlers());
+    options.welcomed = [&](const comm::Welcome& welcome) { node->open(welcome); };
+  } else if (!via.empty()) {
+    options.via = via[static_cast<size_t>(comm.rank())];
+  }
+  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, std::move(options), std::move(handlers));
   try {
-    return loop.run(should_stop) == actors::ActorEnd::deserted ? 1 : 0;
+    const auto end = loop.run([&] {
+      if (node) node->tick();
+      return should_stop();
+    });
+    if (node) node->end();
+    return end == actors::ActorEnd::deserted ? 1 : 0;
   } catch (const std::exception& e) {
     mailbox.send(0, comm::Tag::stats, e.what());
     mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));

@@ -27,13 +27,21 @@ std::vector<int> ActorRegistry::lose_silent(double timeout_s) {
 
 bool ActorRegistry::all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const {
   bool any = false;
-  for (int rank : real_ones(living())) {
-    if (actor(rank).since_heard.seconds() > quiet_s) continue;
-    const comm::Heartbeat& beat = actor(rank).beat;
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
+    const Actor& one = actors_[rank];
+    if (one.state != State::alive || one.hello.dream || one.since_heard.seconds() > quiet_s) continue;
+    const comm::Heartbeat& beat = one.beat;
     if (beat.version != version || beat.quota_steps != quota_steps || beat.quota_left > 0) return false;
     any = true;
   }
   return any;
+}
+
+int ActorRegistry::hoped_for() const {
+  return static_cast<int>(
+      std::count_if(actors_.begin() + static_cast<std::ptrdiff_t>(first_), actors_.end(), [](const Actor& one) {
+        return one.state == State::expected || (one.state == State::alive && !one.hello.dream);
+      }));
 }
 
 std::vector<int> ActorRegistry::real_ones(const std::vector<int>& ranks) const {

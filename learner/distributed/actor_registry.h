@@ -42,7 +42,7 @@ class ActorRegistry {
   std::vector<int> real_ones(const std::vector<int>& ranks) const;
   std::vector<int> dreamers(const std::vector<int>& ranks) const;
   // Living or expected actors on real environments; one that has not said hello yet counts as such.
-  int hoped_for() const { return static_cast<int>(real_ones(living()).size() + in(State::expected).size()); }
+  int hoped_for() const;
   // Whether every living actor on a real environment has told that it used up this permission. One that was silent for
   // longer than `quiet_s` is not waited for (it may hang). False where no other is left.
   bool all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const;

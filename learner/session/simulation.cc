@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
 #include "learner/decoder.h"
+#include "learner/distributed/aggregator.h"
 #include "learner/loop.h"
 #include "replay/background_writer.h"
 
@@ -20,12 +23,13 @@ namespace {
 
 using comm::Tag;
 
-// An actor's end of the communication: it talks to rank 0 alone, so its mailbox need not know of the others.
+// An actor's end of the communication: it talks to rank 0 and an aggregator, so its mailbox need not know of the
+// others.
 class LeafComm : public comm::Comm {
  public:
-  explicit LeafComm(comm::Comm& inner) : inner_(inner) {}
+  LeafComm(comm::Comm& inner, int size) : inner_(inner), size_(size) {}
   int rank() const override { return inner_.rank(); }
-  int size() const override { return 1; }
+  int size() const override { return size_; }
   void send(int to, comm::Bytes bytes, size_t offset, size_t size) override {
     inner_.send(to, std::move(bytes), offset, size);
   }
@@ -36,25 +40,37 @@ class LeafComm : public comm::Comm {
 
  private:
   comm::Comm& inner_;
+  int size_;
 };
 
 class PlayedActor {
  public:
-  PlayedActor(comm::Comm& comm, std::span<const mdp::CodedTrajectory> recorded, double steps_per_s, double phase)
-      : leaf_(std::make_unique<LeafComm>(comm)),
-        mailbox_(*leaf_),
+  // `via`: its aggregator's rank, perhaps its own; 0: none.
+  PlayedActor(comm::Comm& comm, std::span<const mdp::CodedTrajectory> recorded, const SimulationOptions& options,
+              double phase, int via, const replay::StoreHeader& header)
+      : leaf_(comm, via == comm.rank() ? comm.size() : via + 1),
+        mailbox_(leaf_),
+        via_(via == comm.rank() ? 0 : via),
         recorded_(recorded),
-        steps_per_s_(steps_per_s),
+        steps_per_s_(options.steps_per_s),
         next_(static_cast<size_t>(comm.rank()) % recorded.size()) {
     due_s_ = phase * steps() / steps_per_s_;
     comm::Hello hello;
     hello.spec_hash = recorded[0].facts.spec_hash;
-    mailbox_.send(0, Tag::hello, encode(hello));
+    mailbox_.send(via_, Tag::hello, encode(hello));
+    if (via != comm.rank()) return;
+    if (!options.store.empty()) store_.emplace(options.store, header, replay::WriterOptions{.writer = comm.rank()});
+    aggregator_.emplace(mailbox_, AggregatorOptions{}, [this](const Episode& episode) {
+      if (store_) store_->append(episode);
+    });
+    others_ = aggregator_->handlers();
   }
   // False once rank 0 has said stop.
   bool turn(double now_s) {
     while (const auto message = mailbox_.take()) read(*message);
-    if (stopped_) return false;
+    if (aggregator_) aggregator_->tick();
+    if (store_) store_->tick(now_s);
+    if (stopped_) return end();
     if (now_s >= next_beat_s_) {
       next_beat_s_ = now_s + 1;
       beat(Tag::heartbeat);
@@ -72,7 +88,15 @@ class PlayedActor {
 
  private:
   double steps() const { return static_cast<double>(recorded_[next_].facts.steps.size()); }
+  // Others that it passes on for may be played by its own thread: it must not wait for them here.
+  bool end() {
+    if (aggregator_ && !aggregator_->alone()) return true;
+    if (aggregator_) aggregator_->drain(0);
+    if (store_) store_->close();
+    return false;
+  }
   void read(const comm::Incoming& message) {
+    if (const auto other = others_.find(message.tag); other != others_.end()) return other->second(message);
     if (message.tag == Tag::stop) {
       stopped_ = true;
       beat(Tag::goodbye);
@@ -82,6 +106,11 @@ class PlayedActor {
       version_ = weights.version;
       quota_ = weights.quota_steps;
       told_ = false;
+    } else if (message.tag == Tag::quota) {
+      const auto quota = comm::decode_quota(message.payload);
+      if (quota.version != version_) return;
+      quota_ = quota.quota_steps;
+      told_ = false;
     }
   }
   void play() {
@@ -90,7 +119,7 @@ class PlayedActor {
     episode.facts.episode = episode_++;
     episode.facts.weights_version = version_;
     sent_ += static_cast<int64_t>(episode.facts.steps.size());
-    mailbox_.send(0, Tag::trajectory, mdp::encode(episode));
+    mailbox_.send(via_, Tag::trajectory, mdp::encode(episode));
     next_ = (next_ + 1) % recorded_.size();
   }
   void beat(Tag tag) {
@@ -98,11 +127,15 @@ class PlayedActor {
     beat.version = version_;
     beat.quota_steps = quota_;
     beat.quota_left = quota_ - sent_;
-    mailbox_.send(0, tag, encode(beat));
+    mailbox_.send(via_, tag, encode(beat));
   }
 
-  std::unique_ptr<LeafComm> leaf_;
+  LeafComm leaf_;
   comm::Mailbox mailbox_;
+  int via_;
+  std::optional<replay::BackgroundWriter> store_;
+  std::optional<Aggregator> aggregator_;  // where this actor is one
+  comm::Handlers others_;                 // its, of the others' messages
   std::span<const mdp::CodedTrajectory> recorded_;
   double steps_per_s_;
   size_t next_;
@@ -115,14 +148,14 @@ class PlayedActor {
 class Players {
  public:
   Players(std::span<const std::unique_ptr<comm::Comm>> comms, std::span<const mdp::CodedTrajectory> recorded,
-          const SimulationOptions& options) {
+          const SimulationOptions& options, std::span<const int> via, const replay::StoreHeader& header) {
     const size_t actors = comms.size() - 1, threads = std::min<size_t>(actors, 3);
     for (size_t t = 0; t < threads; ++t) {
-      threads_.emplace_back([=] {
-        std::vector<PlayedActor> played;
+      threads_.emplace_back([=, &options, &header] {
+        std::deque<PlayedActor> played;  // they stay where they are
         for (size_t i = t; i < actors; i += threads)
-          played.emplace_back(*comms[i + 1], recorded, options.steps_per_s,
-                              static_cast<double>(i) / static_cast<double>(actors));
+          played.emplace_back(*comms[i + 1], recorded, options, static_cast<double>(i) / static_cast<double>(actors),
+                              via.empty() ? 0 : via[i + 1], header);
         play(played);
       });
     }
@@ -132,7 +165,7 @@ class Players {
   }
 
  private:
-  static void play(std::vector<PlayedActor>& played) {
+  static void play(std::deque<PlayedActor>& played) {
     const Stopwatch watch;
     std::vector<bool> over(played.size());
     for (size_t left = played.size(); left > 0;) {
@@ -150,15 +183,17 @@ class Players {
 // Decodes and forgets.
 class DecodingOnly : public Algorithm {
  public:
-  explicit DecodingOnly(size_t weights_bytes) : weights_(weights_bytes, 'w') {}
+  DecodingOnly(size_t weights_bytes, bool decode) : weights_(weights_bytes, 'w'), decode_(decode) {}
   std::string weights() override { return weights_; }
   void prepare(const Episode& episode) override {
+    if (!decode_) return;
     const ThreadStopwatch cpu;
     decoder_.ahead(episode);
     decode_us += cpu.us();
   }
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override {
     UpdateReport report;
+    if (!decode_) return report;
     const ThreadStopwatch cpu;
     double between_us = 0;
     decoder_.take(std::move(episodes), report.notes, [&] {
@@ -173,8 +208,20 @@ class DecodingOnly : public Algorithm {
 
  private:
   std::string weights_;
+  bool decode_;
   Decoder decoder_;
 };
+
+// As if the actors were on so many nodes.
+std::vector<int> aggregators_of(const SimulationOptions& options) {
+  if (options.aggregators == 0) return {};
+  if (options.aggregators >= options.actors)
+    fail("simulation: {} aggregators among {} actors", options.aggregators, options.actors);
+  std::vector<int> via(static_cast<size_t>(options.actors) + 1);
+  for (int rank = 1; rank <= options.actors; ++rank)
+    via[static_cast<size_t>(rank)] = 1 + (rank - 1) % options.aggregators;
+  return via;
+}
 
 // What has been used so far.
 struct Used {
@@ -213,20 +260,23 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   comm::Mailbox mailbox(*comms[0]);
   std::optional<replay::BackgroundWriter> store;
   if (!options.store.empty()) store.emplace(options.store, header);
-  Players players(comms, recorded, options);
-  DecodingOnly algorithm(options.weights_bytes);
+  const auto via = aggregators_of(options);
+  Players players(comms, recorded, options, via, header);
+  DecodingOnly algorithm(options.weights_bytes, options.decode);
   const Stopwatch watch;
   const ThreadStopwatch cpu;
   Used first, last;
   double lags = 0, epochs = 0, lag_max = 0;
   LoopOptions loop_options;
   loop_options.epochs = 1'000'000'000;
+  loop_options.via = via;
   loop_options.steps_per_epoch =
       std::max<int64_t>(1, static_cast<int64_t>(options.actors * options.steps_per_s * options.epoch_s));
   loop_options.should_stop = [&] { return first.seconds > 0 && watch.seconds() - first.seconds >= options.seconds; };
   LoopHooks hooks;
   hooks.on_trajectory = [&](const Episode& episode) {
-    if (store) store->append(episode);
+    const auto rank = static_cast<size_t>(episode->facts.rank);
+    if (store && (via.empty() || via[rank] == episode->facts.rank)) store->append(episode);
   };
   hooks.service = [&] {
     if (store) store->tick(watch.seconds());

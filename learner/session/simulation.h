@@ -22,6 +22,8 @@ struct SimulationOptions {
   double epoch_s = 1;                // an epoch's steps are what all actors play in this time
   size_t weights_bytes = 1 << 20;    // of a version
   std::filesystem::path store = {};  // folder of the parts; "": no store
+  bool decode = true;                // else rank 0 learns nothing, as where other learners decode all
+  int aggregators = 0;               // that the actors' messages go through (distributed/aggregator.h), < actors
 };
 
 // Of rank 0, over the time that was watched.
@@ -30,7 +32,7 @@ struct SimulationReport {
   double offered_steps_per_s = 0, steps_per_s = 0;  // that the actors wanted to send; that were received
   double message_cores = 0;                         // of the thread that reads messages, but for the next
   double decode_cores = 0;                          // what it decodes to learn from
-  double store_cores = 0;                           // of the store's thread
+  double store_cores = 0;                           // of the store's thread; aggregators have theirs elsewhere
   double step_us = 0;                               // CPU of all three for a step
   double bytes_in_per_s = 0, bytes_out_per_s = 0;
   double lag_mean = 0, lag_max = 0;  // versions

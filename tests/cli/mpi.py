@@ -61,6 +61,22 @@ def shrinks_and_grows(folder):
         assert numbers[0] == 0 and len(numbers) > 4, numbers
 
 
+def aggregated(folder):
+    """one actor passes on what the others send and stores it: nothing is lost, nothing comes twice, and the run can be resumed without"""
+    arguments = ["--graph", "toy_conv", *RANDOM, "--train.steps-per-epoch", 200, "--name", "r"]
+    rlgo(*arguments, "--epochs", 6, "--train.aggregate", cwd=folder, ranks=5)
+    run = folder / "runs/r"
+    check(run, 5)
+    first = stored(run)
+    assert list(run.glob("rollouts/part-001-*.h5")), "the aggregator, rank 1, has stored nothing"
+    assert len(first) == int(metrics(run)[-1]["episodes"]) or len(first) > int(metrics(run)[-1]["episodes"])
+    rlgo("--resume", "runs/r", "--epochs", 8, "--train.aggregate", "false", cwd=folder, ranks=5)
+    both = stored(run)
+    keys = both[["rank", "episode"]].to_numpy().tolist()
+    assert len(keys) > len(first) and len({tuple(key) for key in keys}) == len(keys), "an episode was played or stored twice"
+    assert set(first["rank"]) <= set(both["rank"]) and {1, 2} <= set(both["rank"])
+
+
 def eight(folder):
     """eight ranks on few cores: each of the seven actors' episodes come to the store while the job runs"""
     run, everyone = folder / "runs/r", set(range(1, 8))
@@ -79,4 +95,4 @@ def eight(folder):
 
 
 if __name__ == "__main__":
-    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, shrinks_and_grows, eight)
+    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, shrinks_and_grows, aggregated, eight)

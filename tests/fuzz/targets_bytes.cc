@@ -86,9 +86,13 @@ Target observation_target() {
 Target message_target() {
   return {"message",
           [] {
-            const comm::Weights weights{3, 512, {0, 4, 7}, "weights"};
-            return Corpus{"0" + comm::encode(comm::Hello{1, 2, false, "host"}), "1" + comm::encode(weights),
-                          "2" + comm::encode(comm::Heartbeat{}), "3" + comm::encode(comm::ErrorReport{1, 2, 3, "why"})};
+            const comm::Weights weights{3, 512, "weights"};
+            return Corpus{"0" + comm::encode(comm::Hello{1, 2, false, "host"}),
+                          "1" + comm::encode(weights),
+                          "2" + comm::encode(comm::Heartbeat{}),
+                          "3" + comm::encode(comm::ErrorReport{1, 2, 3, "why"}),
+                          "4" + comm::encode(comm::Welcome{5}),
+                          "5" + comm::encode(comm::Quota{6, 7})};
           },
           mutate_bytes,
           [](const std::string& input, const fs::path&) {
@@ -96,7 +100,7 @@ Target message_target() {
             const std::string_view rest = std::string_view(input).substr(1);
             comm::FrameHeader header;
             comm::read_header(rest, &header);
-            switch (input[0] & 3) {
+            switch (input[0] % 6) {
               case 0:
                 comm::decode_hello(rest);
                 break;
@@ -105,6 +109,12 @@ Target message_target() {
                 break;
               case 2:
                 comm::decode_heartbeat(rest);
+                break;
+              case 4:
+                comm::decode_welcome(rest);
+                break;
+              case 5:
+                comm::decode_quota(rest);
                 break;
               default:
                 comm::decode_error_report(rest);

@@ -81,11 +81,16 @@ TEST(Loop, OldTrajectoriesAreStoredButNotLearnedFrom) {
 
 TEST(Loop, PermitsMoreWhereEpisodesAreMissing) {
   std::vector<int64_t> quotas;
+  int with_weights = 0;
   Scripted run([&](comm::Mailbox& box) {
     if (quotas.empty()) box.send(0, Tag::hello, encode(comm::Hello{}));
     const auto message = box.take_newest(Tag::weights);
-    if (!message) return quotas.empty();
-    const auto weights = comm::decode_weights(message->payload);
+    const auto more = box.take_newest(Tag::quota);
+    if (!message && !more) return quotas.empty();
+    if (quotas.size() < 3) with_weights += message ? 1 : 0;
+    comm::Weights weights;
+    if (message) weights = comm::decode_weights(message->payload);
+    if (more) weights.quota_steps = comm::decode_quota(more->payload).quota_steps;
     quotas.push_back(weights.quota_steps);
     // A third of what is needed, then "used up".
     box.send(0, Tag::trajectory, mdp::encode(trajectory(static_cast<int64_t>(quotas.size()), weights.version, 2)));
@@ -95,6 +100,7 @@ TEST(Loop, PermitsMoreWhereEpisodesAreMissing) {
   run.options.steps_per_epoch = 6;
   EXPECT_EQ(run.run().state.epoch, 1);
   EXPECT_EQ(quotas, (std::vector<int64_t>{6, 12, 18}));
+  EXPECT_EQ(with_weights, 1) << "a larger quota does not need the weights again";
 }
 
 TEST(Loop, OtherObservationsAreAnError) {

@@ -10,8 +10,11 @@ namespace {
 TEST(Protocol, RoundTrips) {
   const Hello hello{.spec_hash = 7, .rules_hash = 8, .dream = true, .host = "node-1"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);
-  const Weights weights{.version = 3, .quota_steps = 128, .next_episode = {0, 5, 9}, .weights = std::string("\0\1", 2)};
+  const Weights weights{.version = 3, .quota_steps = 128, .weights = std::string("\0\1", 2)};
   EXPECT_EQ(decode_weights(encode(weights)), weights);
+  EXPECT_EQ(decode_welcome(encode(Welcome{.next_episode = 12})), Welcome{.next_episode = 12});
+  const Quota quota{.version = 4, .quota_steps = 99};
+  EXPECT_EQ(decode_quota(encode(quota)), quota);
   const Heartbeat beat{.version = 2,
                        .quota_steps = 9,
                        .episodes = 3,
@@ -32,6 +35,8 @@ TEST(Protocol, MalformedBytesAreErrors) {
   EXPECT_THROW(decode_hello(bytes + "x"), Error);
   EXPECT_THROW(decode_weights(""), Error);
   EXPECT_THROW(decode_weights(encode(Weights{}).substr(0, 20)), Error);
+  EXPECT_THROW(decode_quota(encode(Quota{}) + "x"), Error);
+  EXPECT_THROW(decode_welcome(""), Error);
   EXPECT_THROW(decode_heartbeat(std::string(63, 'x')), Error);
   EXPECT_THROW(decode_error_report(std::string(300, '\xff')), Error);
 }

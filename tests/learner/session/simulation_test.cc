@@ -20,13 +20,16 @@ mdp::CodedTrajectory coded(const mdp::ObservationSpec& spec, int64_t episode, si
   return {std::move(t), std::move(codes)};
 }
 
-// What was sent is received and stored, once each, from all actors.
-TEST(Simulation, IsTheRealLoopAndStore) {
+// What was sent is received and stored, once each, from all actors; with aggregators too.
+class Simulation : public testing::TestWithParam<int> {};
+
+TEST_P(Simulation, IsTheRealLoopAndStore) {
   const replay::TempFolder folder;
   const auto spec = replay::make_spec();
   const std::vector<mdp::CodedTrajectory> recorded = {coded(spec, 0, 3), coded(spec, 1, 5)};
   SimulationOptions options{.actors = 5, .steps_per_s = 200, .seconds = 0.5, .epoch_s = 0.1, .weights_bytes = 1000};
   options.store = folder;
+  options.aggregators = GetParam();
   const auto report = simulate(recorded, replay::make_header(spec), options);
   EXPECT_EQ(report.offered_steps_per_s, 1000);
   EXPECT_GT(report.steps_per_s, 0);
@@ -47,7 +50,9 @@ TEST(Simulation, IsTheRealLoopAndStore) {
   EXPECT_THAT(ranks, testing::ElementsAre(1, 2, 3, 4, 5));
 }
 
-TEST(Simulation, NeedsEpisodesWithSteps) { EXPECT_THROW(simulate({}, replay::make_header(), {}), Error); }
+INSTANTIATE_TEST_SUITE_P(Aggregators, Simulation, testing::Values(0, 2));
+
+TEST(SimulationErrors, NeedsEpisodesWithSteps) { EXPECT_THROW(simulate({}, replay::make_header(), {}), Error); }
 
 }  // namespace
 }  // namespace rlgo::learner
