@@ -7,6 +7,7 @@
 #include <torch/cuda.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -60,15 +61,19 @@ std::string proc_field(const std::filesystem::path& path, std::string_view key) 
   return {};
 }
 
-// The model of the index-th GPU in the driver's order (by bus address), or "".
+// The model of the index-th GPU as CUDA counts them (CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER included), or "". By
+// the driver's library, as LibTorch's headers for it need CUDA's.
 std::string gpu_model(int index) {
-  std::vector<std::filesystem::path> gpus;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored))
-    gpus.push_back(entry.path());
-  std::ranges::sort(gpus);
-  return index < static_cast<int>(gpus.size()) ? proc_field(gpus[static_cast<size_t>(index)] / "information", "Model")
-                                               : "";
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return {};
+  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
+  const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
+  std::array<char, 256> text{};
+  int device = 0;
+  const bool found = init && get && get_name && init(0) == 0 && get(&device, index) == 0 &&
+                     get_name(text.data(), static_cast<int>(text.size()), device) == 0;
+  return found ? text.data() : "";
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ std::string describe(const Device& device) {
 
 Device resolve_device(std::string_view word) {
   if (word == "cpu") return {};
-  if (word == "auto") return missing_cuda(0).empty() ? Device{Device::Kind::cuda, 0} : Device{};
+  if (word == "auto") return missing_cuda(0).empty() ? resolve_device("cuda") : Device{};
   constexpr std::string_view kPrefix = "cuda:";
   std::optional<int64_t> index = 0;
   if (word.starts_with(kPrefix)) {
@@ -95,7 +100,9 @@ Device resolve_device(std::string_view word) {
   }
   if (!index || *index < 0 || *index > 127) fail("device '{}': use auto, cpu, cuda or cuda:N", word);
   if (auto reason = missing_cuda(static_cast<int>(*index)); !reason.empty()) fail("device '{}': {}", word, reason);
-  return {Device::Kind::cuda, static_cast<int>(*index)};
+  const Device device{Device::Kind::cuda, static_cast<int>(*index)};
+  tune(device);
+  return device;
 }
 
 int gpu_count() { return missing_cuda(0).empty() ? static_cast<int>(torch::cuda::device_count()) : 0; }
@@ -113,6 +120,10 @@ void tune(const Device& device, bool deterministic) {
   at::globalContext().setBenchmarkCuDNN(!deterministic);
   at::globalContext().setDeterministicCuDNN(deterministic);
   at::globalContext().setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
+  // LibTorch's own choice is TF32 for convolutions and float32 for products of matrices: prices of the two, and
+  // results of graphs that turn one into the other, could not be compared.
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
 }
 
 void set_threads(int threads) { at::set_num_threads(threads); }

@@ -15,6 +15,7 @@
 #include "core/base/quantile.h"
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
+#include "core/exec/device_clock.h"
 #include "core/exec/interpreter.h"
 
 namespace rlgo::exec {
@@ -24,37 +25,70 @@ using ops::Op;
 
 constexpr int kMinSamples = 3;
 constexpr int kMaxBatch = 4096;
+constexpr int kMaxBatchOnGpu = 500;  // more launches than that do not wait in a stream: the host would
 
-// Where and with how many threads, and so by which clock.
+// The default stream of a GPU.
+class GpuClock : public DeviceClock {
+ public:
+  explicit GpuClock(const Device& device)
+      : device_(to_torch(device)),
+        stream_(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_)),
+        begin_(device_.type(), c10::EventFlag::BACKEND_DEFAULT),
+        end_(device_.type(), c10::EventFlag::BACKEND_DEFAULT),
+        work_(at::zeros({kWorkSize, kWorkSize}, at::TensorOptions(device_).dtype(at::kFloat))) {
+    for (int i = 0; i < 3; ++i) at::mm(work_, work_);
+    synchronize();
+    mark_begin();
+    for (int i = 0; i < kWorkRuns; ++i) at::mm(work_, work_);
+    mark_end();
+    work_us_ = std::max(elapsed_us() / kWorkRuns, 1.0);
+  }
+  double host_us() override { return watch_.us(); }
+  void synchronize() override { torch::cuda::synchronize(device_.index()); }
+  void occupy(double us) override {
+    for (double given_us = 0; given_us < us; given_us += work_us_) at::mm(work_, work_);
+  }
+  void mark_begin() override { begin_.record(stream_); }
+  void mark_end() override { end_.record(stream_); }
+  double elapsed_us() override {
+    end_.synchronize();
+    return begin_.elapsedTime(end_) * 1000.0;
+  }
+
+ private:
+  static constexpr int64_t kWorkSize = 2048;  // a product of two such matrices takes a GPU longer than its launch
+  static constexpr int kWorkRuns = 10;
+  c10::Device device_;
+  c10::Stream stream_;
+  c10::Event begin_, end_;
+  at::Tensor work_;
+  double work_us_ = 0;
+  Stopwatch watch_;
+};
+
+// With how many threads, and so by which clock.
 struct Bench {
-  Device device;
   int threads = 1;
+  std::shared_ptr<DeviceClock> gpu;  // null: the CPU
 
-  // Time of `batch` runs, in us per run: on a GPU between two events of its stream, so that the host's own waiting does
-  // not count.
+  // Time of `batch` runs, in us per run: on a GPU its own, see device_clock.h.
   double sample_us(const std::function<void()>& run, int batch) const {
-    if (device.kind == Device::Kind::cuda) return gpu_sample_us(run, batch);
+    if (gpu) return device_sample_us(*gpu, run, batch);
     const Stopwatch watch;
     const ThreadStopwatch thread_watch;
     for (int i = 0; i < batch; ++i) run();
     return (threads == 1 ? thread_watch.us() : watch.us()) / batch;
   }
-  double gpu_sample_us(const std::function<void()>& run, int batch) const {
-    const c10::Device gpu = to_torch(device);
-    const auto stream = c10::impl::VirtualGuardImpl(gpu.type()).getStream(gpu);
-    c10::Event begin(gpu.type(), c10::EventFlag::BACKEND_DEFAULT), end(gpu.type(), c10::EventFlag::BACKEND_DEFAULT);
-    torch::cuda::synchronize(device.index);
-    begin.record(stream);
-    for (int i = 0; i < batch; ++i) run();
-    end.record(stream);
-    end.synchronize();
-    return begin.elapsedTime(end) * 1000.0 / batch;
-  }
 };
 
+Bench make_bench(const Device& device, int threads) {
+  return {threads, device.kind == Device::Kind::cuda ? std::make_shared<GpuClock>(device) : nullptr};
+}
+
 // Runs per sample, from the time of one run.
-int batch_for(double run_us, const MeasureOptions& options) {
-  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, kMaxBatch);
+int batch_for(double run_us, const MeasureOptions& options, const Bench& bench) {
+  const int most = bench.gpu ? kMaxBatchOnGpu : kMaxBatch;
+  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, most);
 }
 
 Measurement summarise(const std::vector<double>& samples, int batch) {
@@ -118,7 +152,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
   const auto info = node_info(op, attrs, inputs);
   const c10::InferenceMode inference;
   const ThreadScope threads(options.threads);
-  const Bench bench{device, options.threads};
+  const Bench bench = make_bench(device, options.threads);
   try {
     const Tensors in = made_up_inputs(info, inputs, device, options.seed);
     Call call{.in = in, .info = info};
@@ -126,7 +160,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
     const std::function<void()> run = [&] { run_kernel(call); };
     for (int i = 0; i < options.warmup; ++i) run();
     const double first_us = bench.sample_us(run, 1);
-    const int batch = batch_for(first_us, options);
+    const int batch = batch_for(first_us, options, bench);
     const auto affordable = static_cast<int>(std::min(options.max_total_us / (first_us * batch), 1e6));
     const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
     std::vector<double> samples;
@@ -145,7 +179,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   keep_freed_memory();
   const c10::InferenceMode inference;
   const ThreadScope threads(options.threads);
-  const Bench bench{device, options.threads};
+  const Bench bench = make_bench(device, options.threads);
   const auto weights = std::make_shared<WeightStore>(device);
   std::vector<std::function<void()>> runs;
   std::vector<int> batches;
@@ -156,7 +190,8 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
     runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
     for (int i = 0; i < options.warmup; ++i) runs.back()();
     // The least of two: another process may have had the core.
-    batches.push_back(batch_for(std::min(bench.sample_us(runs.back(), 1), bench.sample_us(runs.back(), 1)), options));
+    batches.push_back(
+        batch_for(std::min(bench.sample_us(runs.back(), 1), bench.sample_us(runs.back(), 1)), options, bench));
   }
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<size_t> order(runs.size());
