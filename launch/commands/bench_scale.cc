@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/cost/analytic.h"
@@ -35,10 +34,7 @@ struct ScaleOptions {
   std::string csv;
   std::string launcher = "mpirun --oversubscribe --bind-to none";
   std::vector<std::string> simulate;  // numbers of actors that are played, in place of ranks
-  double rate = 975;                  // of a played actor, steps/s: resnet50's
-  int64_t weights_bytes = 1'200'000;  // of a version of the weights
-  bool decode = true;                 // on rank 0
-  int aggregators = 0;                // among the actors that are played
+  learner::SimulationOptions simulation;
 };
 
 learner::LoopSpeed measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
@@ -71,30 +67,6 @@ int read_count(const std::string& text) {
   return static_cast<int>(*count);
 }
 
-// --simulate: rank 0 against actors that are played.
-int simulate_counts(const RunConfig& config, const graph::Graph& graph, const std::vector<int>& counts,
-                    const ScaleOptions& scale) {
-  const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
-  const auto envs = make_envs(config, graph, rules::choose_rules(config.rules), prices, exec::Device(), 4);
-  const auto recorded = learner::record_episodes(*envs, config.seed, 8);
-  const replay::StoreHeader header{envs->spec(), config.seed, config.model.graph, "", "", ""};
-  std::printf("%s", learner::kSimulationHeading);
-  for (const int actors : counts) {
-    const TemporaryFolder folder("rlgo-simulate");
-    learner::SimulationOptions options;
-    options.actors = actors;
-    options.steps_per_s = scale.rate;
-    options.seconds = scale.seconds;
-    options.weights_bytes = static_cast<size_t>(scale.weights_bytes);
-    options.aggregators = scale.aggregators;
-    options.decode = scale.decode;
-    if (config.store_rollouts) options.store = folder.path();
-    std::printf("%s", learner::to_text(learner::simulate(recorded, header, options)).c_str());
-    std::fflush(stdout);
-  }
-  return 0;
-}
-
 }  // namespace
 
 int run_bench_scale(Context& context) {
@@ -114,20 +86,22 @@ int run_bench_scale(Context& context) {
   options.texts("scale.simulate", scale.simulate,
                 "rank 0 alone, with its messages and its store, against this many actors that send recorded episodes "
                 "(numbers, separated by commas)");
-  options.number("scale.rate", scale.rate, 1, 1e6, "--simulate: steps/s of an actor");
-  options.integer("scale.aggregators", scale.aggregators, 0, 100'000,
-                  "--simulate: actors that pass on what the others send (--train.aggregate); 0: none");
-  options.flag("scale.decode", scale.decode,
-               "--simulate: rank 0 decodes the episodes, as a learner does that is alone");
-  options.integer("scale.weights-bytes", scale.weights_bytes, 1, 1 << 30,
-                  "--simulate: bytes of a version of the weights");
+  declare(options, scale.simulation);
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   std::vector<int> counts;
   const bool simulated = !scale.simulate.empty();
   for (const auto& text : simulated ? scale.simulate : scale.ranks) counts.push_back(read_count(text));
   const auto model = load_model(config.model, false);
-  if (simulated) return simulate_counts(config, model.graph, counts, scale);
+  if (simulated) {
+    scale.simulation.seconds = scale.seconds;
+    const auto rules = rules::choose_rules(config.rules);
+    const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
+    const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), 4);
+    learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
+                             config.store_rollouts);
+    return 0;
+  }
   const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::printf(

@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "actors/collector.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -170,26 +169,10 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
     throw e.in(
         fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
   }
-  adopt_best(c, place, probe);
+  learner::adopt_best(c, place, *rules_, probe, *best_, log_);
   atomic_write(folder_.config(), config_text_);
   if (!changed.empty()) log_.info("options that changed since the checkpoint: {}", join(changed, ", "));
   log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);
-}
-
-// The best graph so far, at today's prices: the file of a profile may have changed, a table may be gone.
-void LearnerSession::adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe) {
-  rules::TraceFile best = rules::parse_trace(learner::text_of(c, "best_trace", place), place, *rules_);
-  const auto before = c.numbers.find("initial_cost_us");
-  if (before != c.numbers.end() && before->second != best_->initial_us()) {
-    log_.warn(
-        "the unmodified graph costs {:.6g} us now, {:.6g} us when the checkpoint was made: the best graph is priced "
-        "anew",
-        best_->initial_us(), before->second);
-    probe.reset(0);
-    best.cost_us.clear();
-    for (const auto& r : best.rewrites) best.cost_us.push_back(probe.step({r.rule, r.location}).info.cost_us);
-  }
-  best_->adopt(best);
 }
 
 void LearnerSession::checkpoint(const learner::LoopState& state) {
@@ -212,17 +195,6 @@ void LearnerSession::store_costs() const {
   if (prices_.table) prices_.table->save(folder_.costs());
 }
 
-// The largest of all learners.
-learner::MemoryPeak LearnerSession::memory() const {
-  auto peak = learner::memory_peak(learner_device_);
-  if (!leader_) return peak;
-  for (const auto& report : leader_->reports()) {
-    peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);
-    peak.device_bytes = std::max(peak.device_bytes, report.device_bytes);
-  }
-  return peak;
-}
-
 void LearnerSession::open_metrics() {
   metrics_ = std::make_unique<learner::MetricsFile>(folder_.metrics());
   metrics_->drop_after("epoch", static_cast<double>(state_.epoch));
@@ -235,7 +207,7 @@ void LearnerSession::open_metrics() {
 }
 
 void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
-  const auto row = learner::metric_row(report, state, *best_, memory());
+  const auto row = learner::metric_row(report, state, *best_, learner::memory_peak(learner_device_, leader_.get()));
   metrics_->write(row);
   if (tensorboard_) tensorboard_->write(row, state.steps, now_s());
   progress_.epoch_done(report.epoch);
@@ -255,15 +227,7 @@ learner::LoopHooks LearnerSession::hooks() {
     const mdp::Trajectory& t = episode->facts;
     if (store_ && !stored_elsewhere(t.rank)) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
-    const auto start = starts_ ? starts_->of(actors::episode_key(t.seed, t.rank, t.episode)) : std::nullopt;
-    rules::Trace before;
-    std::vector<double> cost_us;
-    if (start) {
-      const auto length = static_cast<std::ptrdiff_t>(start->length);
-      before.assign(start->way->begin(), start->way->begin() + length);
-      cost_us.assign(start->cost_us->begin(), start->cost_us->begin() + length);
-    }
-    if (best_->offer(t, spec_.rules, before, cost_us)) {
+    if (best_->offer(t, spec_.rules, starts_.get())) {
       progress_.costs(best_->initial_us(), best_->best_us());
       atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
     }

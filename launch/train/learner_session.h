@@ -53,14 +53,12 @@ class LearnerSession {
   void open_folder(const std::string& config_text);
   void give_sign();
   void resume(env::RewriteEnv& probe);
-  void adopt_best(const learner::Checkpoint& c, const std::string& place, env::RewriteEnv& probe);
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
   bool stored_elsewhere(int rank) const;
   void open_metrics();
   void store_costs() const;
-  learner::MemoryPeak memory() const;
   int finish(const learner::LoopResult& result);
 
   RunConfig& config_;

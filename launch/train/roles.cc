@@ -13,47 +13,12 @@
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
-#include "learner/distributed/aggregator.h"
-#include "replay/background_writer.h"
+#include "learner/session/node_messages.h"
 
 namespace rlgo::launch {
 namespace {
 
 bool should_stop() { return stop_signal() != 0; }
-
-// What an actor needs to pass on what the others of its node send (--train.aggregate). Its store is opened once rank 0
-// has told where the run is.
-class NodeMessages {
- public:
-  NodeMessages(comm::Mailbox& mailbox, replay::StoreHeader header, replay::WriterOptions options)
-      : header_(std::move(header)),
-        options_(options),
-        aggregator_(mailbox, {}, [this](const learner::Episode& episode) {
-          if (store_) store_->append(episode);
-        }) {
-    options_.writer = mailbox.rank();
-  }
-  comm::Handlers handlers() { return aggregator_.handlers(); }
-  void open(const comm::Welcome& welcome) {
-    if (!welcome.rollouts.empty()) store_.emplace(welcome.rollouts, header_, options_);
-  }
-  void tick() {
-    aggregator_.tick();
-    if (store_) store_->tick(watch_.seconds());
-  }
-  void end() {
-    aggregator_.drain(kDrain_s);
-    if (store_) store_->close();
-  }
-
- private:
-  static constexpr double kDrain_s = 10;
-  replay::StoreHeader header_;
-  replay::WriterOptions options_;
-  std::optional<replay::BackgroundWriter> store_;
-  learner::Aggregator aggregator_;
-  Stopwatch watch_;
-};
 
 actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
   actors::ActorOptions options;
@@ -158,7 +123,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   };
   auto options = actor_options(config, player, rules->hash());
   const auto via = aggregators(config, comm);
-  std::optional<NodeMessages> node;
+  std::optional<learner::NodeMessages> node;
   if (!via.empty() && via[static_cast<size_t>(comm.rank())] == comm.rank()) {
     node.emplace(mailbox, store_header(config, player.envs->spec(), *rules), config.store);
     handlers.merge(node->handlers());

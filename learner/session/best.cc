@@ -1,5 +1,9 @@
 #include "learner/session/best.h"
 
+#include <optional>
+
+#include "actors/collector.h"
+
 #include "core/base/error.h"
 
 namespace rlgo::learner {
@@ -30,6 +34,15 @@ void BestGraph::replace(rules::Trace rewrites, std::vector<double> cost_us) {
   best_us_ = cost_us.empty() ? initial_us_ : cost_us.back();
   trace_.rewrites = std::move(rewrites);
   trace_.cost_us = std::move(cost_us);
+}
+
+bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op, const env::Starts* starts) {
+  const auto start =
+      starts ? starts->of(actors::episode_key(trajectory.seed, trajectory.rank, trajectory.episode)) : std::nullopt;
+  if (!start) return offer(trajectory, no_op);
+  const auto length = static_cast<std::ptrdiff_t>(start->length);
+  return offer(trajectory, no_op, rules::Trace(start->way->begin(), start->way->begin() + length),
+               {start->cost_us->begin(), start->cost_us->begin() + length});
 }
 
 void BestGraph::adopt(const rules::TraceFile& stored) {

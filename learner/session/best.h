@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/env/starts.h"
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
@@ -20,6 +21,8 @@ class BestGraph {
   // episode began with, and the cost after each.
   bool offer(const mdp::Trajectory& trajectory, int no_op, const rules::Trace& before = {},
              const std::vector<double>& cost_us = {});
+  // The same for an episode of a run whose episodes may begin at graphs of searches; `starts` or null.
+  bool offer(const mdp::Trajectory& trajectory, int no_op, const env::Starts* starts);
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.
   void adopt(const rules::TraceFile& trace);
   void replace(rules::Trace rewrites, std::vector<double> cost_us);

@@ -1,5 +1,6 @@
 #include "learner/session/memory.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -17,6 +18,16 @@ MemoryPeak memory_peak(const exec::Device& device) {
     const auto digits = trim(std::string_view(line).substr(6));
     if (const auto kilobytes = parse_int(trim(digits.substr(0, digits.find(' ')))))
       peak.host_bytes = static_cast<double>(*kilobytes) * 1024;
+  }
+  return peak;
+}
+
+MemoryPeak memory_peak(const exec::Device& device, const LeaderAlgorithm* leader) {
+  MemoryPeak peak = memory_peak(device);
+  if (leader == nullptr) return peak;
+  for (const auto& report : leader->reports()) {
+    peak.host_bytes = std::max(peak.host_bytes, report.host_bytes);
+    peak.device_bytes = std::max(peak.device_bytes, report.device_bytes);
   }
   return peak;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/exec/device.h"
+#include "learner/distributed/followers.h"
 
 namespace rlgo::learner {
 
@@ -10,5 +11,7 @@ struct MemoryPeak {
   double device_bytes = 0;  // held by LibTorch on the GPU, so far; 0 on a CPU
 };
 MemoryPeak memory_peak(const exec::Device& device);
+// The largest of all learners: of this one, and of those that `leader` (or null) leads.
+MemoryPeak memory_peak(const exec::Device& device, const LeaderAlgorithm* leader);
 
 }  // namespace rlgo::learner

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "actors/collector.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/base/temporary_folder.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
 #include "learner/decoder.h"
@@ -22,6 +24,8 @@ namespace rlgo::learner {
 namespace {
 
 using comm::Tag;
+
+constexpr double kPatience_s = 120;  // with an epoch that does not end
 
 // An actor's end of the communication: it talks to rank 0 and an aggregator, so its mailbox need not know of the
 // others.
@@ -262,7 +266,7 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   if (!options.store.empty()) store.emplace(options.store, header);
   const auto via = aggregators_of(options);
   Players players(comms, recorded, options, via, header);
-  DecodingOnly algorithm(options.weights_bytes, options.decode);
+  DecodingOnly algorithm(static_cast<size_t>(options.weights_bytes), options.decode);
   const Stopwatch watch;
   const ThreadStopwatch cpu;
   Used first, last;
@@ -272,7 +276,11 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
   loop_options.via = via;
   loop_options.steps_per_epoch =
       std::max<int64_t>(1, static_cast<int64_t>(options.actors * options.steps_per_s * options.epoch_s));
-  loop_options.should_stop = [&] { return first.seconds > 0 && watch.seconds() - first.seconds >= options.seconds; };
+  // On a slow machine until an epoch was watched.
+  loop_options.should_stop = [&] {
+    const double watched_s = first.seconds > 0 ? watch.seconds() - first.seconds : 0;
+    return watched_s >= options.seconds && (epochs > 0 || watched_s >= options.seconds + kPatience_s);
+  };
   LoopHooks hooks;
   hooks.on_trajectory = [&](const Episode& episode) {
     const auto rank = static_cast<size_t>(episode->facts.rank);
@@ -329,6 +337,27 @@ std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t 
   while (recorder.episodes.size() < count) collector.round([] { return true; });
   recorder.episodes.resize(count);
   return std::move(recorder.episodes);
+}
+
+void declare(OptionSink& o, SimulationOptions& options) {
+  o.number("scale.rate", options.steps_per_s, 1, 1e6, "--simulate: steps/s of an actor");
+  o.integer("scale.weights-bytes", options.weights_bytes, 1, 1 << 30, "--simulate: bytes of a version of the weights");
+  o.flag("scale.decode", options.decode, "--simulate: rank 0 decodes the episodes, as a learner does that is alone");
+  o.integer("scale.aggregators", options.aggregators, 0, 100'000,
+            "--simulate: actors that pass on what the others send (--train.aggregate); 0: none");
+}
+
+void simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header, const std::vector<int>& actors,
+                     SimulationOptions options, bool store) {
+  const auto recorded = record_episodes(envs, header.seed, 8);
+  std::printf("%s", kSimulationHeading);
+  for (const int count : actors) {
+    const TemporaryFolder folder("rlgo-simulate");
+    options.actors = count;
+    if (store) options.store = folder.path();
+    std::printf("%s", to_text(simulate(recorded, header, options)).c_str());
+    std::fflush(stdout);
+  }
 }
 
 const char* const kSimulationHeading =

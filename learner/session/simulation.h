@@ -10,21 +10,25 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/codec/coded.h"
 #include "replay/schema.h"
 
 namespace rlgo::learner {
 
 struct SimulationOptions {
-  int actors = 32;                   // >= 1
-  double steps_per_s = 975;          // that an actor plays, > 0
-  double seconds = 10;               // watched, after as long as an epoch
-  double epoch_s = 1;                // an epoch's steps are what all actors play in this time
-  size_t weights_bytes = 1 << 20;    // of a version
-  std::filesystem::path store = {};  // folder of the parts; "": no store
-  bool decode = true;                // else rank 0 learns nothing, as where other learners decode all
-  int aggregators = 0;               // that the actors' messages go through (distributed/aggregator.h), < actors
+  int actors = 32;                    // >= 1
+  double steps_per_s = 975;           // that an actor plays, > 0
+  double seconds = 10;                // watched, after as long as an epoch
+  double epoch_s = 1;                 // an epoch's steps are what all actors play in this time
+  int64_t weights_bytes = 1'200'000;  // of a version
+  std::filesystem::path store = {};   // folder of the parts; "": no store
+  bool decode = true;                 // else rank 0 learns nothing, as where other learners decode all
+  int aggregators = 0;                // that the actors' messages go through (distributed/aggregator.h), < actors
 };
+
+// Options scale.rate, scale.weights-bytes, scale.decode, scale.aggregators.
+void declare(OptionSink& sink, SimulationOptions& options);
 
 // Of rank 0, over the time that was watched.
 struct SimulationReport {
@@ -45,6 +49,10 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
 
 // `count` episodes of random actions, at least one step each.
 std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t seed, size_t count);
+
+// One after the other for these numbers of actors, with or without a store (in a temporary folder); prints a table.
+void simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header, const std::vector<int>& actors,
+                     SimulationOptions options, bool store);
 
 // A table of reports: its heading, and a line.
 extern const char* const kSimulationHeading;
