@@ -28,6 +28,7 @@ struct AggregatorOptions {
   double bundle_s = 0.02;                 // a message waits no longer than this for others, as far as tick() is called
 };
 
+// One node's. Used by the thread that uses the mailbox.
 class Aggregator {
  public:
   // `on_trajectory` (or empty): each real episode that is passed on, for the store. What it throws goes to whoever

@@ -17,6 +17,7 @@ class NodeMessages {
  public:
   NodeMessages(comm::Mailbox& mailbox, replay::StoreHeader header, replay::WriterOptions options);
   comm::Handlers handlers() { return aggregator_.handlers(); }
+  // Opens the store where the run has one. Throws Error where its folder cannot be written.
   void open(const comm::Welcome& welcome);
   // To be called often. Throws what the store met.
   void tick();
