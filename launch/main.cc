@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/usage.h"
 #include "core/comm/comm.h"
@@ -87,6 +88,7 @@ double patience_s(const rlgo::comm::Comm& comm, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rlgo::keep_standard_streams();
   // One thread for the network unless told otherwise: passes are small, and ranks and other programs share the machine.
   if (std::getenv("OMP_NUM_THREADS") == nullptr) rlgo::exec::set_threads(1);
   std::unique_ptr<rlgo::comm::Comm> comm;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
@@ -15,7 +16,6 @@
 #include "launch/revision.h"
 
 namespace rlgo::launch {
-
 namespace {
 
 std::string now_utc() {
@@ -53,6 +53,7 @@ void declare(OptionSink& o, OutputOptions& options) {
 
 Output::Output(const OutputOptions& options) : options_(options) {
   if (options.quiet && options.verbose) fail_usage("--quiet and --verbose exclude one another");
+  if (wants_document() && options.json != "-") check_destination(options.json);
 }
 
 LogOptions Output::log(LogLevel usual) const {

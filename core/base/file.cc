@@ -9,9 +9,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 
 namespace rlgo {
@@ -19,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
+constexpr int kMostLinks = 40;  // as many as Linux follows
 
 std::string reason() { return std::strerror(errno); }
 
@@ -35,8 +39,9 @@ void sync_path(const fs::path& path, int flags) {
   }
 }
 
-void write_all(const fs::path& path, std::string_view bytes) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+// Writes to `at`; errors name `path`, the file that was asked for.
+void write_all(const fs::path& at, std::string_view bytes, const fs::path& path, int flags = O_CREAT | O_EXCL) {
+  const int fd = ::open(at.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
   if (fd < 0) fail("{}: cannot create: {}", path.string(), reason());
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -50,6 +55,22 @@ void write_all(const fs::path& path, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   if (::close(fd) != 0) fail("{}: cannot close: {}", path.string(), reason());
+}
+
+// Where what is written to `path` belongs: links are followed, so that they stay links. Nothing where `path` is there
+// and no file that could be replaced by another one: a terminal, a pipe, /dev/null, /dev/stdout.
+std::optional<fs::path> replaceable(const fs::path& path) {
+  std::error_code error;
+  const auto kind = fs::status(path, error).type();
+  if (kind == fs::file_type::directory) fail("{}: is a folder, not a file", path.string());
+  if (kind != fs::file_type::regular && kind != fs::file_type::not_found) return std::nullopt;
+  fs::path at = path;
+  for (int k = 0; k < kMostLinks && fs::is_symlink(at, error); ++k) {
+    const fs::path to = fs::read_symlink(at, error);
+    at = to.is_absolute() ? to : at.parent_path() / to;
+    if (at.string().starts_with("/proc/")) return std::nullopt;  // an open file of a process
+  }
+  return at;
 }
 
 // Of no other process, on any machine that sees the folder: x.h5 -> x.h5.tmp-HOST-PID-RANDOM.
@@ -112,20 +133,42 @@ std::string read_file(const fs::path& path) {
 }
 
 void atomic_write(const fs::path& path, const std::function<void(const fs::path&)>& write) {
-  write_beside(path, write, [&](const fs::path& temporary) {
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
+  const auto place = replaceable(path);
+  if (!place) {
+    const TemporaryFolder folder("rlgo-write");
+    write(folder.path() / "bytes");
+    write_all(path, read_file(folder.path() / "bytes"), path, O_APPEND);
+    return;
+  }
+  write_beside(*place, write, [&](const fs::path& temporary) {
+    if (::rename(temporary.c_str(), place->c_str()) != 0)
       fail("{}: cannot rename into place: {}", path.string(), reason());
   });
 }
 
 void atomic_write(const fs::path& path, std::string_view bytes) {
-  atomic_write(path, [&](const fs::path& temporary) { write_all(temporary, bytes); });
+  atomic_write(path, [&](const fs::path& temporary) { write_all(temporary, bytes, path); });
+}
+
+void check_destination(const fs::path& path) {
+  const auto place = replaceable(path);
+  if (!place) return;
+  const fs::path folder = place->has_parent_path() ? place->parent_path() : fs::path(".");
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) fail("{}: there is no folder {}", path.string(), folder.string());
+  if (::access(folder.c_str(), W_OK) != 0) fail("{}: folder {} is not writable", path.string(), folder.string());
+}
+
+void keep_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) fail("/dev/null: cannot open: {}", reason());
+  }
 }
 
 bool atomic_create(const fs::path& path, std::string_view bytes) {
   bool created = false;
   write_beside(
-      path, [&](const fs::path& temporary) { write_all(temporary, bytes); },
+      path, [&](const fs::path& temporary) { write_all(temporary, bytes, path); },
       [&](const fs::path& temporary) {
         created = rename_to_new(temporary, path);
         if (!created) ::unlink(temporary.c_str());
@@ -139,7 +182,7 @@ void make_writable_folder(const fs::path& folder) {
   if (error) fail("{}: cannot create folder: {}", folder.string(), error.message());
   const fs::path probe = temporary_beside(folder / ".probe");
   try {
-    write_all(probe, "probe");
+    write_all(probe, "probe", folder);
   } catch (const Error& e) {
     ::unlink(probe.c_str());
     fail("{}: folder is not writable: {}", folder.string(), e.what());

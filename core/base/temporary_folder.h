@@ -15,9 +15,17 @@ class TemporaryFolder {
  public:
   // Throws Error where it cannot be made.
   explicit TemporaryFolder(const std::string& stem) {
-    std::string name = (std::filesystem::temp_directory_path() / (stem + "-XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr)
-      fail("cannot make a temporary folder in {}", std::filesystem::temp_directory_path().string());
+    const auto refuse = [](const std::filesystem::path& parent) {
+      fail("{}: no temporary folder can be made there; set TMPDIR to a writable folder", parent.string());
+    };
+    std::filesystem::path parent;
+    try {
+      parent = std::filesystem::temp_directory_path();
+    } catch (const std::filesystem::filesystem_error& e) {
+      refuse(e.path1());
+    }
+    std::string name = (parent / (stem + "-XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) refuse(parent);
     path_ = name;
   }
   ~TemporaryFolder() {

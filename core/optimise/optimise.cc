@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
@@ -62,16 +63,16 @@ void save_costs(const Result& result, const cost::TableCost& table, const Log& l
 }
 
 // Fails before the work, not after it.
-void check_destination(const OptimiseOptions& options) {
+void check_out(const OptimiseOptions& options) {
   if (options.out.empty()) return;
   std::error_code error;
-  if (fs::exists(options.out, error) && fs::equivalent(options.out, options.model.graph, error)) {
+  if (fs::exists(options.out, error) && fs::equivalent(options.out, options.model.graph, error))
     fail("-o {}: is the model itself; name another file", options.out);
-  }
-  if (fs::is_directory(options.out, error)) fail("-o {}: is a folder; name a file", options.out);
-  const fs::path folder = fs::absolute(options.out).parent_path();
-  if (!fs::is_directory(folder, error)) fail("-o {}: there is no folder {}", options.out, folder.string());
-  if (::access(folder.c_str(), W_OK) != 0) fail("-o {}: folder {} is not writable", options.out, folder.string());
+  if (options.out == "-")
+    fail("-o -: a model is not written to standard output; name a file (./- where that is its name)");
+  if (fs::exists(options.out, error) && !fs::is_regular_file(options.out, error))
+    fail("-o {}: is not a file; name one, or leave -o out where nothing is to be written", options.out);
+  check_destination(options.out);
 }
 
 // The verdict of the final comparison, in words.
@@ -189,7 +190,7 @@ Result end(OptimiseClock& clock, Result result) {
 Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, const Log& log, StatusLine& line,
                 const std::function<bool()>& should_stop) {
   OptimiseClock clock(line, options.seconds, should_stop);
-  check_destination(options);
+  check_out(options);
   clock.phase("reading", "reading " + options.model.graph);
   LoadedModel model = load_model(options.model, true);
   clock.phase("starting the target", "starting the target");

@@ -71,7 +71,7 @@ std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
 
 Expected Original::expected(int set) {
   const auto runs = this->runs(set + 1);
-  return {runs->inputs(set), runs->outputs(set), runs->own_error(set)};
+  return {runs->inputs(set), runs->outputs(set), runs->own_error(set), exec::unknown_types(model_.graph)};
 }
 
 bool Original::try_sizes(const Sizes& sizes) {
@@ -80,10 +80,11 @@ bool Original::try_sizes(const Sizes& sizes) {
     if (!admits(loaded.graph, model_.graph)) return false;
     exec::ReferenceRuns runs(loaded.graph, threads_);
     runs.add(inputs_of(loaded.graph, seed_, 0));
-    others_.push_back(std::make_unique<AtSizes>(AtSizes{sizes,
-                                                        input_shapes(loaded.graph),
-                                                        !unknown_operators(loaded.graph).empty(),
-                                                        {runs.inputs(0), runs.outputs(0), runs.own_error(0)}}));
+    others_.push_back(std::make_unique<AtSizes>(
+        AtSizes{sizes,
+                input_shapes(loaded.graph),
+                !unknown_operators(loaded.graph).empty(),
+                {runs.inputs(0), runs.outputs(0), runs.own_error(0), exec::unknown_types(loaded.graph)}}));
     return true;
   } catch (const Error&) {
     return false;  // the model does not admit them

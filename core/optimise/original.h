@@ -8,6 +8,7 @@
 
 #include "core/cost/runtime.h"
 #include "core/exec/reference_runs.h"
+#include "core/exec/unknown_types.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
 
@@ -18,6 +19,7 @@ namespace rlgo::optimise {
 struct Expected {
   exec::TensorMap inputs, outputs;
   double own_error = 0;
+  exec::UnknownTypes unknown;  // of the original
 };
 
 // The original at other sizes of its open dimensions. The graph itself is not kept: weights may be large.

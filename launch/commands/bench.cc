@@ -24,11 +24,10 @@ namespace {
 constexpr const char* kUsage =
     "usage: rlgo bench [options]\n"
     "       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n"
-    "       rlgo bench same [options]     how often two copies of a model are called different (rlgo bench same "
-    "--help)\n"
+    "       rlgo bench same [options]     how often copies of a model are called different (rlgo bench same --help)\n"
     "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
-    "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how well "
-    "the\nsum of the runtime's group times tells its times of whole models.\n";
+    "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how\n"
+    "well the sum of the runtime's group times tells its times of whole models.\n";
 
 struct BenchOptions {
   std::vector<std::string> graphs = {"resnet50", "bert"};

@@ -24,8 +24,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo bench scale [--ranks 1,2,4 | --simulate 32,256,1000] [--agent random | model-free | ...] [options]\n"
-    "How a run grows with its actors: each number of them in a run of its own under mpirun, beside the environment\n"
-    "without messages (docs/scale.md).\n";
+    "How a run grows with its actors, each number in a run of its own, beside the environment alone (docs/scale.md).\n";
 
 struct ScaleOptions {
   std::vector<std::string> ranks = {"1", "2", "4", "8", "16", "32"};

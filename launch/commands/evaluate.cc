@@ -22,9 +22,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo evaluate --checkpoint RUN_FOLDER [options]\n"
-    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy in "
-    "the real\n"
-    "environment, and, where it has a world model, sampled in the dream. Options below win over the run's.\n";
+    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy\n"
+    "in the real environment, and, where it has a world model, in the dream. Options below win over the run's.\n";
 
 struct EvaluateOptions {
   std::string checkpoint, csv;

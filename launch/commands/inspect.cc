@@ -13,8 +13,7 @@ namespace rlgo::launch {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: rlgo inspect PATH [options]    a run folder, a folder of rollouts, one of its parts, an .onnx file, or a "
-    "zoo graph's name\n";
+    "usage: rlgo inspect PATH [options]    a run folder, a folder of rollouts, a part, an .onnx file, a zoo graph\n";
 
 }  // namespace
 

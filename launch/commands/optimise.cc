@@ -1,7 +1,9 @@
 // rlgo optimise: one model faster, in about a minute.
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -24,11 +26,9 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo optimise MODEL.onnx -o FASTER.onnx [options]\n"
-    "Rewrites the model, checks that it computes the same, measures both under the target runtime, and writes the new "
-    "one\n"
-    "only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed, 2 wrong "
-    "command\n"
-    "line. Ctrl-C: the best so far.\n";
+    "Rewrites the model, checks that it computes the same, measures both under the target runtime, and writes the\n"
+    "new one only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed, 2\n"
+    "wrong command line. Ctrl-C: the best so far.\n";
 constexpr int kNothingFoundStatus = 3;
 
 struct Request {
@@ -79,9 +79,7 @@ int run_optimise(Context& context) {
   std::string report_path;
   declare_optimise(options, request, report_path);
   auto arguments = context.arguments;
-  for (auto& argument : arguments) {
-    if (argument == "-o") argument = "--out";
-  }
+  std::ranges::replace(arguments, std::string("-o"), std::string("--out"));
   const auto words = read_command_line(options, arguments, kUsage, 2);
   if (!words) return 0;
   std::string& model = request.options.model.graph;
@@ -90,9 +88,10 @@ int run_optimise(Context& context) {
   if (words->size() > 1) fail_usage("optimise takes one model; unexpected '{}'", words->back());
   check_target(request.config.cost.target);
   std::error_code error;
-  if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file", model);
+  if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file, or a folder or pipe", model);
 
   const Output output(request.output);
+  if (!report_path.empty()) check_destination(report_path);
   const Log log{output.log(LogLevel::warning)};
   StatusLine line = output.status_line();
   const RunConfig& config = request.config;

@@ -29,11 +29,9 @@ namespace {
 constexpr const char* kUsage =
     "usage: rlgo search --graph G [--method M] [options]\n"
     "       rlgo search --graph G,H,... --methods taso,greedy,beam,... --csv out.csv [options]\n"
-    "Graphs are zoo graphs, .onnx files, 'zoo' for resnet18, resnet50, inception_v3, squeezenet1_1 and bert, or 'all' "
-    "for\n"
-    "every model of the zoo. Every method gets the same costs and the same limits (--budget, --seconds); Ctrl-C ends "
-    "it\n"
-    "with the best graph so far.\n";
+    "Graphs are zoo graphs, .onnx files, 'zoo' for resnet18, resnet50, inception_v3, squeezenet1_1 and bert, or\n"
+    "'all' for every model of the zoo. Every method gets the same costs and the same limits (--budget, --seconds);\n"
+    "Ctrl-C ends it with the best graph so far.\n";
 
 constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
 

@@ -1,7 +1,9 @@
 #include "core/base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -135,6 +137,28 @@ TEST_F(FileTest, MissingFoldersAndFilesAreErrors) {
 // Reading from address 0 of this process fails after a successful open.
 TEST(File, ReadErrorsAreNoticed) {
   EXPECT_NE(error_of([] { read_file("/proc/self/mem"); }).find("cannot read"), std::string::npos);
+}
+
+TEST_F(FileTest, LinksStayLinks) {
+  atomic_write(folder_ / "file", "old");
+  fs::create_symlink("file", folder_ / "link");
+  atomic_write(folder_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "file"), "new");
+}
+
+// A pipe here; it could be /dev/null.
+TEST_F(FileTest, WhatIsNoFileIsWrittenToAndNotReplaced) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int fd = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  atomic_write(pipe, "abc");
+  atomic_write(pipe, [](const fs::path& temporary) { std::ofstream(temporary) << "de"; });
+  std::string got(8, ' ');
+  got.resize(static_cast<size_t>(::read(fd, got.data(), got.size())));
+  ::close(fd);
+  EXPECT_EQ(got, "abcde");
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 TEST_F(FileTest, MakesNestedFolders) {

@@ -1,6 +1,7 @@
 // Operators that rlgo does not know stand for seeded functions of all their inputs.
 #include "core/exec/equivalence.h"
 #include "core/exec/interpreter.h"
+#include "core/exec/unknown_types.h"
 #include "tests/core/exec/graphs.h"
 
 namespace rlgo::exec {
@@ -65,6 +66,21 @@ TEST(Opaque, InGraphs) {
   EXPECT_TRUE(different.comparable) << different.reason;
   EXPECT_GT(different.max_rel_error, 1e-3);
   EXPECT_EQ(different.worst_output, "y");
+}
+
+// A file may tell a shape that another spelling of the same model hides.
+TEST(Opaque, OutputsBehindResultsOfOtherTypesAreIncomparable) {
+  const auto graph_with = [](int64_t rows) {
+    graph::Editor editor("g");
+    const graph::Value x = editor.add_input("x", {DType::f32, {2}});
+    const auto id = editor.add_opaque("", opaque("p"), std::array{x}, {ops::TensorType(DType::f32, {rows, 3})});
+    editor.add_output("behind", editor.op(Op::relu, {graph::Value{id, 0}}));
+    editor.add_output("beside", editor.op(Op::relu, {x}));
+    return *editor.finish();
+  };
+  const auto before = unknown_types(graph_with(2));
+  EXPECT_EQ(incomparable_outputs(before, graph_with(4)), (std::set<std::string>{"behind"}));
+  EXPECT_TRUE(incomparable_outputs(before, graph_with(2)).empty());
 }
 
 }  // namespace
