@@ -6,7 +6,8 @@
     results/searches.py show results/searches --out results/searches.md --plot results/searches.svg
 
 Each run is a pair of files in the folder, so a campaign that was interrupted goes on where it stopped. `show` reads what
-is there. One thread a run; the costs are analytic, of a profile (configs/costs), or --cost measured.
+is there. One thread a run; seconds are those of the processor in this thread (--wall: of the wall), so that other jobs of the
+machine hardly change them. The costs are analytic, of a profile (configs/costs), or --cost measured.
 """
 import argparse
 import concurrent.futures
@@ -16,8 +17,9 @@ import statistics
 import subprocess
 import sys
 
-DRAWN = {"anneal", "random", "policy"}  # methods whose result depends on the seed
+DRAWN = {"anneal", "portfolio", "random", "policy"}  # methods whose result depends on the seed
 ZOO = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"]
+GRAPHS = {"zoo": ZOO, "all": [*ZOO, "nasrnn", "nasnet_a", "resnext50", "vgg19", "vit_b16", "gpt2"]}
 UNLIMITED = 10**15
 
 
@@ -34,8 +36,9 @@ def run_one(args, profile, graph, method, seed):
         return ""
     costs = ["--cost", "analytic", "--cost.profile", profile] if profile != "measured" else ["--cost", "measured"]
     part = args.folder / f"{name}.part"
-    command = [args.rlgo, "search", "--graph", graph, "--method", method, *costs, "--seconds", args.seconds, "--budget", args.budget,
-               "--seed", seed, "--csv", part, "--curve", curve, *args.options]
+    clock = [] if args.wall else ["--cpu-time"]
+    command = [args.rlgo, "search", "--graph", graph, "--method", method, *costs, "--rules", args.rules, "--seconds", args.seconds, "--budget", args.budget,
+               *clock, "--seed", seed, "--csv", part, "--curve", curve, *args.options]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return f"{name}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}"
@@ -46,7 +49,7 @@ def run_one(args, profile, graph, method, seed):
 
 def record(args):
     args.folder.mkdir(parents=True, exist_ok=True)
-    graphs = [g for name in args.graphs.split(",") for g in (ZOO if name == "zoo" else [name])]
+    graphs = [g for name in args.graphs.split(",") for g in GRAPHS.get(name, [name])]
     runs = [(profile, graph, method, seed) for profile in args.profiles.split(",") for seed in range(args.seeds) for graph in graphs
             for method in args.methods.split(",") if seed == 0 or method in DRAWN]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -107,6 +110,24 @@ def table(runs, profile, best_known):
     return lines + [""]
 
 
+def summary(runs, profile):
+    """Of each method against TASO over the graphs that both have: the geometric mean of the costs at the end, and on how many graphs it is at
+    TASO's end or below after one second (mean over seeds; a cost within 1e-6 is equal)."""
+    lines = ["Against TASO, at its end (negative: cheaper graphs):", "", "| method | graphs | at the end, geometric mean, % | worst graph, % | after 1 s at TASO's end or below |",
+             "|---|---|---|---|---|"]
+    taso = {g: 1 + float(s[0][0]["change_percent"]) / 100 for (p, g, m), s in runs.items() if p == profile and m == "taso"}
+    for method in sorted({m for p, _, m in runs if p == profile and m != "taso"}):
+        of_method = {g: s for (p, g, m), s in runs.items() if p == profile and m == method and g in taso}
+        if not of_method:
+            continue
+        ends = {g: statistics.mean(1 + float(r["change_percent"]) / 100 for r, _ in s) / taso[g] for g, s in of_method.items()}
+        early = sum(statistics.mean(1 + best_at(c, 0, 1) / 100 for _, c in s) <= taso[g] * (1 + 1e-6) for g, s in of_method.items())
+        worst = max(ends, key=ends.get)
+        lines.append(f"| {method} | {len(ends)} | {100 * (statistics.geometric_mean(ends.values()) - 1):.2f} | {100 * (ends[worst] - 1):+.2f} ({worst}) | "
+                     f"{early} of {len(ends)} |")
+    return lines + [""]
+
+
 def plot(runs, path):
     import matplotlib
     matplotlib.use("Agg")
@@ -159,6 +180,7 @@ def show(args):
     lines = []
     for profile in sorted({p for p, _, _ in runs}):
         lines += table(runs, profile, best_known)
+        lines += summary(runs, profile)
     text = "\n".join(lines)
     print(text)
     if args.out:
@@ -174,8 +196,10 @@ def main():
     recorder.add_argument("--rlgo", default="build/release/rlgo")
     recorder.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("results/searches"))
     recorder.add_argument("--profiles", default="cpu,gpu", help="cost profiles, or 'measured'")
-    recorder.add_argument("--graphs", default="zoo", help="'zoo' is the five of RLFlow's paper")
-    recorder.add_argument("--methods", default="greedy,sweep,taso,beam,metaflow,window,anneal")
+    recorder.add_argument("--graphs", default="zoo", help="'zoo' is the five of RLFlow's paper, 'all' every model of the zoo")
+    recorder.add_argument("--methods", default="greedy,sweep,taso,beam,metaflow,window,anneal,portfolio")
+    recorder.add_argument("--rules", default="base,runtime,motion")
+    recorder.add_argument("--wall", action="store_true", help="seconds of the wall, not of the processor: on an idle machine")
     recorder.add_argument("--seconds", type=float, default=30, help="of one run")
     recorder.add_argument("--budget", type=int, default=UNLIMITED, help="graphs that a run may try")
     recorder.add_argument("--seeds", type=int, default=5, help="of methods that draw")

@@ -6,7 +6,7 @@
 namespace rlgo::search {
 
 Context::Context(const Problem& problem, const Options& options)
-    : problem_(problem), options_(options), shared_{problem.cost, {}} {
+    : problem_(problem), options_(options), shared_{problem.cost, {}}, clock_(options.cpu_time) {
   for (int k = 0; k < options.threads; ++k) costs_.emplace_back(shared_);
   result_.graph = problem.graph;
   result_.before_us = cost::graph_cost(costs_[0], problem.graph).runtime_us;
@@ -136,7 +136,7 @@ void Context::offer(const State& state) {
   result_.graph = state.graph;
   result_.after_us = state.cost_us;
   result_.trace = to_trace(state.trail.get());
-  result_.curve.push_back({watch_.seconds(), result_.counters.candidates, state.cost_us});
+  result_.curve.push_back({clock_.seconds(), result_.counters.candidates, state.cost_us});
 }
 
 Position Context::position(const State& state) const {
@@ -146,7 +146,7 @@ Position Context::position(const State& state) const {
 Result Context::finish() {
   // The sum of many differences: replaced by the cost of the graph itself.
   result_.after_us = cost::graph_cost(costs_[0], result_.graph).runtime_us;
-  result_.seconds = watch_.seconds();
+  result_.seconds = clock_.seconds();
   return std::move(result_);
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "core/base/stopwatch.h"
+#include "core/search/clock.h"
 #include "core/search/state.h"
 
 namespace rlgo::search {
@@ -58,7 +58,7 @@ class Context {
   const Options& options_;
   SharedCost shared_;
   std::vector<ThreadCost> costs_;  // one per thread
-  Stopwatch watch_;
+  SearchClock clock_;
   Result result_;
 };
 
@@ -71,6 +71,8 @@ Result sweep(const Problem& problem, const Options& options);
 Result anneal(const Problem& problem, const Options& options);
 // Exhaustive search of small windows, once for all that look the same, deeper and deeper: see window.cc.
 Result window(const Problem& problem, const Options& options);
+// Both of these in turns, sometimes taso too, each from the best graph of all: see portfolio.cc.
+Result portfolio(const Problem& problem, const Options& options);
 // MetaFlow (Jia et al., SysML 2019): backtracking in the parts of a graph that is split where few rewrites are, then
 // around the cuts.
 Result metaflow(const Problem& problem, const Options& options);

@@ -23,7 +23,7 @@ bool has_several_roots(const rules::CompiledRule& rule) {
 class Saturation {
  public:
   Saturation(const Problem& problem, const Options& options, Counters& counters)
-      : problem_(problem), options_(options), counters_(counters), egraph_(problem.graph) {}
+      : problem_(problem), options_(options), counters_(counters), egraph_(problem.graph), clock_(options.cpu_time) {}
 
   // Applies all matches of all rules, again and again. What ended it: no new e-node (finished), the bound on e-nodes or
   // matches (budget), stop() or the time (stopped).
@@ -76,7 +76,7 @@ class Saturation {
   }
 
   bool must_end() {
-    if (reason_ == StopReason::finished && ((options_.stop && options_.stop()) || watch_.seconds() > seconds_))
+    if (reason_ == StopReason::finished && ((options_.stop && options_.stop()) || clock_.seconds() > seconds_))
       reason_ = StopReason::stopped;
     return reason_ != StopReason::finished;
   }
@@ -85,7 +85,7 @@ class Saturation {
   const Options& options_;
   Counters& counters_;
   EGraph egraph_;
-  Stopwatch watch_;
+  SearchClock clock_;
   double seconds_ = 0;
   StopReason reason_ = StopReason::finished;
   std::unordered_set<uint64_t> seen_;  // places of matches that were applied
@@ -97,7 +97,8 @@ constexpr double kSaturating = 0.4;
 
 class EGraphSearch {
  public:
-  EGraphSearch(const Problem& problem, const Options& options) : problem_(problem), options_(options) {
+  EGraphSearch(const Problem& problem, const Options& options)
+      : problem_(problem), options_(options), clock_(options.cpu_time) {
     if (!problem.cost.is_local())
       fail("search: egraph needs costs of single operators; {} prices groups of them", problem.cost.name());
     result_.graph = problem.graph;
@@ -115,13 +116,13 @@ class EGraphSearch {
     const double greedy_us = extraction.cost_us(best);
     offer(extraction, best, extraction.improved(extraction.oldest()));
     offer(extraction, best, extraction.improved(extraction.greedy()));
-    const double left = std::max(1.0, options_.egraph_seconds - watch_.seconds());
+    const double left = std::max(1.0, options_.egraph_seconds - clock_.seconds());
     const auto solved = extraction.solve(best, left);
     if (solved) offer(extraction, best, solved->choice);
     result_.bound_us = solved ? std::min(solved->bound_us, result_.after_us) : 0;
     result_.optimal = solved && solved->optimal;
     describe(saturation, extraction, greedy_us);
-    result_.seconds = watch_.seconds();
+    result_.seconds = clock_.seconds();
     return std::move(result_);
   }
 
@@ -140,7 +141,7 @@ class EGraphSearch {
     result_.graph = std::move(graph);
     result_.after_us = us;
     result_.traced = false;
-    result_.curve.push_back({watch_.seconds(), result_.counters.candidates, us});
+    result_.curve.push_back({clock_.seconds(), result_.counters.candidates, us});
   }
 
   void describe(const Saturation& saturation, const Extraction& extraction, double greedy_us) {
@@ -157,7 +158,7 @@ class EGraphSearch {
 
   const Problem& problem_;
   const Options& options_;
-  Stopwatch watch_;
+  SearchClock clock_;
   Result result_;
 };
 

@@ -21,6 +21,9 @@ void declare(OptionSink& o, Options& search) {
   o.integer("search.nodes", search.egraph_nodes, 1, 10'000'000, "egraph: e-nodes at which saturation ends, about");
   o.integer("search.multi-rounds", search.egraph_rounds, 0, 1000,
             "egraph: rounds of saturation in which rules that replace several values are applied");
+  o.flag("search.cpu-time", search.cpu_time,
+         "limits and tables count seconds of the processor in the searching thread, which other jobs of the machine "
+         "hardly change, in place of seconds on the wall");
   o.integer("search.max-locations", search.max_locations, 1, 100000, "matches of one rule that are tried");
 }
 

@@ -22,6 +22,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"taso", taso, false},
     {"anneal", anneal, false},
     {"window", window, false},
+    {"portfolio", portfolio, false},
     {"metaflow", metaflow, false},
     {"beam", beam, false},
     {"random", random_walks, false},
@@ -69,7 +70,10 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   if (!options.minimal || result.trace.empty()) return result;
   // Sweeps follow matches that moved beyond the limit: what the trace itself holds is always within reach.
   const int last = std::ranges::max(result.trace, {}, &rules::Rewrite::location).location;
-  result.trace = minimal_trace(problem, result.trace, std::max(options.max_locations, last + 1), nullptr);
+  auto [trace, complete] =
+      minimal_trace(problem, result.trace, std::max(options.max_locations, last + 1), options.stop_minimising);
+  result.trace = std::move(trace);
+  if (!complete) result.note = "the time was too short to minimise the trace: it may hold rewrites in vain";
   result.graph = replay(problem.graph, problem.rules, result.trace);
   const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
   if (after_us < result.after_us - 1e-9 * result.before_us) {  // what was left out had cost something

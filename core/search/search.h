@@ -72,10 +72,13 @@ struct Options {
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
   double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: no limit
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
+  bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
   PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
+  // Asked now and then while the trace is minimised: true ends that, and Result::note says so. May be empty.
+  std::function<bool()> stop_minimising{};
   // Told now and then how far the search is, by the thread that called run(). May be empty.
   std::function<void(const Counters& counters, double best_us)> progress{};
 };
@@ -107,7 +110,7 @@ struct Result {
   // egraph: no graph of the e-graph costs less; 0: nothing is known. `optimal`: one that costs so much was found.
   double bound_us = 0;
   bool optimal = false;
-  std::string note;  // egraph: what the bound holds for, a line
+  std::string note;  // egraph: what the bound holds for; a trace that may not be minimal; a line
   StopReason reason = StopReason::finished;
   Counters counters;
   double seconds = 0;

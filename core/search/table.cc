@@ -68,15 +68,15 @@ std::string to_csv(std::span<const SearchRow> rows) {
   std::string out =
       "graph,method,cost,seed,threads,before_us,after_us,change_percent,candidates,refused,duplicates,built,walks,"
       "dropped,graphs_per_s,best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after,bound_us,"
-      "optimal\n";
+      "optimal,clock\n";
   for (const auto& row : rows) {
     const auto& c = row.counters;
     out += fmt::format(
-        "{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{},{:.6f},{}\n",
+        "{},{},{},{},{},{:.6f},{:.6f},{:.4f},{},{},{},{},{},{},{:.1f},{:.6f},{:.6f},{:.6f},{},{},{},{},{:.6f},{},{}\n",
         cell(row.graph), row.method, cell(row.cost), row.seed, row.threads, row.before_us, row.after_us,
         row.change_percent(), c.candidates, c.refused, c.duplicates, c.steps, c.walks, c.dropped, row.graphs_per_s(),
         row.best_after_s(), row.seconds, row.measuring_s, name(row.reason), row.trace.size(), row.nodes_before,
-        row.nodes_after, row.bound_us, row.optimal ? 1 : 0);
+        row.nodes_after, row.bound_us, row.optimal ? 1 : 0, row.cpu_time ? "cpu" : "wall");
   }
   return out;
 }

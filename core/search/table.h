@@ -14,6 +14,7 @@ struct SearchRow {
   std::string graph, method, cost;
   uint64_t seed = 0;
   int threads = 1;
+  bool cpu_time = false;  // Options: what seconds are
   size_t nodes_before = 0, nodes_after = 0;
   double before_us = 0, after_us = 0;
   rules::Trace trace;  // from the unmodified graph to the best; empty where none is known (egraph)

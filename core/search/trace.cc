@@ -56,7 +56,7 @@ std::vector<std::vector<size_t>> parts_of(std::span<const Taken> taken) {
 
 }  // namespace
 
-rules::Trace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
+MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
                            const std::function<bool()>& stop) {
   const double before_us = cost::graph_cost(problem.cost, problem.graph).runtime_us;
   const State start{
@@ -64,7 +64,11 @@ rules::Trace minimal_trace(const Problem& problem, const rules::Trace& trace, in
       nullptr};
   const Keep keep = problem.cost.is_local() ? Keep::cost : Keep::graph;
   Walk walk(start, problem.cost, problem.cost, max_locations, nullptr);
-  const auto may_continue = [&] { return walk.moves() < kMostMoves && !(stop && stop()); };
+  bool complete = true;
+  const auto may_continue = [&] {
+    complete = complete && walk.moves() < kMostMoves && !(stop && stop());
+    return complete;
+  };
   const Walk::Mark mark = walk.mark();
   const std::vector<Taken> taken = play_trace(walk, trace);
   const double cost_us = walk.cost_us(), tolerance_us = 1e-9 * before_us;
@@ -85,7 +89,8 @@ rules::Trace minimal_trace(const Problem& problem, const rules::Trace& trace, in
   player.play_in_place();
   bool all = true;
   for (const size_t s : steps) all = player.take(s) && all;
-  return all && holds() ? to_trace(walk.trail().get()) : trace;
+  if (!all || !holds()) return {trace, false};
+  return {to_trace(walk.trail().get()), complete};
 }
 
 }  // namespace rlgo::search

@@ -5,13 +5,13 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/status_line.h"
-#include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/optimise/json.h"
 #include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
+#include "core/search/clock.h"
 #include "core/search/search.h"
 #include "core/search/table.h"
 #include "core/zoo/zoo.h"
@@ -49,7 +49,8 @@ void declare(Options& o, SearchConfig& c) {
   o.heading("Search");
   o.texts("method", c.method, fmt::format("one of {}; taso where none is given", join(search::names(), ", ")));
   o.texts("methods", c.methods, "several methods, separated by commas");
-  o.number("seconds", c.seconds, 0, kInfinity, "end each search after this long, s; 0: no limit");
+  o.number("seconds", c.seconds, 0, kInfinity,
+           "end each search after this long, s, and then the shortening of its trace; 0: no limit");
   declare(o, c.search);
   o.text("agent-run", c.agent_run, "policy, policy-taso: run folder of the trained agent");
   o.flag("price-first", c.price_first,
@@ -137,6 +138,7 @@ class GraphSearch {
     row.method = method;
     row.seed = config_.run.seed;
     row.threads = config_.search.threads;
+    row.cpu_time = config_.search.cpu_time;
     row.measuring_s = cost_->measuring_s() - measured_s;
     if (best_method_.empty() || found.after_us < best_.after_us) {
       best_ = std::move(found);
@@ -171,17 +173,25 @@ class GraphSearch {
 
  private:
   search::Result search_by(const std::string& method, const std::string& phase) {
-    const Stopwatch watch;
     search::Options options = config_.search;
+    const search::SearchClock clock(options.cpu_time);
+    double ended_s = -1;  // the search; then its trace is minimised
     options.seed = config_.run.seed;
     options.prior = prior_.get();
     options.minimal = true;
     if (config_.seconds > 0) options.egraph_seconds = config_.seconds;
-    options.stop = [&] { return stop_signal() != 0 || (config_.seconds > 0 && watch.seconds() >= config_.seconds); };
+    const auto is_over = [&](double since_s) {
+      return stop_signal() != 0 || (config_.seconds > 0 && clock.seconds() - since_s >= config_.seconds);
+    };
+    options.stop = [&] { return is_over(0); };
+    options.stop_minimising = [&] {
+      if (ended_s < 0) ended_s = clock.seconds();
+      return is_over(ended_s);
+    };
     const double before_us = cost::graph_cost(*cost_, model_.graph).runtime_us;
     options.progress = [&](const search::Counters& done, double best_us) {
       status_.show(fmt::format("{}{} {}: {} graphs in {}, best {:.3f} ms ({:+.2f} %)", phase, config_.run.model.graph,
-                               method, done.candidates, human_seconds(watch.seconds()), best_us / 1e3,
+                               method, done.candidates, human_seconds(clock.seconds()), best_us / 1e3,
                                before_us > 0 ? 100 * (best_us / before_us - 1) : 0.0));
     };
     return search::run(method, {model_.graph, rules_, *cost_}, options);

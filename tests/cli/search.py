@@ -8,7 +8,7 @@ from _rlgo import SMALL_NET, SOURCE, assert_same_model, interrupt, main, rewrite
 BASE = ["--cost", "analytic", "--rules", SOURCE / "configs/rules/base.rules"]
 SQUEEZENET = ["--graph", "squeezenet1_1", *BASE]
 COLUMNS = ("graph,method,cost,seed,threads,before_us,after_us,change_percent,candidates,refused,duplicates,built,walks,dropped,graphs_per_s,"
-           "best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after,bound_us,optimal").split(",")
+           "best_after_s,seconds,measuring_s,ended_by,rewrites,nodes_before,nodes_after,bound_us,optimal,clock").split(",")
 TIMES = ("graphs_per_s", "best_after_s", "seconds", "measuring_s")
 
 
@@ -99,7 +99,9 @@ def limits(folder):
     """--seconds ends a method with its best; --expansions counts graphs taken from the queue, the first one too"""
     rlgo("search", "--graph", "squeezenet1_1", *BASE, "--method", "random", "--seconds", 0.5, "--budget", 10**9, "--csv", "a.csv", cwd=folder)
     rlgo("search", *SQUEEZENET, "--expansions", 7, "--alpha", 1, "--csv", "b.csv", cwd=folder)
-    (timed,), (counted,) = table(folder / "a.csv"), table(folder / "b.csv")
+    rlgo("search", *SQUEEZENET, "--method", "greedy", "--cpu-time", "--csv", "c.csv", cwd=folder)
+    (timed,), (counted,), (thread,) = (table(folder / name) for name in ("a.csv", "b.csv", "c.csv"))
+    assert (timed["clock"], thread["clock"]) == ("wall", "cpu") and 0 < float(thread["seconds"]) < 60, thread
     assert timed["ended_by"] == "stopped" and 0.4 <= float(timed["seconds"]) < 30, timed
     assert counted["method"] == "taso" and counted["built"] == "6" and counted["ended_by"] == "budget", counted
 

@@ -334,8 +334,30 @@ TEST_F(SearchTest, AnnealMakesWhatPaysEverywhere) {
   EXPECT_EQ(many.trace.size(), 20 * few.trace.size());
 }
 
+// Windows see what two rewrites do in each relu; annealing does not lose it, and nobody has anything left then.
+TEST_F(SearchTest, PortfolioFindsWhatItsPartsFind) {
+  const Result result = run("portfolio", {chain(40), dearer_first(), cost_}, {.budget = 100'000, .seed = 1});
+  EXPECT_EQ(result.trace.size(), 80u);
+  EXPECT_EQ(result.after_us, run("window", {chain(40), dearer_first(), cost_}).after_us);
+}
+
+TEST_F(SearchTest, PortfolioOfNothingEnds) {
+  const Result result = run("portfolio", {chain(4), rules::RuleSet::parse("", "empty.rules"), cost_});
+  EXPECT_EQ(result.reason, StopReason::finished);
+  EXPECT_EQ(result.counters.candidates, 0);
+}
+
+TEST_F(SearchTest, MinimisingEndsWhenItIsTold) {
+  Options options{.budget = 2000, .seed = 3, .minimal = true};
+  EXPECT_EQ(run_on("random", chain(6), options).note, "");
+  options.stop_minimising = [] { return true; };
+  const Result cut = run_on("random", chain(6), options);
+  EXPECT_NE(cut.note.find("may hold rewrites in vain"), std::string::npos);
+  EXPECT_EQ(replay(chain(6), rule_set(), cut.trace).hash(), cut.graph.hash());
+}
+
 TEST_F(SearchTest, ThreadsGiveTheSameEveryTime) {
-  for (const std::string method : {"taso", "beam", "anneal"}) {
+  for (const std::string method : {"taso", "beam", "anneal", "portfolio"}) {
     const Result one = run_on(method, chain(8), {.budget = 500, .threads = 1});
     const Result a = run_on(method, chain(8), {.budget = 500, .threads = 3});
     const Result b = run_on(method, chain(8), {.budget = 500, .threads = 3});
@@ -395,7 +417,7 @@ TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
             "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, "
-            "metaflow, beam, random, egraph, policy, policy-taso");
+            "portfolio, metaflow, beam, random, egraph, policy, policy-taso");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }),
             "option 'search.budget': 0 is out of bounds (>= 1)");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),

@@ -22,7 +22,7 @@ class TraceTest : public testing::TestWithParam<std::string> {
  protected:
   double cost(const rules::Trace& trace) { return cost::graph_cost(cost_, replay(graph_, rules_, trace)).runtime_us; }
   rules::Trace minimal(const rules::Trace& trace) {
-    return minimal_trace({graph_, rules_, cost_}, trace, 1 << 30, nullptr);
+    return minimal_trace({graph_, rules_, cost_}, trace, 1 << 30, nullptr).trace;
   }
   rules::Trace random_trace(int length, uint64_t seed) {
     Rng rng({seed});
