@@ -146,12 +146,11 @@ void Candidates::search() {
                                         .stages = {{"sweep", true}}});
   const size_t from = formula ? 1 : 0;
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
-  const auto cheapest = [&] {
-    const auto cost = [](const Candidate& candidate) { return candidate.cost_us; };
-    return static_cast<size_t>(std::ranges::min_element(result_.candidates, {}, cost) - result_.candidates.begin());
-  };
-  if (options_.method != "sweep") go_on(options_.method, cheapest(), plan_.method_s);
-  if (from != 0) go_on("sweep", 0, plan_.search_s);
+  if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
+  if (options_.method == "sweep") return;
+  // What a sweep by formula did may be in the way of what measured costs would do: the method gets the better of both.
+  const auto cheapest = std::ranges::min_element(result_.candidates, {}, &Candidate::cost_us);
+  go_on(options_.method, static_cast<size_t>(cheapest - result_.candidates.begin()), plan_.search_s);
 }
 
 void Candidates::go_on(const std::string& method, size_t from, double until_s) {

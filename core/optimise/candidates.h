@@ -43,8 +43,8 @@ class Candidates {
         log_(log),
         result_(result) {}
 
-  // Rewriting in sweeps, by measured costs and by formula, then the method that was asked for from the former, until
-  // plan.search_s.
+  // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
+  // for from the cheapest of all, until plan.search_s.
   void search();
   // Time, on the clock, when no more operators are to be timed.
   double timing_s() const { return timing_s_; }

@@ -20,16 +20,16 @@ namespace rlgo::optimise {
 struct OptimiseOptions {
   ModelOptions model;
   CheckOptions check;
-  std::string out;                  // the model to write, "" for none
-  std::string method = "taso";      // after sweeps: a method of search::names(), or "sweep" alone
-  double seconds = 60;              // for all of it, about
-  std::string costs;                // folder of tables of measured costs, kept from call to call; "" for none
-  uint64_t seed = 0;                // of the search
-  int max_locations = 200;          // of a rule and graph that a search tries
-  int64_t budget = 1'000'000;       // matches that a search may try
-  std::vector<std::string> inputs;  // "NAME=VALUE": what inputs hold when whole models run
-  bool switches = true;             // the runtime's own switches are measured at the end
-  bool force = false;               // writes also what is not faster
+  std::string out;                   // the model to write, "" for none
+  std::string method = "portfolio";  // after sweeps: a method of search::names(), or "sweep" alone
+  double seconds = 60;               // for all of it, about
+  std::string costs;                 // folder of tables of measured costs, kept from call to call; "" for none
+  uint64_t seed = 0;                 // of the search
+  int max_locations = 200;           // of a rule and graph that a search tries
+  int64_t budget = 1'000'000'000;    // matches that a search may try
+  std::vector<std::string> inputs;   // "NAME=VALUE": what inputs hold when whole models run
+  bool switches = true;              // the runtime's own switches are measured at the end
+  bool force = false;                // writes also what is not faster
 };
 
 // The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites.

@@ -12,7 +12,7 @@ namespace {
 // Loading a model and warming it up takes about as long as so many runs.
 constexpr int kLoadRuns = 5;
 constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
-constexpr double kTimingShare = 0.35, kSweepShare = 0.55, kMethodShare = 0.8;  // of the time until searching ends
+constexpr double kTimingShare = 0.35, kSweepShare = 0.5, kSweepsShare = 0.65;  // of the time until searching ends
 constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
 // What searching and comparing have in any case, of the time that is left; of all time, to a bound, where little is:
 // without them there is nothing to check.
@@ -49,7 +49,7 @@ TimePlan make_plan(double seconds, double passed_s, double last_s, double compar
   const double left_s = plan.search_s - passed_s;
   plan.timing_s = passed_s + kTimingShare * left_s;
   plan.sweep_s = passed_s + kSweepShare * left_s;
-  plan.method_s = passed_s + kMethodShare * left_s;
+  plan.sweeps_s = passed_s + kSweepsShare * left_s;
   plan.more_timing_s = plan.search_s + kMoreTimingShare * (plan.choose_s - plan.search_s);
   return plan;
 }

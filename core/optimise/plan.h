@@ -25,9 +25,9 @@ class Pace {
 // Ends, in s since the start of the command. What is being done then ends as soon as it can.
 struct TimePlan {
   double timing_s = 0;       // timing the model's own operators
-  double sweep_s = 0;        // sweeps by costs of the target
-  double method_s = 0;       // the method that was asked for
-  double search_s = 0;       // all searching
+  double sweep_s = 0;        // the first sweep by costs of the target
+  double sweeps_s = 0;       // both sweeps by costs of the target
+  double search_s = 0;       // all searching: then the method that was asked for ends
   double more_timing_s = 0;  // timing operators that the choice asks for
   double choose_s = 0;       // comparisons between candidates
 };

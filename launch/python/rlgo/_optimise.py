@@ -164,7 +164,7 @@ def optimise(
     dims: Sizes | None = None,
     inputs: Mapping[str, Any] | None = None,
     rules: str | Sequence[str] | None = None,
-    method: str = "taso",
+    method: str = "portfolio",
     cost: str = "measured",
     profile: str = "cpu",
     cost_folder: str | os.PathLike[str] | None = None,

@@ -13,8 +13,8 @@ TEST(TimePlan, SharesOfAQuietMachine) {
   EXPECT_DOUBLE_EQ(plan.choose_s, 85);
   EXPECT_DOUBLE_EQ(plan.search_s, 60);
   EXPECT_DOUBLE_EQ(plan.timing_s, 21);
-  EXPECT_DOUBLE_EQ(plan.sweep_s, 33);
-  EXPECT_DOUBLE_EQ(plan.method_s, 48);
+  EXPECT_DOUBLE_EQ(plan.sweep_s, 30);
+  EXPECT_DOUBLE_EQ(plan.sweeps_s, 39);
 }
 
 TEST(TimePlan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
