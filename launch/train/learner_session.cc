@@ -307,7 +307,6 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     in.interactions.agent +=
         fmt::format(", {:.0f} % of the episodes from graphs of searches", 100 * config_.env.frontier);
     in.start = starts_->best().rewrites;
-    in.start_us = starts_->best().cost_us;
   }
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;

@@ -26,6 +26,8 @@ class BestGraph {
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.
   void adopt(const rules::TraceFile& trace);
   void replace(rules::Trace rewrites, std::vector<double> cost_us);
+  // The cost of the unmodified graph at other prices; replace() with costs at these follows.
+  void reprice(double initial_us) { initial_us_ = initial_us; }
 
   double initial_us() const { return initial_us_; }
   double best_us() const { return best_us_; }

@@ -26,6 +26,16 @@ struct Candidate {
   double us(double initial_us) const { return costs.empty() ? initial_us : costs.back(); }
 };
 
+// These rewrites of the unmodified graph, with the cost after each at the prices of now.
+Candidate priced(const OutcomeInput& in, const rules::Trace& trace) {
+  Candidate made{in.model.graph, trace, {}};
+  const auto note = [&](const graph::Graph& graph) {
+    made.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+  };
+  made.graph = rules::replay(in.model.graph, in.rules, trace, in.max_locations, note);
+  return made;
+}
+
 // Applies greedily whatever still lowers the cost.
 Candidate polish(const OutcomeInput& in, Candidate start) {
   search::Options options;
@@ -120,10 +130,11 @@ std::string what_it_is(const optimise::Latency& latency) {
 }  // namespace
 
 Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
-  const double initial_us = best.initial_us();
-  const double agent_us = best.best_us();
-  Candidate result{rules::replay(in.model.graph, in.rules, best.trace().rewrites, in.max_locations),
-                   best.trace().rewrites, best.trace().cost_us};
+  // Operators may have been timed since the agent and the searches priced their graphs: all are compared at one time.
+  const double initial_us = cost::graph_cost(in.cost, in.model.graph).runtime_us;
+  best.reprice(initial_us);
+  Candidate result = priced(in, best.trace().rewrites);
+  const double agent_us = result.us(initial_us);
   Candidates candidates{agent_us};
   const auto offer = [&](Candidate other, const char* name) {
     if (other.us(initial_us) >= result.us(initial_us)) return;
@@ -138,9 +149,12 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
     offer(std::move(greedy), "greedy");
   }
   if (!in.start.empty()) {
-    candidates.start_us = in.start_us.back();
-    offer({rules::replay(in.model.graph, in.rules, in.start, in.max_locations), in.start, in.start_us}, "search");
+    Candidate start = priced(in, in.start);
+    candidates.start_us = start.us(initial_us);
+    offer(std::move(start), "search");
   }
+  // What no longer lowers the cost is not the best: the unmodified graph is.
+  if (result.us(initial_us) >= initial_us) result = {in.model.graph, {}, {}};
   best.replace(result.trace, result.costs);
   const std::string origin =
       in.polish || !in.start.empty() ? candidates_text(in, initial_us, candidates) : std::string();

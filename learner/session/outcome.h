@@ -38,7 +38,6 @@ struct OutcomeInput {
   int max_locations = 200;  // of one rule that the agent was offered
   bool polish = true;       // rewrite greedily, from the best graph and from the unmodified one; take the cheaper
   rules::Trace start = {};  // the best that searches gave the agent to start from; empty: nothing
-  std::vector<double> start_us = {};  // cost after each rewrite of `start`
   optimise::CheckOptions check = {};
   std::function<bool()> should_stop = {};  // cuts the polish short
 };

@@ -72,5 +72,16 @@ TEST(BestGraph, AdoptsAStoredTraceOfTheSameGraphAndRules) {
   EXPECT_THROW(best.adopt(stored), Error);
 }
 
+TEST(BestGraph, BeforeAndAfterMayBePricedAnew) {
+  BestGraph best(identity(), 100);
+  EXPECT_TRUE(best.offer(episode({{0, 60}}), kNoOp));
+  best.reprice(80);
+  best.replace(best.trace().rewrites, {70});
+  EXPECT_EQ(best.initial_us(), 80);
+  EXPECT_EQ(best.best_us(), 70);
+  best.replace({}, {});
+  EXPECT_EQ(best.best_us(), 80);
+}
+
 }  // namespace
 }  // namespace rlgo::learner
