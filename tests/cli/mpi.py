@@ -11,13 +11,13 @@ def job(folder, ranks, *arguments):
 
 
 def check(run, ranks):
-    """A finished run. On few cores some ranks may have taken all the steps that were asked for: a rank need not be there."""
+    """A finished run. On few cores some ranks may have taken all the steps that were asked for before another one came."""
     complete(run)
     rows, episodes = metrics(run), stored(run)
     assert set(episodes["rank"]) <= set(range(1, ranks)), f"episodes of ranks {sorted(episodes['rank'].unique())}"
     assert not episodes.duplicated(["rank", "episode"]).any()
     assert len(episodes) >= int(rows[-1]["episodes"]) and episodes["steps"].sum() >= int(rows[-1]["steps"])
-    assert int(rows[-1]["actors"]) == ranks - 1 and int(rows[-1]["lost_episodes"]) == 0
+    assert 1 <= int(rows[-1]["actors"]) <= ranks - 1 and int(rows[-1]["lost_episodes"]) == 0
     best, least = float(rows[-1]["best_cost_us"]), episodes["best_cost_us"].min()
     assert abs(min(best, least) - least) <= 1e-5 * least, f"best {best}, the store has {least}"
     print(f"  {len(episodes)} episodes, {episodes['steps'].sum()} steps of {ranks - 1} actors")
@@ -63,18 +63,17 @@ def shrinks_and_grows(folder):
 
 def aggregated(folder):
     """one actor passes on what the others send and stores it: nothing is lost, nothing comes twice, and the run can be resumed without"""
-    arguments = ["--graph", "toy_conv", *RANDOM, "--train.steps-per-epoch", 200, "--name", "r"]
+    arguments = ["--graph", "toy_conv", *RANDOM, "--train.steps-per-epoch", 200, "--train.reproducible", "true", "--name", "r"]  # every actor takes part
     rlgo(*arguments, "--epochs", 6, "--train.aggregate", cwd=folder, ranks=5)
     run = folder / "runs/r"
     check(run, 5)
     first = stored(run)
     assert list(run.glob("rollouts/part-001-*.h5")), "the aggregator, rank 1, has stored nothing"
-    assert len(first) == int(metrics(run)[-1]["episodes"]) or len(first) > int(metrics(run)[-1]["episodes"])
+    assert set(first["rank"]) == {1, 2, 3, 4}
     rlgo("--resume", "runs/r", "--epochs", 8, "--train.aggregate", "false", cwd=folder, ranks=5)
     both = stored(run)
     keys = both[["rank", "episode"]].to_numpy().tolist()
     assert len(keys) > len(first) and len({tuple(key) for key in keys}) == len(keys), "an episode was played or stored twice"
-    assert set(first["rank"]) <= set(both["rank"]) and {1, 2} <= set(both["rank"])
 
 
 def eight(folder):
