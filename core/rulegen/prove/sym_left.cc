@@ -10,7 +10,6 @@ namespace rlgo::rulegen::sym {
 
 using ops::Attr;
 using ops::Op;
-using rules::Expr;
 using rules::Operand;
 
 namespace {
