@@ -70,7 +70,8 @@ def pairs(folder):
          cwd=folder, timeout=3000)
     ran = skipped = 0
     for before in sorted((folder / "pairs").glob("*-before.onnx")):
-        worst = compare(before, before.with_name(before.name.replace("-before", "-after")))
+        after = before.with_name(before.name.removesuffix("-before.onnx") + "-after.onnx")  # rules may have "-before" in their names
+        worst = compare(before, after)
         if worst is None:
             skipped += 1
             continue
