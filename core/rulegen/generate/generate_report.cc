@@ -83,7 +83,8 @@ void drop_repeated(GenerateReport& report) {
   std::set<std::string> said;
   for (size_t k = 0; k < report.rules.size(); ++k)
     dropped[k] = !said.insert(without_names(report.rules[k].rule->rule(0))).second;
-  for (const auto& [operators, group] : alike) {
+  for (const auto& entry : alike) {
+    const std::vector<size_t>& group = entry.second;  // no structured binding: clang 14 captures none
     for (size_t last = group.size(); last-- > 0;) {
       dropped[group[last]] =
           dropped[group[last]] || std::ranges::any_of(group, [&](size_t other) {
