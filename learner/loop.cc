@@ -194,8 +194,10 @@ double Loop::progress() const {
   return options_.seconds > 0 ? std::min(std::max(by_epochs, seconds() / options_.seconds), 1.0) : by_epochs;
 }
 
-// Permits the actors to play with the current weights.
+// Permits the actors to play with the current weights. Not after the last update: nobody learns from what they would
+// play, and how much of it arrives before they hear of the end depends on speed, which a reproducible run must not.
 void Loop::begin_version() {
+  if (state_.epoch >= options_.epochs) return;
   plan_ = algorithm_.plan(state_.epoch, progress(), options_.steps_per_epoch);
   weights_ = algorithm_.weights();
   const int64_t ahead = options_.turn || options_.reproducible ? 0 : options_.max_lag;
