@@ -28,30 +28,47 @@ def read(path):
         return list(csv.DictReader(file))
 
 
+def files_of(folder, profile, graph, method, seed):
+    """Table and curve of one run."""
+    name = f"{profile}-{pathlib.Path(graph).stem}-{method}-s{seed}"
+    return folder / f"{name}.csv", folder / f"{name}.curve.csv"
+
+
+def command_of(args, profile, graph, method, seed):
+    """(command, file that it writes) of one run; the file becomes its table once the command has ended well."""
+    table, curve = files_of(args.folder, profile, graph, method, seed)
+    part = table.with_suffix(".part")
+    costs = ["--cost", "analytic", "--cost.profile", profile] if profile != "measured" else ["--cost", "measured"]
+    clock = [] if args.wall else ["--cpu-time"]
+    rules = ["--rules", args.rules] if args.rules else []
+    command = [args.rlgo, "search", "--graph", graph, "--method", method, *costs, *rules, "--seconds", args.seconds, "--budget", args.budget,
+               *clock, "--seed", seed, "--csv", part, "--curve", curve, *args.options]
+    return [str(c) for c in command], part
+
+
 def run_one(args, profile, graph, method, seed):
     """Records one run; says what went wrong, or nothing."""
-    name = f"{profile}-{pathlib.Path(graph).stem}-{method}-s{seed}"
-    table, curve = args.folder / f"{name}.csv", args.folder / f"{name}.curve.csv"
+    table, curve = files_of(args.folder, profile, graph, method, seed)
     if table.exists() and curve.exists():
         return ""
-    costs = ["--cost", "analytic", "--cost.profile", profile] if profile != "measured" else ["--cost", "measured"]
-    part = args.folder / f"{name}.part"
-    clock = [] if args.wall else ["--cpu-time"]
-    command = [args.rlgo, "search", "--graph", graph, "--method", method, *costs, "--rules", args.rules, "--seconds", args.seconds, "--budget", args.budget,
-               *clock, "--seed", seed, "--csv", part, "--curve", curve, *args.options]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    command, part = command_of(args, profile, graph, method, seed)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        return f"{name}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}"
+        return f"{table.stem}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}"
     part.rename(table)
-    print(name, done.stdout.strip().splitlines()[-1], flush=True)
+    print(table.stem, done.stdout.strip().splitlines()[-1], flush=True)
     return ""
+
+
+def runs_of(profiles, graphs, methods, seeds):
+    """(profile, graph, method, seed) of a campaign: first all of seed 0, then, of methods that draw, the other seeds."""
+    names = [g for name in graphs for g in GRAPHS.get(name, [name])]
+    return [(profile, graph, method, seed) for seed in range(seeds) for profile in profiles for graph in names for method in methods if seed == 0 or method in DRAWN]
 
 
 def record(args):
     args.folder.mkdir(parents=True, exist_ok=True)
-    graphs = [g for name in args.graphs.split(",") for g in GRAPHS.get(name, [name])]
-    runs = [(profile, graph, method, seed) for profile in args.profiles.split(",") for seed in range(args.seeds) for graph in graphs
-            for method in args.methods.split(",") if seed == 0 or method in DRAWN]
+    runs = runs_of(args.profiles.split(","), args.graphs.split(","), args.methods.split(","), args.seeds)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         errors = [error for error in pool.map(lambda run: run_one(args, *run), runs) if error]
     for error in errors:
@@ -156,6 +173,20 @@ def plot(runs, path):
     figure.savefig(path)
 
 
+TABLE = ["profile", "graph", "method", "seed", "before_us", "after_us", "change_percent", "after_1s_percent", "candidates", "seconds", "best_after_s", "clock", "ended_by",
+         "revision"]  # fmt: skip
+
+
+def write_table(runs, revision, path):
+    """All runs as one CSV file, a row a run: what pages are made from."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, TABLE, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for (profile, _, _), seeds in sorted(runs.items()):
+            for row, curve in seeds:
+                writer.writerow(row | {"profile": profile, "after_1s_percent": f"{best_at(curve, 0, 1):.4f}", "revision": revision})
+
+
 def kept(path, rules, runs):
     """{(profile, graph): change in percent} of the table of best_known.py, where the unmodified graph costs the same as in the runs."""
     if not path.exists():
@@ -184,7 +215,16 @@ def show(args):
     text = "\n".join(lines)
     print(text)
     if args.out:
-        args.out.write_text("# Searches side by side\n\nMade by `results/searches.py show`; `best known` is the best of these runs and of results/best-known.tsv.\n\n" + text, encoding="utf-8")
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+        from rlgo_results.where import machine  # of set-up's Python, as matplotlib
+
+        picture = f"\n![curves]({args.plot.name})\n" if args.plot else ""
+        limits = sorted({round(float(row["seconds"])) for seeds in runs.values() for row, _ in seeds if row["ended_by"] != "finished"})
+        clocks = sorted({row["clock"] for seeds in runs.values() for row, _ in seeds})
+        args.out.write_text(f"# Searches side by side\n\nMade by `results/searches.py show`, of rlgo {args.revision}; {machine()}. A run has {', '.join(map(str, limits))} s "
+                            f"({', '.join(clocks)} time); `best known` is the best of these runs and of results/best-known.tsv.\n{picture}\n{text}", encoding="utf-8")  # fmt: skip
+    if args.table:
+        write_table(runs, args.revision, args.table)
     if args.plot:
         plot(runs, args.plot)
 
@@ -212,7 +252,9 @@ def main():
                         help="table of results/best_known.py, beside the best of these runs")  # fmt: skip
     shower.add_argument("--rules", default="base,runtime,motion", help="rule set of that table's rows: the one that the runs used")
     shower.add_argument("--out", type=pathlib.Path, help="Markdown file")
-    shower.add_argument("--plot", type=pathlib.Path, help="SVG file of the curves")
+    shower.add_argument("--plot", type=pathlib.Path, help="SVG or PNG file of the curves")
+    shower.add_argument("--table", type=pathlib.Path, help="CSV file of all runs, for results/pages.py")
+    shower.add_argument("--revision", default="unknown", help="of the rlgo that made the runs, for that table")
     shower.set_defaults(call=show)
     args = parser.parse_args()
     sys.exit(args.call(args))

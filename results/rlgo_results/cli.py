@@ -152,7 +152,7 @@ def declare(commands):
     watching = add("watch", watch_run, "a run in the terminal while it goes on, until it has ended (Ctrl-C: earlier)", one_file("run folder"))
     watching.add_argument("--seconds", type=float, default=2.0, help="between two pictures (default 2)")
     watching.add_argument("--once", action="store_true", help="one picture")
-    every = add("all", lambda o: (record.record(o.folder, o.out, o.only, main), []), "all figures and tables of a folder made by results/record.sh")
+    every = add("all", lambda o: (record.record(o.folder, o.out, o.only, main), []), "all figures and tables of a folder of runs made by results/record.py")
     every.add_argument("folder", type=Path)
     every.add_argument("--out", type=Path, required=True, help="folder for pictures, tables and README.md")
     every.add_argument("--only", action="append", choices=[name for name, _ in record.COMMANDS], help="only this one; may be given several times")

@@ -170,7 +170,7 @@ def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
         if graph in done:
             continue
         if "unmodified" not in models:
-            say(f"{graph}: left out: no folder {graph}-unmodified with its best.onnx (rlgo replay --trace EMPTY --out; results/record.sh)")
+            say(f"{graph}: left out: no folder {graph}-unmodified with its best.onnx (rlgo replay --trace EMPTY --out; results/record.py)")
             continue
         rows = [row | {"commit": commit(), "machine": machine()} for row in race_graph(graph, models, threads, rounds, budget_s)]
         pd.DataFrame(rows)[COLUMNS].to_csv(out, mode="a", header=not out.is_file(), index=False, float_format="%.6g")

@@ -1,11 +1,11 @@
-"""All figures and tables of a folder that results/record.sh made, with the commands that made them."""
+"""All figures and tables of a folder that results/record.py made, with the commands that made them."""
 import contextlib
 import io
 import platform
 from datetime import date
 from pathlib import Path
 
-from .runs import find_runs
+from .runs import Run
 from .where import commit, machine
 
 # Name of the files, and the command; {} stands for the folder.
@@ -25,6 +25,7 @@ COMMANDS = [
     ("memory", ["memory", "{}"]),
     ("rewards-compared", ["compare", "{}/rewards", "--by", "env.reward"]),
     ("reward-network", ["compare", "{}/reward-model", "--by", "wm.reward-model"]),
+    *((f"ablation-{option}", ["compare", f"{{}}/ablations/{option}", "--by", option]) for option in ("gnn.block", "env.frontier", "policy.beta", "policy.location-head")),
     ("options", ["options", "{}"]),
 ]
 MAX_ROWS = 40
@@ -61,9 +62,11 @@ def record(folder, out, only, main):
         shown = " ".join(["results/analyse", *arguments, *(f"--out {file}" for file in files)])
         sections.append(f"{shortened(text.getvalue(), name + '.csv')}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
         print(name, flush=True)
-    revisions = ", ".join(sorted({run.revision for run in find_runs([folder])}))
-    head = (f"# Figures and tables of a small real run\n\nMade by `results/record.sh {folder}` and `results/analyse all {folder} --out {out}` on {date.today()}; "
+    runs = [Run(path.parent) for path in sorted(Path(folder).rglob("config.cfg"))]
+    revisions = ", ".join(sorted({run.revision for run in runs}))
+    epochs = [len(run.metrics) for run in runs if len(run.metrics)]
+    head = (f"# Figures and tables of small real runs\n\nMade by `results/record.py` and `results/analyse all {folder} --out {out}` on {date.today()}; "
             f"rlgo {revisions}, analysis at {commit()}; {machine()}, Python {platform.python_version()}.\n"
-            "Small: a few minutes of training in all, beside other work on the machine. docs/analysis.md says what each command does.\n")  # fmt: skip
+            f"Small: {min(epochs, default=0)} to {max(epochs, default=0)} epochs of training, where RLFlow has 2,000. docs/analysis.md says what each command does.\n")  # fmt: skip
     (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")
     return f"{out}/README.md" + (f"; failed: {', '.join(failed)}" if failed else "")
