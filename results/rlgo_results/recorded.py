@@ -1,0 +1,92 @@
+"""What is recorded in results/, read for the pages: rows of CSV files, numbers of Markdown tables, revisions."""
+import csv
+import re
+from pathlib import Path
+
+from .means import geometric_mean, interval
+
+
+class Missing(Exception):
+    """What a page tells is not recorded."""
+
+
+class Found(dict):
+    def __missing__(self, key):
+        raise Missing(key)
+
+
+class Recorded:
+    """Files below a folder results/. Rows are dictionaries of text; Missing where a file, or what is looked for, is not there."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+
+    def rows(self, name, delimiter=","):
+        path = self.root / "results" / name
+        if not path.is_file():
+            raise Missing(path)
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file, delimiter=delimiter))
+
+    def text(self, name):
+        return (self.root / "results" / name).read_text(encoding="utf-8")
+
+    def figures_revision(self, name):
+        """Of the rlgo whose runs made a figure. Those recorded before record.csv was kept stand in the pages' text."""
+        header = ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text("figures/README.md")).group(1).split(", "))
+        later = {"table-5.1-temperature": r"rlgo (\w{7}), at low priority", "rewards-compared": r"rlgo (\w{7}), 407 rules"}
+        if header == "23e53b1" and name in later:
+            return re.search(later[name], self.text("analysis.md")).group(1)
+        return header
+
+    def peers(self):
+        """(group, peer, threads) -> ratios to the original, 1 where the peer leaves a model as it is; and the peer that is rlgo's default."""
+        found = Found()
+        for row in self.rows("peers/peers.csv"):
+            ratio = 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"]) if row["ratio"] else None
+            if row["peer"] != "original" and ratio is not None:
+                found.setdefault((row["group"], row["peer"], int(row["threads"])), []).append(ratio)
+        return found, "rlgo" if any(peer == "rlgo" for _, peer, _ in found) else "rlgo-taso"
+
+    def peers_revision(self, peer, threads):
+        return ", ".join(sorted({r["commit"] for r in self.rows("peers/peers.csv") if r["peer"] == peer and int(r["threads"]) == threads}))
+
+    def searches(self):
+        """(profile, graph, method) -> rows, one a seed."""
+        found = Found()
+        for row in self.rows("searches.csv"):
+            found.setdefault((row["profile"], row["graph"], row["method"]), []).append(row)
+        return found
+
+    def runtimes(self, runtime, system):
+        """graph -> row of figure 5.4 measured by a runtime ("LibTorch" or "race", which is ONNX Runtime)."""
+        return Found({r["graph"]: r for r in self.rows("figures/fig-5.4-model-based.csv") if r["measured by"].startswith(runtime) and r["system"] == system})
+
+    def best(self, agent):
+        """graph -> cheapest graph that each run of an agent met, percent of the unmodified one's cost."""
+        found = Found()
+        for row in self.rows("figures/summary.csv"):
+            if row["agent"] == agent:
+                found.setdefault(row["graph"], []).append(float(row["best, %"]))
+        return found
+
+    def search_traces(self, method):
+        return Found({r["graph"]: r for r in self.rows("figures/search-trace.csv") if r["method"] == method})
+
+
+def mean(values):
+    if not values:
+        raise Missing("runs")
+    return sum(values) / len(values)
+
+
+def percent(value, digits=2):
+    return f"{value:+.{digits}f} %"
+
+
+def change_of(ratios):
+    """(geometric mean, low, high) of ratios, each as a change in percent."""
+    if not ratios:
+        raise Missing("ratios")
+    low, high = interval(ratios)
+    return tuple(100 * (v - 1) for v in (geometric_mean(ratios), low, high))
