@@ -52,6 +52,23 @@ def tools(data):
     return lines
 
 
+SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "torch.compile", "PyTorch"]
+
+
+def frameworks(data):
+    rows = {(r["model"], r["system"]): r for r in data.rows("frameworks.csv")}
+    lines = ["| model | ONNX Runtime, ms | " + " | ".join(SYSTEMS[1:]) + " |", "|---|---|" + "---|" * (len(SYSTEMS) - 1)]
+    for model in dict.fromkeys(m for m, _ in rows):
+        cells = []
+        for system in SYSTEMS[1:]:
+            row = rows.get((model, system), {"ratio": "", "note": "missing"})
+            kept = system == "rlgo" and "left as it is" in row["note"]
+            cells.append("=" if kept else f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if row["ratio"] else row["note"].partition(":")[0])
+        lines.append(f"| {model} | {float(rows[model, 'ONNX Runtime']['median_us']) / 1000:.2f} | {' | '.join(cells)} |")
+    some = next(iter(rows.values()))
+    return [*lines, "", f"Latency to ONNX Runtime's, one thread, quartiles of paired rounds; =: rlgo leaves the model as it is; {some['commit']}, {some['machine']}."]
+
+
 def against_taso(data, profile, method):
     """Ratios of the costs at the end to TASO's, graph by graph."""
     runs = data.searches()
@@ -146,7 +163,7 @@ def rlflow(data):
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "searches": searches, "agents": agents, "latency": latency},
+    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

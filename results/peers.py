@@ -238,7 +238,7 @@ def draw(table, peers, path):
     axes.xaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2]))
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    axes.set_xlabel(f"latency / original (ONNX Runtime, default level, 1 thread), sorted by {peers[-1]}; grey: A/A noise")
+    axes.set_xlabel(f"latency / original (ONNX Runtime, default level, 1 thread)\nsorted by {peers[-1]}; grey: A/A noise")
     axes.legend(fontsize=7, loc="lower left")
     figure.tight_layout()
     figure.savefig(path, dpi=120)

@@ -8,7 +8,7 @@
 
 All state is the FOLDER, which should lie outside the checkout. A run that has ended is not repeated; one that was killed begins anew, so
 at most --jobs runs are lost. Seeds are the outer loop: whatever the budget, all stages have about as many. Runs have one
-thread and run --jobs side by side; what measures time (alone: peers, speed, same, race) runs by itself. FOLDER/record.csv
+thread and run --jobs side by side; what measures time (alone: peers, frameworks, speed, same, race) runs by itself. FOLDER/record.csv
 says for each run when it ended, what it took and by which revision. Exit status: 0, or 1 where a run failed.
 """
 import argparse
@@ -17,6 +17,7 @@ import csv
 import ctypes
 import dataclasses
 import importlib.util
+import json
 import os
 import pathlib
 import shutil
@@ -122,7 +123,7 @@ def baseline_runs(args):
     for graph in args.graphs:
         unmodified, taso = args.runs / f"{graph}-unmodified", args.runs / f"{graph}-taso"
         unmodified.mkdir(parents=True, exist_ok=True)
-        trace = unmodified / "no-rewrites.trace"
+        trace = unmodified / "best.trace"  # of no rewrites
         trace.write_text(f"rlgo-trace 1\ngraph {graph}\n", encoding="utf-8")
         yield Run(f"unmodified-{graph}", 0, 0.2, [[args.rlgo, "replay", "--graph", graph, "--trace", trace, "--out", unmodified / "best.onnx"]], unmodified / "best.onnx")
         yield Run(f"taso-{graph}", 0, 0.5, [[args.rlgo, "search", "--graph", graph, "--method", "taso", "--cost", "analytic", "--out", taso]], taso / "summary.txt",
@@ -198,6 +199,15 @@ def race_command(args):
     return [RESULTS / "analyse", "race", args.runs, "--table", args.runs / "race.csv"]
 
 
+def frameworks_command(args):
+    return [python(), RESULTS / "frameworks.py", "--rlgo", args.rlgo, "--out", args.folder]
+
+
+def without_torchvision(_):
+    reference = pathlib.Path(os.environ.get("RLGO_CACHE") or pathlib.Path.home() / ".cache/rlgo") / "references/torchvision"
+    return "" if reference.is_dir() or has("torchvision") else "no Python package torchvision: RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh"
+
+
 def speed_command(args):
     return [args.rlgo, "bench", "--graphs", "resnet50,bert", "--bench.seconds", 2, "--json", args.folder / "speed.json"]
 
@@ -212,6 +222,7 @@ def never(reason):
 
 STAGES = [
     Stage("peers", "rlgo and the tools that people use, in ONNX Runtime (README's table)", one("peers", 35, peers_command), needs("onnxruntime", "onnx"), alone=True),
+    Stage("frameworks", "PyTorch, torch.compile, OpenVINO, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 7, frameworks_command), without_torchvision, alone=True),
     Stage("searches", "plain searches on every graph and cost profile, at equal processor time", search_runs),
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),
@@ -230,7 +241,6 @@ STAGES = [
     Stage("tensorflow", "TensorFlow with Grappler", lambda args: [],
           never("no script: the models would have to be built anew in TensorFlow with the same weights, as no maintained converter reads ONNX here; package tensorflow-cpu is not part of set-up")),
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU; `--target` with a measurer of your own is the place for it (docs/measurers.md)")),
-    Stage("torch-compile", "torch.compile", lambda args: [], never("no script: PyTorch does not read ONNX; eager LibTorch is what figures 5.1 to 5.4 measure")),
     Stage("planning", "planning and risk-seeking updates left out", lambda args: [], never("rlgo has neither, so there is nothing to leave out")),
     Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),
 ]
@@ -381,6 +391,18 @@ def merged_temperatures(folder):
             writer.writerows(rows)
 
 
+def speed_table(source, target):
+    """speed.csv of what rlgo bench --json said: steps a second, real and dreamed."""
+    document = json.loads(source.read_text(encoding="utf-8"))
+    with open(target, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["graph", "batch", "dream_steps_per_s", "actor_steps_per_s", "environment_steps_per_s", "revision"])
+        for graph in document["graphs"]:
+            for dream in graph["dream"]:
+                writer.writerow([graph["graph"], dream["batch"], f"{dream['steps_per_s']:.6g}", f"{graph['actor_steps_per_s']:.6g}", f"{graph['environment_steps_per_s']:.6g}",
+                                 document["rlgo"]["revision"]])  # fmt: skip
+
+
 def figures(args):
     """Makes all that can be made of what is recorded; returns whether that went well."""
     commands, out = [], args.out
@@ -398,13 +420,15 @@ def figures(args):
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, cwd=ROOT)
         good &= done.returncode == 0
         print(f"{pathlib.Path(command[0]).name if command[0] != python() else pathlib.Path(command[1]).name}: "
-              + (done.stderr.strip() or "failed" if done.returncode else "made"), flush=True)  # fmt: skip
-    for name, target in (("peers", out / "peers"), ("speed.json", out), ("aa.csv", out), ("record.csv", out)):
+              + ("made" if done.returncode == 0 else "failed") + (f"\n{done.stderr.strip()}" if done.stderr.strip() else ""), flush=True)  # fmt: skip
+    for name, target in (("peers", out / "peers"), ("frameworks.csv", out), ("aa.csv", out), ("record.csv", out)):
         source = args.folder / name
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copy(source, target)
+    if (args.folder / "speed.json").is_file():
+        speed_table(args.folder / "speed.json", out / "speed.csv")
     print(out)
     return good
 

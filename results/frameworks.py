@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""The same models in the frameworks that run them: PyTorch eager and compiled, ONNX Runtime, OpenVINO, and what rlgo makes of them.
+
+    results/frameworks.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [MODEL ...]
+
+Models of torchvision with the same weights everywhere (tests/interop/_models.py), batch 1: PyTorch runs the module that was exported; what any
+variant computes is compared with it. All are timed in one process, rounds in random order, `ONNX Runtime` twice (noise). Ratios
+are to ONNX Runtime's latency. Writes FOLDER/frameworks.csv as models are done; what is in it is not measured again. Needs
+torchvision (RLGO_SETUP_REFERENCES=1 of set-up) and, for torch.compile, a C++ compiler; what is missing is left out and named.
+"""
+import argparse
+import csv
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "interop"))
+sys.path.insert(0, str(ROOT / "results"))
+import _models  # noqa: E402
+
+sys.path.append(str(_models.CACHE.parent / "references"))
+from rlgo_results.race import Timed, in_onnxruntime, in_openvino, race, rows_of  # noqa: E402
+from rlgo_results.where import commit, machine  # noqa: E402
+
+COLUMNS = ["model", "system", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "error", "note", "commit", "machine"]
+MODELS = ["resnet18-11", "resnet50-22-dynamo", "squeezenet1_1-11", "inception_v3-16", "resnext50-17", "mobilenet_v2-12", "vit_b_32-17"]
+TOLERANCE = 1e-3
+
+
+def error_of(expected, found):
+    found = np.asarray(found, float)
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+def in_torch(module, inputs, compiled):
+    import torch
+
+    torch.set_num_threads(1)
+    called = torch.compile(module) if compiled else module
+
+    def run():
+        with torch.inference_mode():
+            return called(*inputs)
+
+    return Timed(run, 1), run
+
+
+def exported(name, module, inputs, names, folder):
+    """The module as a model of opset 17, with what is given as shapes."""
+    import torch
+
+    path = folder / f"{name}.onnx"
+    torch.onnx.export(module, inputs, str(path), input_names=names, opset_version=17, dynamo=False)
+    return path
+
+
+def by_rlgo(args, source, target):
+    command = [args.rlgo, "optimise", source, "-o", target, "--seconds", args.seconds, "--target", "onnxruntime", "--target.python", sys.executable]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):
+        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"status {done.returncode}")
+    return target if target.exists() else source
+
+
+def measure(args, name, folder):
+    import onnxruntime as ort
+    import torch
+
+    torch.backends.mha.set_fastpath_enabled(False)  # as _models.py exports it
+    module, inputs, names, _ = _models.TORCH[name][0]()
+    with torch.inference_mode():
+        expected = module(*inputs).numpy().astype(float)
+    source = exported(name, module, inputs, names, folder)
+    feeds = {n: v.numpy() for n, v in zip(names, inputs)}
+    optimised = by_rlgo(args, source, folder / "rlgo.onnx")
+    run = lambda path: ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, feeds)[0]  # noqa: E731
+    timed, errors, notes = {}, {}, {}
+    for system, path in (("ONNX Runtime", source), ("again", source), ("rlgo", optimised)):
+        timed[system], errors[system] = in_onnxruntime(path, feeds, 1), error_of(expected, run(path))
+    notes["rlgo"] = "" if optimised != source else "the model is left as it is"
+    for system, compiled in (("PyTorch", False), ("torch.compile", True)):
+        try:
+            timed[system], call = in_torch(module, inputs, compiled)
+            errors[system] = error_of(expected, call().numpy())
+        except Exception as error:  # no compiler, or one that fails: this system's result
+            notes[system] = f"failed: {str(error).strip().splitlines()[0][:120]}"
+    try:
+        import openvino
+
+        timed["OpenVINO"] = in_openvino(source, feeds, 1)
+        errors["OpenVINO"] = error_of(expected, openvino.Core().compile_model(str(source), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(feeds)[0])
+    except ImportError as error:
+        notes["OpenVINO"] = str(error)
+    for system in [s for s, e in errors.items() if e > TOLERANCE]:
+        del timed[system]
+        notes[system] = "other outputs: not timed"
+    rows = {row["system"]: row for row in rows_of(race(timed, args.rounds, args.race_s), "ONNX Runtime")}
+    for system in dict.fromkeys([*rows, *(n for n in notes if n not in rows)]):
+        yield {"model": name, "system": system, "threads": 1, "error": f"{errors[system]:.3g}" if system in errors else "", "note": notes.get(system, ""),
+               "commit": args.commit, "machine": args.machine} | {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in rows.get(system, {}).items()}  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=MODELS, choices=MODELS)
+    parser.add_argument("--rlgo", default=str(ROOT / "build/release/rlgo"))
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results")
+    parser.add_argument("--seconds", type=float, default=10, help="of each rlgo optimise")
+    parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--race-s", type=float, default=8)
+    args = parser.parse_args()
+    if not shutil.which("g++"):
+        print("no g++: torch.compile will fail")
+    args.commit, args.machine = commit(), machine()
+    args.out.mkdir(parents=True, exist_ok=True)
+    file = args.out / "frameworks.csv"
+    done = {row["model"] for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
+    for name in args.models:
+        if name in done:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            rows = list(measure(args, name, pathlib.Path(scratch)))
+        new = not file.exists()
+        with open(file, "a", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerows(rows)
+        print(name + ": " + ", ".join(f"{r['system']} {r['ratio']}" if r.get("ratio") else f"{r['system']}: {r['note']}" for r in rows), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
