@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/shipped.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/base/usage.h"
 
 namespace rlgo::cost {
@@ -151,7 +151,7 @@ std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
                  e.what(), named);
     }
   }
-  return std::make_unique<AnalyticCost>(parse_profile(read_file(file), file.string()), file.stem().string());
+  return std::make_unique<AnalyticCost>(parse_profile(read_text(file), file.string()), file.stem().string());
 }
 
 }  // namespace rlgo::cost

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 
 namespace rlgo::cost {
 namespace {
@@ -151,7 +152,7 @@ void TableCost::save(const std::filesystem::path& path) const {
 }
 
 size_t TableCost::load(const std::filesystem::path& path) {
-  TableReader reader(path.string(), read_file(path));
+  TableReader reader(path.string(), read_text(path));
   const TableOrigin found = reader.origin();
   if (found != origin_) {
     fail("{}: the costs were measured with {}; this run needs {}", path.string(), describe(found), describe(origin_));

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/draw/svg.h"
 #include "core/graph/quote.h"
+#include "core/rules/rule_choice.h"
 
 namespace rlgo::launch {
 namespace {
@@ -151,7 +152,7 @@ std::string rule_svg(const rules::CompiledRule& rule) {
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
       "<g font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" fill=\"#222\">\n"
       "<text x=\"{2:.0f}\" y=\"20\" font-weight=\"bold\">{3} ({4})</text>\n",
-      width, height, kMargin, graph::xml_escaped(rule.text.name), graph::xml_escaped(rule.text.proof));
+      width, height, kMargin, graph::xml_escaped(rule.text.name), rules::proof_name(rule.proof));
   double y = kHead + tall + kMargin;
   for (const auto& line : lines) {
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"11\">{}</text>\n", kMargin, y,

@@ -8,6 +8,7 @@
 
 #include "core/ops/op.h"
 #include "core/rules/ast.h"
+#include "core/rules/rules.h"
 
 namespace rlgo::rules {
 
@@ -99,7 +100,8 @@ class CompiledRule {  // tables of one rule
  public:
   RuleText text;
   uint64_t hash = 0;
-  std::vector<LeftNode> left;  // [0] is the first root
+  Proof proof = Proof::unproved;  // what rlgo itself knows of it, whatever the text says (shipped_proofs.h)
+  std::vector<LeftNode> left;     // [0] is the first root
   std::vector<DeferredTest> deferred;
   std::vector<CompiledCondition> conditions;
   std::vector<RightNode> right;  // operands come before their readers

@@ -76,7 +76,8 @@ class Choice {
     for (int r = 0; r < all_->size(); ++r) {
       if (taken_[static_cast<size_t>(r)]) names.push_back(all_->name(r));
     }
-    if (names.empty()) fail("--rules {}: holds no rule", join(words_, ","));
+    if (names.empty())
+      fail("--rules {}: holds no rule{}{}", join(words_, ","), all_->remark().empty() ? "" : "; ", all_->remark());
     return static_cast<int>(names.size()) == all_->size() ? all_ : all_->subset(names);
   }
 

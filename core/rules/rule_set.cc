@@ -6,12 +6,13 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/rules/compiled.h"
 #include "core/rules/instance.h"
 #include "core/rules/parser.h"
+#include "core/rules/shipped_proofs.h"
 
 namespace rlgo::rules {
 
@@ -53,15 +54,39 @@ RuleSet::~RuleSet() = default;
 
 namespace {
 
-void add_file(std::vector<std::shared_ptr<const CompiledRule>>& rules, std::set<std::string>& names,
-              std::string_view text, const std::string& file) {
+Proof proof_of(const std::string& word) {
+  return word == "proved" ? Proof::proved : word == "tested" ? Proof::tested : Proof::unproved;
+}
+
+// Of a file's rules that claim a proof which rlgo did not make.
+std::string remark_on(const std::vector<std::string>& claims, const std::string& file) {
+  if (claims.empty()) return "";
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> named(claims.begin(), claims.begin() + std::min<ptrdiff_t>(kNamed, std::ssize(claims)));
+  if (claims.size() > kNamed) named.push_back("...");
+  return fmt::format("{}: {} ({}) {} a proof that rlgo did not make and {} as unproved; rlgo rules verify {} tells",
+                     file, claims.size() == 1 ? "1 rule" : fmt::format("{} rules", claims.size()), join(named, ", "),
+                     claims.size() == 1 ? "claims" : "claim", claims.size() == 1 ? "counts" : "count", file);
+}
+
+void add_file(RuleSet::Impl& set, std::set<std::string>& names, std::string_view text, const std::string& file) {
+  const bool shipped = is_shipped_text(text);
+  std::vector<std::string> claims;
   for (auto& rule : parse_rules(text, file)) {
     if (!names.insert(rule.name).second)
       throw Error(fmt::format("{}:{}: rule '{}' is defined twice", rule.file, rule.line, rule.name));
+    Proof proof = proof_of(rule.proof);
+    if (proof != Proof::unproved && !shipped && !is_shipped_rule(rule)) {
+      proof = Proof::unproved;
+      claims.push_back(rule.name);
+    }
     auto compiled = std::make_shared<CompiledRule>(compile(std::move(rule)));
+    compiled->proof = proof;
     check_types(*compiled);
-    rules.push_back(std::move(compiled));
+    set.rules.push_back(std::move(compiled));
   }
+  const std::string remark = remark_on(claims, file);
+  set.remark += (set.remark.empty() || remark.empty() ? "" : "\n") + remark;
 }
 
 }  // namespace
@@ -69,7 +94,7 @@ void add_file(std::vector<std::shared_ptr<const CompiledRule>>& rules, std::set<
 std::shared_ptr<const RuleSet> RuleSet::parse(std::string_view text, const std::string& file_name) {
   std::shared_ptr<RuleSet> set(new RuleSet());
   std::set<std::string> names;
-  add_file(set->impl_->rules, names, text, file_name);
+  add_file(*set->impl_, names, text, file_name);
   set->impl_->finish();
   return set;
 }
@@ -77,7 +102,7 @@ std::shared_ptr<const RuleSet> RuleSet::parse(std::string_view text, const std::
 std::shared_ptr<const RuleSet> RuleSet::load(std::span<const std::filesystem::path> files) {
   std::shared_ptr<RuleSet> set(new RuleSet());
   std::set<std::string> names;
-  for (const auto& file : files) add_file(set->impl_->rules, names, read_file(file), file.string());
+  for (const auto& file : files) add_file(*set->impl_, names, read_text(file), file.string());
   set->impl_->finish();
   return set;
 }
@@ -88,16 +113,14 @@ const CompiledRule& RuleSet::rule(int index) const {
   return *impl_->rules[static_cast<size_t>(index)];
 }
 const std::string& RuleSet::name(int index) const { return rule(index).text.name; }
-Proof RuleSet::proof(int index) const {
-  const auto& word = rule(index).text.proof;
-  return word == "proved" ? Proof::proved : word == "tested" ? Proof::tested : Proof::unproved;
-}
+Proof RuleSet::proof(int index) const { return rule(index).proof; }
 std::vector<std::string> RuleSet::names() const {
   std::vector<std::string> names;
   for (const auto& rule : impl_->rules) names.push_back(rule->text.name);
   return names;
 }
 uint64_t RuleSet::hash() const { return impl_->hash; }
+const std::string& RuleSet::remark() const { return impl_->remark; }
 
 std::shared_ptr<const RuleSet> RuleSet::subset(std::span<const std::string> wanted) const {
   const auto known = names();
@@ -108,6 +131,7 @@ std::shared_ptr<const RuleSet> RuleSet::subset(std::span<const std::string> want
   for (const auto& rule : impl_->rules) {
     if (std::ranges::find(wanted, rule->text.name) != wanted.end()) set->impl_->rules.push_back(rule);
   }
+  set->impl_->remark = impl_->remark;
   set->impl_->finish();
   return set;
 }

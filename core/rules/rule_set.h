@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "core/rules/matcher.h"
@@ -27,6 +28,7 @@ struct RuleSet::Impl {
   std::array<std::vector<Anchor>, 256> use_anchors;  // those of them that ask uses
   std::vector<uint32_t> asks_uses;                   // by rule: bit k where pattern node k's readers are counted
   uint64_t hash = 0;
+  std::string remark;  // RuleSet::remark()
 
   void finish();  // anchors and hash from rules
 };

@@ -79,13 +79,17 @@ class RuleSet {
   int size() const;
   const CompiledRule& rule(int index) const;  // 0 <= index < size()
   const std::string& name(int index) const;
-  Proof proof(int index) const;            // what is known of it
+  // What rlgo itself found out: of shipped rules, as they were when it was built, what their file says; of all others
+  // nothing, whatever their file says.
+  Proof proof(int index) const;
   std::vector<std::string> names() const;  // by index
   // Depends on names, order and meaning of the rules, not on comments or spacing.
   uint64_t hash() const;
   // The named subset, in this set's order. Throws Error (with the nearest name) on an unknown one.
   std::shared_ptr<const RuleSet> subset(std::span<const std::string> names) const;
   std::string to_text() const;
+  // For people: of which loaded rules a file claims a proof that rlgo did not make. Empty where there are none.
+  const std::string& remark() const;
 
   struct Impl;  // core/rules/rule_set.h
   const Impl& impl() const;

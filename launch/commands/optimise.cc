@@ -97,6 +97,7 @@ int run_optimise(Context& context) {
   const RunConfig& config = request.config;
   optimise::OptimiseParts parts;
   parts.rules = rules::choose_rules(rules::with_set_in_default(config.rules, "winograd"));
+  if (!parts.rules->remark().empty()) log.warn("{}", parts.rules->remark());
   parts.start_runtime = [&] { return start_runtime(config, log); };
   if (config.cost.kind == CostKind::analytic)
     parts.formula = cost::analytic_cost(config.cost.profile);

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/base/usage.h"
 #include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
@@ -52,7 +52,7 @@ int run_replay(Context& context) {
 
   const auto model = load_model(config.model, true);
   const auto rules = rules::choose_rules(config.rules);
-  const rules::TraceFile trace = rules::parse_trace(read_file(trace_path), trace_path, *rules);
+  const rules::TraceFile trace = rules::parse_trace(read_text(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
     fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);
   std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.rewrites.size(),

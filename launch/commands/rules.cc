@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/options/options.h"
+#include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/session.h"
 
@@ -60,6 +61,12 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
   return read_command_line(options, arguments,
                            fmt::format("usage: rlgo rules {} {}      {}\n", command, known->arguments, known->help),
                            std::numeric_limits<size_t>::max());
+}
+
+std::shared_ptr<const rules::RuleSet> chosen_rules(const std::vector<std::string>& words) {
+  auto rules = rules::chosen_or_all(words);
+  if (!rules->remark().empty()) std::fprintf(stderr, "%s\n", rules->remark().c_str());
+  return rules;
 }
 
 void say_line(const std::string& line) {

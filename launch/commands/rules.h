@@ -26,6 +26,9 @@ std::span<const RulesCommand> rules_commands();  // in the order of --help
 std::optional<std::vector<std::string>> parse_rules_arguments(const char* command, Options& options,
                                                               const std::vector<std::string>& arguments);
 
+// rules::chosen_or_all(), with a note on standard error where files claim proofs that are not rlgo's.
+std::shared_ptr<const rules::RuleSet> chosen_rules(const std::vector<std::string>& words);
+
 // To standard output, at once.
 void say_line(const std::string& line);
 

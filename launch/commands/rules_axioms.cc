@@ -1,8 +1,8 @@
 // rlgo rules axioms: every axiom at every small instance, in exact polynomials; and which proofs use it.
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/shipped.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/base/usage.h"
 #include "core/options/options.h"
 #include "core/rulegen/prove/axiom_report.h"
@@ -38,7 +38,7 @@ int run_rules_axioms(std::vector<std::string> arguments) {
     return rulegen::report_uses(files, used_by, say_line) ? 0 : 1;
   }
   std::string text;
-  for (const auto& file : files) text += rulegen::expand_families(read_file(file), file);
+  for (const auto& file : files) text += rulegen::expand_families(read_text(file), file);
   auto rules = rules::RuleSet::parse(text, join(files, "+"));
   if (!names->empty()) rules = rules->subset(*names);
   rulegen::BoundedOptions bounded;

@@ -20,7 +20,7 @@ int run_rules_check(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "seed of the instances");
   const auto names = parse_rules_arguments("check", options, arguments);
   if (!names) return 0;
-  auto rules = rules::chosen_or_all(files);
+  auto rules = chosen_rules(files);
   if (!names->empty()) rules = rules->subset(*names);
   rulegen::CheckOptions check;
   check.instances = static_cast<int>(instances);

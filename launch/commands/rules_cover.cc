@@ -22,7 +22,7 @@ std::shared_ptr<const rules::RuleSet> proved_rules(const std::vector<std::string
     for (const auto& file : rules::shipped_rules()) taken.push_back(file.string());
     taken.push_back(shipped_config("rules/coverage.rules").string());
   }
-  const auto all = rules::chosen_or_all(taken);
+  const auto all = chosen_rules(taken);
   std::vector<std::string> names;
   for (int k = 0; k < all->size(); ++k) {
     if (all->proof(k) == rules::Proof::proved) names.push_back(all->name(k));

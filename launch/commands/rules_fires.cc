@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/text_file.h"
 #include "core/base/usage.h"
 #include "core/options/options.h"
 #include "core/rules/fires.h"
@@ -27,7 +28,7 @@ int run_rules_fires(std::vector<std::string> arguments) {
   const auto files = parse_rules_arguments("fires", options, arguments);
   if (!files) return 0;
   if (!out.empty() && files->size() != 1) fail_usage("rules fires --out needs exactly one file of rules");
-  const auto rules = rules::chosen_or_all(*files);
+  const auto rules = chosen_rules(*files);
   if (graphs.empty()) {
     for (const auto& name : zoo::names()) graphs.push_back(name);
   }
@@ -44,7 +45,7 @@ int run_rules_fires(std::vector<std::string> arguments) {
   std::printf("%-44s %9s %9s %9s   (of %zu graphs; walks: %lld of %lld rewrites)\n%s", "rule", "matches", "graphs",
               "reached", graphs.size(), static_cast<long long>(walks), static_cast<long long>(steps),
               fires.to_text().c_str());
-  if (!out.empty()) atomic_write(out, rules::only_rules(read_file(files->front()), fires.seen()));
+  if (!out.empty()) atomic_write(out, rules::only_rules(read_text(files->front()), fires.seen()));
   return 0;
 }
 

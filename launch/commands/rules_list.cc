@@ -29,7 +29,7 @@ int run_rules_list(std::vector<std::string> arguments) {
     std::printf("%s", rules::groups_to_text().c_str());
     return 0;
   }
-  const auto rules = rules::chosen_or_all(files);
+  const auto rules = chosen_rules(files);
   std::vector<int64_t> fires(graphs.empty() ? 0 : static_cast<size_t>(rules->size()), 0);
   for (const auto& name : graphs) {
     ModelOptions wanted;

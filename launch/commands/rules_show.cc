@@ -28,7 +28,7 @@ int run_rules_show(std::vector<std::string> arguments) {
   if (!names) return 0;
   if (names->size() != 1) fail_usage("rules show needs the name of one rule (rlgo rules list prints them)");
   if (dot && svg) fail_usage("rules show: --dot or --svg, not both");
-  const auto rules = rules::chosen_or_all(files)->subset(*names);
+  const auto rules = chosen_rules(files)->subset(*names);
   const auto& rule = rules->rule(0);
   std::string text;
   if (dot) {

@@ -28,7 +28,7 @@ int run_rules_soundness(std::vector<std::string> arguments) {
   options.integer("seed", seed, 0, kNoLimit, "seed of the graphs");
   const auto rest = parse_rules_arguments("soundness", options, arguments);
   if (!rest) return 0;
-  auto rules = rules::chosen_or_all(files);
+  auto rules = chosen_rules(files);
   if (!rest->empty()) rules = rules->subset(*rest);
   rulegen::SoundnessOptions soundness;
   soundness.applications = applications;

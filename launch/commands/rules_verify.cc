@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/usage.h"
 #include "core/options/options.h"
 #include "core/rulegen/prove/prove_all.h"
+#include "core/rules/shipped_proofs.h"
 #include "launch/commands/command.h"
 #include "launch/commands/rules.h"
 #include "launch/output.h"
@@ -80,6 +82,9 @@ int run_rules_verify(std::vector<std::string> arguments) {
   const Output output(output_options);
   if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
+  if (!rules::is_shipped_text(read_file(axioms_file)))
+    output.note(
+        fmt::format("{}: not the axioms that rlgo was built with; the proofs rest on what it says", axioms_file));
   rulegen::ProveOptions how;
   how.max_rank = static_cast<int>(max_rank);
   how.max_list = static_cast<int>(max_list);

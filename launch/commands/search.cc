@@ -229,6 +229,7 @@ Json run_all(SearchConfig config) {
   const auto graphs = graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
   const auto rules = rules::choose_rules(config.run.rules);
+  if (!rules->remark().empty()) output.note(rules->remark());
   const auto cost = std::make_shared<optimise::MeteredCost>(make_prices(config.run));
   std::vector<search::SearchRow> rows;
   for (const auto& graph : graphs) {

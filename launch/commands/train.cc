@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
+#include "core/base/text_file.h"
 #include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/target.h"
@@ -21,7 +21,7 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
     const learner::RunFolder folder{config.resume};
     read_run_options(options, config, folder);
   }
-  if (!config.config.empty()) options.parse_config(read_file(config.config), config.config, Source::file);
+  if (!config.config.empty()) options.parse_config(read_text(config.config), config.config, Source::file);
   check(config);
   check_ranks(config, comm.size());
   const auto notice = options.notice();

@@ -56,9 +56,11 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("name", [](const PyRule& r) { return r.text().name; })
       .def_prop_ro("index", [](const PyRule& r) { return r.index; })
       .def_prop_ro("proof", [](const PyRule& r) { return rules::proof_name(r.set->proof(r.index)); })
-      .def_prop_ro(
-          "scope",
-          [](const PyRule& r) { return r.text().proof == "proved" ? rules::to_text(r.text().scope) : std::string(); })
+      .def_prop_ro("scope",
+                   [](const PyRule& r) {
+                     return r.set->proof(r.index) == rules::Proof::proved ? rules::to_text(r.text().scope)
+                                                                          : std::string();
+                   })
       .def_prop_ro("axioms", [](const PyRule& r) { return r.text().axioms; })
       .def_prop_ro("tags", [](const PyRule& r) { return r.text().tags; })
       .def_prop_ro("file", [](const PyRule& r) { return r.text().file; })

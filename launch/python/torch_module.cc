@@ -75,6 +75,7 @@ optimise::Result run(const Request& request, Interrupt& interrupt, const nb::obj
   const std::function<bool()> stop = [&] { return interrupt.stop(); };
   optimise::OptimiseParts parts;
   parts.rules = rules::choose_rules(rules::with_set_in_default(request.rules, "winograd"));
+  if (!parts.rules->remark().empty()) lines.warn("{}", parts.rules->remark());
   parts.start_runtime = [&] { return launch::start_runtime(request.config, lines, stop); };
   if (request.config.cost.kind == launch::CostKind::analytic)
     parts.formula = cost::analytic_cost(request.config.cost.profile);

@@ -62,6 +62,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   check_rewritable(model_, config.model.graph);
   open_folder(config_text);
   log_.info("{}", model_.about);
+  if (!rules_->remark().empty()) log_.warn("{}", rules_->remark());
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));

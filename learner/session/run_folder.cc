@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/text_file.h"
 
 namespace rlgo::learner {
 namespace fs = std::filesystem;
@@ -13,7 +14,7 @@ std::string run_options(const fs::path& path) {
   const RunFolder folder{path};
   if (!fs::exists(folder.config()))
     fail("{}: is no run folder (it has no config.cfg); run folders are runs/NAME", path.string());
-  auto text = read_file(folder.config());
+  auto text = read_text(folder.config());
   // A run that began before there was a choice had the full block.
   if (("\n" + text).find("\ngnn.block =") == std::string::npos) text.insert(0, "gnn.block = full\n");
   return text;

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/exec/device.h"
 #include "core/report/evidence.h"
 #include "core/rules/trace.h"
@@ -116,7 +117,7 @@ std::string run_html(const RunReport& in) {
   std::error_code error;
   const auto slower = folder.path / "slower.trace";  // where the run found nothing better than the unmodified graph
   const auto path = std::filesystem::exists(folder.best_trace(), error) ? folder.best_trace() : slower;
-  const rules::TraceFile trace = rules::parse_trace(read_file(path), path.string(), *rules);
+  const rules::TraceFile trace = rules::parse_trace(read_text(path), path.string(), *rules);
   report::Evidence evidence;
   evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), graph);
   evidence.verdict = line_of(summary, "end to end");

@@ -44,6 +44,22 @@ def parts(folder):
     assert "'generated:5d'" in failed, failed
 
 
+def claims(folder):
+    """what a file says of its own proofs is not believed, unless it is a shipped rule; the commands say so"""
+    mine = folder / "mine.rules"
+    mine.write_text("rule one\n  proof proved made-up-axiom\n  ?y = (neg ?x)\n  => ?y = (abs ?x)\n"
+                    "rule two\n  proof tested\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n")
+    said = rlgo("rules", "list", "--rules", mine, cwd=folder).stderr
+    assert chosen(folder, mine) == {"one": "unproved", "two": "unproved"} and "2 rules (one, two) claim" in said, said
+    assert "claim" in rlgo("search", "--graph", "toy_conv", "--methods", "greedy", "--rules", mine, cwd=folder).stderr
+    base = (SOURCE / "configs/rules/base.rules").read_text()
+    copy = folder / "copy.rules"
+    copy.write_text("# copied\n" + base)
+    assert set(chosen(folder, copy).values()) == {"proved"}
+    copy.write_text(base.replace("(relu (relu ?x))", "(relu (tanh ?x))"))
+    assert [n for n, status in chosen(folder, copy).items() if status == "unproved"] == ["relu-of-relu"]
+
+
 def bad_input(folder):
     """one line that names the nearest word"""
     failed = rlgo("rules", "list", "--rules", "motoin", cwd=folder, status=2).stderr
@@ -54,4 +70,4 @@ def bad_input(folder):
 
 
 if __name__ == "__main__":
-    main(groups, signs, parts, bad_input)
+    main(groups, signs, parts, claims, bad_input)

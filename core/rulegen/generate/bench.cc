@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/rng.h"
 #include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/rulegen/check/soundness.h"
 #include "core/rulegen/generate/generate.h"
 #include "core/rulegen/prove/prove.h"
@@ -81,7 +81,7 @@ void bench_prove(const BenchOptions& options) {
       "ms, p50 / p95 / max | check ms, p50 / p95 / max | s, one thread |\n|---|---|---|---|---|---|---|---|---|");
   for (const auto& set : options.sets) {
     const std::string file = set.ends_with(".rules") ? set : rules::rule_set_file(set).string();
-    const auto rules = rules::parse_rules(read_file(file), file);
+    const auto rules = rules::parse_rules(read_text(file), file);
     std::vector<double> derive, each, certify, check;
     int proved = 0;
     long long cases = 0;

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/rules/parser.h"
 
 namespace rlgo::rulegen {
@@ -122,7 +122,7 @@ std::shared_ptr<const AxiomSet> AxiomSet::parse(std::string_view text, const std
 }
 
 std::shared_ptr<const AxiomSet> AxiomSet::load(const std::filesystem::path& file) {
-  return parse(read_file(file), file.string());
+  return parse(read_text(file), file.string());
 }
 
 bool AxiomSet::has(std::string_view name) const {

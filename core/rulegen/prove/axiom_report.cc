@@ -5,9 +5,9 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/rules/parser.h"
 
 namespace rlgo::rulegen {
@@ -65,7 +65,7 @@ bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<
   int proofs = 0;
   bool known = true;
   for (const auto& file : files) {
-    for (const auto& rule : rules::parse_rules(read_file(file), file)) {
+    for (const auto& rule : rules::parse_rules(read_text(file), file)) {
       proofs += rule.proof == "proved";
       for (const auto& name : rule.axioms) {
         const auto held = uses.find(name);
@@ -96,7 +96,7 @@ bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, 
   const Stopwatch watch;
   for (const auto& file : which.files) {
     const auto axioms = AxiomSet::load(file);
-    const auto rules = rules::parse_rules(expand_families(read_file(file), file), file);
+    const auto rules = rules::parse_rules(expand_families(read_text(file), file), file);
     for (auto k = static_cast<size_t>(which.first); k < rules.size() && !options.stop();
          k += static_cast<size_t>(which.stride)) {
       if (!which.names.empty() && std::ranges::find(which.names, rules[k].name) == which.names.end()) continue;

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -99,7 +100,7 @@ std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& file
                                             size_t sample) {
   std::vector<rules::RuleText> all;
   for (const auto& file : files) {
-    auto rules = rules::parse_rules(read_file(file), file);
+    auto rules = rules::parse_rules(read_text(file), file);
     std::erase_if(rules, [&](const auto& r) { return !only.empty() && std::ranges::find(only, r.name) == only.end(); });
     const size_t count = sample == 0 ? rules.size() : std::min(rules.size(), sample);
     for (size_t k = 0; k < count; ++k) all.push_back(std::move(rules[k * rules.size() / count]));
@@ -196,7 +197,7 @@ void write_proofs(const std::string& file, const Proofs& work) {
     if (work.rules[k].file == file && work.tried[k])
       clauses[work.rules[k].name] = proof_clause(work.rules[k], work.proofs[k]);
   }
-  const std::string text = with_proofs(read_file(file), clauses);
+  const std::string text = with_proofs(read_text(file), clauses);
   rules::parse_rules(text, file);  // throws where the file would not read back
   atomic_write(file, text);
 }

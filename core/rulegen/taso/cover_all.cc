@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/text_file.h"
 #include "core/rules/parser.h"
 
 namespace rlgo::rulegen {
@@ -86,13 +87,13 @@ class Judge {
 }  // namespace
 
 std::vector<TasoRule> read_dump(const std::string& file) {
-  return file.ends_with(".pb") ? read_taso_protobuf(read_file(file), file) : read_taso(read_file(file), file);
+  return file.ends_with(".pb") ? read_taso_protobuf(read_file(file), file) : read_taso(read_text(file), file);
 }
 
 std::vector<TasoRule> read_rules_to_cover(const std::string& file) {
   if (!file.ends_with(".rules")) return read_dump(file);
   std::vector<TasoRule> rules;
-  for (const auto& rule : rules::parse_rules(read_file(file), file)) {
+  for (const auto& rule : rules::parse_rules(read_text(file), file)) {
     auto& one = rules.emplace_back();
     one.name = rule.name;
     one.text = rules::to_text(rule);

@@ -122,7 +122,7 @@ TEST(Generate, RulesAreProvedAndNothingFalseIsAmongThem) {
   ASSERT_GE(report.rules.size(), 6u);
   for (const auto& rule : report.rules) {
     const auto set = rules::RuleSet::parse(rule.text, "generated");
-    EXPECT_EQ(set->proof(0), rules::Proof::proved);
+    EXPECT_EQ(set->rule(0).text.proof, "proved");
     CheckOptions options;
     options.instances = 10;
     EXPECT_NE(check_rule(*set, 0, options).verdict, CheckVerdict::different) << rule.text;

@@ -1,0 +1,10 @@
+# cmake -DFOLDER=configs/rules -DOUTPUT=shipped_texts.cc -P shipped_texts.cmake: writes the rule files as C++ literals.
+file(GLOB files "${FOLDER}/*.rules")
+list(SORT files)
+set(code "#include \"core/rules/shipped_proofs.h\"\n\nnamespace rlgo::rules {\n\nstd::vector<std::string_view> shipped_texts() {\n  return {\n")
+foreach(path IN LISTS files)
+  file(READ "${path}" text)
+  string(APPEND code "      R\"rules(${text})rules\",\n")
+endforeach()
+string(APPEND code "  };\n}\n\n}  // namespace rlgo::rules\n")
+file(WRITE "${OUTPUT}" "${code}")
