@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
+#include "core/rules/compiled.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::rules {
@@ -85,7 +86,7 @@ TEST(RuleSet, SubsetKeepsTheOrderAndKnowsItsNames) {
   const std::vector<std::string> both{"b", "a"}, one{"b"}, wrong{"bb"};
   EXPECT_THAT(set->subset(both)->names(), testing::ElementsAre("a", "b"));
   EXPECT_EQ(set->subset(both)->hash(), set->hash());
-  EXPECT_EQ(set->subset(one)->proof(0), Proof::proved);
+  EXPECT_EQ(set->subset(one)->rule(0).text.proof, "proved");
   EXPECT_THROW(set->subset(wrong), Error);
 }
 
