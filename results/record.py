@@ -456,7 +456,7 @@ def options():
     parser.add_argument("--epochs", type=int, default=40, help="of a training, 256 real steps each; the published experiments have 2,000 (default 40)")
     parser.add_argument("--search-graphs", type=listed, default=["all"])
     parser.add_argument("--profiles", type=listed, default=["cpu", "gpu"])
-    parser.add_argument("--methods", type=listed, default=["greedy", "sweep", "taso", "metaflow", "window", "anneal", "portfolio"])
+    parser.add_argument("--methods", type=listed, default=["greedy", "sweep", "taso", "metaflow", "window", "anneal", "portfolio", "egraph"])
     parser.add_argument("--rules", default="base,runtime,motion", help="of the searches")
     parser.add_argument("--seconds", type=float, default=10, help="processor time of a search")
     parser.add_argument("options", nargs="*", help="after --: passed on to rlgo train, in place of what this script says")
