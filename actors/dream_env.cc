@@ -23,30 +23,42 @@ DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options)
   z_ = torch::zeros({options.batch, world->latent_width()}, blank.h.options());
   counts_ = torch::zeros({options.batch, spec().rules}, blank.h.options());
   legal_.resize(static_cast<size_t>(options.batch));
+  if (world->options().locations) menus_.resize(static_cast<size_t>(options.batch));
   steps_.assign(static_cast<size_t>(options.batch), 0);
   rngs_.assign(static_cast<size_t>(options.batch), Rng({0}));
 }
 
 mdp::Observation DreamEnv::reset(int index, uint64_t key) {
+  if (dreamer_->starts.size() == 0) fail("dream: nothing to begin from, the dreamer has no start");
+  Rng rng({key, 0xD4EA});
+  return begin(index, key, static_cast<int64_t>(rng.below(static_cast<uint64_t>(dreamer_->starts.size()))));
+}
+
+mdp::Observation DreamEnv::begin(int index, uint64_t key, int64_t start) {
   const auto& starts = dreamer_->starts;
-  if (starts.size() == 0) fail("dream: nothing to begin from, the dreamer has no start");
+  if (start < 0 || start >= starts.size()) fail("dream: start {} of {}", start, starts.size());
   c10::InferenceMode inference;
   const auto i = static_cast<size_t>(index);
-  rngs_.at(i) = Rng({key, 0xD4EA});
+  rngs_.at(i) = Rng({key, 0xD4EB});
   steps_[i] = 0;
-  const auto start = static_cast<int64_t>(rngs_[i].below(static_cast<uint64_t>(starts.size())));
   z_[index].copy_(starts.z[start]);
   h_[index].copy_(starts.h[start]);
   c_[index].copy_(starts.c[start]);
   counts_[index].copy_(starts.counts[start]);
-  const auto counts = starts.counts[start].to(torch::kCPU).contiguous();
-  const float* values = counts.const_data_ptr<float>();
-  legal_[i].assign(values, values + spec().rules);
-  const auto latent = torch::cat({z_[index], h_[index]}).to(torch::kCPU).contiguous();
+  if (!menus_.empty()) menus_[i] = starts.menus.at(static_cast<size_t>(start));
+  const auto counts = nets::to_floats(starts.counts[start]);
+  legal_[i].assign(counts.begin(), counts.end());
+  const auto view = nets::to_floats(dreamer_->world->view(z_[index], h_[index]));
   mdp::Observation observation;
-  observation.latent.assign(latent.const_data_ptr<float>(), latent.const_data_ptr<float>() + latent.numel());
-  observation.counts = legal_[i];
+  see(observation, i, view.data());
   return observation;
+}
+
+// What the controller sees of a dreamed state.
+void DreamEnv::see(mdp::Observation& observation, size_t i, const float* view) const {
+  observation.latent.assign(view, view + spec().latent_features);
+  observation.counts = legal_[i];
+  if (!menus_.empty()) menus_[i].append_features(observation.latent);
 }
 
 // Each dream has its own stream: 2 Z + 1 draws a step at any temperature but 0.
@@ -67,25 +79,26 @@ DreamEnv::Draws DreamEnv::draw(const std::vector<int>& indices) {
   return draws;
 }
 
-// [B] in reward units: mean over the ensemble, less the penalty for its disagreement about reward and latent.
-Tensor DreamEnv::rewards(const nets::Prediction& p) const {
+// [B] in percent: mean over the ensemble, less the penalty for its disagreement about reward and latent, both in units
+// of the reward.
+Tensor DreamEnv::rewards(const nets::Prediction& p, const Tensor& rule) const {
   const auto& world = dreamer_->world;
-  auto reward = world->reward_units(p.reward.mean(-1));
+  const auto members = world->reward_units(p.reward);
+  auto reward = members.mean(-1);
+  if (options_.clip_reward) reward = world->clip_reward(reward, rule);
   if (options_.penalty > 0) {
-    const auto unsure = p.reward.std(-1) + p.members.std(-2).mean(-1);
+    const auto unsure = members.std(-1) + world->reward_deviation() * p.members.std(-2).mean(-1);
     reward = reward - options_.penalty * unsure;
   }
   return reward;
 }
 
-mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* latent, const float* counts, double reward,
-                                 double p_end, double luck) {
+mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* view, double reward, double p_end,
+                                 double luck) {
   const auto i = static_cast<size_t>(index);
   const auto& s = spec();
   mdp::StepResult r;
-  r.observation.latent.assign(latent, latent + s.latent_features);
-  legal_[i].assign(counts, counts + s.rules);
-  r.observation.counts = legal_[i];
+  see(r.observation, i, view);
   r.reward = static_cast<float>(reward);
   const bool stuck = std::all_of(legal_[i].begin(), legal_[i].end(), [](int32_t c) { return c == 0; });
   r.terminal = action.rule == s.rules || stuck || luck < p_end;
@@ -95,34 +108,75 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* lat
   return r;
 }
 
+// Takes away and adds the locations that are foretold, of each dream; NO-OP changes none.
+void DreamEnv::change_menus(const std::vector<int>& indices, const std::vector<mdp::Action>& actions,
+                            const nets::WorldInput& input, const nets::Prediction& p) {
+  const int64_t rules = spec().rules;
+  const auto changed = (p.change.argmax(-1) - nets::kMostChange).to(torch::kCPU).contiguous();
+  const auto gone = p.gone.argmax(-1).to(torch::kCPU).contiguous();
+  auto come = (changed + gone).clamp_min(0).masked_fill_(input.rule.to(torch::kCPU).unsqueeze(-1) == rules, 0);
+  const auto kinds = come.nonzero();  // [*, 2] row, rule
+  const auto row = kinds.select(1, 0), rule = kinds.select(1, 1);
+  const auto times = come.index({row, rule});
+  const auto rows = row.repeat_interleave(times), rules_of = rule.repeat_interleave(times);
+  const auto device = p.trunk.device();
+  const auto at = rows.to(device);
+  const auto born = nets::to_floats(
+      dreamer_->world->come(p.trunk.index_select(0, at), rules_of.to(device), input.place.index_select(0, at)));
+  const auto width = static_cast<size_t>(dreamer_->world->place_width());
+  const auto totals = come.sum(-1);
+  size_t next = 0;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const size_t end = next + static_cast<size_t>(totals.const_data_ptr<int64_t>()[i]) * width;
+    if (actions[i].rule < rules) {
+      const auto slot = static_cast<size_t>(indices[i]), r = static_cast<size_t>(rules);
+      const nets::MenuChange change{
+          {gone.const_data_ptr<int64_t>() + i * r, r},
+          {come.const_data_ptr<int64_t>() + i * r, r},
+          {born.begin() + static_cast<std::ptrdiff_t>(next), born.begin() + static_cast<std::ptrdiff_t>(end)}};
+      menus_[slot].apply(actions[i], change, spec().max_locations);
+      legal_[slot] = menus_[slot].counts(spec().rules);
+    }
+    next = end;
+  }
+}
+
 std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) {
   RLGO_CHECK_EQ(indices.size(), actions.size());
   c10::InferenceMode inference;
   auto& world = dreamer_->world;
   const auto device = world->device();
   const auto rows = static_cast<int64_t>(indices.size());
-  auto rule = torch::empty({rows}, torch::kInt64);
-  auto place = torch::empty({rows, 2});
-  for (size_t i = 0; i < indices.size(); ++i) {
-    const auto& legal = legal_.at(static_cast<size_t>(indices[i]));
-    const auto [x, l] = actions[i];
-    const bool noop = x == spec().rules;
-    if (!noop && (x < 0 || x > spec().rules || l < 0 || l >= legal[static_cast<size_t>(x)]))
-      fail("dream {}: action (rule {}, location {}) is not legal", indices[i], x, l);
-    rule.data_ptr<int64_t>()[i] = x;
-    const auto features = nets::location_features(actions[i], legal, spec().max_locations);
-    std::copy(features.begin(), features.end(), place.data_ptr<float>() + 2 * i);
+  std::vector<const std::vector<int32_t>*> legal;
+  std::vector<const nets::Menu*> menus;
+  for (const int index : indices) {
+    legal.push_back(&legal_.at(static_cast<size_t>(index)));
+    menus.push_back(menus_.empty() ? nullptr : &menus_[static_cast<size_t>(index)]);
   }
+  auto input = world_input(*world, actions, legal, menus);
   const auto index = torch::tensor(std::vector<int64_t>(indices.begin(), indices.end()), torch::kInt64).to(device);
   const bool all = rows == options_.batch && std::is_sorted(indices.begin(), indices.end());
   const auto pick = [&](const Tensor& t) { return all ? t : t.index_select(0, index); };
   nets::Memory memory{pick(h_), pick(c_)};
-  const auto p = world->step({pick(z_), pick(counts_), rule.to(device), place.to(device)}, memory);
+  input.z = pick(z_);
+  input.counts = pick(counts_);
+  const auto p = world->step(input, memory);
   const auto draws = draw(indices);
   const auto on_device = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
-  const auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
-                              options_.scale_noise);
-  const auto counts = world->counts_of(p);
+  auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
+                        options_.scale_noise);
+  if (options_.clip_latent) z = world->clip_latent(z);
+  if (menus_.empty()) {
+    const auto foretold = nets::to_floats(world->counts_of(p, input.counts));
+    const auto rules = static_cast<size_t>(spec().rules);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const auto* own = foretold.data() + i * rules;
+      legal_[static_cast<size_t>(indices[i])].assign(own, own + rules);
+    }
+  } else {
+    change_menus(indices, actions, input, p);
+  }
+  const auto counts = counts_of(indices).to(device);
   const std::pair<Tensor*, const Tensor*> moved[] = {
       {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
   for (const auto& [to, from] : moved) {
@@ -132,19 +186,26 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
       to->index_copy_(0, index, *from);
     }
   }
-  const auto latent = torch::cat({z, memory.h}, 1).to(torch::kCPU).contiguous();
-  const auto legal = counts.to(torch::kCPU).contiguous();
-  const auto reward = rewards(p).to(torch::kCPU).contiguous();
-  const auto ends = torch::sigmoid(p.terminal).to(torch::kCPU).contiguous();
+  const auto view = nets::to_floats(world->view(z, memory.h));
+  const auto reward = nets::to_floats(rewards(p, input.rule)), ends = nets::to_floats(torch::sigmoid(p.terminal));
   std::vector<mdp::StepResult> results;
   results.reserve(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    results.push_back(result(indices[i], actions[i], latent.const_data_ptr<float>() + at * spec().latent_features,
-                             legal.const_data_ptr<float>() + at * spec().rules, reward.const_data_ptr<float>()[at],
-                             ends.const_data_ptr<float>()[at], draws.terminal[i]));
+    results.push_back(result(indices[i], actions[i], view.data() + i * static_cast<size_t>(spec().latent_features),
+                             reward[i], ends[i], draws.terminal[i]));
   }
   return results;
+}
+
+// Legal locations of some dreams, [rows, X].
+Tensor DreamEnv::counts_of(const std::vector<int>& indices) const {
+  auto counts = torch::empty({static_cast<int64_t>(indices.size()), spec().rules});
+  float* to = counts.data_ptr<float>();
+  for (const int index : indices) {
+    const auto& legal = legal_[static_cast<size_t>(index)];
+    to = std::copy(legal.begin(), legal.end(), to);
+  }
+  return counts;
 }
 
 }  // namespace rlgo::actors

@@ -1,5 +1,7 @@
 #include "actors/dreamer.h"
 
+#include <algorithm>
+
 #include "actors/network_policy.h"
 #include "core/base/bytes.h"
 #include "core/base/error.h"
@@ -27,9 +29,43 @@ Tensor get(ByteReader& in, int64_t rows, int64_t columns, torch::Device device) 
 
 }  // namespace
 
+nets::WorldInput world_input(const nets::WorldModelImpl& world, std::span<const mdp::Action> actions,
+                             std::span<const std::vector<int32_t>* const> counts,
+                             std::span<const nets::Menu* const> menus) {
+  const auto rows = static_cast<int64_t>(actions.size());
+  const int64_t rules = world.spec().rules, width = world.place_width();
+  const bool sees = world.options().locations;
+  nets::WorldInput input;
+  input.rule = torch::empty({rows}, torch::kInt64);
+  input.location = torch::empty({rows, 2});
+  if (sees) {
+    input.place = torch::zeros({rows, width});
+    input.overlap = torch::zeros({rows, rules});
+  }
+  for (size_t i = 0; i < actions.size(); ++i) {
+    const auto [x, l] = actions[i];
+    const auto& legal = *counts[i];
+    const bool noop = x == rules;
+    if (!noop && (x < 0 || x > rules || l < 0 || l >= legal[static_cast<size_t>(x)]))
+      fail("dream: action (rule {}, location {}) is not legal", x, l);
+    input.rule.data_ptr<int64_t>()[i] = x;
+    const auto where = nets::location_features(actions[i], legal, world.spec().max_locations);
+    std::copy(where.begin(), where.end(), input.location.data_ptr<float>() + 2 * i);
+    if (!sees || noop) continue;
+    const auto& features = menus[i]->at(actions[i]).features;
+    std::copy(features.begin(), features.end(), input.place.data_ptr<float>() + i * static_cast<size_t>(width));
+    float* overlap = input.overlap.data_ptr<float>() + i * static_cast<size_t>(rules);
+    menus[i]->overlap(actions[i], {overlap, static_cast<size_t>(rules)});
+  }
+  for (auto* part : {&input.rule, &input.location, &input.place, &input.overlap}) {
+    if (part->defined()) *part = part->to(world.device());
+  }
+  return input;
+}
+
 Dreamer::Dreamer(const mdp::ObservationSpec& spec, const nets::WorldOptions& world_options,
-                 const nets::LatentAgentOptions& agent_options, uint64_t seed, torch::Device device)
-    : world(spec, world_options, seed), agent(world->spec(), agent_options, seed) {
+                 const nets::LatentAgentOptions& agent_options, uint64_t seed, torch::Device device, bool stops)
+    : world(spec, world_options, seed), agent(world->spec(), agent_options, seed), random_stops(stops) {
   world->to(device);
   agent->to(device);
 }
@@ -45,6 +81,8 @@ std::string Dreamer::pack() const {
   out.put<int64_t>(starts.size());
   if (starts.size() > 0) {
     for (const auto* t : {&starts.z, &starts.h, &starts.c, &starts.counts}) put(out, *t);
+    out.put<uint64_t>(starts.menus.size());
+    for (const auto& menu : starts.menus) menu.put(out);
   }
   return out.take();
 }
@@ -61,6 +99,9 @@ void Dreamer::unpack(std::string_view bytes) {
     fresh.h = get(in, rows, world->options().hidden, device);
     fresh.c = get(in, rows, world->options().hidden, device);
     fresh.counts = get(in, rows, spec().rules, device);
+    const auto menus = in.get<uint64_t>();
+    if (menus != 0 && menus != static_cast<uint64_t>(rows)) fail("dream starts: {} lists of {}", menus, rows);
+    for (uint64_t i = 0; i < menus; ++i) fresh.menus.push_back(nets::Menu::get(in));
   }
   if (!in.done()) fail("weights: bytes left over after the last field");
   if (!random || dream) {
@@ -75,6 +116,7 @@ void Dreamer::unpack(std::string_view bytes) {
 DreamerPolicy::DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version)
     : dreamer_(std::move(dreamer)),
       controller_(std::make_unique<NetworkPolicy>(dreamer_->agent.ptr())),
+      random_(dreamer_->random_stops),
       version_(version) {}
 
 // Episodes that began at random have no latents: they go on as they began, beside others that the controller plays.

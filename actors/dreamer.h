@@ -6,29 +6,40 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "actors/policy.h"
 #include "core/nets/latent_agent.h"
+#include "core/nets/menu.h"
 #include "core/nets/world_model.h"
 
 namespace rlgo::actors {
 
-// States from which dreams begin, M of them: standardised latents [M, Z], memory [M, H] each, legal locations [M, X].
+// States from which dreams begin, M of them: standardised latents [M, Z], memory [M, H] each, legal locations [M, X],
+// and where the world model sees locations, those [M].
 struct DreamStarts {
   torch::Tensor z, h, c, counts;
+  std::vector<nets::Menu> menus = {};
   int64_t size() const { return z.defined() ? z.size(0) : 0; }
 };
 
+// What a world model is told of actions [B] on states with these counts and, where it sees locations, these lists; z
+// and counts are left to the caller. Throws Error where an action is not legal.
+nets::WorldInput world_input(const nets::WorldModelImpl& world, std::span<const mdp::Action> actions,
+                             std::span<const std::vector<int32_t>* const> counts,
+                             std::span<const nets::Menu* const> menus);
+
 struct Dreamer {
-  // Networks on `device`; initial weights depend on the seed alone.
+  // Networks on `device`; initial weights depend on the seed alone. `random_stops`: see RandomPolicy.
   Dreamer(const mdp::ObservationSpec& spec, const nets::WorldOptions& world, const nets::LatentAgentOptions& agent,
-          uint64_t seed, torch::Device device = torch::kCPU);
+          uint64_t seed, torch::Device device = torch::kCPU, bool random_stops = true);
 
   const mdp::ObservationSpec& spec() const { return world->spec(); }  // with the latent features
 
   nets::WorldModel world;
   nets::LatentAgent agent;
   DreamStarts starts;
+  const bool random_stops;
   bool act_at_random = true;  // the controller knows nothing yet: uniform over legal actions, no latents are worked out
   bool may_dream = false;     // the world model is good enough to learn from
 

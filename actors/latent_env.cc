@@ -1,5 +1,7 @@
 #include "actors/latent_env.h"
 
+#include "core/nets/agent.h"
+
 #include "core/base/error.h"
 
 namespace rlgo::actors {
@@ -21,10 +23,15 @@ LatentEnv::LatentEnv(std::unique_ptr<mdp::BatchEnv> real, std::shared_ptr<Dreame
 
 void LatentEnv::look(Slot& slot, mdp::Observation& observation) {
   auto& world = dreamer_->world;
-  slot.z = world->standardise(world->encode(nets::collate(observation, spec(), world->device())));
+  const auto batch = nets::collate(observation, spec(), world->device());
+  const auto encoded = world->encoder()(batch);
+  slot.z = world->standardise(encoded.global);
   slot.counts = observation.counts;
-  const auto latent = torch::cat({slot.z, slot.memory.h}, 1).to(torch::kCPU).contiguous();
-  observation.latent.assign(latent.const_data_ptr<float>(), latent.const_data_ptr<float>() + latent.numel());
+  observation.latent = nets::to_floats(world->view(slot.z, slot.memory.h));
+  if (!world->options().locations) return;
+  const auto places = nets::to_floats(world->places(batch, encoded));
+  slot.menu = nets::Menu(observation, places, world->place_width());
+  observation.latent.insert(observation.latent.end(), places.begin(), places.end());
 }
 
 mdp::Observation LatentEnv::reset(int index, uint64_t key) {
@@ -47,12 +54,11 @@ std::vector<mdp::StepResult> LatentEnv::step(const std::vector<int>& indices, co
   for (size_t i = 0; i < indices.size(); ++i) {
     auto& slot = slots_.at(static_cast<size_t>(indices[i]));
     if (!slot.latent || results[i].terminal) continue;
-    const auto place = nets::location_features(actions[i], slot.counts, spec().max_locations);
-    nets::WorldInput input;
+    const std::vector<int32_t>* counts[] = {&slot.counts};
+    const nets::Menu* menus[] = {&slot.menu};
+    auto input = world_input(*world, {&actions[i], 1}, counts, menus);
     input.z = slot.z;
     input.counts = as_floats(slot.counts, world->device());
-    input.rule = torch::full({1}, int64_t{actions[i].rule}, torch::kInt64).to(world->device());
-    input.location = torch::tensor({{place[0], place[1]}}).to(world->device());
     world->step(input, slot.memory);
     look(slot, results[i].observation);
   }

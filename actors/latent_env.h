@@ -27,6 +27,7 @@ class LatentEnv : public mdp::BatchEnv {
     torch::Tensor z;  // [1, Z] of the current observation
     nets::Memory memory;
     std::vector<int32_t> counts;
+    nets::Menu menu;  // where the world model sees locations
   };
   void look(Slot& slot, mdp::Observation& observation);
 

@@ -42,14 +42,18 @@ class Policy {  // chooses actions
   bool greedy_ = false;
 };
 
-// Uniform over the legal rules (NO-OP among them), then uniform over the locations of that rule. Has no weights: load()
-// takes anything. Greedy makes no difference.
+// Uniform over the legal rules (NO-OP among them, where it `stops`, or where nothing else is legal), then uniform over
+// the locations of that rule. Has no weights: load() takes anything. Greedy makes no difference.
 class RandomPolicy : public Policy {
  public:
+  explicit RandomPolicy(bool stops = true) : stops_(stops) {}
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
   int64_t version() const override { return -1; }
   void load(std::string_view weights, int64_t version) override;
+
+ private:
+  bool stops_;
 };
 
 }  // namespace rlgo::actors

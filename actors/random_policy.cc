@@ -7,10 +7,11 @@
 namespace rlgo::actors {
 namespace {
 
-Decision decide(const mdp::Observation& observation, Rng& rng) {
+Decision decide(const mdp::Observation& observation, bool stops, Rng& rng) {
   const auto& counts = observation.counts;
-  const auto legal =
-      static_cast<uint64_t>(std::count_if(counts.begin(), counts.end(), [](int32_t count) { return count > 0; })) + 1;
+  const auto rules =
+      static_cast<uint64_t>(std::count_if(counts.begin(), counts.end(), [](int32_t count) { return count > 0; }));
+  const uint64_t legal = rules + (stops || rules == 0 ? 1 : 0);
   auto pick = static_cast<int64_t>(rng.below(legal));
   const double place = rng.uniform();
   Decision decision;
@@ -33,7 +34,7 @@ std::vector<Decision> RandomPolicy::act(std::span<const mdp::Observation* const>
   RLGO_CHECK_EQ(observations.size(), rngs.size());
   std::vector<Decision> decisions;
   decisions.reserve(observations.size());
-  for (size_t i = 0; i < observations.size(); ++i) decisions.push_back(decide(*observations[i], *rngs[i]));
+  for (size_t i = 0; i < observations.size(); ++i) decisions.push_back(decide(*observations[i], stops_, *rngs[i]));
   return decisions;
 }
 

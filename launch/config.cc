@@ -97,9 +97,12 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
   learner::DreamAgentOptions options = config.dream;
   options.hybrid = config.agent == Agent::hybrid;
   options.world.encoder = config.network.encoder();
-  options.world.encoder.block = nets::Block::full;  // it reads the global latent alone
+  // Where locations are seen, embeddings of nodes must depend on their surroundings alone; else only the global latent
+  // is read.
+  options.world.encoder.block = options.world.locations ? nets::Block::local : nets::Block::full;
+  options.controller.beta = config.network.beta;
   options.trainer.train_encoder = options.encoder == learner::EncoderSource::joint;
-  const int length = options.length > 0 ? options.length : config.env.max_steps;
+  const int length = options.length > 0 ? std::min(options.length, config.env.max_steps) : config.env.max_steps;
   options.dream.max_steps = options.hybrid ? std::min(length, options.branch_length) : length;
   return options;
 }

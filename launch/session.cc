@@ -45,6 +45,7 @@ replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec s
                              fmt::format("{:016x}", rules.hash()),
                              name_of(config.env.reward, env::kRewards)};
   header.spec.latent_features = latent_features(config);  // are let through, and left out of the store
+  header.spec.location_latents = location_latents(config);
   return header;
 }
 

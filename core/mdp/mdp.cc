@@ -68,9 +68,14 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   const size_t nodes = o.node_op.size();
   const size_t edges = o.edge_src.size();
   check_finite("latent", o.latent);
-  if (!o.latent.empty()) check_size("latent", o.latent.size(), static_cast<size_t>(spec.latent_features));
   check_size("counts", o.counts.size(), static_cast<size_t>(spec.rules));
   check_range("counts", o.counts, int64_t{spec.max_locations} + 1);
+  size_t locations = 0;
+  for (int32_t count : o.counts) locations += static_cast<size_t>(count);
+  if (!o.latent.empty()) {
+    check_size("latent", o.latent.size(),
+               static_cast<size_t>(spec.latent_features) + locations * static_cast<size_t>(spec.location_latents));
+  }
   if (is_dreamed(o)) {
     check_size("edges, globals and locations of a dream",
                edges + o.globals.size() + o.loc_node.size() + o.loc_feat.size() + o.loc_rest.size(), 0);
@@ -83,8 +88,6 @@ void check(const Observation& observation, const ObservationSpec& spec) {
   check_range("node_op", o.node_op, spec.ops);
   check_range("edge_src", o.edge_src, static_cast<int64_t>(nodes));
   check_range("edge_dst", o.edge_dst, static_cast<int64_t>(nodes));
-  size_t locations = 0;
-  for (int32_t count : o.counts) locations += static_cast<size_t>(count);
   check_size("loc_node", o.loc_node.size(), locations);
   check_range("loc_node", o.loc_node, static_cast<int64_t>(nodes));
   check_size("loc_feat", o.loc_feat.size(), locations * static_cast<size_t>(spec.location_features));

@@ -37,8 +37,9 @@ struct Observation {
   // before loc_rest_end[l], where those of l + 1 begin. loc_rest_end is empty where only the roots are known.
   std::vector<int32_t> loc_rest_end = {};  // [sum(counts)] or empty
   std::vector<int32_t> loc_rest = {};      // node indices
-  // [latent_features] what a world model makes of the graph and its history, z and h; or empty. An environment never
-  // fills it. A dreamed observation is this and counts alone, all else is empty.
+  // [latent_features + sum(counts) * location_latents] what a world model makes of the graph and its history, z and h,
+  // then of each legal location; or empty. An environment never fills it. A dreamed observation is this and counts
+  // alone, all else is empty.
   std::vector<float> latent = {};
   bool operator==(const Observation&) const = default;
 };
@@ -55,7 +56,9 @@ struct ObservationSpec {
   int32_t location_features = 0;        // 0, or at least 2: see Observation::loc_feat
   // Columns of node_feat that depend on more than a node's surroundings. A fact about names, so not in the hash either.
   std::vector<int32_t> nonlocal_node_features = {};
-  int32_t latent_features = 0;  // of the agent, not of the environment: not in the hash, never stored
+  // Of the agent, not of the environment: not in the hash, never stored.
+  int32_t latent_features = 0;   // of a graph
+  int32_t location_latents = 0;  // of each legal location
   uint64_t hash() const;
   bool operator==(const ObservationSpec&) const = default;
 };

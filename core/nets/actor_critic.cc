@@ -55,19 +55,13 @@ Tensor mean_of_rest(const GraphBatch& batch, const Tensor& rows) {
   return link_sum(rows, batch.rest_node, batch.rest_loc, batch.locations) * batch.rest_share.unsqueeze(1);
 }
 
-// [B, 2]: the largest saving of a location, and log(1 + sum of all savings), percent.
-Tensor savings(const GraphBatch& batch) {
-  const auto saved = (-batch.loc_feat.select(1, 0)).clamp_min(0);
-  const auto none = torch::zeros({batch.graphs}, saved.options());
-  return torch::stack(
-      {none.scatter_reduce(0, batch.loc_graph, saved, "amax"), none.scatter_add(0, batch.loc_graph, saved).log1p()}, 1);
-}
-
 }  // namespace
 
 Encoding ActorCriticImpl::encode(const GraphBatch& batch) {
   auto latent = encoder_(batch);
-  if (log_beta_.defined() && batch.locations > 0) latent.global = latent.global + savings_(savings(batch));
+  if (log_beta_.defined() && batch.locations > 0)
+    latent.global = latent.global + savings_(largest_and_sum((-batch.loc_feat.select(1, 0)).clamp_min(0),
+                                                             batch.loc_graph, batch.graphs));
   return latent;
 }
 

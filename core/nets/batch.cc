@@ -51,6 +51,7 @@ class Filler {
   void copy(const std::vector<From>& values, T offset = 0) {
     for (const From value : values) *next_++ = static_cast<T>(value) + offset;
   }
+  void copy(std::span<const T> values) { next_ = std::copy(values.begin(), values.end(), next_); }
   void repeat(int64_t times, T value) { next_ = std::fill_n(next_, times, value); }
   void put(T value) { *next_++ = value; }
 
@@ -108,6 +109,7 @@ void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, 
   floats.add(&batch.rest_share, {dreamed ? 0 : batch.locations});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
   floats.add(&batch.latent, {batch.graphs, spec.latent_features});
+  floats.add(&batch.loc_latent, {batch.locations, spec.location_latents});
 }
 
 void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> observations) {
@@ -129,8 +131,11 @@ void fill_graphs(GraphBatch& batch, std::span<const mdp::Observation* const> obs
 
 void fill_globals(GraphBatch& batch, std::span<const mdp::Observation* const> observations,
                   const mdp::ObservationSpec& spec) {
-  Filler<float> globals(batch.globals), latent(batch.latent);
-  for (const auto* o : observations) {
+  Filler<float> globals(batch.globals), latent(batch.latent), places(batch.loc_latent);
+  for (size_t i = 0; i < observations.size(); ++i) {
+    const auto* o = observations[i];
+    const int64_t locations = batch.loc_offset[(i + 1) * static_cast<size_t>(spec.rules)] -
+                              batch.loc_offset[i * static_cast<size_t>(spec.rules)];
     if (o->globals.empty()) {
       globals.repeat(spec.global_features, 0);
     } else {
@@ -138,8 +143,11 @@ void fill_globals(GraphBatch& batch, std::span<const mdp::Observation* const> ob
     }
     if (o->latent.empty()) {
       latent.repeat(spec.latent_features, 0);
+      places.repeat(locations * spec.location_latents, 0);
     } else {
-      latent.copy(o->latent);
+      const std::span<const float> all(o->latent);
+      latent.copy(all.first(static_cast<size_t>(spec.latent_features)));
+      places.copy(all.subspan(static_cast<size_t>(spec.latent_features)));
     }
   }
 }
@@ -202,7 +210,7 @@ void fill_details(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 }  // namespace
 
 void GraphBatch::convert(torch::ScalarType type) {
-  for (auto* part : {&node_feat, &edge_feat, &globals, &latent, &loc_feat, &rest_share}) {
+  for (auto* part : {&node_feat, &edge_feat, &globals, &latent, &loc_latent, &loc_feat, &rest_share}) {
     if (part->defined()) *part = part->to(type);
   }
   if (!distinct) return;

@@ -61,6 +61,7 @@ struct GraphBatch {
   torch::Tensor globals;     // [B, global_features]
   torch::Tensor counts;      // [B, X] legal locations per rule
   torch::Tensor latent;      // [B, latent_features]; 0 where an observation has none
+  torch::Tensor loc_latent;  // [L, location_latents]; 0 where an observation has none
 
   torch::Tensor loc_node;    // [L] index into the joined nodes; [0] where an observation is dreamed
   torch::Tensor loc_graph;   // [L]

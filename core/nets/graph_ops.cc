@@ -204,6 +204,11 @@ Tensor segment_log_softmax(const Tensor& x, const Tensor& segment, int64_t segme
   return x.is_cpu() ? SegmentLogSoftmax::apply(x, segment) : native::segment_log_softmax(x, segment, segments);
 }
 
+Tensor largest_and_sum(const Tensor& x, const Tensor& group, int64_t groups) {
+  const auto none = torch::zeros({groups}, x.options());
+  return torch::stack({none.scatter_reduce(0, group, x, "amax"), none.scatter_add(0, group, x).log1p()}, 1);
+}
+
 namespace native {
 
 Tensor add_rows(const Tensor& base, const Rows& a, const Rows& b, const Rows& c) {

@@ -41,6 +41,9 @@ Tensor counted_sum(const Tensor& x, const SparseCounts& counts);
 // in [0,segments) at least once. The gradient goes to the first maximum.
 Tensor segment_max(const Tensor& x, const Tensor& segment, int64_t segments);
 
+// [groups,2]: the largest of x [M], all >= 0, in each group, and log(1 + their sum); 0 where there is none.
+Tensor largest_and_sum(const Tensor& x, const Tensor& group, int64_t groups);
+
 // [M]: log-softmax of x [M] within each segment; `segment` as for segment_max.
 Tensor segment_log_softmax(const Tensor& x, const Tensor& segment, int64_t segments);
 

@@ -17,11 +17,18 @@ LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentA
   input_ = register_module("input", Dense(spec.latent_features, w, rng, DenseOptions{.gain = gain}));
   norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({w})));
   hidden_ = register_module("hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
-  rule_score_ = register_module("xfer_score", Dense(w, spec.rules + 1, rng, DenseOptions{.gain = 0.1}));
-  count_weight_ = register_parameter("count_weight", torch::zeros({spec.rules}));
+  const bool places = spec.location_latents > 0;
+  rule_score_ = register_module("xfer_score", Dense(w, spec.rules + 1, rng, DenseOptions{.gain = places ? 0 : 0.1}));
+  if (!places) count_weight_ = register_parameter("count_weight", torch::zeros({spec.rules}));
   location_global_ = register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 2 * w}));
   location_table_ = register_parameter("location_table", normal_init({spec.rules, w}, 0.5, rng));
-  location_score_ = register_module("location_score", Dense(w, spec.max_locations, rng, DenseOptions{.gain = 0.1}));
+  location_score_ = register_module(
+      "location_score", Dense(w, places ? 1 : spec.max_locations, rng, DenseOptions{.gain = places ? 0 : 0.1}));
+  if (places) {
+    place_ = register_module("place", Dense(spec.location_latents, w, rng, DenseOptions{.bias = false}));
+    savings_ = register_module("savings", Dense(2, w, rng, DenseOptions{.bias = false}));
+    log_beta_ = register_parameter("log_beta", torch::full({}, std::log(options.beta)));
+  }
   make_value_heads(w, rng);
   torch::NoGradGuard no_grad;
   rule_score_->bias[spec.rules].fill_(options.noop_bias);
@@ -30,10 +37,39 @@ LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentA
 Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
   Encoding result;
   result.global = torch::relu(hidden_(torch::relu(norm_(input_(batch.latent)))));
+  if (sees_places() && batch.locations > 0) {
+    const auto change = batch.loc_latent.select(1, batch.loc_latent.size(1) - 2);
+    result.global = result.global + savings_(largest_and_sum((-change).clamp_min(0), batch.loc_graph, batch.graphs));
+  }
+  return result;
+}
+
+LogPolicy LatentAgentImpl::policy_of_places(const GraphBatch& batch, const Encoding& latent) {
+  LogPolicy result;
+  const auto of_rule = rule_score_(latent.global);  // [B, X+1]
+  auto rules = torch::full({batch.graphs, batch.rules}, kMinusInfinity, of_rule.options());
+  result.stop = of_rule.select(1, batch.rules);
+  result.score = result.location = torch::zeros({0}, of_rule.options());
+  if (batch.locations > 0) {
+    const auto hidden = add_rows(place_(batch.loc_latent), {location_table_, batch.loc_rule},
+                                 {location_global_(latent.global), batch.loc_graph});
+    const auto pair_flat = batch.pair_graph * batch.rules + batch.pair_rule;
+    const auto rule_flat = batch.loc_graph * (batch.rules + 1) + batch.loc_rule;
+    const auto learned =
+        location_score_(torch::relu(hidden)).squeeze(1) + of_rule.reshape(-1).index_select(0, rule_flat);
+    const auto change = batch.loc_latent.select(1, batch.loc_latent.size(1) - 2);
+    result.score = learned - log_beta_.exp() * change;
+    result.location = segment_log_softmax(result.score, batch.loc_pair, batch.pairs);
+    // The log-sum-exp of a rule's locations: the same at each of them.
+    const auto sums = (result.score - result.location).index_select(0, batch.pair_first);
+    rules = rules.reshape(-1).index_copy(0, pair_flat, sums).reshape({batch.graphs, batch.rules});
+  }
+  result.rule = torch::log_softmax(torch::cat({rules, result.stop.unsqueeze(1)}, 1), 1);
   return result;
 }
 
 LogPolicy LatentAgentImpl::policy(const GraphBatch& batch, const Encoding& latent) {
+  if (sees_places()) return policy_of_places(batch, latent);
   LogPolicy result;
   result.rule = torch::log_softmax(rule_logits(batch, latent), 1);
   result.location = batch.locations == 0
@@ -59,6 +95,7 @@ Tensor LatentAgentImpl::location_logits(const GraphBatch& batch, const Encoding&
 }
 
 Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy) {
+  if (sees_places()) return AgentImpl::act(batch, uniforms, greedy);
   if (!greedy && uniforms.size() != 2 * static_cast<size_t>(batch.graphs)) {
     fail("act: {} random numbers for {} graphs, expected 2 each", uniforms.size(), batch.graphs);
   }

@@ -1,5 +1,7 @@
 #include "core/nets/options.h"
 
+#include "core/base/error.h"
+
 namespace rlgo::nets {
 namespace {
 
@@ -25,7 +27,8 @@ void declare(OptionSink& o, AgentOptions& agent) {
 
 void declare(OptionSink& o, LatentAgentOptions& agent) {
   o.integer("dream.width", agent.width, 4, 4096, "hidden units of the controller");
-  o.number("dream.noop-bias", agent.noop_bias, -20, 20, "the controller's logit of NO-OP at the start");
+  o.number("dream.noop-bias", agent.noop_bias, -20, 20,
+           "the controller's logit of NO-OP at the start; --policy.beta is the controller's, too");
 }
 
 void declare(OptionSink& o, WorldOptions& world) {
@@ -35,6 +38,14 @@ void declare(OptionSink& o, WorldOptions& world) {
   o.integer("wm.mixtures", world.mixtures, 1, 64, "Gaussians per latent dimension");
   o.integer("wm.ensemble", world.ensemble, 1, 16,
             "reward and transition heads whose disagreement --dream.penalty reads");
+  o.flag("wm.locations", world.locations,
+         "the model sees the location that an action takes and its exact change of cost, and dreams keep a list of "
+         "locations that the controller chooses from");
+  o.choice("wm.counts", world.counts, kCountModels,
+           "numbers of legal locations: log(1 + count) by regression, or their changes in whole numbers");
+  o.choice("wm.reward-scale", world.reward_scale, kRewardScales, "scale on which reward errors are squared");
+  o.flag("wm.own-trunks", world.own_trunks, "members of the ensemble have layers of their own");
+  o.flag("wm.ranges", world.ranges, "keep the ranges seen of latents and rewards, for --dream.clip-latent and -reward");
 }
 
 void check(const EncoderOptions& options) {
@@ -54,6 +65,9 @@ void check(const WorldOptions& options) {
   WorldOptions copy = options;
   BoundsCheck sink;
   sink.integer("action_width", copy.action_width, 1, 1024, "");
+  sink.integer("location_width", copy.location_width, 1, 1024, "");
+  if (options.locations && options.counts != CountModel::change)
+    fail("--wm.locations needs --wm.counts change: a list of locations changes by whole numbers");
   sink.number("sigma_floor", copy.sigma_floor, 1e-6, 1, "");
 }
 

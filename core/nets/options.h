@@ -30,9 +30,6 @@ struct EncoderOptions {
 enum class LocationHead : uint8_t { pointer, index };
 inline constexpr Named<LocationHead> kLocationHeads[] = {{"pointer", LocationHead::pointer},
                                                          {"index", LocationHead::index}};
-// Initial logit of NO-OP, which ends an episode: below 0 makes the first episodes longer.
-inline constexpr double kNoopBias = -2;
-
 // How much one percent of the unmodified graph's cost weighs at the start: a sampled agent that has learned nothing is
 // a heat bath of temperature 1 / beta, a greedy one is greedy search.
 inline constexpr double kBeta = 15;
@@ -57,7 +54,8 @@ void declare(OptionSink& sink, AgentOptions& options);
 // The agent that reads latent vectors: the controller in the dream.
 struct LatentAgentOptions {
   int width = 128;  // of the two hidden layers, 4..4096
-  double noop_bias = kNoopBias;
+  double noop_bias = 0;
+  double beta = kBeta;  // as in AgentOptions; where the world model sees locations
 };
 // Options dream.width, dream.noop-bias.
 void declare(OptionSink& sink, LatentAgentOptions& options);
@@ -68,6 +66,16 @@ enum class RewardModel : uint8_t { joint, separate };
 inline constexpr Named<RewardModel> kRewardModels[] = {{"joint", RewardModel::joint},
                                                        {"separate", RewardModel::separate}};
 
+// How the numbers of legal locations are foretold: log(1 + count) by regression, as published; or how each changes, in
+// whole numbers, by classification.
+enum class CountModel : uint8_t { log, change };
+inline constexpr Named<CountModel> kCountModels[] = {{"log", CountModel::log}, {"change", CountModel::change}};
+// What the reward head's squared error is of: standardised rewards, or sign(x) log(1 + |x|) of them (Hafner et al.
+// 2023, "Mastering diverse domains through world models", equation 9), in which rare large ones weigh less.
+enum class RewardScale : uint8_t { linear, symlog };
+inline constexpr Named<RewardScale> kRewardScales[] = {{"linear", RewardScale::linear},
+                                                       {"symlog", RewardScale::symlog}};
+
 struct WorldOptions {
   EncoderOptions encoder;     // width is Z
   int hidden = 256;           // LSTM units, 4..4096
@@ -76,6 +84,14 @@ struct WorldOptions {
   int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
   double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units, 1e-6..1
   RewardModel reward_model = RewardModel::joint;
+  // The repairs of the published form (docs/world-model.md), each by itself.
+  bool locations = true;  // the model sees the location that an action takes, and its exact change of cost; dreams keep
+                          // a list of locations, which the controller sees. Needs CountModel::change.
+  CountModel counts = CountModel::change;
+  RewardScale reward_scale = RewardScale::symlog;
+  bool own_trunks = true;   // members of the ensemble share nothing that is trained for them
+  bool ranges = true;       // the ranges of latents and of each rule's rewards are kept, to which dreams may be clipped
+  int location_width = 16;  // of a location's embedding, 1..1024
 };
 // Options wm.hidden, wm.mixtures, ...; the encoder is that of AgentOptions.
 void declare(OptionSink& sink, WorldOptions& options);

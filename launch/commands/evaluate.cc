@@ -1,5 +1,6 @@
 // rlgo evaluate: a trained agent in the real environment, and what its world model expected.
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -28,50 +29,9 @@ constexpr const char* kUsage =
 struct EvaluateOptions {
   std::string checkpoint, csv;
   int64_t episodes = 20;
+  bool world_model = false;
   OutputOptions output;
 };
-
-// What was evaluated.
-struct Evaluated {
-  const RunConfig& config;
-  const EvaluateOptions& options;
-  const learner::RunFolder& folder;
-  const std::filesystem::path& checkpoint;
-  double initial_us;
-  const std::vector<learner::Played>& all;
-};
-
-void tell(const Output& output, const Options& options, const Evaluated& e) {
-  std::string text =
-      fmt::format("{}, agent {}, checkpoint {}, temperature {:g}; returns in percent of the initial cost (reward {})\n",
-                  e.config.model.graph, name_of(e.config.agent, kAgents), e.checkpoint.string(),
-                  e.config.dream.dream.temperature, name_of(e.config.env.reward, env::kRewards));
-  const learner::EvaluatedRun run{e.folder.path.filename().string(), name_of(e.config.agent, kAgents), e.config.seed,
-                                  e.config.dream.dream.temperature};
-  std::string rows;
-  Json played = Json::array();
-  for (const auto& p : e.all) {
-    text += learner::to_text(p, e.initial_us);
-    rows += learner::csv_row(run, p);
-    played.push_back(learner::to_json(p));
-  }
-  Json gap;
-  if (e.all.size() == 3) {
-    gap = e.all[2].report.total_reward.mean - e.all[0].report.total_reward.mean;
-    text += fmt::format("gap      {:.3f} % (dream-predicted less real return, both sampled)\n", gap.get<double>());
-  }
-  output.say(text);
-  if (!e.options.csv.empty()) learner::append_rows(e.options.csv, rows);
-  output.document("evaluate", 0, options,
-                  {{"run", e.folder.path.string()},
-                   {"checkpoint", report::file_json(e.checkpoint)},
-                   {"graph", e.config.model.graph},
-                   {"agent", name_of(e.config.agent, kAgents)},
-                   {"reward", name_of(e.config.env.reward, env::kRewards)},
-                   {"initial_cost_us", e.initial_us},
-                   {"played", std::move(played)},
-                   {"gap_percent", gap}});
-}
 
 }  // namespace
 
@@ -82,6 +42,9 @@ int run_evaluate(Context& context) {
   options.heading("Evaluate");
   options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
   options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
+  options.flag("world-model", evaluate.world_model,
+               "also how well the world model foretells sampled episodes of its controller, and what dreams from their "
+               "states return beside them, with and without each clip");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
   declare(options, evaluate.output);
   options.rest();
@@ -117,6 +80,7 @@ int run_evaluate(Context& context) {
   how.episodes = evaluate.episodes;
   how.should_stop = [] { return stop_signal() != 0; };
   std::vector<learner::Played> all;
+  std::optional<learner::WorldCheck> world;
   {
     const auto player = make_player(config, std::move(envs), false);
     player.policy->load(weights, 0);
@@ -124,6 +88,7 @@ int run_evaluate(Context& context) {
       how.greedy = greedy;
       all.push_back({greedy ? "greedy" : "sampled", actors::evaluate(*player.envs, *player.policy, how)});
     }
+    if (evaluate.world_model) world = learner::check_world(*algorithm, *player.envs, *player.policy, how);
   }
   if (latent_features(config) > 0) {
     RunConfig dreaming = config;
@@ -135,7 +100,20 @@ int run_evaluate(Context& context) {
     how.greedy = false;
     all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
   }
-  tell(Output(evaluate.output), options, {config, evaluate, folder, found.path, initial_us, all});
+  const learner::Evaluation done{folder.path,
+                                 found.path,
+                                 config.model.graph,
+                                 name_of(config.agent, kAgents),
+                                 name_of(config.env.reward, env::kRewards),
+                                 config.seed,
+                                 config.dream.dream.temperature,
+                                 initial_us,
+                                 std::move(all),
+                                 std::move(world)};
+  const Output output(evaluate.output);
+  output.say(learner::to_text(done));
+  if (!evaluate.csv.empty()) learner::append_rows(evaluate.csv, learner::csv_rows(done));
+  output.document("evaluate", 0, options, learner::to_json(done));
   return 0;
 }
 

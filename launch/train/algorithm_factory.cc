@@ -12,7 +12,14 @@
 namespace rlgo::launch {
 
 int32_t latent_features(const RunConfig& config) {
-  return config.has_world_model() ? static_cast<int32_t>(config.network.width + config.dream.world.hidden) : 0;
+  if (!config.has_world_model()) return 0;
+  const auto& world = config.dream.world;
+  return config.network.width + (world.locations ? 0 : world.hidden);
+}
+
+int32_t location_latents(const RunConfig& config) {
+  const auto& world = config.dream.world;
+  return config.has_world_model() && world.locations ? world.location_width + 2 : 0;
 }
 
 bool dreams_on(const RunConfig& config, int rank, int ranks) {

@@ -27,6 +27,7 @@ bool dreams_on(const RunConfig& config, int rank, int ranks);
 
 // Latent features that the agent adds to observations: 0 without a world model.
 int32_t latent_features(const RunConfig& config);
+int32_t location_latents(const RunConfig& config);  // ... of each legal location
 
 struct AlgorithmInput {
   const RunConfig& config;

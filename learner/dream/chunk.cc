@@ -1,6 +1,7 @@
 // The loss of a chunk of steps over the episodes of all learners, and the statistics that standardise it.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/rng.h"
 #include "learner/dream/loss.h"
@@ -39,11 +40,41 @@ void WorldTrainer::observe(const Batch& batch) {
   z_sums_ = z_sums_ * decay + seen.slice(0, 0, 3 * z).view({3, z});
   change_sums_ = change_sums_ * decay + seen.slice(0, 3 * z, 6 * z).view({3, z});
   reward_sums_ = reward_sums_ + seen.slice(0, 6 * z);
+  observe_ranges(batch);
   const auto mean = z_sums_[1] / z_sums_[0];
   model_->set_latent_statistics(mean, (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt());
   const double n = reward_sums_[0].item<double>(), reward_mean = reward_sums_[1].item<double>() / n;
   model_->set_reward_statistics(
       reward_mean, std::sqrt(std::max(reward_sums_[2].item<double>() / n - reward_mean * reward_mean, 0.0)));
+}
+
+// Ranges of raw latents and of the rewards of each rule, over the real steps of all learners and of all time.
+void WorldTrainer::observe_ranges(const Batch& batch) {
+  if (!model_->options().ranges) return;
+  const int64_t z = model_->latent_width(), kinds = model_->spec().rules + 1;
+  const double none = std::numeric_limits<double>::max();
+  auto low = torch::full({z + kinds}, none, torch::kFloat64), high = -low;
+  if (!batch.own.empty()) {
+    const auto& s = batch.s;
+    const auto real = s.mask.reshape(-1).nonzero().squeeze(1);
+    const auto raw = batch.raw.detach().to(torch::kCPU, torch::kFloat64);
+    const auto rule = s.rule.reshape(-1).index_select(0, real);
+    const auto reward = s.reward.reshape(-1).index_select(0, real).to(torch::kFloat64);
+    // What a step led to counts, too.
+    const auto rows = torch::cat({raw.slice(0, 0, s.steps).reshape({-1, z}).index_select(0, real),
+                                  raw.slice(0, 1).reshape({-1, z}).index_select(0, real)});
+    low.slice(0, 0, z).copy_(rows.amin(0));
+    high.slice(0, 0, z).copy_(rows.amax(0));
+    low.slice(0, z).scatter_reduce_(0, rule, reward, "amin");
+    high.slice(0, z).scatter_reduce_(0, rule, reward, "amax");
+  }
+  const auto own = torch::cat({low, -high}).contiguous();
+  const auto all = group_->gather({own.data_ptr<double>(), static_cast<size_t>(own.numel())});
+  const auto least = torch::tensor(all.values, torch::kFloat64).reshape({-1, 2, z + kinds}).amin(0);
+  range_low_ = range_low_.minimum(least[0]);
+  range_high_ = range_high_.maximum(-least[1]);
+  model_->set_ranges(range_low_.slice(0, 0, z), range_high_.slice(0, 0, z), range_low_.slice(0, z).clamp(-1e30, 1e30),
+                     range_high_.slice(0, z).clamp(-1e30, 1e30));
 }
 
 WorldTrainer::Latents WorldTrainer::latents(const Sequences& s, const Tensor& raw, int64_t begin, int64_t end) {
@@ -71,17 +102,20 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
                                             int64_t begin, int64_t end) const {
   const bool joint = options_.train_encoder;
   const int64_t z = model_->latent_width();
-  auto sizes = torch::zeros({3 + (joint ? 2 * z : 0)}, torch::kFloat64);
+  constexpr int64_t kOnes = 4;  // sizes that are single numbers
+  auto sizes = torch::zeros({kOnes + (joint ? 2 * z : 0)}, torch::kFloat64);
   if (!batch.own.empty()) {
     const auto mask = batch.s.mask.slice(0, begin, end).to(torch::kFloat64);
     const auto legal = (batch.s.counts.slice(0, begin + 1, end + 1) > 0).to(torch::kFloat64);
     sizes[0] = mask.sum();
     sizes[1] = (counts_for.to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1)).sum();
     sizes[2] = (legal * mask.unsqueeze(-1)).sum();
+    if (batch.s.come_step.defined())
+      sizes[3] = ((batch.s.come_step >= begin) & (batch.s.come_step < end)).sum().to(torch::kFloat64);
     if (joint) {
       const auto rows = l.raw.detach().slice(0, 0, end - begin).to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1);
-      sizes.slice(0, 3, 3 + z).copy_(over_steps(rows));
-      sizes.slice(0, 3 + z).copy_(over_steps(rows.square()));
+      sizes.slice(0, kOnes, kOnes + z).copy_(over_steps(rows));
+      sizes.slice(0, kOnes + z).copy_(over_steps(rows.square()));
     }
   }
   const auto own = sizes.clone();
@@ -89,14 +123,37 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
   const auto weight = [&](int64_t i) {
     return std::max(own[i].item<double>(), 1.0) / std::max(sizes[i].item<double>(), 1.0);
   };
-  Weights w{weight(0), weight(1), weight(2), sizes[0].item<double>(), {}, {}};
+  Weights w{weight(0), weight(1), weight(2), weight(3), sizes[0].item<double>(), {}, {}};
   if (joint && w.rows > 1) {
-    const auto mean = sizes.slice(0, 3, 3 + z) / w.rows;
-    const auto variance = ((sizes.slice(0, 3 + z) - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0);
+    const auto mean = sizes.slice(0, kOnes, kOnes + z) / w.rows;
+    const auto variance = ((sizes.slice(0, kOnes + z) - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0);
     w.mean = mean.to(model_->device(), type());
     w.variance = variance.to(model_->device(), type());
   }
   return w;
+}
+
+WorldTrainer::CountLosses WorldTrainer::count_losses(const Sequences& s, int64_t begin, int64_t end,
+                                                     const nets::Prediction& p, const nets::WorldInput& input,
+                                                     const Weights& w) {
+  const auto device = model_->device();
+  const auto mask = s.mask.slice(0, begin, end).to(device, type());
+  const auto next = s.counts.slice(0, begin + 1, end + 1).to(device, type());
+  const auto zero = torch::zeros({}, mask.options());
+  if (model_->options().counts == nets::CountModel::log)
+    return {w.step * present_loss(p.present, next, mask), w.count * count_loss(p.log_count, next, mask), zero, zero};
+  constexpr int64_t kMost = nets::kMostChange;
+  const auto change = (next - input.counts).to(torch::kInt64).clamp(-kMost, kMost) + kMost;
+  CountLosses losses{zero, w.step * class_loss(p.change, change, mask), zero, zero};
+  if (!model_->options().locations) return losses;
+  losses.gone = w.step * class_loss(p.gone, s.gone.slice(0, begin, end).to(device).clamp(0, nets::kMostChange), mask);
+  const auto here = ((s.come_step >= begin) & (s.come_step < end)).nonzero().squeeze(1);
+  const auto step = s.come_step.index_select(0, here).to(device) - begin,
+             row = s.come_row.index_select(0, here).to(device);
+  const auto foretold = model_->come(p.trunk.index({step, row}), s.come_rule.index_select(0, here).to(device),
+                                     input.place.index({step, row}));
+  losses.come = w.come * come_loss(foretold, s.come.index_select(0, here).to(device, type()));
+  return losses;
 }
 
 // This learner's share of the loss of a chunk of steps; undefined where it has none. The shares add up to the loss.
@@ -109,25 +166,23 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
   const auto& s = batch.s;
   const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device, type()); };
   const auto l = latents(s, batch.raw, begin, end);
-  const auto mask = part(s.mask, begin, end), next = part(s.counts, begin + 1, end + 1);
-  const nets::WorldInput input{l.input, part(s.counts, begin, end), s.rule.slice(0, begin, end).to(device),
-                               part(s.location, begin, end)};
+  const auto mask = part(s.mask, begin, end);
+  const auto input = input_of(s, begin, end, l.input);
   const auto p = model_->sequence(input, memory);
   memory = {memory.h.detach(), memory.c.detach()};
 
   const auto& o = options_;
   const auto counts_for = coins(batch, begin, end, sums);
   const auto w = weights(batch, l, counts_for, begin, end);
-  const auto reward_target = model_->standardise_reward(part(s.reward, begin, end));
+  const auto reward_target = model_->scale_reward(part(s.reward, begin, end));
   const auto latent = w.step * latent_loss(p.z, l.target, mask);
   const auto reward = w.member * reward_loss(p.reward, reward_target, counts_for, mask);
   const auto terminal =
       w.step * terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
-  const auto present = w.step * present_loss(p.present, next, mask);
-  const auto count = w.count * count_loss(p.log_count, next, mask);
+  const auto [present, count, gone, come] = count_losses(s, begin, end, p, input, w);
   const auto member = w.member * members_loss(p.members, l.target, counts_for, mask);
   auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present +
-              o.count_weight * count + member;
+              o.count_weight * (count + gone + come) + member;
   auto variance = torch::zeros({}, latent.options());
   auto reported = loss.detach();
   if (w.variance.defined()) {
@@ -142,11 +197,11 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
     reported = reported + o.variance_weight * variance;
   }
   auto& stats = sums.stats;
-  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance})
+  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance, gone, come})
                            .detach()
                            .to(torch::kCPU, torch::kFloat64);
-  double* const to[] = {&stats.loss,    &stats.latent, &stats.reward,  &stats.terminal,
-                        &stats.present, &stats.count,  &stats.members, &stats.variance};
+  double* const to[] = {&stats.loss,  &stats.latent,  &stats.reward,   &stats.terminal, &stats.present,
+                        &stats.count, &stats.members, &stats.variance, &stats.gone,     &stats.come};
   for (size_t i = 0; i < std::size(to); ++i) *to[i] += parts.const_data_ptr<double>()[i];
   return loss;
 }

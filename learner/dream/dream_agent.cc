@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "actors/collector.h"
-#include "actors/network_policy.h"
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/nets/weights.h"
 #include "learner/ppo/trainer_checkpoint.h"
@@ -17,20 +15,10 @@ using actors::DreamStarts;
 
 namespace {
 
-constexpr double kGateMemory = 0.7;      // of the running reward correlation, per epoch
-constexpr int64_t kReplayedStarts = 64;  // real states that dreams branch from
-constexpr int64_t kComparedDreams = 64;  // dreams behind a dream-predicted return
-
-class Keep : public actors::Sink {
- public:
-  void on_trajectory(mdp::Trajectory t) override {
-    steps += static_cast<int64_t>(t.steps.size());
-    kept.push_back(std::move(t));
-  }
-  void on_lost(const actors::LostEpisode& lost) override { fail("a dream failed: {}", lost.what); }
-  std::vector<mdp::Trajectory> kept;
-  int64_t steps = 0;
-};
+constexpr double kGateMemory = 0.7;  // of the running reward correlation, per epoch
+// Where the model learns from what the controller plays: as in the middle of its training, which sets the learning
+// rate.
+constexpr double kRefusedProgress = 0.5;
 
 // The encoder of a model-free run's newest checkpoint.
 void adopt_encoder(const std::string& run, nets::WorldModel& world) {
@@ -48,12 +36,6 @@ void adopt_encoder(const std::string& run, nets::WorldModel& world) {
   }
 }
 
-double total(const mdp::Trajectory& t) {
-  double sum = 0;
-  for (const auto& step : t.steps) sum += step.reward;
-  return sum;
-}
-
 // What the controller learns from: latents and counts; the graphs are not needed any more.
 mdp::Trajectory without_graphs(mdp::Trajectory t) {
   const auto strip = [](mdp::Observation& o) {
@@ -66,17 +48,11 @@ mdp::Trajectory without_graphs(mdp::Trajectory t) {
   return t;
 }
 
-std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>& all) {
-  std::vector<const mdp::Trajectory*> result;
-  for (const auto& t : all) result.push_back(&t);
-  return result;
-}
-
 }  // namespace
 
 std::shared_ptr<actors::Dreamer> make_dreamer(const DreamAgentOptions& options, const mdp::ObservationSpec& spec,
                                               uint64_t seed, torch::Device device) {
-  return std::make_shared<actors::Dreamer>(spec, options.world, options.controller, seed, device);
+  return std::make_shared<actors::Dreamer>(spec, options.world, options.controller, seed, device, options.play_noop);
 }
 
 DreamAgent::DreamAgent(const DreamAgentInput& in)
@@ -99,7 +75,8 @@ EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
   if (hybrid()) {
     phase_ = Phase::hybrid;
     dreamer_->act_at_random = progress < options_.warmup;
-    dreamer_->may_dream = !dreamer_->act_at_random && reward_correlation_ >= options_.threshold;
+    if (!dreamer_->act_at_random) dreamer_->world->freeze_view();
+    dreamer_->may_dream = !dreamer_->act_at_random && reward_correlation_ >= options_.threshold && trusted_;
     if (ranks_dream && dreamer_->may_dream) plan.dream_steps = options_.steps_per_epoch;
     return plan;
   }
@@ -110,12 +87,15 @@ EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
     return plan;
   }
   if (first_dream_epoch_ < 0) first_dream_epoch_ = epoch;
-  const bool last = epoch + 1 >= epochs_;
-  const bool evaluate = last || (epoch - first_dream_epoch_) % (options_.evaluate_every + 1) == options_.evaluate_every;
-  phase_ = evaluate ? Phase::evaluate : Phase::dream;
   dreamer_->act_at_random = false;
-  dreamer_->may_dream = ranks_dream && !evaluate;
-  if (evaluate) return plan;
+  dreamer_->world->freeze_view();
+  const bool last = epoch + 1 >= epochs_;
+  // With a guard an evaluation comes before the first dreams, too.
+  const int64_t turn = options_.guard > 0 ? 0 : options_.evaluate_every;
+  const bool evaluate = last || (epoch - first_dream_epoch_) % (options_.evaluate_every + 1) == turn;
+  phase_ = evaluate ? Phase::evaluate : trusted_ ? Phase::dream : Phase::collect;
+  dreamer_->may_dream = ranks_dream && phase_ == Phase::dream;
+  if (phase_ != Phase::dream) return plan;
   return {0, ranks_dream ? options_.steps_per_epoch : 0, ranks_dream};
 }
 
@@ -129,79 +109,6 @@ void DreamAgent::set_group(std::shared_ptr<LearnerGroup> group) {
   group_ = std::move(group);
   world_.set_group(group_);
   ppo_.set_group(group_);
-}
-
-void DreamAgent::begin_at_start() {
-  torch::NoGradGuard no_grad;
-  auto& world = dreamer_->world;
-  auto& s = dreamer_->starts;
-  s.z = world->standardise(world->encode(nets::collate(initial_, world->spec(), world->device())));
-  const auto blank = world->blank(1);
-  s.h = blank.h;
-  s.c = blank.c;
-  s.counts = torch::tensor(initial_.counts, torch::kFloat32).unsqueeze(0).to(world->device());
-}
-
-void DreamAgent::choose_starts(const std::vector<mdp::Trajectory>& real) {
-  if (options_.start == DreamStart::replayed) {
-    begin_at_replayed(real);
-  } else {
-    begin_at_start();
-  }
-}
-
-// States along real episodes, with the memory that led there.
-void DreamAgent::begin_at_replayed(const std::vector<mdp::Trajectory>& real) {
-  std::vector<const mdp::Trajectory*> some;
-  for (const auto& t : real) {
-    if (t.steps.size() > 1) some.push_back(&t);
-    if (some.size() == 16) break;
-  }
-  if (some.empty()) return begin_at_start();
-  torch::NoGradGuard no_grad;
-  auto& world = dreamer_->world;
-  const auto s = make_sequences(some, world->spec());
-  const auto device = world->device();
-  const auto z = world->standardise(world_.encode(s, 0, s.steps, world->encoder(), false));
-  auto memory = world->blank(s.episodes);
-  std::vector<torch::Tensor> zs, hs, cs, counts;
-  const auto live = s.mask.to(torch::kCPU);
-  const int64_t stride = std::max<int64_t>(1, s.steps * s.episodes / kReplayedStarts);
-  int64_t seen = 0;
-  for (int64_t t = 0; t < s.steps; ++t) {
-    for (int64_t b = 0; b < s.episodes; ++b) {
-      if (live[t][b].item<float>() == 0 || seen++ % stride != 0) continue;
-      zs.push_back(z[t][b]);
-      hs.push_back(memory.h[b]);
-      cs.push_back(memory.c[b]);
-      counts.push_back(s.counts[t][b].to(device));
-    }
-    world->step({z[t], s.counts[t].to(device), s.rule[t].to(device), s.location[t].to(device)}, memory);
-  }
-  dreamer_->starts = {torch::stack(zs), torch::stack(hs), torch::stack(cs), torch::stack(counts)};
-}
-
-std::vector<mdp::Trajectory> DreamAgent::dream(int64_t steps, int max_steps, int64_t version, uint64_t key,
-                                               int64_t episodes) {
-  auto options = options_.dream;
-  options.max_steps = max_steps;
-  if (group_->size() > 1 && episodes == 0) options.batch = std::max(1, options.batch / group_->size());
-  if (episodes > 0) options.batch = static_cast<int>(std::min<int64_t>(options.batch, episodes));
-  actors::DreamEnv env(dreamer_, options);
-  actors::NetworkPolicy policy(dreamer_->agent.ptr(), version);
-  Keep sink;
-  actors::CollectorOptions collecting;
-  collecting.seed = key;
-  collecting.rank = -2 - group_->place();  // keeps these episodes apart from all others
-  collecting.dream = true;
-  collecting.step_together = true;
-  actors::Collector collector(env, policy, sink, collecting);
-  const auto may_start = [&] {
-    return episodes > 0 ? collector.next_episode() < episodes : sink.steps + collector.running_steps() < steps;
-  };
-  while (collector.round(may_start) > 0) {
-  }
-  return std::move(sink.kept);
 }
 
 void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, double progress,
@@ -249,29 +156,6 @@ void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, con
   report.values.insert(report.values.end(), named.begin(), named.end());
 }
 
-void DreamAgent::compare_returns(const std::vector<mdp::Trajectory>& real, const UpdateContext& context,
-                                 UpdateReport& report) {
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  double real_return = unknown, dream_return = unknown, real_sum = 0;
-  int64_t count = 0;
-  for (const auto& t : real) {
-    if (t.dream) continue;
-    if (t.weights_version != context.version) continue;
-    real_sum += total(t);
-    ++count;
-  }
-  if (count > 0) {
-    begin_at_start();
-    const auto dreams = dream(0, episode_steps_, context.version, seed_ + 0xC0, kComparedDreams);
-    dream_return = 0;
-    for (const auto& t : dreams) dream_return += total(t) / static_cast<double>(dreams.size());
-    real_return = real_sum / static_cast<double>(count);
-  }
-  report.values.emplace_back("real_return", real_return);
-  report.values.emplace_back("dream_return", dream_return);
-  report.values.emplace_back("return_gap", dream_return - real_return);
-}
-
 // What is held out stays with the head, which measures.
 std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> trajectories) const {
   const auto places = balanced(trajectories, group_->size(),
@@ -283,6 +167,8 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const Upd
                             UpdateReport& report) {
   const bool compare = context.version % std::max<int64_t>(options_.evaluate_every, 1) == 0;
   compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
+  weigh_promise(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
+  if (!trusted_) ++refused_;
   std::vector<mdp::Trajectory> real, dreams;
   for (auto& t : hand_out(std::move(trajectories))) (t.dream ? dreams : real).push_back(std::move(t));
   std::vector<mdp::Trajectory> lessons;
@@ -321,11 +207,14 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
   auto trajectories = decoder_.take(std::move(episodes), report.notes, context.between);
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {
-    case Phase::collect:
+    case Phase::collect: {
+      const bool refused = !dreamer_->act_at_random;
+      if (refused) ++refused_;
       trajectories = hand_out(std::move(trajectories));
-      train_world(trajectories, context, context.progress / options_.share, report);
+      train_world(trajectories, context, refused ? kRefusedProgress : context.progress / options_.share, report);
       choose_starts(trajectories);
       break;
+    }
     case Phase::dream: {
       if (options_.actors == 0) {
         trajectories = dream(own_part(options_.steps_per_epoch), options_.dream.max_steps, context.version,
@@ -335,7 +224,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
       }
       double sums[] = {0, 0, 0};  // reward, steps, dreams
       for (const auto& t : trajectories) {
-        sums[0] += total(t);
+        sums[0] += total_reward(t);
         sums[1] += static_cast<double>(t.steps.size());
         sums[2] += 1;
       }
@@ -348,11 +237,16 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
     }
     case Phase::evaluate:
       compare_returns(trajectories, context, report);
+      weigh_promise(trajectories, context, report);
+      // The controller's own states, where dreams begin at such.
+      trajectories = hand_out(std::move(trajectories));
+      choose_starts(trajectories);
       break;
     case Phase::hybrid:
       add_hybrid(std::move(trajectories), context, report);
       break;
   }
+  report.values.emplace_back("dreams_refused", static_cast<double>(refused_));
   return report;
 }
 
@@ -365,6 +259,11 @@ void DreamAgent::store(Checkpoint& c) const {
   const std::pair<const char*, const torch::Tensor*> starts[] = {
       {"z", &s.z}, {"h", &s.h}, {"c", &s.c}, {"counts", &s.counts}};
   for (const auto& [name, tensor] : starts) c.tensors[std::string(kOwnPrefix) + name] = to_data(*tensor);
+  ByteWriter menus;
+  for (const auto& menu : s.menus) menu.put(menus);
+  c.tensors[std::string(kOwnPrefix) + "menus"] = {"uint8", {std::ssize(menus.bytes())}, menus.bytes()};
+  c.counters["dream/trusted"] = trusted_ ? 1 : 0;
+  c.counters["dream/refused"] = refused_;
 }
 
 void DreamAgent::restore(const Checkpoint& c) {
@@ -382,6 +281,14 @@ void DreamAgent::restore(const Checkpoint& c) {
     if (found == c.tensors.end()) fail("the checkpoint has no tensor 'starts/{}'", name);
     *tensor = to_tensor(found->second).to(dreamer_->world->device());
   }
+  // Of runs before there was a guard there are none.
+  s.menus.clear();
+  if (dreamer_->world->options().locations) {
+    ByteReader menus(c.tensors.at(std::string(kOwnPrefix) + "menus").bytes);
+    for (int64_t i = 0; i < s.size(); ++i) s.menus.push_back(nets::Menu::get(menus));
+  }
+  if (const auto found = c.counters.find("dream/trusted"); found != c.counters.end()) trusted_ = found->second != 0;
+  if (const auto found = c.counters.find("dream/refused"); found != c.counters.end()) refused_ = found->second;
 }
 
 }  // namespace rlgo::learner

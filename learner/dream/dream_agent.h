@@ -1,8 +1,10 @@
 // Agents with a world model (RLFlow, Parker et al. 2022): what happens in each epoch.
-//   model-based: random play trains the world model; then the model is frozen and the controller trains in its
-//     dream alone, with evaluations in the real environment in between and at the end.
+//   model-based: random play trains the world model; then the controller trains in its dream alone, with evaluations in
+//     the real environment in between and at the end. The model is frozen then, but where an evaluation finds that
+//     dreams do not keep their promise (--dream.guard): until the next one the controller plays real episodes in place
+//     of dreams, from which the model learns.
 //   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
-//     enough, dreams that branch from real states train the controller too.
+//     enough, and dreams keep their promise, dreams that branch from real states train the controller too.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include "learner/checkpoint.h"
 #include "learner/decoder.h"
 #include "learner/distributed/learner_group.h"
+#include "learner/dream/evaluation.h"
 #include "learner/dream/options.h"
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
@@ -53,6 +56,10 @@ class DreamAgent : public Algorithm {  // world model and controller
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override;
   void restore(const Checkpoint& checkpoint) override;
+  // How well the model foretells episodes that its controller has played.
+  WorldCheck check(std::span<const mdp::Trajectory* const> episodes, uint64_t key) {
+    return check_world(*dreamer_, world_, episodes, options_.dream, key);
+  }
   // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of
   // the dreams, from starts of its own.
   void set_group(std::shared_ptr<LearnerGroup> group) override;
@@ -75,6 +82,7 @@ class DreamAgent : public Algorithm {  // world model and controller
   void choose_starts(const std::vector<mdp::Trajectory>& real);
   void begin_at_replayed(const std::vector<mdp::Trajectory>& real);
   void compare_returns(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, UpdateReport& report);
+  void weigh_promise(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, UpdateReport& report);
   void add_hybrid(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context, UpdateReport& report);
 
   DreamAgentOptions options_;
@@ -89,7 +97,9 @@ class DreamAgent : public Algorithm {  // world model and controller
   std::filesystem::path rollouts_;
   int episode_steps_;
   Phase phase_ = Phase::collect;
-  int64_t first_dream_epoch_ = -1;          // model-based: from which on the model is frozen; -1: not yet
+  int64_t first_dream_epoch_ = -1;          // model-based: the first after random play; -1: not yet
+  bool trusted_ = true;                     // dreams kept their promise when they were measured last
+  int64_t refused_ = 0;                     // epochs of dreaming that did not take place
   double reward_correlation_ = 0;           // running, on held-out episodes; hybrid's gate
   std::optional<replay::Sampler> sampler_;  // of the store, once it was needed
   std::set<std::string> broken_parts_;      // of the store, told already

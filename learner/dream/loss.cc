@@ -30,6 +30,20 @@ Tensor count_loss(const Tensor& log_count, const Tensor& count, const Tensor& ma
   return masked_mean(error, (count > 0).to(error.scalar_type()) * mask.unsqueeze(-1));
 }
 
+Tensor class_loss(const Tensor& logits, const Tensor& target, const Tensor& mask) {
+  const auto chosen = torch::log_softmax(logits, -1).gather(-1, target.unsqueeze(-1)).squeeze(-1);  // [*, X]
+  return -masked_mean(chosen.sum(-1), mask);
+}
+
+Tensor come_loss(const Tensor& predicted, const Tensor& target) {
+  if (predicted.size(0) == 0) return torch::zeros({}, predicted.options());
+  constexpr double kFine = 10;
+  const int64_t width = predicted.size(1) - 2;
+  const auto read = [&](const Tensor& t) { return torch::asinh(kFine * t.select(1, width)); };
+  return (predicted.slice(1, 0, width) - target.slice(1, 0, width)).square().mean() +
+         torch::smooth_l1_loss(read(predicted), read(target));
+}
+
 Tensor members_loss(const Tensor& members, const Tensor& target, const Tensor& counts_for, const Tensor& mask) {
   const auto error = (members - target.unsqueeze(-2)).square().mean(-1);  // [*, R]
   return masked_mean(error, counts_for * mask.unsqueeze(-1));

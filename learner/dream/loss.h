@@ -25,6 +25,12 @@ torch::Tensor terminal_loss(const torch::Tensor& logit, const torch::Tensor& tar
 torch::Tensor present_loss(const torch::Tensor& logit, const torch::Tensor& count, const torch::Tensor& mask);
 // L_c = mean over (t, x) with count > 0 of smooth L1 (Huber, delta 1) of log(1 + count). log_count, count [*, X].
 torch::Tensor count_loss(const torch::Tensor& log_count, const torch::Tensor& count, const torch::Tensor& mask);
+// Cross-entropy of whole numbers: mean_t sum_x -log softmax(logits)_x,target. logits [*, X, C], target [*, X] int64 in
+// [0, C).
+torch::Tensor class_loss(const torch::Tensor& logits, const torch::Tensor& target, const torch::Tensor& mask);
+// Of locations that come, predicted and target [M, F] (WorldModel::places): mean squared error of their embeddings plus
+// smooth L1 of asinh(10 x change of cost in percent); 0 where M is.
+torch::Tensor come_loss(const torch::Tensor& predicted, const torch::Tensor& target);
 // Mean squared error of the ensemble's transition heads over the members that a step counts for. members [*, R, Z],
 // target [*, Z], counts_for as above.
 torch::Tensor members_loss(const torch::Tensor& members, const torch::Tensor& target, const torch::Tensor& counts_for,

@@ -49,6 +49,7 @@ void declare_world(OptionSink& o, DreamAgentOptions& agent) {
   o.integer("wm.store-steps", agent.store_steps, 1, kNoLimit, "--wm.data store: steps drawn per epoch");
   o.number("wm.share", agent.share, 0.01, 0.99,
            "model-based: share of the run in which random play trains the world model");
+  o.flag("wm.play-noop", agent.play_noop, "random play may draw NO-OP, which ends an episode after few steps");
   declare(o, agent.world);
   declare(o, agent.trainer);
 }
@@ -60,6 +61,10 @@ void declare_dream(OptionSink& o, DreamAgentOptions& agent) {
   o.integer("dream.actors", agent.actors, 0, 100000, "ranks that dream; 0: the learner dreams itself");
   o.integer("dream.steps-per-epoch", agent.steps_per_epoch, 1, kNoLimit, "dreamed steps of an epoch");
   o.integer("dream.length", agent.length, 0, 1000000, "steps after which a dream is cut off; 0: env.max-steps");
+  o.number(
+      "dream.guard", agent.guard, 0, 1e6,
+      "dreams are learned from only while their error on the controller's own episodes is at most so many times the "
+      "gain that dream and reality agree on; 0: always");
   declare(o, agent.dream);
   declare(o, agent.controller);
   o.integer("evaluate.every", agent.evaluate_every, 1, kNoLimit,

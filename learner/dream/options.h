@@ -14,9 +14,9 @@ struct WorldTrainerOptions {
   bool train_encoder = false;       // jointly with the rest, against a slow copy of itself; else it stays as it is
   double learning_rate = 1e-3;      // > 0, of Adam, at the start
   double learning_rate_end = 1e-5;  // <= learning_rate; reached at progress 1 by a polynomial of degree 2
-  int passes = 1;                   // over the trajectories of an update
-  int batch = 16;                   // episodes side by side, >= 1
-  int sequence = 64;           // steps of back-propagation through time; longer episodes go on with the state so far
+  int passes = 16;                  // over the trajectories of an update
+  int batch = 4;                    // episodes side by side, >= 1
+  int sequence = 16;           // steps of back-propagation through time; longer episodes go on with the state so far
   double max_grad_norm = 1.0;  // 0 = off
   double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
   double variance_weight = 1;  // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
@@ -50,15 +50,19 @@ struct DreamAgentOptions {
   std::string store;           // WorldData::store: rollouts of another run; "": this run's own
   int64_t store_steps = 1024;  // ... drawn per epoch, >= 1
   double share = 0.5;          // model-based: of the run in which random play trains the world model, (0, 1)
-  DreamStart start = DreamStart::initial;
+  bool play_noop = false;      // random play may end an episode by NO-OP; else it stops at nothing but the step limit
+  DreamStart start = DreamStart::replayed;
   int actors = 0;                  // ranks that dream; 0: the learner dreams itself
   int64_t steps_per_epoch = 4096;  // dreamed, >= 1
-  int length = 0;                  // steps after which a dream is cut off; 0: that of a real episode
-  int64_t evaluate_every = 10;     // epochs of dreaming between two evaluations in the real environment, >= 1
-  double warmup = 0.1;             // hybrid: share of the run that is played at random, [0, 1]
-  double threshold = 0.5;          // hybrid: correlation of predicted and real rewards from which dreams count, [-1, 1]
-  double real_share = 0.3;         // hybrid: least share of real steps in what the controller learns from, (0, 1]
-  int branch_length = 10;          // hybrid: steps of a dream that branches from a real state, >= 1
+  int length = 10;                 // steps after which a dream is cut off; 0: that of a real episode
+  // Dreams are learned from while what they err by on the controller's own episodes is at most so many times the gain
+  // that they and reality agree on (keeps_promise); 0: always.
+  double guard = 1;
+  int64_t evaluate_every = 10;  // epochs of dreaming between two evaluations in the real environment, >= 1
+  double warmup = 0.1;          // hybrid: share of the run that is played at random, [0, 1]
+  double threshold = 0.5;       // hybrid: correlation of predicted and real rewards from which dreams count, [-1, 1]
+  double real_share = 0.3;      // hybrid: least share of real steps in what the controller learns from, (0, 1]
+  int branch_length = 10;       // hybrid: steps of a dream that branches from a real state, >= 1
 
   nets::WorldOptions world;  // its encoder's size and the controller's NO-OP bias are those of nets::AgentOptions
   WorldTrainerOptions trainer;

@@ -1,4 +1,5 @@
 // How well the world model foretells.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,22 +21,32 @@ double correlation(const Tensor& a, const Tensor& b) {
   return scale > 1e-300 ? (x * y).sum().item<double>() / scale : 0;
 }
 
-WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajectories) {
+namespace {
+
+// [*] percent: mean over the ensemble.
+Tensor foretold_reward(const nets::WorldModelImpl& model, const nets::Prediction& p, const Tensor& rule,
+                       WorldTrainer::Clips clips) {
+  const auto reward = model.reward_units(p.reward).mean(-1);
+  return clips.reward ? model.clip_reward(reward, rule) : reward;
+}
+
+}  // namespace
+
+WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajectories, Clips clips) {
   WorldScore score;
-  for (double& d : score.drift) d = std::numeric_limits<double>::quiet_NaN();
-  for (double& d : score.drift_reward) d = std::numeric_limits<double>::quiet_NaN();
+  for (auto* part : {&score.drift, &score.drift_reward, &score.exact})
+    std::ranges::fill(*part, std::numeric_limits<double>::quiet_NaN());
   if (trajectories.empty()) return score;
   torch::NoGradGuard no_grad;
   model_->eval();
-  const auto s = make_sequences(trajectories, model_->spec());
+  const auto s = sequences(trajectories, model_->options().locations ? look(trajectories) : Views());
   const auto device = model_->device();
   const auto z = model_->standardise(encode(s, 0, s.steps + 1, model_->encoder(), false));
   const auto input = z.slice(0, 0, s.steps), target = z.slice(0, 1);
   const auto mask = s.mask.to(device), counts = s.counts.to(device);
   const auto next = counts.slice(0, 1);
   auto memory = model_->blank(s.episodes);
-  const auto p =
-      model_->sequence({input, counts.slice(0, 0, s.steps), s.rule.to(device), s.location.to(device)}, memory);
+  const auto p = model_->sequence(input_of(s, 0, s.steps, input), memory);
   score.steps = static_cast<int64_t>(mask.sum().item<double>());
   score.nll = latent_loss(p.z, target, mask).item<double>();
   constexpr double kHalfLogTwoPi = 0.9189385332046727;
@@ -52,37 +63,46 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
 
   const auto real = mask.reshape(-1).nonzero().squeeze(1);
   const auto pick = [&](const Tensor& t) { return t.reshape(-1).index_select(0, real); };
-  const auto reward = pick(s.reward.to(device)), foretold = pick(model_->reward_units(p.reward.mean(-1)));
+  const auto reward = pick(s.reward.to(device)), foretold = pick(foretold_reward(*model_, p, s.rule.to(device), clips));
   score.reward_mse = (reward - foretold).square().mean().item<double>();
   score.reward_correlation = correlation(reward, foretold);
   const auto ends = pick(s.terminal.to(device)) > 0.5, ends_foretold = pick(p.terminal) > 0;
   const auto number = [](const Tensor& t) { return t.sum().item<double>(); };
   score.terminal_f1 = f1(number(ends & ends_foretold), number(ends_foretold), number(ends));
   const auto rows = mask.unsqueeze(-1) > 0;
-  const auto legal = (next > 0) & rows, legal_foretold = (p.present > 0) & rows;
+  const auto counts_foretold = model_->counts_of(p, counts.slice(0, 0, s.steps));
+  const auto legal = (next > 0) & rows, legal_foretold = (counts_foretold > 0) & rows;
   score.mask_f1 = f1(number(legal & legal_foretold), number(legal_foretold), number(legal));
-  score.counts_exact = number((model_->counts_of(p) == next) & legal) / std::max(number(legal), 1.0);
-  drift(s, z, score);
+  score.counts_exact = number((counts_foretold == next) & legal) / std::max(number(legal), 1.0);
+  drift(s, z, clips, score);
   return score;
 }
 
-void WorldTrainer::drift(const Sequences& s, const Tensor& z, WorldScore& score) {
+void WorldTrainer::drift(const Sequences& s, const Tensor& z, Clips clips, WorldScore& score) {
   const auto device = model_->device();
   auto memory = model_->blank(s.episodes);
   auto at = z[0], counts = s.counts[0].to(device);
   auto error = torch::zeros({s.episodes}, at.options());
   size_t h = 0;
-  for (int64_t t = 0; t < s.steps && h < std::size(WorldScore::kHorizons); ++t) {
-    const auto p = model_->step({at, counts, s.rule[t].to(device), s.location[t].to(device)}, memory);
+  for (int64_t t = 0; t < s.steps && h < WorldScore::kReach; ++t) {
+    auto input = input_of(s, t, t + 1, at.unsqueeze(0));
+    for (auto* part : {&input.z, &input.counts, &input.rule, &input.location, &input.place, &input.overlap}) {
+      if (part->defined()) *part = part->squeeze(0);
+    }
+    input.counts = counts;
+    const auto p = model_->step(input, memory);
     at = nets::sample(p.z, {}, {}, 0, false);
-    counts = model_->counts_of(p);
-    error = error + model_->reward_units(p.reward.mean(-1)) - s.reward[t].to(device);
+    if (clips.latent) at = model_->clip_latent(at);
+    counts = model_->counts_of(p, counts);
+    error = error + foretold_reward(*model_, p, input.rule, clips) - s.reward[t].to(device);
     if (t + 1 != WorldScore::kHorizons[h]) continue;
     const auto real = s.mask[t].to(device);
-    const double episodes = real.sum().item<double>();
-    if (episodes > 0) {
+    if (real.sum().item<double>() > 0) {
       score.drift[h] = std::sqrt(masked_mean((at - z[t + 1]).square().mean(-1), real).item<double>());
       score.drift_reward[h] = std::sqrt(masked_mean(error.square(), real).item<double>());
+      const auto truth = s.counts[t + 1].to(device);
+      const auto legal = (truth > 0) & (real.unsqueeze(-1) > 0);
+      score.exact[h] = ((counts == truth) & legal).sum().item<double>() / std::max(legal.sum().item<double>(), 1.0);
     }
     ++h;
   }
@@ -101,6 +121,8 @@ std::vector<std::pair<std::string, double>> WorldStats::named() const {
                                                      {"wm_terminal_loss", terminal},
                                                      {"wm_present_loss", present},
                                                      {"wm_count_loss", count},
+                                                     {"wm_gone_loss", gone},
+                                                     {"wm_come_loss", come},
                                                      {"wm_members_loss", members},
                                                      {"wm_variance_loss", variance},
                                                      {"wm_grad_norm", grad_norm},
@@ -117,6 +139,7 @@ std::vector<std::pair<std::string, double>> WorldStats::named() const {
   for (size_t i = 0; i < std::size(WorldScore::kHorizons); ++i) {
     out.emplace_back(fmt::format("wm_drift_{}", WorldScore::kHorizons[i]), held(score.drift[i]));
     out.emplace_back(fmt::format("wm_drift_reward_{}", WorldScore::kHorizons[i]), held(score.drift_reward[i]));
+    out.emplace_back(fmt::format("wm_exact_{}", WorldScore::kHorizons[i]), held(score.exact[i]));
   }
   return out;
 }

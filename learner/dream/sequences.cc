@@ -48,4 +48,36 @@ Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const
   return s;
 }
 
+void add_places(Sequences& s, std::span<const EpisodePlaces* const> places) {
+  RLGO_CHECK_EQ(static_cast<int64_t>(places.size()), s.episodes);
+  const int64_t width = places[0]->place.size(1), rules = s.counts.size(2);
+  s.place = torch::zeros({s.steps, s.episodes, width});
+  s.overlap = torch::zeros({s.steps, s.episodes, rules});
+  s.gone = torch::zeros({s.steps, s.episodes, rules}, torch::kInt64);
+  std::vector<int64_t> step, row, rule;
+  std::vector<torch::Tensor> come;
+  for (int64_t b = 0; b < s.episodes; ++b) {
+    const auto& p = *places[static_cast<size_t>(b)];
+    const std::pair<torch::Tensor*, const torch::Tensor*> parts[] = {
+        {&s.place, &p.place}, {&s.overlap, &p.overlap}, {&s.gone, &p.gone}};
+    for (const auto& [to, from] : parts) to->select(1, b).slice(0, 0, from->size(0)).copy_(*from);
+    step.insert(step.end(), p.come_step.begin(), p.come_step.end());
+    row.insert(row.end(), p.come_step.size(), b);
+    rule.insert(rule.end(), p.come_rule.begin(), p.come_rule.end());
+    come.push_back(p.come);
+  }
+  s.come_step = torch::tensor(step, torch::kInt64);
+  s.come_row = torch::tensor(row, torch::kInt64);
+  s.come_rule = torch::tensor(rule, torch::kInt64);
+  s.come = torch::cat(come);
+}
+
+nets::WorldInput input_of(const Sequences& s, int64_t begin, int64_t end, const torch::Tensor& z) {
+  const auto part = [&](const torch::Tensor& t) {
+    return t.defined() ? t.slice(0, begin, end).to(z.device(), z.scalar_type()) : t;
+  };
+  return {
+      z, part(s.counts), s.rule.slice(0, begin, end).to(z.device()), part(s.location), part(s.place), part(s.overlap)};
+}
+
 }  // namespace rlgo::learner

@@ -41,6 +41,12 @@ std::vector<Tensor> trained(const nets::WorldModel& model, bool with_encoder) {
 
 }  // namespace
 
+std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>& all) {
+  std::vector<const mdp::Trajectory*> result;
+  for (const auto& t : all) result.push_back(&t);
+  return result;
+}
+
 bool is_held_out(const mdp::Trajectory& t, double share) {
   const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)),
                                   static_cast<uint64_t>(t.episode));
@@ -58,6 +64,8 @@ WorldTrainer::WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, 
   z_sums_ = torch::zeros({3, z}, exact);
   change_sums_ = torch::zeros({3, z}, exact);
   reward_sums_ = torch::zeros({3}, exact);
+  range_low_ = torch::full({z + model_->spec().rules + 1}, 1e30, exact);
+  range_high_ = -range_low_;
   if (options_.train_encoder) target_ = copy_of(model_, seed);
   set_group(std::make_shared<LearnerGroup>());
 }
@@ -111,28 +119,58 @@ void WorldTrainer::follow_encoder() {
   for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], 1 - options_.target_decay);
 }
 
-// Raw latents of each episode [steps + 1, Z], once for all passes, where the encoder stays as it is.
-WorldTrainer::OwnLatents WorldTrainer::encode_once(std::span<const mdp::Trajectory* const> episodes) {
-  OwnLatents result;
-  if (options_.train_encoder || episodes.empty()) return result;
+WorldTrainer::Views WorldTrainer::look(std::span<const mdp::Trajectory* const> episodes) {
+  torch::NoGradGuard no_grad;
+  const bool places = model_->options().locations;
+  Views result;
   std::vector<const mdp::Observation*> seen;
   for (const auto* e : episodes) {
     for (const auto& step : e->steps) seen.push_back(&step.observation);
     seen.push_back(&e->last);
   }
-  const auto all = encode_all(seen, model_->encoder(), false);
+  std::vector<Tensor> raw, features;
+  for (size_t at = 0; at < seen.size(); at += kEncodeAtOnce) {
+    const auto some = std::span(seen).subspan(at, std::min(kEncodeAtOnce, seen.size() - at));
+    auto batch = nets::collate(some, model_->spec(), model_->device());
+    if (type() != torch::kFloat32) batch.convert(type());
+    const auto encoded = model_->encoder()(batch);
+    raw.push_back(encoded.global);
+    if (!places) continue;
+    const auto all = model_->places(batch, encoded).to(torch::kCPU, torch::kFloat32);
+    for (size_t i = 0; i < some.size(); ++i) {
+      const auto rules = static_cast<size_t>(batch.rules);
+      features.push_back(all.slice(0, batch.loc_offset[i * rules], batch.loc_offset[(i + 1) * rules]));
+    }
+  }
+  if (seen.empty()) return result;
+  const auto all = torch::cat(raw);
   int64_t at = 0;
   for (const auto* e : episodes) {
     const auto length = static_cast<int64_t>(e->steps.size()) + 1;
-    result[e] = all.slice(0, at, at + length);
+    auto& view = result[e];
+    view.raw = all.slice(0, at, at + length);
+    if (places) {
+      view.features.assign(features.begin() + at, features.begin() + at + length);
+      view.places = find_places(*e, view.features, model_->spec());
+    }
     at += length;
   }
   return result;
 }
 
-void WorldTrainer::make_batch(Batch& batch, const OwnLatents& latents, bool first) {
+Sequences WorldTrainer::sequences(std::span<const mdp::Trajectory* const> episodes, const Views& views,
+                                  int64_t steps) const {
+  auto s = make_sequences(episodes, model_->spec(), steps);
+  if (!model_->options().locations) return s;
+  std::vector<const EpisodePlaces*> places;
+  for (const auto* e : episodes) places.push_back(&views.at(e).places);
+  add_places(s, places);
+  return s;
+}
+
+void WorldTrainer::make_batch(Batch& batch, const Views& views, bool first) {
   if (batch.own.empty()) return;
-  batch.s = make_sequences(batch.own, model_->spec(), batch.steps);
+  batch.s = sequences(batch.own, views, batch.steps);
   const auto& s = batch.s;
   if (options_.train_encoder) {
     if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
@@ -141,7 +179,7 @@ void WorldTrainer::make_batch(Batch& batch, const OwnLatents& latents, bool firs
   batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()},
                            torch::TensorOptions(model_->device()).dtype(type()));
   for (size_t b = 0; b < batch.own.size(); ++b) {
-    const auto& own = latents.at(batch.own[b]);
+    const auto& own = views.at(batch.own[b]).raw;
     batch.raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
   }
 }
@@ -180,8 +218,8 @@ WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> u
 // Means over the chunks.
 void WorldTrainer::end(Sums& sums) const {
   auto& stats = sums.stats;
-  double* const parts[] = {&stats.loss,    &stats.latent, &stats.reward,  &stats.terminal,
-                           &stats.present, &stats.count,  &stats.members, &stats.variance};
+  double* const parts[] = {&stats.loss,  &stats.latent,  &stats.reward,   &stats.terminal, &stats.present,
+                           &stats.count, &stats.members, &stats.variance, &stats.gone,     &stats.come};
   std::vector<double> values;
   for (const double* part : parts) values.push_back(*part);
   group_->sum(values);
@@ -216,7 +254,8 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
       (options_.learning_rate - options_.learning_rate_end) * rest * rest + options_.learning_rate_end;
   static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr(stats.learning_rate);
   if (updates_ > 0) stats.score = score_at_head(unseen);
-  const auto latents = encode_once(known);
+  const bool needed = !options_.train_encoder || model_->options().locations;
+  const auto views = needed ? look(known) : Views();
   std::vector<size_t> order(all.values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   for (int pass = 0; pass < options_.passes; ++pass) {
@@ -229,7 +268,7 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
         batch.own.push_back(known[order[i] - all.first]);
         batch.columns.push_back(batch.episodes);
       }
-      make_batch(batch, latents, pass == 0);
+      make_batch(batch, views, pass == 0);
       if (pass == 0) observe(batch);
       learn(batch, sums);
       ++stats.minibatches;
@@ -250,6 +289,8 @@ void WorldTrainer::store(Checkpoint& c, const std::string& prefix) const {
   c.tensors[prefix + "sums/z"] = to_data(z_sums_);
   c.tensors[prefix + "sums/change"] = to_data(change_sums_);
   c.tensors[prefix + "sums/reward"] = to_data(reward_sums_);
+  c.tensors[prefix + "range/low"] = to_data(range_low_);
+  c.tensors[prefix + "range/high"] = to_data(range_high_);
   c.counters[prefix + "updates"] = updates_;
 }
 
@@ -263,6 +304,13 @@ void WorldTrainer::restore(const Checkpoint& c, const std::string& prefix) {
   z_sums_ = to_tensor(c.tensors.at(prefix + "sums/z"));
   change_sums_ = to_tensor(c.tensors.at(prefix + "sums/change"));
   reward_sums_ = to_tensor(c.tensors.at(prefix + "sums/reward"));
+  if (model_->options().ranges) {
+    for (const char* name : {"range/low", "range/high"}) {
+      if (!c.tensors.contains(prefix + name)) fail("the checkpoint has no '{}{}' (--wm.ranges false?)", prefix, name);
+    }
+    range_low_ = to_tensor(c.tensors.at(prefix + "range/low"));
+    range_high_ = to_tensor(c.tensors.at(prefix + "range/high"));
+  }
   const auto updates = c.counters.find(prefix + "updates");
   if (updates == c.counters.end()) fail("the checkpoint has no counter '{}updates'", prefix);
   updates_ = updates->second;

@@ -18,9 +18,14 @@ struct WorldTrainer::Batch {
 
 // What a mean over this learner's part counts in the mean over all.
 struct WorldTrainer::Weights {
-  double step = 0, member = 0, count = 0;
+  double step = 0, member = 0, count = 0, come = 0;
   double rows = 0;               // real steps of all
   torch::Tensor mean, variance;  // [Z] of their raw latents; train_encoder only
+};
+
+// What is lost about the legal locations, weighted as this learner's share.
+struct WorldTrainer::CountLosses {
+  torch::Tensor present, count, gone, come;
 };
 
 // Means over the chunks of an update.

@@ -1,11 +1,17 @@
-// What rlgo evaluate found: a table for people, rows of a CSV file, members of a JSON document.
+// What rlgo evaluate does and finds: episodes, a table for people, rows of a CSV file, members of a JSON document.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+
+#include <vector>
 
 #include "actors/evaluation.h"
 #include "core/report/json.h"
+#include "learner/algorithm.h"
+#include "learner/dream/evaluation.h"
 
 namespace rlgo::learner {
 
@@ -15,18 +21,26 @@ struct Played {
   actors::EvaluationReport report;
 };
 
-// The run that was evaluated, as its rows name it.
-struct EvaluatedRun {
-  std::string name, agent;
+// What was evaluated, and how it went.
+struct Evaluation {
+  std::filesystem::path run, checkpoint;
+  std::string graph, agent, reward;
   uint64_t seed = 0;
   double temperature = 0;
+  double initial_us = 0;
+  std::vector<Played> played;  // sampled, greedy and, with a world model, the dream
+  std::optional<WorldCheck> world;
 };
-// A line of the CSV file. A dream knows no costs.
-std::string csv_row(const EvaluatedRun& run, const Played& played);
+// Lines of the CSV file. A dream knows no costs.
+std::string csv_rows(const Evaluation& evaluation);
 // Appends rows to a table; makes it where it does not exist. Throws Error where the file is another table.
 void append_rows(const std::string& path, const std::string& rows);
-std::string to_text(const Played& played, double initial_us);
-// A member of "played" of the document "rlgo.evaluate/1".
-report::Json to_json(const Played& played);
+std::string to_text(const Evaluation& evaluation);
+// Members of the document "rlgo.evaluate/1".
+report::Json to_json(const Evaluation& evaluation);
+
+// How well the world model of an agent foretells sampled episodes of its controller, as many as `how` asks for. `envs`
+// and `policy` play with the agent's weights. Throws Error where the agent has no world model, or an episode fails.
+WorldCheck check_world(Algorithm& agent, mdp::BatchEnv& envs, actors::Policy& policy, actors::EvaluationOptions how);
 
 }  // namespace rlgo::learner

@@ -46,7 +46,7 @@ LearnerPlace decode_place(const std::string& bytes) {
 
 void put_spec(ByteWriter& out, const mdp::ObservationSpec& spec) {
   for (int32_t value : {spec.ops, spec.node_features, spec.edge_features, spec.global_features, spec.rules,
-                        spec.max_locations, spec.location_features, spec.latent_features})
+                        spec.max_locations, spec.location_features, spec.latent_features, spec.location_latents})
     out.put(value);
   for (const auto& name : spec.rule_names) out.put_string(name);
   out.put_vector(spec.nonlocal_node_features);
@@ -55,7 +55,7 @@ void put_spec(ByteWriter& out, const mdp::ObservationSpec& spec) {
 mdp::ObservationSpec get_spec(ByteReader& in) {
   mdp::ObservationSpec spec;
   for (int32_t* value : {&spec.ops, &spec.node_features, &spec.edge_features, &spec.global_features, &spec.rules,
-                         &spec.max_locations, &spec.location_features, &spec.latent_features})
+                         &spec.max_locations, &spec.location_features, &spec.latent_features, &spec.location_latents})
     *value = in.get<int32_t>();
   for (int32_t x = 0; x < spec.rules; ++x) spec.rule_names.push_back(in.get_string());
   spec.nonlocal_node_features = in.get_vector<int32_t>();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "actors/collector.h"
 #include "actors/latent_env.h"
@@ -16,7 +17,10 @@ namespace {
 using test::HillToy;
 
 std::shared_ptr<Dreamer> make(int ensemble = 1) {
-  nets::WorldOptions o;
+  nets::WorldOptions o;  // the published form
+  o.locations = o.own_trunks = o.ranges = false;
+  o.counts = nets::CountModel::log;
+  o.reward_scale = nets::RewardScale::linear;
   o.encoder = {.rounds = 1, .width = 8};
   o.hidden = 16;
   o.mixtures = 3;
@@ -106,11 +110,84 @@ TEST(DreamEnv, ThePenaltyIsTheEnsemblesDisagreement) {
   EXPECT_GT(free.step({0}, {{0, 0}})[0].reward, priced.step({0}, {{0, 0}})[0].reward + 0.01f);
 }
 
+// In units of the reward: ten times the spread of rewards costs ten times as much.
+TEST(DreamEnv, ThePenaltyIsInUnitsOfTheReward) {
+  const auto penalty = [](double deviation) {
+    const auto d = make(3);
+    d->world->set_reward_statistics(0, deviation);
+    DreamEnv free(d, {.batch = 1, .temperature = 0}), priced(d, {.batch = 1, .temperature = 0, .penalty = 1});
+    free.begin(0, 5, 0);
+    priced.begin(0, 5, 0);
+    return free.step({0}, {{0, 0}})[0].reward - priced.step({0}, {{0, 0}})[0].reward;
+  };
+  EXPECT_NEAR(penalty(10) / penalty(1), 10, 1e-2);
+}
+
+// A model that sees locations, at the start of a HillToy: trim and expand, at nodes 0 and 1.
+std::shared_ptr<Dreamer> with_locations() {
+  nets::WorldOptions o;
+  o.encoder = {.rounds = 1, .width = 8, .block = nets::Block::local};
+  o.hidden = 16;
+  auto d = std::make_shared<Dreamer>(HillToy().spec(), o, nets::LatentAgentOptions{.width = 16}, 1);
+  d->act_at_random = false;
+  std::vector<std::unique_ptr<mdp::Env>> list;
+  list.push_back(std::make_unique<HillToy>());
+  LatentEnv env(mdp::make_batch(std::move(list)), d);
+  auto first = env.reset(0, 1);
+  const std::span<const float> places = std::span<const float>(first.latent).subspan(8);
+  d->starts = {torch::tensor(std::vector<float>(first.latent.begin(), first.latent.begin() + 8)).unsqueeze(0),
+               torch::zeros({1, 16}),
+               torch::zeros({1, 16}),
+               torch::tensor({{1.0f, 1.0f, 0.0f}}),
+               {}};
+  d->starts.menus.emplace_back(first, places, 18);
+  return d;
+}
+
+// The menu depletes: before any training each action takes its location away, and a dream ends with the last one.
+TEST(DreamEnv, TheMenuDepletes) {
+  DreamEnv env(with_locations(), {.batch = 2, .max_steps = 10, .temperature = 0});
+  env.reset(0, 1);
+  const auto second = env.reset(1, 2);
+  EXPECT_EQ(second.counts, (std::vector<int32_t>{1, 1, 0}));
+  EXPECT_EQ(second.latent.size(), 8u + 2 * 18);
+  const auto one = env.step({0, 1}, {{0, 0}, {1, 0}});
+  EXPECT_EQ(one[0].observation.counts, (std::vector<int32_t>{0, 1, 0}));
+  EXPECT_EQ(one[1].observation.counts, (std::vector<int32_t>{1, 0, 0}));
+  EXPECT_FALSE(one[0].terminal);
+  EXPECT_NO_THROW(mdp::check(one[0].observation, env.spec()));
+  EXPECT_TRUE(env.step({0}, {{1, 0}})[0].terminal);
+}
+
+TEST(DreamEnv, DreamsOfListsAreDeterministicAndGoThroughBytes) {
+  const auto a = with_locations(), b = with_locations();
+  b->starts = {};
+  b->unpack(a->pack());
+  const auto one = dream(a, {.batch = 4, .max_steps = 6}), two = dream(b, {.batch = 4, .max_steps = 6});
+  ASSERT_EQ(one.size(), two.size());
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(mdp::encode(one[i]), mdp::encode(two[i])) << i;
+}
+
 TEST(DreamEnv, NeedsAStart) {
   const auto d = make();
   d->starts = {};
   DreamEnv env(d, {.batch = 1});
   EXPECT_THROW(env.reset(0, 1), Error);
+}
+
+// Without NO-OP random play goes on to the step limit.
+TEST(RandomPolicy, StopsAtNothingWhereItIsToldSo) {
+  mdp::Observation o, stuck;
+  o.counts = {2, 1, 0};
+  stuck.counts = {0, 0, 0};
+  Rng rng({1});
+  Rng* const rngs[] = {&rng};
+  RandomPolicy on(false);
+  const mdp::Observation* const one[] = {&o};
+  for (int i = 0; i < 200; ++i) EXPECT_LT(on.act(one, rngs)[0].action.rule, 3);
+  EXPECT_FLOAT_EQ(on.act(one, rngs)[0].log_prob_rule, -std::log(2.0f));
+  const mdp::Observation* const none[] = {&stuck};
+  EXPECT_EQ(on.act(none, rngs)[0].action.rule, 3);
 }
 
 TEST(Dreamer, GoesThroughBytes) {

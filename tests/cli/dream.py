@@ -1,10 +1,11 @@
 """Agents with a world model from the command line: phases, dreaming ranks, resume, evaluate."""
 import csv
+import json
 import math
 
-from _rlgo import QUICK, SMALL_NET, main, metrics, rlgo
+from _rlgo import QUICK, SMALL_NET, SOURCE, main, metrics, rlgo
 
-SMALL = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--wm.hidden", 16, "--wm.mixtures", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40,
+SMALL = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--wm.hidden", 16, "--wm.mixtures", 2, "--wm.passes", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40,
          "--dream.width", 16, "--train.steps-per-epoch", 30]
 
 
@@ -14,7 +15,8 @@ def number(cell):
 
 def phases_of_a_model_based_run(folder):
     """random play, then dreams without a real step, evaluations in between and at the end; then evaluate"""
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--name", "a", cwd=folder)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--dream.guard", 0, "--name", "a",
+         cwd=folder)
     rows = metrics(folder / "runs/a")
     assert [int(number(r["phase"])) for r in rows] == [0, 0, 0, 0, 1, 1, 2, 2], [r["phase"] for r in rows]
     assert rows[3]["steps"] == rows[5]["steps"], "a dream took real steps"
@@ -26,6 +28,31 @@ def phases_of_a_model_based_run(folder):
     table = list(csv.DictReader(open(folder / "e.csv")))
     assert [r["mode"] for r in table] == ["sampled", "greedy", "dream"] * 2 and table[3]["temperature"] == "0.1", table
     assert "gap" in done.stdout
+
+
+def the_world_model_is_evaluated(folder):
+    """with a guard, an evaluation before the first dreams; evaluate --world-model: clips, horizons, text and JSON"""
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--name", "g", cwd=folder)
+    rows = metrics(folder / "runs/g")
+    assert int(number(rows[4]["phase"])) == 2 and int(number(rows[7]["phase"])) == 2, [r["phase"] for r in rows]
+    assert math.isfinite(number(rows[4]["promise_real"])) and math.isfinite(number(rows[4]["promise_dream"]))
+    refused = int(number(rows[-1]["dreams_refused"]))
+    assert refused == sum(int(number(r["phase"])) == 0 for r in rows[4:]), (refused, [r["phase"] for r in rows])
+    done = rlgo("evaluate", "--checkpoint", "runs/g", "--episodes", 3, "--world-model", "--json", "e.json", cwd=folder)
+    assert "reward correlation" in done.stdout
+    world = json.load(open(folder / "e.json"))["world_model"]
+    assert [c["clip"] for c in world["clips"]] == ["none", "reward", "latent", "both"], world
+    assert [h["steps"] for h in world["clips"][0]["horizons"]] == [1, 5, 10, 20, 40], world
+    assert world["clips"][0]["horizons"][0]["states"] == world["states"] > 0, world
+
+
+def the_published_form_trains_as_it_did(folder):
+    """configs/paper-model-based.cfg turns every repair off: the model's parameters are those of before"""
+    config = SOURCE / "configs/paper-model-based.cfg"
+    rlgo("--config", config, *SMALL, "--epochs", 4, "--wm.share", 0.5, "--name", "p", cwd=folder)
+    told = open(folder / "runs/p/config.cfg").read()
+    for line in ("wm.locations = false", "wm.counts = log", "wm.play-noop = true", "dream.guard = 0", "dream.start = initial"):
+        assert line in told, told
 
 
 def a_resumed_run_is_the_whole_one(folder):
@@ -66,4 +93,4 @@ def bad_requests(folder):
 
 
 if __name__ == "__main__":
-    main(phases_of_a_model_based_run, a_resumed_run_is_the_whole_one, ranks_dream, bad_requests)
+    main(phases_of_a_model_based_run, the_world_model_is_evaluated, the_published_form_trains_as_it_did, a_resumed_run_is_the_whole_one, ranks_dream, bad_requests)

@@ -119,7 +119,7 @@ def never_above_its_start(folder):
 
 def dream(folder):
     """what a dream does not know is null"""
-    small = ["--wm.hidden", 16, "--wm.mixtures", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40, "--dream.width", 16]
+    small = ["--wm.hidden", 16, "--wm.mixtures", 2, "--wm.passes", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40, "--dream.width", 16]
     rlgo(*TRAIN, *small, "--agent", "model-based", "--name", "r", cwd=folder)
     found = check(json.loads(rlgo("evaluate", "--checkpoint", "runs/r", "--episodes", 2, "--json", "-", cwd=folder).stdout), "evaluate")
     last = found["played"][-1]

@@ -40,7 +40,7 @@ TEST(RunConfig, PartsThatFollowFromOthers) {
   EXPECT_TRUE(dream.hybrid);
   EXPECT_EQ(dream.world.encoder.width, 32);
   EXPECT_EQ(dream.dream.max_steps, 7);  // shorter than the 10 of a branch
-  EXPECT_EQ(config.dream.length, 0);    // what was asked for stays in the dump
+  EXPECT_EQ(config.dream.length, 10);   // what was asked for stays in the dump
 }
 
 TEST(RunConfig, ChecksWhatSingleOptionsCannot) {

@@ -50,6 +50,21 @@ TEST(WorldLoss, CountsByHand) {
   EXPECT_NEAR(count_loss(log_count, counts, torch::ones({1})).item<double>(), (0.125 + 2.5) / 2, 1e-5);
 }
 
+// Two rules of three classes, all equally likely: 2 log 3; the second step is padding.
+TEST(WorldLoss, ClassesByHand) {
+  const auto logits = torch::zeros({2, 2, 3});
+  const auto target = torch::zeros({2, 2}, torch::kInt64);
+  EXPECT_NEAR(class_loss(logits, target, torch::tensor({1.0f, 0.0f})).item<double>(), 2 * std::log(3.0), 1e-5);
+}
+
+TEST(WorldLoss, WhatComesByHand) {
+  const auto target = torch::tensor({{1.0f, 3.0f, 0.1f, 0.0f}});
+  const auto predicted = torch::tensor({{2.0f, 3.0f, 0.0f, 0.0f}});
+  const double off = std::asinh(1.0);
+  EXPECT_NEAR(come_loss(predicted, target).item<double>(), 0.5 + off * off / 2, 1e-5);
+  EXPECT_EQ(come_loss(torch::zeros({0, 4}), torch::zeros({0, 4})).item<double>(), 0);
+}
+
 TEST(WorldLoss, MembersLearnFromTheirOwnSteps) {
   const auto members = torch::tensor({{{1.0f, 1.0f}, {5.0f, 5.0f}}});  // [1, R=2, Z=2]
   const auto target = torch::zeros({1, 2});

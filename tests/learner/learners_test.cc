@@ -178,7 +178,7 @@ double compare_world(const WorldTrainerOptions& options, torch::ScalarType type,
     const auto stats = train_world(together[at], options, updates, std::move(group), at);
     EXPECT_EQ(stats.minibatches, expected.minibatches);
     EXPECT_EQ(stats.steps, expected.steps);
-    EXPECT_NEAR(stats.loss, expected.loss, type == torch::kFloat64 ? 1e-6 : 0.05);
+    EXPECT_NEAR(stats.loss, expected.loss, type == torch::kFloat64 ? 1e-6 : 0.2);
     EXPECT_NEAR(stats.variance, expected.variance, 1e-6);
   });
   for (const auto& model : together) EXPECT_EQ(distance(all_of(model), all_of(together[0])), 0);
@@ -190,16 +190,17 @@ TEST(WorldLearners, TwoEqualOneInDouble) {
 }
 
 TEST(WorldLearners, WithAnEncoderThatLearns) {
-  EXPECT_LT(compare_world({.train_encoder = true, .batch = 8, .sequence = 5, .holdout = 0}, torch::kFloat64, 2, 2, 1),
+  EXPECT_LT(compare_world({.train_encoder = true, .passes = 1, .batch = 8, .sequence = 5, .holdout = 0},
+                          torch::kFloat64, 2, 2, 1),
             1e-6);
 }
 
 TEST(WorldLearners, TwentyUpdatesInFloat) {
-  EXPECT_LT(compare_world({.batch = 8, .holdout = 0}, torch::kFloat32, 20, 2, 1), 0.05);
+  EXPECT_LT(compare_world({.passes = 1, .batch = 8, .sequence = 64, .holdout = 0}, torch::kFloat32, 20, 2, 1), 0.05);
 }
 
 TEST(WorldLearners, OneOfThreeHasNoData) {
-  EXPECT_LT(compare_world({.batch = 4, .holdout = 0}, torch::kFloat64, 2, 3, 1), 1e-6);
+  EXPECT_LT(compare_world({.passes = 1, .batch = 4, .sequence = 64, .holdout = 0}, torch::kFloat64, 2, 3, 1), 1e-6);
 }
 
 TEST(LearnerGroup, ScattersAndGathers) {

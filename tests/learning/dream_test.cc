@@ -5,6 +5,7 @@
 #include "actors/dream_env.h"
 #include "actors/evaluation.h"
 #include "actors/latent_env.h"
+#include "learner/dream/evaluation.h"
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
 #include "tests/support/toy_env.h"
@@ -49,28 +50,23 @@ INSTANTIATE_TEST_SUITE_P(Three, Dreams, ::testing::Values(1, 2, 3));
 TEST_P(Dreams, AControllerTrainedInTheDreamSolvesTheRealPath) {
   const uint64_t seed = GetParam();
   nets::WorldOptions world;
-  world.encoder = {.rounds = 2, .width = 16};
+  world.encoder = {.rounds = 2, .width = 16, .block = nets::Block::local};
   world.hidden = 64;
   world.mixtures = 4;
   const auto d = std::make_shared<actors::Dreamer>(PathToy(7).spec(), world,
-                                                   nets::LatentAgentOptions{.width = 64, .noop_bias = -2}, seed);
+                                                   nets::LatentAgentOptions{.width = 64, .noop_bias = -4}, seed);
   const auto envs = paths();
   actors::RandomPolicy random;
   const auto data = collect(*envs, random, seed, 400, false);
   std::vector<const mdp::Trajectory*> all;
   for (const auto& t : data) all.push_back(&t);
-  learner::WorldTrainer trainer(d->world, {.learning_rate = 3e-3, .passes = 15, .batch = 32}, seed);
+  learner::WorldTrainer trainer(d->world, {.learning_rate = 3e-3, .passes = 15, .batch = 32, .sequence = 64}, seed);
   Rng shuffle({seed});
   trainer.update(all, 0, shuffle);
 
   d->act_at_random = false;
-  {
-    torch::NoGradGuard no_grad;
-    const auto& first = data[0].steps[0].observation;
-    const auto z = d->world->standardise(d->world->encode(nets::collate(first, d->world->spec())));
-    const auto blank = d->world->blank(1);
-    d->starts = {z, blank.h, blank.c, torch::tensor(first.counts, torch::kFloat32).unsqueeze(0)};
-  }
+  d->world->freeze_view();
+  d->starts = learner::states_along({all.data(), 1}, trainer, 1).starts;  // the first state
   learner::PpoTrainer ppo(d->agent.ptr(), {.learning_rate = 2e-3, .minibatch = 128});
   actors::DreamerPolicy policy(d);
   actors::LatentEnv real(paths(), d);
