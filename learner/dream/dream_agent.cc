@@ -202,8 +202,9 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const Upd
 
 UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateContext& context) {
   UpdateReport report;
-  // What the real environment gave meanwhile is nothing to a dream.
-  if (phase_ == Phase::dream) std::erase_if(episodes, [](const auto& episode) { return !episode->facts.dream; });
+  // What the real environment gave meanwhile is nothing to a dream, nor late dreams to a phase of real steps.
+  if (phase_ != Phase::hybrid)
+    std::erase_if(episodes, [&](const auto& e) { return e->facts.dream != (phase_ == Phase::dream); });
   auto trajectories = decoder_.take(std::move(episodes), report.notes, context.between);
   report.values.emplace_back("phase", static_cast<double>(phase_));
   switch (phase_) {

@@ -32,6 +32,20 @@ DreamAgentOptions options() {
   return o;
 }
 
+// The episode as an actor that dreams would send it: latents, no graphs.
+mdp::Trajectory dreamed(mdp::Trajectory t) {
+  const auto drop = [](mdp::Observation& o) {
+    mdp::Observation kept;
+    kept.counts = o.counts;
+    kept.latent = o.latent;
+    o = std::move(kept);
+  };
+  for (auto& step : t.steps) drop(step.observation);
+  drop(t.last);
+  t.dream = true;
+  return t;
+}
+
 // An agent, and an actor that plays real episodes with its weights.
 struct Training {
   explicit Training(const DreamAgentOptions& o)
@@ -53,6 +67,9 @@ struct Training {
     std::vector<Episode> episodes;
     for (const auto& t : keep.all)
       episodes.push_back(std::make_shared<const mdp::CodedTrajectory>(mdp::decode_coded(mdp::encode(t))));
+    for (size_t i = 0; late_dreams && i < keep.all.size(); ++i)
+      episodes.insert(episodes.begin(), std::make_shared<const mdp::CodedTrajectory>(
+                                            mdp::decode_coded(mdp::encode(dreamed(keep.all[i])))));
     const auto report = agent.update(std::move(episodes), {number, progress});
     notes = report.notes;
     return {plan, {report.values.begin(), report.values.end()}};
@@ -74,6 +91,7 @@ struct Training {
   std::shared_ptr<actors::Dreamer> actor;
   actors::DreamerPolicy policy;
   std::vector<std::string> notes;
+  bool late_dreams = false;  // come before the real episodes of each epoch
 };
 
 // Dreams go on beginning at real states after an evaluation has dreamed from the unmodified graph.
@@ -105,6 +123,22 @@ TEST(DreamAgent, DreamsThatBreakTheirPromiseAreNotLearnedFrom) {
   EXPECT_EQ(learned.at("dreams_refused"), 1);
   EXPECT_GT(learned.at("wm_steps"), 0);
   EXPECT_FALSE(learned.contains("policy_loss"));
+}
+
+// Ranks that dream may still send when real steps are to be learned from.
+TEST(DreamAgent, LateDreamsAreNotTakenForRealSteps) {
+  auto o = options();
+  o.actors = 1;
+  Training t(o);
+  t.late_dreams = true;
+  const auto [collect, learned] = t.epoch(0, 0);
+  EXPECT_GT(learned.at("wm_steps"), 0);
+  t.exaggerate();
+  const auto [evaluation, values] = t.epoch(1, 0.6);
+  EXPECT_TRUE(std::isfinite(values.at("dream_return")));
+  const auto [instead, refused] = t.epoch(2, 0.7);
+  EXPECT_EQ(refused.at("dreams_refused"), 1);
+  EXPECT_EQ(learned.at("wm_steps") > 0, refused.at("wm_steps") > 0);
 }
 
 TEST(DreamAgent, WithoutAGuardDreamsAreLearnedFromWhateverTheyPromise) {
