@@ -26,7 +26,10 @@ class Optimise(unittest.TestCase):
         import onnxruntime
 
         lines = []
-        result = rlgo.optimise(MODEL, force=True, **{**FAST, "progress": lambda *line: lines.append(line)})
+        for seconds in (6, 30, 120):  # on a busy machine six seconds are over before something is found
+            result = rlgo.optimise(MODEL, force=True, **{**FAST, "seconds": seconds, "progress": lambda *line: lines.append(line)})
+            if result.trace:
+                break
         self.assertTrue(result.checked)
         self.assertEqual({c.finding for c in result.checks}, {"same"})
         self.assertTrue(result.trace and result.rules and lines)
