@@ -73,12 +73,12 @@ def a_resumed_run_is_the_whole_one(folder):
 
 def ranks_dream(folder):
     """hybrid with one rank that dreams: dreams arrive and are not counted as real steps"""
-    rlgo(*SMALL, "--agent", "hybrid", "--epochs", 8, "--dream.actors", 1, "--hybrid.threshold", -1, "--hybrid.warmup", 0.2, "--name", "h", cwd=folder,
+    rlgo(*SMALL, "--agent", "hybrid", "--epochs", 8, "--dream.actors", 1, "--dream.guard", 0, "--hybrid.threshold", -1, "--hybrid.warmup", 0.2, "--name", "h", cwd=folder,
          ranks=3)
     rows = metrics(folder / "runs/h")
     assert sum(int(r["epoch_dream_steps"]) for r in rows) > 0
     assert sum(number(r["dreamed_steps"]) for r in rows) > 0
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream.actors", 1, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream.actors", 1, "--dream.guard", 0, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
     assert sum(int(r["epoch_dream_steps"]) for r in metrics(folder / "runs/m")) >= 40
 
 
