@@ -170,17 +170,33 @@ def efficiency_runs(args):
                 yield Run(f"efficiency-{run.name}", seed - 1, 1.5, [command], run / "result.json", scratch=run)
 
 
-def window_runs(args):
-    folder = args.folder / "windows"
+WINDOWS = ["squeezenet1_1", "resnet50", "bert"]
+
+
+def window_variants():
     spec = importlib.util.spec_from_file_location("windows", RESULTS / "windows.py")
     windows = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(windows)
+    return list(windows.VARIANTS)
+
+
+def window_runs(args):
+    """Of build/release/rlgo, which is what results/windows.py takes."""
+    folder, variants = args.folder / "windows", window_variants()
     for seed in range(args.seeds):
-        for graph in ("bert", "squeezenet1_1"):
-            for variant in windows.VARIANTS:
+        for graph in WINDOWS:
+            for variant in variants:
                 run = folder / f"{graph}-{variant.replace(' ', '_')}-{seed}"
-                command = [python(), RESULTS / "windows.py", "--graphs", graph, "--seeds", seed, "--variants", variant, "--out", folder]
-                yield Run(f"windows-{run.name}", seed, 1.5, [command], run / "result.json", scratch=run)
+                command = [python(), RESULTS / "windows.py", "--graphs", graph, "--seeds", seed, "--variants", variant, "--budgets", "", "--jobs", 1, "--out", folder]
+                yield Run(f"windows-{run.name}", seed, 1.0, [command], run / "result.json", scratch=run)
+
+
+def window_table(args):
+    """Command that prints the table of the seeds of which all runs are there; nothing where there is none."""
+    runs = list(window_runs(args)) if not script("windows.py")(args) else []
+    seeds = sorted({run.seed for run in runs} - {run.seed for run in runs if not run.done.exists()})
+    return [python(), RESULTS / "windows.py", "--graphs", ",".join(WINDOWS), "--seeds", ",".join(map(str, seeds)), "--variants", ",".join(window_variants()), "--jobs", args.jobs,
+            "--out", args.folder / "windows"] if seeds else []  # fmt: skip
 
 
 def script(name):
@@ -405,7 +421,7 @@ def speed_table(source, target):
 
 def figures(args):
     """Makes all that can be made of what is recorded; returns whether that went well."""
-    commands, out = [], args.out
+    commands, out, table = [], args.out, []
     out.mkdir(parents=True, exist_ok=True)
     if any(args.runs.rglob("summary.txt")):
         merged_temperatures(args.runs / "temperature")
@@ -415,9 +431,13 @@ def figures(args):
                          "--table", out / "searches.csv", "--revision", args.revision, "--rules", args.rules])  # fmt: skip
     if (args.folder / "efficiency").is_dir() and not script("sample_efficiency.py")(args):
         commands.append([python(), RESULTS / "sample_efficiency.py", "show", args.folder / "efficiency", "--out", out / "sample-efficiency.md"])
+    if table := window_table(args):
+        commands.append(table)
     good = True
     for command in commands:
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, cwd=ROOT)
+        if done.returncode == 0 and command == table:
+            (out / "windows.md").write_text(f"# Agents in windows, parts left out\n\nMade by `results/windows.py`; rlgo {args.revision}; profile gpu, a simulation.\n\n{done.stdout}", encoding="utf-8")
         good &= done.returncode == 0
         print(f"{pathlib.Path(command[0]).name if command[0] != python() else pathlib.Path(command[1]).name}: "
               + ("made" if done.returncode == 0 else "failed") + (f"\n{done.stderr.strip()}" if done.stderr.strip() else ""), flush=True)  # fmt: skip
