@@ -118,6 +118,17 @@ def latency(data):
     return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision('fig-5.4-model-based')}: [figures](figures/README.md)."]
 
 
+def dreams(data):
+    """Ten dreamed steps without clips, before and after the world model saw locations."""
+    found = {(r["run"].partition("-")[0], r["graph"]): r for r in data.rows("dream-promises.csv") if r["steps"] == "10" and r["clip"] == "none"}
+    lines = ["| graph | before: dreamed, % | real, % | today: dreamed, % | real, % |", "|---|---|---|---|---|"]
+    for graph in sorted({g for _, g in found}):
+        rows = [found.get((run, graph)) for run in ("before", "after")]
+        cells = [f"{float(r[k]):.2f}" if r else "not recorded" for r in rows for k in ("dream_return_percent", "real_return_percent")]
+        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    return [*lines, "", "Returns of the controller in ten steps from the same states, percent of the unmodified graph's cost, one seed: [world-model.md](world-model.md)."]
+
+
 def speed_up(ratio):
     return f"{100 * (1 / ratio - 1):.1f}"
 
@@ -165,7 +176,7 @@ def rlflow(data):
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency},
+    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency, "dreams": dreams},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 
