@@ -9,7 +9,7 @@
 All state is the FOLDER, which should lie outside the checkout. A run that has ended is not repeated; one that was killed begins anew, so
 at most --jobs runs are lost. Seeds are the outer loop: whatever the budget, all stages have about as many. Runs have one
 thread and run --jobs side by side; what measures time (alone: peers, frameworks, speed, same, race) runs by itself. FOLDER/record.csv
-says for each run when it ended, what it took and by which revision. Exit status: 0, or 1 where a run failed.
+says for each run when it ended, what it took and by which revision. Exit status: 0, 1 where a run failed, 75 where a signal stopped it.
 """
 import argparse
 import concurrent.futures
@@ -108,7 +108,7 @@ def training(args, folder, name, agent, graph, seed, epochs, minutes, more=(), a
     return Run(f"{folder.name}-{name}", seed - 1, minutes * epochs / 40, [command, *after], None if after else folder / name / "summary.txt", scratch=folder / name)
 
 
-MINUTES = {"squeezenet1_1": 0.4, "resnet18": 0.5, "resnet50": 1.2, "inception_v3": 2.0, "bert": 1.6}
+MINUTES = {"squeezenet1_1": 0.7, "resnet18": 0.7, "resnet50": 1.5, "inception_v3": 2.0, "bert": 1.8}
 
 
 def train_runs(args):
@@ -508,8 +508,11 @@ def main():
         if reason := stage.missing(args):
             print(f"{stage.name} cannot run here: {reason}", flush=True)
     recorder.go(stages)
+    if recorder.stopping:
+        print("stopped: the same call goes on", file=sys.stderr)
+        return AGAIN
     good = not recorder.failed
-    if "figures" in args.stages and not recorder.stopping:
+    if "figures" in args.stages:
         good &= figures(args)
     return 0 if good else 1
 

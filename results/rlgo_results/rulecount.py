@@ -67,7 +67,7 @@ def heatmap(columns, what, top=40):
     axis.grid(False)
     axis.tick_params(length=0)
     figure.colorbar(image, ax=axis, shrink=min(1.0, 3 / draw_height), label="log(1 + times applied)")
-    figure.suptitle(f"Rules applied, {what}")
+    figure.suptitle("Rules applied\n" + what.replace("; ", "\n"))
     out = table.reset_index(names="rule")
     out.columns = ["rule", *(f"{graph}, {system}" for graph, system in table.columns)]
     alike = [f"{a[0]} and {b[0]} ({a[1]}) {value:.2f}" for value, a, b in similarity(table)[:6]]

@@ -65,6 +65,15 @@ class Record(unittest.TestCase):
             self.assertEqual({row["method"] for row in csv.DictReader(file)}, {"greedy", "taso"})
         self.assertIn("R5", (out / "figures/rewards-compared.csv").read_text())
 
+    def test_a_signal_stops_it(self):
+        process = subprocess.Popen([str(c) for c in [*self.command, "--stages", "rewards"]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while not (self.folder / "waits").is_dir():
+            self.assertIsNone(process.poll())
+            time.sleep(0.1)
+        process.terminate()
+        _, said = process.communicate()
+        self.assertEqual((process.returncode, said), (75, "stopped: the same call goes on\n"))
+
     def test_what_cannot_run_is_named(self):
         self.command += ["--stages", "tensorrt"]
         self.assertIn("needs an NVIDIA GPU", self.record("--list").stdout)

@@ -8,6 +8,12 @@ import subprocess
 import sys
 import tempfile
 
+try:
+    import pandas  # noqa: F401
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RLGO_SOURCE", ".")).resolve()
 
 
