@@ -126,6 +126,7 @@ bool ActorLoop::may_start() {
   if (granted_version_ < 0 || quota_left() <= 0) return false;
   if (newest_) {
     policy_.load(newest_->weights, newest_->version);
+    if (options_.take_starts) options_.take_starts(newest_->starts);
     newest_.reset();
   }
   return !options_.ready || options_.ready();

@@ -18,8 +18,9 @@ namespace rlgo::actors {
 struct ActorOptions {
   uint64_t seed = 0;
   bool dream = false;
-  bool step_together = false;   // see CollectorOptions
-  int64_t episode_steps = 0;    // that an episode which has begun may take: counted against the quota from the start
+  bool step_together = false;  // see CollectorOptions
+  int64_t episode_steps = 0;   // that an episode which has begun may take: counted against the quota from the start
+  std::function<void(std::string_view)> take_starts = {};  // comm::Weights::starts, with each new weights
   std::function<bool()> ready;  // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;              // its rank
   int via = 0;                  // whom messages to it go through (learner/distributed/aggregator.h)

@@ -61,6 +61,8 @@ void Collector::start(int index) {
   try {
     auto observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
     trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
+    trajectory.beginning = envs_.beginning(index);
+    if (!trajectory.beginning.cost_us.empty()) trajectory.best_cost_us = trajectory.beginning.cost_us.back();
     check_seen(observation, trajectory.initial_cost_us);
     see(index, nullptr, std::move(observation), nullptr);
   } catch (const std::exception& error) {

@@ -20,6 +20,7 @@ class LatentEnv : public mdp::BatchEnv {
   mdp::Observation reset(int index, uint64_t key) override;
   std::vector<mdp::StepResult> step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) override;
   double initial_cost_us(int index) const override { return real_->initial_cost_us(index); }
+  mdp::Beginning beginning(int index) const override { return real_->beginning(index); }
 
  private:
   struct Slot {

@@ -75,12 +75,16 @@ Json options_json(RunConfig config) {
 void check(const RunConfig& c) {
   if (c.model.graph.empty()) fail_usage("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   check_target(c.cost.target);
+  if (c.has_world_model() && optimise::each_model(c.model).size() > 1)
+    fail_usage("--graph {}: several graphs go with --agent model-free alone", c.model.graph);
   if (c.is_external() && c.env.reward == env::Reward::measured)
     fail_usage("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", c.cost.target.runtime);
   if (c.env.frontier > 0 && (c.cost.kind != CostKind::analytic || c.has_world_model()))
     fail_usage(
         "--env.frontier: searches that every process can repeat need --cost analytic, and agents without a world "
         "model");
+  if (c.env.window > 0 && c.env.frontier <= 0)
+    fail_usage("--env.window {}: episodes in windows are a share of all (--env.frontier), which is 0", c.env.window);
   if (c.dream.actors > 0 && !c.has_world_model())
     fail_usage("--dream.actors {}: only the agents model-based and hybrid dream, not {}", c.dream.actors,
                name_of(c.agent, kAgents));

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/usage.h"
 #include "core/cost/profile.h"
+#include "core/env/playground.h"
 #include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
 #include "launch/revision.h"
@@ -19,22 +20,12 @@ std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& co
   };
 }
 
-std::shared_ptr<const env::Starts> make_starts(const RunConfig& config, const graph::Graph& graph,
-                                               std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model) {
-  if (config.env.frontier <= 0) return nullptr;
-  return std::make_shared<env::Starts>(graph, std::move(rules), model, config.env.max_locations, config.env.frontier);
-}
-
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count,
-                                         std::shared_ptr<const env::Starts> starts) {
-  std::vector<std::unique_ptr<mdp::Env>> envs;
-  for (int i = 0; i < count; ++i) {
-    envs.push_back(
-        std::make_unique<env::RewriteEnv>(graph, rules, model, config.env, whole_graph_timer(config, device), starts));
-  }
-  return mdp::make_batch(std::move(envs));
+                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device,
+                                         int count) {
+  return env::make_envs({{graph, nullptr}}, std::move(rules), std::move(model), config.env,
+                        whole_graph_timer(config, device), count);
 }
 
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules) {

@@ -23,14 +23,10 @@ namespace rlgo::launch {
 // Whole-graph time for reward R4; empty for the other rewards.
 std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
 
-// Where the episodes of a run begin (env.frontier); null: at the unmodified graph. The same in each process.
-std::shared_ptr<const env::Starts> make_starts(const RunConfig& config, const graph::Graph& graph,
-                                               std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model);
-// `count` environments of the same graph, stepped side by side.
+// `count` environments on one graph, from its unmodified form, stepped side by side.
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count,
-                                         std::shared_ptr<const env::Starts> starts = nullptr);
+                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count);
 
 // What the parts of a run's store say of it.
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);

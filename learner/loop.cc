@@ -200,6 +200,7 @@ void Loop::begin_version() {
   if (state_.epoch >= options_.epochs) return;
   plan_ = algorithm_.plan(state_.epoch, progress(), options_.steps_per_epoch);
   weights_ = algorithm_.weights();
+  if (hooks_.starts) starts_ = hooks_.starts();
   const int64_t ahead = options_.turn || options_.reproducible ? 0 : options_.max_lag;
   share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), registry_.hoped_for());
   publish(registry_.living());
@@ -213,6 +214,7 @@ void Loop::publish(std::span<const int> ranks) {
     message.version = state_.version;
     message.quota_steps = quota_steps;
     message.weights = weights_;
+    message.starts = starts_;
     hand_out(to, Tag::weights, encode(message), true);
   };
   send(registry_.real_ones(all), quota_steps_);

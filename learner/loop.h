@@ -58,6 +58,7 @@ struct LoopHooks {
   std::function<void(const Episode&)> on_trajectory;      // every real one, also those too old to learn from
   std::function<void(const comm::ErrorReport&)> on_lost;  // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
+  std::function<std::string()> starts;          // goes with the weights: comm::Weights::starts
   std::function<void()> service;                // often, also between minibatches
   std::function<void(const std::string&)> say;  // a line for the log: actors that come, go, are lost
 };
@@ -130,7 +131,7 @@ class Loop {
   ActorRegistry registry_;
   StopReason reason_ = StopReason::epochs;
   bool stopping_ = false;
-  std::string weights_;  // of the current version; not asked for during an update
+  std::string weights_, starts_;  // of the current version; not asked for during an update
   EpochPlan plan_;
   int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
   std::vector<Episode> buffer_;                // not stale

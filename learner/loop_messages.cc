@@ -157,10 +157,10 @@ void Loop::read_trajectory(const comm::Incoming& message) {
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, facts.episode + 1);
   if (!facts.dream) {
+    if (hooks_.on_trajectory) hooks_.on_trajectory(episode);
     state_.episodes += 1;
     state_.steps += steps;
     received_steps_ += steps;
-    if (hooks_.on_trajectory) hooks_.on_trajectory(episode);
   }
   if (stopping_) return;
   if (lag_of(facts) > options_.max_lag) {

@@ -14,6 +14,7 @@ void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
   c.launches.push_back(info.launches);
   c.step_us.push_back(info.step_us);
   c.measured_us.push_back(info.measured_us);
+  c.place.push_back(info.location);
 }
 
 mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
@@ -31,7 +32,8 @@ mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
             c.peak_bytes[i],
             c.launches[i],
             c.step_us[i],
-            c.measured_us[i]};
+            c.measured_us[i],
+            c.place[i]};
   return s;
 }
 
@@ -94,6 +96,13 @@ void EpisodeAppender::append(Columns& c, const mdp::Trajectory& t, const mdp::Ob
   c.initial_cost_us.push_back(t.initial_cost_us);
   c.best_cost_us.push_back(t.best_cost_us);
   c.last_value_rule.push_back(t.last_value_rule);
+  c.graph.push_back(t.beginning.graph);
+  for (const auto& rewrite : t.beginning.rewrites) {
+    c.start_rule.push_back(rewrite.rule);
+    c.start_location.push_back(rewrite.location);
+  }
+  c.start_cost_us.insert(c.start_cost_us.end(), t.beginning.cost_us.begin(), t.beginning.cost_us.end());
+  c.start_offset.push_back(static_cast<int64_t>(c.start_rule.size()));
   for (const auto& s : t.steps) {
     c.rule.push_back(s.action.rule);
     c.location.push_back(s.action.location);
@@ -130,6 +139,10 @@ mdp::Trajectory to_trajectory(const Columns& c, const RuleNames& rules) {
   t.initial_cost_us = c.initial_cost_us[0];
   t.best_cost_us = c.best_cost_us[0];
   t.last_value_rule = c.last_value_rule[0];
+  t.beginning.graph = c.graph[0];
+  for (size_t i = 0; i < c.start_rule.size(); ++i)
+    t.beginning.rewrites.push_back({c.start_rule[i], c.start_location[i]});
+  t.beginning.cost_us = c.start_cost_us;
   const size_t steps = c.rule.size();
   t.steps.reserve(steps);
   for (size_t i = 0; i < steps; ++i) t.steps.push_back(step(c, i, rules));

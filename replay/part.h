@@ -83,10 +83,11 @@ class PartReader {  // one part of a store
   mdp::Observation decode(int64_t row, std::string_view code, const mdp::Observation* base) const;
 
   h5::Reader file_;
+  int64_t version_;
   StoreHeader header_;
   RuleNames rules_;
-  std::vector<int64_t> step_offset_;
-  mutable std::optional<mdp::Observation> first_;  // of the part, once it was asked for
+  std::vector<int64_t> step_offset_, start_offset_;  // the latter empty before version 4
+  mutable std::optional<mdp::Observation> first_;    // of the part, once it was asked for
 };
 
 }  // namespace rlgo::replay

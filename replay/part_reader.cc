@@ -9,10 +9,12 @@ namespace {
 
 // Each kind of rows must have one length in all its datasets.
 void check_shapes(const h5::Reader& file) {
-  int64_t lengths[kKindsOfRows] = {-1, -1, -1, -1};
+  int64_t lengths[kKindsOfRows] = {-1, -1, -1, -1, -1};
+  const auto version = file.attribute_int("version");
   Columns columns;
   for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
+    if (column.since > version) return;
     const std::string name(column.name);
     const h5::Info about = file.info(name);
     if (about.type != h5::type_of<T>()) {
@@ -47,12 +49,19 @@ void read_rows(const h5::Reader& file, const std::string& name, int64_t first, i
 }  // namespace
 
 PartReader::PartReader(const std::filesystem::path& path, bool checked_already)
-    : file_(path, kPartKind, checked_already), header_(read_header(file_)), rules_(file_.strings("rule_names")) {
+    : file_(path, kPartKind, checked_already),
+      version_(file_.attribute_int("version")),
+      header_(read_header(file_)),
+      rules_(file_.strings("rule_names")) {
   check_shapes(file_);
   step_offset_ = file_.all<int64_t>("episodes/step_offset");
   const auto steps = static_cast<int64_t>(file_.info("steps/xfer").shape[0]);
   if (step_offset_.front() != 0 || step_offset_.back() != steps) fail("{}: step offsets out of order", path.string());
   rebase(step_offset_, steps, path.string() + ": episodes/step_offset");
+  if (version_ < 4) return;
+  start_offset_ = file_.all<int64_t>("episodes/start_offset");
+  rebase(start_offset_, static_cast<int64_t>(file_.info("starts/xfer").shape[0]),
+         path.string() + ": episodes/start_offset");
 }
 
 int64_t PartReader::steps(int64_t episode) const {
@@ -64,12 +73,21 @@ Columns PartReader::slice(int64_t episode, int64_t first, int64_t count) const {
   const int64_t step = step_offset_[static_cast<size_t>(episode)] + first;
   Columns c;
   const auto read = [&](auto& values, const ColumnInfo& column) {
-    if (column.offsets) return;
+    if (column.offsets || column.since > version_) return;
     const bool of_step = column.rows == Rows::steps;
     read_rows(file_, std::string(column.name), of_step ? step : episode, of_step ? count : 1, values);
   };
   for_each_episode_column(c, read);
   for_each_step_column(c, read);
+  if (version_ < 4) {
+    c.graph = {0};
+    c.place = c.location;
+    return c;
+  }
+  const int64_t start = start_offset_[static_cast<size_t>(episode)];
+  for_each_start_column(c, [&](auto& values, const ColumnInfo& column) {
+    read_rows(file_, std::string(column.name), start, start_offset_[static_cast<size_t>(episode) + 1] - start, values);
+  });
   return c;
 }
 
@@ -167,6 +185,7 @@ mdp::Trajectory PartReader::read(int64_t episode, int64_t first, int64_t count) 
 Columns PartReader::facts() const {
   Columns c;
   const auto read = [&](auto& values, const ColumnInfo& column) {
+    if (column.since > version_) return;
     const auto rows = column.rows == Rows::steps ? steps() : episodes() + (column.offsets ? 1 : 0);
     read_rows(file_, std::string(column.name), 0, rows, values);
   };

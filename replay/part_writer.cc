@@ -50,7 +50,8 @@ void PartWriter::add(const mdp::Trajectory& facts, const mdp::ObservationCodes& 
 void PartWriter::spill() {
   const int64_t new_rows[kKindsOfRows] = {
       static_cast<int64_t>(pending_.seed.size()), static_cast<int64_t>(pending_.rule.size()),
-      static_cast<int64_t>(pending_.base.size()), static_cast<int64_t>(pending_.code.size())};
+      static_cast<int64_t>(pending_.base.size()), static_cast<int64_t>(pending_.code.size()),
+      static_cast<int64_t>(pending_.start_rule.size())};
   const auto rebase = [&](std::vector<int64_t>& offsets, Rows into) {
     for (auto& offset : offsets) offset += totals_[static_cast<size_t>(into)];
     if (!first_spill_) offsets.erase(offsets.begin());
@@ -58,6 +59,7 @@ void PartWriter::spill() {
   raw_bytes_ += pending_.size_bytes();
   rebase(pending_.step_offset, Rows::steps);
   rebase(pending_.code_offset, Rows::code);
+  rebase(pending_.start_offset, Rows::starts);
   for_each_column(pending_, [&](auto& values, const ColumnInfo& column) {
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
     const h5::Filters filters{.gzip = gzip_, .shuffle = column.rows != Rows::code};

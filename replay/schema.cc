@@ -15,6 +15,8 @@ std::string_view symbol(Rows rows) {
       return "O";
     case Rows::code:
       return "B";
+    case Rows::starts:
+      return "R";
   }
   fail("no rows {}", static_cast<int>(rows));
 }

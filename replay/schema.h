@@ -16,7 +16,7 @@ namespace rlgo::replay {
 constexpr std::string_view kFormat = "rlgo-rollouts";
 // Raised by any change of a dataset's meaning. This program writes kVersion, reads kOldest to kVersion and refuses
 // others.
-constexpr int64_t kVersion = 3, kOldest = 2;
+constexpr int64_t kVersion = 4, kOldest = 2;
 constexpr std::string_view kCoding = "difference";  // how observations are stored: core/codec/observation_code.h
 
 // What all episodes of a part share; attributes of its root group.
@@ -34,9 +34,10 @@ void write_header(h5::Writer& file, const StoreHeader& header);  // as attribute
 // Throws Error where the file is of another format or version, or its spec does not match its hash.
 StoreHeader read_header(const h5::Reader& file);
 
-// What the rows of a dataset are. P episodes, S steps, O = S + P observations, B bytes of their code.
-enum class Rows : uint8_t { episodes, steps, observations, code };
-constexpr size_t kKindsOfRows = 4;
+// What the rows of a dataset are. P episodes, S steps, O = S + P observations, B bytes of their code, R rewrites that
+// episodes began with.
+enum class Rows : uint8_t { episodes, steps, observations, code, starts };
+constexpr size_t kKindsOfRows = 5;
 
 struct ColumnInfo {
   std::string_view name;
@@ -44,6 +45,7 @@ struct ColumnInfo {
   bool offsets;  // one row more than `rows` has: offsets into another dimension
   std::string_view unit;
   std::string_view meaning;
+  int64_t since = kOldest;  // version of the format; where older parts are read, their rows are as Columns says
 };
 
 // The datasets in memory, for any run of consecutive episodes; offsets start at 0.
@@ -54,8 +56,12 @@ struct Columns {
   std::vector<uint8_t> terminal, truncated, dream;
   std::vector<double> initial_cost_us, best_cost_us;
   std::vector<float> last_value_rule;
+  // Since version 4; before: all of graph 0, from its unmodified graph.
+  std::vector<int32_t> graph, start_rule, start_location;
+  std::vector<double> start_cost_us;
+  std::vector<int64_t> start_offset = {0};
 
-  std::vector<int32_t> rule, location, applied_rule;
+  std::vector<int32_t> rule, location, applied_rule, place;  // place: since version 4; before: location
   std::vector<float> reward, log_prob_rule, log_prob_location, value_rule, value_location;
   std::vector<double> cost_us, flops, bytes, peak_bytes, launches, step_us, measured_us;
 
@@ -87,6 +93,21 @@ void for_each_episode_column(AnyColumns& c, Visit&& visit) {
   visit(c.step_offset,
         ColumnInfo{"episodes/step_offset", Rows::episodes, true, "steps",
                    "steps of episode e; its observations are rows step_offset[e] + e to step_offset[e+1] + e"});
+  visit(c.graph, ColumnInfo{"episodes/graph", Rows::episodes, false, "",
+                            "index of the graph among those of the attribute graph, which commas separate", 4});
+  visit(c.start_offset,
+        ColumnInfo{"episodes/start_offset", Rows::episodes, true, "rewrites", "those that episode e began with", 4});
+}
+
+// The datasets of the rewrites that episodes began with.
+template <typename AnyColumns, typename Visit>
+void for_each_start_column(AnyColumns& c, Visit&& visit) {
+  const auto start = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
+    visit(v, ColumnInfo{name, Rows::starts, false, unit, meaning, 4});
+  };
+  start(c.start_rule, "starts/xfer", "", "rule of a rewrite that an episode began with");
+  start(c.start_location, "starts/location", "", "the rule's match, among all of the graph");
+  start(c.start_cost_us, "starts/cost_us", "us", "cost of the graph after it");
 }
 
 template <typename AnyColumns, typename Visit>  // calls visit(column, ColumnInfo)
@@ -103,6 +124,8 @@ void for_each_step_column(AnyColumns& c, Visit&& visit) {
   step(c.value_rule, "steps/value_xfer", "reward", "value of the state, as the policy saw it then");
   step(c.value_location, "steps/value_location", "reward", "value of the state and the chosen rule");
   step(c.applied_rule, "steps/rule", "", "index into /rule_names of the applied rule; -1: none (NO-OP)");
+  visit(c.place, ColumnInfo{"steps/place", Rows::steps, false, "",
+                            "the rule's match among all of the graph; location is among those that were offered", 4});
   step(c.cost_us, "steps/cost_us", "us", "cost of the graph after the step");
   step(c.flops, "steps/flops", "flop", "of the graph after the step");
   step(c.bytes, "steps/bytes", "B", "moved by the graph after the step");
@@ -133,6 +156,7 @@ void for_each_observation_column(AnyColumns& c, Visit&& visit) {
 template <typename AnyColumns, typename Visit>
 void for_each_column(AnyColumns& c, Visit&& visit) {
   for_each_episode_column(c, visit);
+  for_each_start_column(c, visit);
   for_each_step_column(c, visit);
   for_each_observation_column(c, visit);
 }

@@ -26,8 +26,8 @@ void add(Summary& s, const PartReader& part, std::set<EpisodeName>& seen, double
     s.return_min = first ? sum : std::min(s.return_min, sum);
     s.return_max = first ? sum : std::max(s.return_max, sum);
     return_sum += sum;
-    if (first) s.initial_cost_us = facts.initial_cost_us[e];
-    s.best_cost_us = first ? facts.best_cost_us[e] : std::min(s.best_cost_us, facts.best_cost_us[e]);
+    const auto costs = s.costs.try_emplace(facts.graph[e], facts.initial_cost_us[e], facts.best_cost_us[e]).first;
+    costs->second.best_us = std::min(costs->second.best_us, facts.best_cost_us[e]);
     s.terminal += facts.terminal[e];
     s.dream += facts.dream[e];
     ++s.episodes;
@@ -54,6 +54,18 @@ std::string counts_text(const std::map<Key, int64_t>& counts) {
     items.insert(items.begin() + kShown / 2, "...");
   }
   return join(items, ", ");
+}
+
+// A line of each graph.
+std::string costs_text(const Summary& s) {
+  const auto names = split(s.headers.at(0).graph, ',');
+  std::string text;
+  for (const auto& [graph, costs] : s.costs) {
+    const bool named = s.costs.size() > 1 && graph >= 0 && graph < std::ssize(names);
+    text += fmt::format("cost          {:.6g} us at first, {:.6g} us at best{}\n", costs.initial_us, costs.best_us,
+                        named ? fmt::format(" ({})", trim(names[static_cast<size_t>(graph)])) : "");
+  }
+  return text;
 }
 
 }  // namespace
@@ -92,7 +104,7 @@ std::string to_text(const Summary& s) {
   if (s.episodes > 0) {
     text +=
         fmt::format("return        min {:.4g}, mean {:.4g}, max {:.4g}\n", s.return_min, s.return_mean, s.return_max);
-    text += fmt::format("cost          {:.6g} us at first, {:.6g} us at best\n", s.initial_cost_us, s.best_cost_us);
+    text += costs_text(s);
     text += fmt::format("weights       {} (version: episodes)\n", counts_text(s.episodes_by_version));
     text += fmt::format("ranks         {} (rank: episodes)\n", counts_text(s.episodes_by_rank));
   }

@@ -22,9 +22,11 @@ struct Summary {
   int64_t no_ops = 0;               // steps
   std::map<std::string, int64_t> rule_uses;
   double return_min = 0, return_mean = 0, return_max = 0;  // sum of rewards per episode; 0 where there is no episode
-  double initial_cost_us = 0;                              // of the first episode
-  double best_cost_us = 0;                                 // lowest of all
-  std::map<int64_t, int64_t> episodes_by_version;          // by weights version
+  struct Costs {
+    double initial_us = 0, best_us = 0;  // of its unmodified graph; the lowest of its episodes
+  };
+  std::map<int32_t, Costs> costs;                  // by episodes/graph
+  std::map<int64_t, int64_t> episodes_by_version;  // by weights version
   std::map<int32_t, int64_t> episodes_by_rank;
   uint64_t bytes = 0;  // on disk
   std::vector<BrokenPart> broken;

@@ -15,7 +15,7 @@ namespace rlgo::mdp {
 namespace {
 
 constexpr uint32_t kMagic = 0x4A52544C;  // "LTRJ"
-constexpr uint32_t kVersion = 4;
+constexpr uint32_t kVersion = 5;
 
 // Facts about steps, each against the step before: a mask of those that changed, two bits a number (changed, and given
 // as the difference of two whole numbers), then the numbers.
@@ -56,7 +56,7 @@ class InfoCode {
       }
     }
     const auto& n = before_;
-    return {names_[rule], n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
+    return {names_[rule], n[0], n[1], n[2], n[3], n[4], n[5], n[6], 0};
   }
 
  private:
@@ -78,14 +78,19 @@ class InfoCode {
 void put(ByteWriter& out, const Step& step) {
   out.put_signed_varint(step.action.rule);
   out.put_signed_varint(step.action.location);
+  out.put_signed_varint(int64_t{step.info.location} - step.action.location);
   for (float value : {step.reward, step.log_prob_rule, step.log_prob_location, step.value_rule, step.value_location})
     out.put(value);
 }
 
-Step get_step(ByteReader& in) {
+// `location`: StepInfo::location.
+Step get_step(ByteReader& in, int32_t& location) {
   Step step;
   step.action.rule = static_cast<int32_t>(get_signed(in, "a rule"));
   step.action.location = static_cast<int32_t>(get_signed(in, "a location"));
+  const int64_t place = step.action.location + get_signed(in, "a place");
+  if (place < INT32_MIN || place > INT32_MAX) fail("trajectory: a rewrite at place {}", place);
+  location = static_cast<int32_t>(place);
   for (float* value :
        {&step.reward, &step.log_prob_rule, &step.log_prob_location, &step.value_rule, &step.value_location}) {
     *value = in.get<float>();
@@ -97,6 +102,29 @@ bool get_bool(ByteReader& in) {
   const auto value = in.get<uint8_t>();
   if (value > 1) fail("trajectory: a flag is {}, not 0 or 1", value);
   return value == 1;
+}
+
+void put(ByteWriter& out, const Beginning& beginning) {
+  RLGO_CHECK_EQ(beginning.rewrites.size(), beginning.cost_us.size());
+  out.put_signed_varint(beginning.graph);
+  out.put_varint(beginning.rewrites.size());
+  for (size_t i = 0; i < beginning.rewrites.size(); ++i) {
+    out.put_signed_varint(beginning.rewrites[i].rule);
+    out.put_signed_varint(beginning.rewrites[i].location);
+    out.put(beginning.cost_us[i]);
+  }
+}
+
+Beginning get_beginning(ByteReader& in) {
+  Beginning beginning;
+  beginning.graph = static_cast<int32_t>(get_signed(in, "a graph"));
+  const uint64_t count = in.get_varint();
+  for (uint64_t i = 0; i < count; ++i) {  // a false count ends in "truncated data"
+    const auto rule = static_cast<int32_t>(get_signed(in, "a rule"));
+    beginning.rewrites.push_back({rule, static_cast<int32_t>(get_signed(in, "a location"))});
+    beginning.cost_us.push_back(in.get<double>());
+  }
+  return beginning;
 }
 
 // Each against the one before.
@@ -142,6 +170,7 @@ void put_facts(ByteWriter& out, const Trajectory& t) {
   out.put(t.spec_hash);
   out.put<uint8_t>(t.terminal);
   out.put<uint8_t>(t.dream);
+  put(out, t.beginning);
   out.put(t.initial_cost_us);
   out.put(t.best_cost_us);
   out.put(t.last_value_rule);
@@ -177,14 +206,17 @@ Trajectory get_facts(ByteReader& in) {
   t.spec_hash = in.get<uint64_t>();
   t.terminal = get_bool(in);
   t.dream = get_bool(in);
+  t.beginning = get_beginning(in);
   t.initial_cost_us = in.get<double>();
   t.best_cost_us = in.get<double>();
   t.last_value_rule = in.get<float>();
   const auto steps = in.get<uint64_t>();
   InfoCode infos;
   for (uint64_t i = 0; i < steps; ++i) {  // a false count ends in "truncated data"
-    t.steps.push_back(get_step(in));
+    int32_t location = 0;
+    t.steps.push_back(get_step(in, location));
     t.steps.back().info = infos.get(in);
+    t.steps.back().info.location = location;
   }
   if (!get_bool(in)) return t;
   for (auto& step : t.steps) step.observation.latent = in.get_floats(in.get_varint());

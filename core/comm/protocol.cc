@@ -44,6 +44,7 @@ std::string encode(const Weights& message) {
   writer.put(message.version);
   writer.put(message.quota_steps);
   writer.put_string(message.weights);
+  writer.put_string(message.starts);
   return writer.take();
 }
 
@@ -53,6 +54,7 @@ Weights decode_weights(std::string_view bytes) {
     message.version = reader.get<int64_t>();
     message.quota_steps = reader.get<int64_t>();
     message.weights = reader.get_string();
+    message.starts = reader.get_string();
     return message;
   });
 }

@@ -28,6 +28,7 @@ struct Weights {
   int64_t version = 0;      // 0, 1, 2, ...
   int64_t quota_steps = 0;  // no new episode once this many steps were sent under this version
   std::string weights;      // what Policy::load takes
+  std::string starts;       // where episodes begin: learner::encode_archives; may be empty
   bool operator==(const Weights&) const = default;
 };
 

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/env/features.h"
 #include "core/ops/op.h"
+#include "core/search/region.h"
 
 namespace rlgo::env {
 namespace {
+
+constexpr double kTolerance = 1e-9;  // of the unmodified graph's cost: what searches take for rounding
 
 double relative_drop(double before, double after, double initial) {
   return initial > 0 ? (before - after) / initial : 0.0;
@@ -56,6 +60,11 @@ void declare(OptionSink& o, EnvOptions& env) {
            "measured end to end, R5 what a step adds to the episode's best; percent of the initial cost");
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows; --cost analytic");
+  o.texts("env.searches", env.searches, "searches on whose ways episodes begin (--env.frontier)");
+  o.integer("env.window", env.window, 0, 100000,
+            "most nodes of the window in which an episode of --env.frontier is played, from where greedy descent ends "
+            "and with greedy descent after it; 0: in the whole graph");
+  o.integer("env.window-steps", env.window_steps, 1, 1000000, "steps after which an episode in a window ends");
   o.integer("env.max-locations", env.max_locations, 1, 100000, "matches of one rule that are offered");
   o.integer("env.max-steps", env.max_steps, 1, 1000000, "steps after which an episode is cut off (truncated)");
   o.number("env.weight-flops", env.weight_flops, 0, 1000, "R3: weight of the relative decrease of flops");
@@ -106,17 +115,60 @@ struct RewriteEnv::Impl {
         features(o.features),
         cost(o.cost),
         best_us(o.best_us),
+        begin_us(o.begin_us),
         measured(o.measured),
         steps(o.steps),
+        windowed(o.windowed),
+        region(o.region),
+        in_window(o.in_window),
+        seen(o.seen),
         running(o.running),
-        trace(o.trace) {}
+        trace(o.trace),
+        beginning(o.beginning) {}
 
   search::Walk::Allowance allowance() const {
     if (!options.prices_locations) return {};
     return [] { return true; };
   }
 
+  // Of the rewrites that are offered; all places, or those in the window.
+  std::span<const search::Place> offered() const {
+    return windowed ? std::span<const search::Place>(in_window) : walk.places();
+  }
+
+  // Which are, now.
+  void look_into_window() {
+    in_window.clear();
+    for (const search::Place& place : walk.places()) {
+      if (!place.move || !region.contains(walk.graph(), *place.move->match)) continue;
+      if (std::isfinite(place.move->delta_us) && seen.contains(walk.hash() + place.move->delta_hash)) continue;
+      in_window.push_back(place);
+    }
+  }
+
+  // A window around a random match: of 3 to options.window nodes, small ones as often as large ones.
+  void open_window(uint64_t key) {
+    if (walk.places().empty() || !walk.evaluates()) return;
+    Rng rng({key, 0x717D0});
+    constexpr double kSmallest = 3;
+    const double size = kSmallest * std::pow(std::max(options.window / kSmallest, 1.0), rng.uniform());
+    const size_t centre = search::draw_kind(walk.places(), tolerance_us(), rng);
+    region.open(walk.graph(), *walk.places()[centre].move->match, static_cast<size_t>(size));
+    windowed = true;
+    seen = {walk.hash()};
+    look_into_window();
+  }
+
+  double tolerance_us() const { return kTolerance * initial_cost.runtime_us; }
+
+  // Makes what saves most, as long as something does.
+  void descend() {
+    while (const auto best = search::steepest(walk.places(), tolerance_us())) make(*best);
+    cost = features.cost(walk.graph());
+  }
+
   void restart() {
+    windowed = false;
     walk.restore(start);
     features = initial_features;
     cost = initial_cost;
@@ -125,19 +177,33 @@ struct RewriteEnv::Impl {
     steps = 0;
     running = true;
     trace.clear();
+    beginning = {};
   }
 
   mdp::Observation observe(mdp::Changes* changes = nullptr) {
-    return features.observe(walk.graph(), walk.places(), rules->size(),
-                            {initial_cost.runtime_us, cost.runtime_us, best_us}, changes);
+    return features.observe(walk.graph(), offered(), rules->size(), {initial_cost.runtime_us, cost.runtime_us, best_us},
+                            changes);
   }
 
-  void apply(mdp::Action action) {
-    if (!walk.take(find_place(walk.places(), action, *rules)))
-      fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(action.rule),
-           action.location);
+  // Makes walk.places()[k].
+  void make(size_t k) {
+    const rules::Rewrite step = walk.places()[k].step;
+    if (!walk.take(k))
+      fail("rule {} did not apply at location {} although it matched (a bug of rlgo)", rules->name(step.rule),
+           step.location);
     features.update(walk.graph(), walk.added(), walk.touched());
-    trace.push_back({action.rule, action.location});
+    trace.push_back(step);
+  }
+
+  // Makes what an action stands for.
+  void apply(mdp::Action action) {
+    const size_t k = find_place(offered(), action, *rules);
+    if (!windowed) return make(k);
+    const auto in_all = std::ranges::find(walk.places(), in_window[k].step, &search::Place::step);
+    make(static_cast<size_t>(in_all - walk.places().begin()));
+    region.add(walk.graph(), walk.added());
+    seen.insert(walk.hash());
+    look_into_window();
   }
 
   // Makes the rewrites that the episode with this key begins with.
@@ -148,9 +214,19 @@ struct RewriteEnv::Impl {
     for (size_t k = 0; k < begin->length; ++k) {
       const rules::Rewrite& rewrite = (*begin->way)[k];
       apply({rewrite.rule, rewrite.location});
+      beginning.cost_us.push_back(walk.cost_us());
     }
     cost = features.cost(walk.graph());
-    best_us = cost.runtime_us;
+    if (options.window > 0) {
+      while (const auto best = search::steepest(walk.places(), tolerance_us())) {
+        make(*best);
+        beginning.cost_us.push_back(walk.cost_us());
+      }
+      cost = features.cost(walk.graph());
+      open_window(key);
+    }
+    for (const rules::Rewrite& rewrite : trace) beginning.rewrites.push_back({rewrite.rule, rewrite.location});
+    best_us = begin_us = cost.runtime_us;
     if (options.reward == Reward::measured) measured = measure_us(walk.graph());
   }
 
@@ -193,10 +269,16 @@ struct RewriteEnv::Impl {
   FeatureBuilder features;
   cost::Cost cost;
   double best_us = 0;
+  double begin_us = 0;  // of the graph that the episode began with, where it is played in a window
   double measured = 0;
   int steps = 0;
+  bool windowed = false;
+  search::Region region;
+  std::vector<search::Place> in_window;  // that are offered
+  std::unordered_set<uint64_t> seen;     // graphs that the episode had, by hash
   bool running = false;
   rules::Trace trace;
+  mdp::Beginning beginning;
 };
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
@@ -214,6 +296,7 @@ std::unique_ptr<RewriteEnv> RewriteEnv::fork() const {
 const mdp::ObservationSpec& RewriteEnv::spec() const { return impl_->spec; }
 double RewriteEnv::initial_cost_us() const { return impl_->initial_cost.runtime_us; }
 double RewriteEnv::current_cost_us() const { return impl_->cost.runtime_us; }
+mdp::Beginning RewriteEnv::beginning() const { return impl_->beginning; }
 const graph::Graph& RewriteEnv::graph() const { return impl_->walk.graph(); }
 const graph::Graph& RewriteEnv::initial_graph() const { return impl_->initial; }
 const rules::Trace& RewriteEnv::trace() const { return impl_->trace; }
@@ -241,18 +324,28 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
     if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.walk.graph());
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
     result.info.rule = s.rules->name(action.rule);
+    result.info.location = s.trace.back().location;
   }
   ++s.steps;
-  result.terminal = noop || s.walk.places().empty();
+  result.terminal = noop || s.offered().empty();
   const bool cut = !result.terminal && s.steps >= s.options.max_steps;
   // R2 pays for the whole episode where it is cut off: nothing is left to come, which a bootstrapped value would add.
   const bool paid = cut && s.options.reward == Reward::final_only;
   result.terminal = result.terminal || paid;
   result.truncated = cut && !paid;
+  if (s.windowed)
+    result.terminal = result.terminal || result.truncated || s.steps >= s.options.window_steps ||
+                      s.cost.runtime_us < s.begin_us - s.tolerance_us();
+  result.info.cost_us = s.cost.runtime_us;
+  if (s.windowed && result.terminal) {  // what comes after it is paid, not bootstrapped
+    result.truncated = false;
+    s.descend();
+    s.windowed = false;
+    s.best_us = std::min(s.best_us, s.cost.runtime_us);
+  }
   s.running = !result.terminal && !result.truncated;
   result.reward = static_cast<float>(s.step_reward(before, measured_before, best_before, !s.running));
   result.observation = s.observe(&result.changes);
-  result.info.cost_us = s.cost.runtime_us;
   result.info.flops = s.cost.flops;
   result.info.bytes = s.cost.bytes;
   result.info.peak_bytes = s.cost.peak_bytes;

@@ -39,7 +39,14 @@ struct EnvOptions {
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
   // Whether observations tell what each location would change. Not an option: for who only steps along.
   bool prices_locations = true;
-  double frontier = 0;  // share of the episodes that begin on the way of a search, [0, 1]: see starts.h
+  double frontier = 0;  // share of the episodes that begin on the way of a search or in the archive, [0, 1]: starts.h
+  std::vector<std::string> searches = {"greedy", "anneal", "window"};  // whose ways these are
+  // Episodes that begin there: 0, or the most nodes of the window in which they are played (3 or more). Such an episode
+  // begins where greedy descent from its start ends. It is offered the rewrites in a window around a random match that
+  // lead to a graph which it has not had, and ends once it is below its beginning, or after window_steps; greedy
+  // descent follows, and counts in the last step's reward.
+  int window = 0;
+  int window_steps = 30;
 };
 // Options env.*.
 void declare(OptionSink& sink, EnvOptions& options);
@@ -61,6 +68,7 @@ class RewriteEnv : public mdp::Env {  // the environment of one graph and rule s
   mdp::StepResult step(mdp::Action action) override;
   double initial_cost_us() const override;
   double current_cost_us() const override;
+  mdp::Beginning beginning() const override;
 
   const graph::Graph& graph() const;  // current
   const graph::Graph& initial_graph() const;

@@ -1,33 +1,113 @@
 #include "core/env/starts.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "core/base/rng.h"
+#include "core/base/bytes.h"
+#include "core/base/error.h"
 #include "core/search/walk.h"
 
 namespace rlgo::env {
+namespace {
+
+constexpr double kEqual = 1e-9;  // of a cost
+constexpr double kArchiveShare = 0.5;
+
+std::pair<int32_t, int32_t> as_pair(const rules::Rewrite& rewrite) { return {rewrite.rule, rewrite.location}; }
+
+// An order of ways: what is kept must not depend on which came first.
+bool shorter(const Way& a, const Way& b) {
+  if (a.rewrites.size() != b.rewrites.size()) return a.rewrites.size() < b.rewrites.size();
+  return std::ranges::lexicographical_compare(a.rewrites, b.rewrites, {}, as_pair, as_pair);
+}
+
+}  // namespace
+
+Way priced_way(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+               int max_locations, const rules::Trace& trace) {
+  Way way;
+  const search::State start{
+      graph,  rules::MatchIndex(rules, graph), graph::NameHash(graph), cost::graph_cost(cost, graph).runtime_us, 0,
+      nullptr};
+  search::Walk walk(start, cost, cost, max_locations, {});
+  for (const rules::Rewrite& rewrite : trace) {
+    const auto place = std::ranges::find(walk.places(), rewrite, &search::Place::step);
+    if (place == walk.places().end() || !walk.take(static_cast<size_t>(place - walk.places().begin()))) break;
+    way.rewrites.push_back(rewrite);
+    way.cost_us.push_back(walk.cost_us());
+  }
+  return way;
+}
+
+bool Archive::offer(Way way) {
+  if (way.cost_us.empty()) return false;
+  const double us = way.cost_us.back();
+  const auto at = std::ranges::lower_bound(ways_, us, {}, [](const Way& kept) { return kept.cost_us.back(); });
+  const auto equal = [&](const Way& kept) { return std::abs(kept.cost_us.back() - us) <= kEqual * us; };
+  for (const auto near : {at, at == ways_.begin() ? at : std::prev(at)}) {
+    if (near == ways_.end() || !equal(*near)) continue;
+    if (!shorter(way, *near)) return false;
+    *near = std::move(way);
+    return true;
+  }
+  if (ways_.size() >= most_ && at == ways_.end()) return false;
+  ways_.insert(at, std::move(way));
+  if (ways_.size() > most_) ways_.pop_back();
+  return true;
+}
+
+const Way& Archive::draw(Rng& rng) const {
+  RLGO_CHECK(!ways_.empty());
+  return ways_[std::min(rng.below(ways_.size()), rng.below(ways_.size()))];
+}
+
+std::string Archive::encode() const {
+  ByteWriter out;
+  out.put_varint(ways_.size());
+  for (const Way& way : ways_) {
+    out.put_varint(way.rewrites.size());
+    for (size_t i = 0; i < way.rewrites.size(); ++i) {
+      out.put_signed_varint(way.rewrites[i].rule);
+      out.put_signed_varint(way.rewrites[i].location);
+      out.put(way.cost_us[i]);
+    }
+  }
+  return out.take();
+}
+
+void Archive::decode(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::vector<Way> ways;
+  for (uint64_t left = in.get_varint(); left > 0; --left) {  // a false count ends in "truncated data"
+    Way& way = ways.emplace_back();
+    for (uint64_t more = in.get_varint(); more > 0; --more) {
+      const auto rule = static_cast<int32_t>(in.get_signed_varint());
+      way.rewrites.push_back({rule, static_cast<int32_t>(in.get_signed_varint())});
+      way.cost_us.push_back(in.get<double>());
+    }
+    if (way.rewrites.empty()) fail("archive: a way without rewrites");
+  }
+  if (!in.done()) fail("archive: bytes left over");
+  ways_ = std::move(ways);
+}
 
 Starts::Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
-               int max_locations, double share, int64_t budget)
+               int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
     : share_(share) {
   search::Options options;
   options.budget = budget;
   options.max_locations = max_locations;
   const double before_us = cost::graph_cost(cost, graph).runtime_us;
-  for (const char* method : {"greedy", "anneal", "window"}) {
+  for (const std::string& method : searches) {
     const auto found = search::run(method, {graph, rules, cost}, options);
-    if (found.trace.empty()) continue;
-    Way way{found.trace, {}};
-    const search::State start{graph, rules::MatchIndex(rules, graph), graph::NameHash(graph), before_us, 0, nullptr};
-    search::Walk walk(start, cost, cost, max_locations, {});
-    for (const rules::Rewrite& rewrite : way.rewrites) {
-      const auto place = std::ranges::find(walk.places(), rewrite, &search::Place::step);
-      if (place == walk.places().end() || !walk.take(static_cast<size_t>(place - walk.places().begin()))) break;
-      way.cost_us.push_back(walk.cost_us());
-    }
+    Way way = priced_way(graph, rules, cost, max_locations, found.trace);
     keep_best(way, before_us);
-    if (walk.places().empty() && !way.cost_us.empty()) way.cost_us.pop_back();  // an episode must have somewhere to go
-    way.rewrites.resize(way.cost_us.size());
+    // An episode must have somewhere to go.
+    if (!way.rewrites.empty() &&
+        rules::MatchIndex(rules, rules::replay(graph, rules, way.rewrites, max_locations)).total() == 0) {
+      way.rewrites.pop_back();
+      way.cost_us.pop_back();
+    }
     if (!way.rewrites.empty()) ways_.push_back(std::move(way));
   }
 }
@@ -42,7 +122,11 @@ void Starts::keep_best(const Way& way, double before_us) {
 
 std::optional<Start> Starts::of(uint64_t key) const {
   Rng rng({key, 0x57A27});
-  if (ways_.empty() || rng.uniform() >= share_) return std::nullopt;
+  if ((ways_.empty() && archive_.ways().empty()) || rng.uniform() >= share_) return std::nullopt;
+  if (!archive_.ways().empty() && (ways_.empty() || rng.uniform() < kArchiveShare)) {
+    const Way& way = archive_.draw(rng);
+    return Start{&way.rewrites, &way.cost_us, way.rewrites.size()};
+  }
   const Way& way = ways_[rng.below(ways_.size())];
   return Start{&way.rewrites, &way.cost_us, 1 + rng.below(way.rewrites.size())};
 }

@@ -1,17 +1,50 @@
-// Where episodes start besides the unmodified graph: on the way that searches took (frontier starts; Ecoffet et al.
-// 2021, "First return, then explore").
+// Where episodes start besides the unmodified graph: on the way that searches took, and at the best graphs that
+// episodes reached (frontier starts and archive; Ecoffet et al. 2021, "First return, then explore").
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/base/rng.h"
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
 
 namespace rlgo::env {
+
+// Rewrites from the unmodified graph, and the cost after each.
+struct Way {
+  rules::Trace rewrites;
+  std::vector<double> cost_us;
+  bool operator==(const Way&) const = default;
+};
+// A trace with its costs, as far as it can be made.
+Way priced_way(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+               int max_locations, const rules::Trace& trace);
+
+// The cheapest graphs that episodes reached, by the ways there. Bounded: of graphs of equal cost it keeps the one with
+// the fewest rewrites, and of all the cheapest; whatever the order in which they come.
+class Archive {
+ public:
+  explicit Archive(size_t most = 32) : most_(most) {}
+  // Whether the way's last graph is kept. Costs that differ by less than a billionth are equal.
+  bool offer(Way way);
+  // The cheapest first.
+  const std::vector<Way>& ways() const { return ways_; }
+  // One of them, the cheaper the likelier: the k-th of n with probability (2 (n - k) - 1) / n^2. There must be one.
+  const Way& draw(Rng& rng) const;
+  // For other ranks. decode throws Error on malformed bytes.
+  std::string encode() const;
+  void decode(std::string_view bytes);
+
+ private:
+  size_t most_;
+  std::vector<Way> ways_;
+};
 
 // The first `length` rewrites of a way.
 struct Start {
@@ -22,20 +55,20 @@ struct Start {
 
 class Starts {  // the frontier that episodes may begin on
  public:
-  // Ways of greedy search, annealing and windows, each at most `budget` priced graphs. They depend on the arguments
-  // alone. `share` of all episodes begin on one of them.
+  // Ways of these searches, each at most `budget` priced graphs. They depend on the arguments alone. `share` of all
+  // episodes begin on one of them, or at a graph of the archive.
   Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
-         int max_locations, double share, int64_t budget = 20'000);
-  // Where the episode with this key begins; nothing: at the unmodified graph.
+         int max_locations, double share, int64_t budget = 20'000,
+         const std::vector<std::string>& searches = {"greedy", "anneal", "window"});
+  // Where the episode with this key begins; nothing: at the unmodified graph. Of those that do not, half begin at
+  // graphs of the archive, once it has one.
   std::optional<Start> of(uint64_t key) const;
   size_t ways() const { return ways_.size(); }
-  // A way: rewrites from the unmodified graph, and the cost after each.
-  struct Way {
-    rules::Trace rewrites;
-    std::vector<double> cost_us;
-  };
   // To the cheapest graph that the searches found; empty where none got below the unmodified graph.
   const Way& best() const { return best_; }
+  // What episodes reached; whoever hears of them first, tells the others.
+  Archive& archive() { return archive_; }
+  const Archive& archive() const { return archive_; }
 
  private:
   void keep_best(const Way& way, double before_us);
@@ -43,6 +76,7 @@ class Starts {  // the frontier that episodes may begin on
   double share_;
   std::vector<Way> ways_;
   Way best_;
+  Archive archive_;
 };
 
 }  // namespace rlgo::env

@@ -34,6 +34,7 @@ class SerialBatch : public BatchEnv {
     return results;
   }
   double initial_cost_us(int index) const override { return at(index).initial_cost_us(); }
+  Beginning beginning(int index) const override { return at(index).beginning(); }
 
  private:
   Env& at(int index) const {

@@ -70,6 +70,9 @@ struct StepInfo {
   double flops = 0, bytes = 0, peak_bytes = 0, launches = 0;
   double step_us = 0;      // time that the step took
   double measured_us = 0;  // end-to-end, reward R4 only, else 0
+  // The rewrite's location as traces name it, among all matches of its rule. The action's location is among those that
+  // were offered: another number where an episode is offered a part of them.
+  int32_t location = 0;
 };
 
 // What an environment knows of an observation beside the one that it returned before: it spares the coder (coded.h) to
@@ -92,6 +95,14 @@ struct StepResult {
   StepInfo info;
 };
 
+// Where an episode begins: rewrites of an unmodified graph that were made before its first step.
+struct Beginning {
+  int32_t graph = 0;             // of those that a run optimises, in the order in which it names them
+  std::vector<Action> rewrites;  // as traces name them
+  std::vector<double> cost_us;   // of the graph after each of them
+  bool operator==(const Beginning&) const = default;
+};
+
 // A single environment. Not thread safe. Errors are thrown; the episode is then lost, reset() must work again.
 class Env {
  public:
@@ -104,6 +115,8 @@ class Env {
   // Cost of the unmodified graph and of the current one, in us.
   virtual double initial_cost_us() const = 0;
   virtual double current_cost_us() const = 0;
+  // Of the episode that was reset last.
+  virtual Beginning beginning() const { return {}; }
 };
 
 // Many environments stepped together (the dream is one by nature; real ones are wrapped by make_batch).
@@ -117,8 +130,13 @@ class BatchEnv {
   virtual std::vector<StepResult> step(const std::vector<int>& indices, const std::vector<Action>& actions) = 0;
   // Cost of the unmodified graph of one environment, in us, since its reset. 0 where costs are unknown (a dream).
   virtual double initial_cost_us(int /*index*/) const { return 0; }
+  // Where the running episode of one environment began.
+  virtual Beginning beginning(int /*index*/) const { return {}; }
 };
 std::unique_ptr<BatchEnv> make_batch(std::vector<std::unique_ptr<Env>> envs);
+// One environment out of several with the same spec: each episode is played in one of them, which its key draws
+// uniformly; beginning().graph is its index. One alone is returned as it is.
+std::unique_ptr<Env> make_choice(std::vector<std::unique_ptr<Env>> envs);
 
 // One step of a stored trajectory: what was seen, done, got, and what the policy thought then.
 struct Step {
@@ -140,8 +158,9 @@ struct Trajectory {
   uint64_t spec_hash = 0;
   bool terminal = false;  // else truncated
   bool dream = false;
-  double initial_cost_us = 0;
-  double best_cost_us = 0;  // lowest over the episode
+  Beginning beginning;
+  double initial_cost_us = 0;  // of the unmodified graph
+  double best_cost_us = 0;     // lowest over the episode, its first graph included
   std::vector<Step> steps;
   Observation last;           // after the last action; bootstraps when truncated
   float last_value_rule = 0;  // of `last`, 0 when terminal

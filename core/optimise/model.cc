@@ -40,6 +40,8 @@ void check(const ModelOptions& given) {
     if (shaped) fail("--zoo.* options are for zoo graphs; set the dimensions of {} with --dim NAME=VALUE", given.graph);
     return;
   }
+  if (given.graph.find(',') != std::string::npos)
+    fail("--graph {}: these are several graphs, and one is taken here; name one of them", given.graph);
   zoo::check_name(given.graph);
   if (!given.dims.empty() || !given.sizes.empty())
     fail(
@@ -82,12 +84,25 @@ LoadedModel load_zoo(const ModelOptions& given) {
 }  // namespace
 
 void declare(OptionSink& o, ModelOptions& model) {
-  o.text("graph", model.graph, "what to optimise: a zoo graph's name or the path of an .onnx file");
+  o.text("graph", model.graph,
+         "what to optimise: a zoo graph's name or the path of an .onnx file; training and search take several, with "
+         "commas between");
   o.texts("dim", model.dims,
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
   o.texts("size", model.sizes,
           "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which costs and times of a dimension that stays open "
           "are taken; none: made up; may be given several times");
+}
+
+std::vector<ModelOptions> each_model(const ModelOptions& options) {
+  std::error_code error;
+  if (std::filesystem::exists(options.graph, error)) return {options};
+  std::vector<ModelOptions> models;
+  for (const auto& name : split(options.graph, ',')) {
+    models.push_back(options);
+    models.back().graph = trim(name);
+  }
+  return models;
 }
 
 LoadedModel load_model(const ModelOptions& given, bool with_weights) {

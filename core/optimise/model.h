@@ -21,6 +21,9 @@ struct ModelOptions {
   zoo::ZooOptions zoo;                // of zoo graphs
   onnx_io::ImportLimits limits = {};  // of ONNX files
 };
+// One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
+// commas and all.
+std::vector<ModelOptions> each_model(const ModelOptions& options);
 // Options graph, dim, size; those of the zoo stand beside it.
 void declare(OptionSink& sink, ModelOptions& options);
 

@@ -6,8 +6,6 @@
 namespace rlgo::search {
 namespace {
 
-using graph::NodeId;
-
 // Ranges that a round draws from, logarithmically. Temperatures in units of the mean cost of an operator.
 constexpr double kColdest = 0.01, kHottest = 2.0;
 constexpr double kSmallestWindow = 3, kLargestWindow = 60;  // nodes
@@ -112,7 +110,8 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
   taken_.clear();
   seen_.clear();
   if (walk_.places().empty()) return;
-  open_window(draw_centre(), window);
+  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_);
+  window_.open(walk_.graph(), *walk_.places()[centre].move->match, window);
   seen_.insert(walk_.hash());
   for (int k = 0; k < length && walk_.cost_us() >= goal_us; ++k) {
     if (!step(temperature_us)) return;
@@ -143,59 +142,9 @@ bool Chain::take(size_t k) {
 
 void Chain::descend() {
   while (may_continue()) {
-    const auto places = walk_.places();
-    const auto delta_us = [](const Place& place) { return place.move ? place.move->delta_us : 0; };
-    const auto best = std::ranges::min_element(places, {}, delta_us);  // the first of equals
-    if (best == places.end() || delta_us(*best) >= -tolerance_us_) return;
-    if (!take(static_cast<size_t>(best - places.begin()))) return;
+    const auto best = steepest(walk_.places(), tolerance_us_);
+    if (!best || !take(*best)) return;
   }
-}
-
-// A random match, each kind (rule and change of cost) as likely as any other: equal parts of a graph are searched once.
-size_t Chain::draw_centre() {
-  const auto places = walk_.places();
-  candidates_.resize(places.size());
-  for (size_t k = 0; k < places.size(); ++k) candidates_[k] = k;
-  const auto key = [&](size_t k) {
-    const double delta_us = places[k].move ? places[k].move->delta_us : 0;
-    return std::pair(places[k].step.rule, std::round(delta_us / (tolerance_us_ + 1e-12)));
-  };
-  std::ranges::stable_sort(candidates_, {}, key);
-  std::vector<size_t> first;
-  for (size_t k = 0; k < candidates_.size(); ++k) {
-    if (k == 0 || key(candidates_[k]) != key(candidates_[k - 1])) first.push_back(k);
-  }
-  const size_t kind = rng_.below(first.size());
-  const size_t end = kind + 1 < first.size() ? first[kind + 1] : candidates_.size();
-  return candidates_[first[kind] + rng_.below(end - first[kind])];
-}
-
-// The nearest nodes, by inputs and readers; constants belong to every window.
-void Chain::open_window(size_t centre, size_t size) {
-  const graph::Graph& graph = walk_.graph();
-  window_.assign(static_cast<size_t>(graph.id_bound()), 0);
-  queue_.clear();
-  const auto add = [&](NodeId id) {
-    const graph::Node& node = graph.node(id);
-    if (window_[static_cast<size_t>(id)] != 0 || node.constant || node.op() == ops::Op::input) return;
-    window_[static_cast<size_t>(id)] = 1;
-    queue_.push_back(id);
-  };
-  for (const NodeId id : walk_.places()[centre].move->match->nodes) add(id);
-  for (size_t k = 0; k < queue_.size() && queue_.size() < size; ++k) {
-    const graph::Node& node = graph.node(queue_[k]);
-    for (const graph::Value& v : node.inputs) {
-      if (queue_.size() < size) add(v.node);
-    }
-    for (const graph::Use& use : node.uses) {
-      if (queue_.size() < size) add(use.user);
-    }
-  }
-}
-
-bool Chain::is_inside(const rules::Match& match) const {
-  return std::ranges::all_of(
-      match.nodes, [&](NodeId id) { return window_[static_cast<size_t>(id)] != 0 || walk_.graph().node(id).constant; });
 }
 
 // One move of the heat bath. False where none is left.
@@ -205,7 +154,7 @@ bool Chain::step(double temperature_us) {
   double total = 0;
   const auto places = walk_.places();
   for (size_t k = 0; k < places.size(); ++k) {
-    if (!places[k].move || !is_inside(*places[k].move->match)) continue;
+    if (!places[k].move || !window_.contains(walk_.graph(), *places[k].move->match)) continue;
     const double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), 1e12);
     if (weight < 1e-30) continue;
     candidates_.push_back(k);
@@ -218,8 +167,7 @@ bool Chain::step(double temperature_us) {
     while (at + 1 < weights_.size() && (left -= weights_[at]) >= 0) ++at;
     if (seen_.insert(walk_.hash() + places[candidates_[at]].move->delta_hash).second) {
       if (!take(candidates_[at])) return false;
-      window_.resize(static_cast<size_t>(walk_.graph().id_bound()), 0);
-      for (const NodeId id : walk_.added()) window_[static_cast<size_t>(id)] = 1;
+      window_.add(walk_.graph(), walk_.added());
       return true;
     }
     total -= weights_[at];

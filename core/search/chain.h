@@ -10,6 +10,7 @@
 
 #include "core/base/rng.h"
 #include "core/search/macro.h"
+#include "core/search/region.h"
 #include "core/search/walk.h"
 
 namespace rlgo::search {
@@ -47,9 +48,6 @@ class Chain {
   bool may_continue() const { return !ended_; }
   bool take(size_t k);
   void descend();
-  size_t draw_centre();
-  void open_window(size_t centre, size_t size);
-  bool is_inside(const rules::Match& match) const;
   bool step(double temperature_us);
   void bathe(size_t window, int length, double temperature_us, double goal_us);
   void round();
@@ -70,8 +68,7 @@ class Chain {
   std::vector<Taken> taken_;  // of this round
   std::vector<Macro> learned_;
 
-  std::vector<uint8_t> window_;  // by id
-  std::vector<graph::NodeId> queue_;
+  Region window_;
   std::unordered_set<uint64_t> seen_;  // graphs of this round
   std::vector<size_t> candidates_;
   std::vector<double> weights_;

@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/env/playground.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/revision.h"
@@ -26,18 +28,12 @@ namespace {
 bool should_stop() { return stop_signal() != 0; }
 
 std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
-  std::vector<int> ranks;
-  for (int rank = static_cast<int>(learners); rank < mailbox.size(); ++rank) ranks.push_back(rank);
+  std::vector<int> ranks(static_cast<size_t>(mailbox.size() - learners));
+  std::iota(ranks.begin(), ranks.end(), static_cast<int>(learners));
   return ranks;
 }
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-std::string default_name(const RunConfig& config) {
-  std::string stem = std::filesystem::path(config.model.graph).stem().string();
-  if (stem.empty()) stem = "run";
-  return fmt::format("{}-{}-s{}", stem, name_of(config.agent, kAgents), config.seed);
-}
 
 std::map<std::string, std::string> option_values(const std::string& config_text, const std::string& place) {
   RunConfig config;
@@ -53,15 +49,14 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
     : config_(config),
       mailbox_(mailbox),
       device_(exec::resolve_device(config.device)),
-      model_(load_model(config.model, true)),
+      graphs_(learner::load_graphs(config.model, true)),
       rules_(rules::choose_rules(config.rules)),
       prices_(make_prices(config)),
       output_(config.output),
       line_(output_.status_line()),
       progress_(line_, config.loop.epochs, config.loop.seconds) {
-  check_rewritable(model_, config.model.graph);
   open_folder(config_text);
-  log_.info("{}", model_.about);
+  for (const auto& graph : graphs_) log_.info("{}", graph.model.about);
   if (!rules_->remark().empty()) log_.warn("{}", rules_->remark());
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
@@ -77,7 +72,9 @@ static void tell_job(const learner::RunFolder& folder) {
 }
 
 void LearnerSession::open_folder(const std::string& config_text) {
-  auto open = learner::open_run_folder({config_.runs, config_.name, default_name(config_), config_.resume});
+  auto open = learner::open_run_folder(
+      {config_.runs, config_.name, learner::default_run_name(graphs_, name_of(config_.agent, kAgents), config_.seed),
+       config_.resume});
   folder_ = open.folder;
   lock_ = std::move(open.lock);
   LogOptions log = output_.log();
@@ -88,6 +85,7 @@ void LearnerSession::open_folder(const std::string& config_text) {
   log_.info("run folder {}", folder_.path.string());
   config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
   if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
+  learner::make_folders(graphs_, folder_);
   tell_job(folder_);
   if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs()))
     prices_.table->load(folder_.costs());
@@ -101,44 +99,52 @@ void LearnerSession::give_sign() {
   for (int rank = 1; rank < mailbox_.size(); ++rank) mailbox_.send(rank, comm::Tag::heartbeat, beat);
 }
 
+void LearnerSession::time_operators() {
+  progress_.phase("timing operators");
+  const bool known = !config_.resume.empty() || !config_.cost.table.empty();
+  size_t timed = 0;
+  for (const auto& graph : graphs_) {
+    if (known) break;
+    timed += learner::explore_costs({config_.env, config_.cost.explore, config_.seed}, graph.model.graph, rules_,
+                                    prices_, should_stop, [&](size_t) {
+                                      progress_.show();
+                                      give_sign();
+                                    });
+  }
+  line_.clear();
+  if (prices_.groups) {
+    log_.info("{} groups of operators timed; {}", timed, prices_.groups->summary());
+  } else {
+    log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
+  }
+}
+
+// What the unmodified graphs cost, and where episodes on them begin. Returns what an agent sees first on the first one.
+mdp::Observation LearnerSession::price_graphs() {
+  mdp::Observation initial;
+  for (auto& graph : graphs_) {
+    env::RewriteEnv probe(graph.model.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
+    spec_ = probe.spec();
+    graph.starts = env::make_starts(config_.env, graph.model.graph, rules_, *prices_.model);
+    learner::begin(graph, rules_, *prices_.model, config_.env, probe.initial_cost_us());
+    give_sign();
+    log_.info("cost of the unmodified graph {}: {:.3f} ms ({} matches of {} rules)", graph.name,
+              probe.initial_cost_us() / 1000.0, probe.matches().total(), rules_->size());
+    if (initial.node_op.empty()) initial = probe.reset(0);
+  }
+  return initial;
+}
+
 void LearnerSession::prepare() {
   give_sign();
-  if (prices_.table) {
-    progress_.phase("timing operators");
-    const bool known = !config_.resume.empty() || !config_.cost.table.empty();
-    size_t timed = 0;
-    if (!known) {
-      timed = learner::explore_costs({config_.env, config_.cost.explore, config_.seed}, model_.graph, rules_, prices_,
-                                     should_stop, [&](size_t) {
-                                       progress_.show();
-                                       give_sign();
-                                     });
-    }
-    line_.clear();
-    if (prices_.groups) {
-      log_.info("{} groups of operators timed; {}", timed, prices_.groups->summary());
-    } else {
-      log_.info("{} operators timed, {} in the table", timed, prices_.table->size());
-    }
-  }
-  env::RewriteEnv probe(model_.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
-  spec_ = probe.spec();
-  starts_ = make_starts(config_, model_.graph, rules_, *prices_.model);
-  rules::TraceFile identity;
-  identity.graph = config_.model.graph;
-  identity.graph_hash = model_.graph.hash();
-  identity.rules_hash = rules_->hash();
-  best_ = std::make_unique<learner::BestGraph>(identity, probe.initial_cost_us());
-  give_sign();
-  log_.info("cost of the unmodified graph: {:.3f} ms ({} matches of {} rules)", probe.initial_cost_us() / 1000.0,
-            probe.matches().total(), rules_->size());
-  const auto initial = probe.reset(0);
+  if (prices_.table) time_operators();
+  const auto initial = price_graphs();
   learner::LearnerDevices devices{{device_}, false, {}};
   if (config_.loop.learners > 1) devices = learner::meet_learners(learners_options(config_), mailbox_);
   learner_device_ = devices.devices[0];
   tune_learner(config_, learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
-  if (!config_.resume.empty()) resume(probe);
+  if (!config_.resume.empty()) resume();
   if (config_.loop.learners > 1) {
     leader_ = learner::lead_learners(learners_options(config_), mailbox_, devices, spec_, initial, algorithm_);
     log_.info("{}", learner::describe(leader_->group(), devices));
@@ -147,7 +153,7 @@ void LearnerSession::prepare() {
   cost_server_->publish();
 }
 
-void LearnerSession::resume(env::RewriteEnv& probe) {
+void LearnerSession::resume() {
   const auto found = learner::latest(folder_.checkpoints());
   for (const auto& refused : found.refused)
     log_.warn("checkpoint {} is refused: {}", refused.path.string(), refused.reason);
@@ -158,7 +164,7 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
     if (at == c.texts.end() || at->second != now)
       fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
   };
-  expect("graph_hash", hex(model_.graph.hash()), "another graph (--graph, --dim, --zoo.*)");
+  expect("graph_hash", hex(learner::graphs_hash(graphs_)), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
   expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
   const std::string place = found.path.string();
@@ -170,7 +176,8 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
     throw e.in(
         fmt::format("{}: made with another agent or network (--agent, --gnn.*, --policy.*)", found.path.string()));
   }
-  learner::adopt_best(c, place, *rules_, probe, *best_, log_);
+  for (const auto& line : learner::adopt_best(graphs_, rules_, *prices_.model, config_.env.max_locations, c, place))
+    log_.warn("{}", line);
   atomic_write(folder_.config(), config_text_);
   if (!changed.empty()) log_.info("options that changed since the checkpoint: {}", join(changed, ", "));
   log_.info("resumed from {}: {} epochs, {} steps done", found.path.string(), state_.epoch, state_.steps);
@@ -178,17 +185,16 @@ void LearnerSession::resume(env::RewriteEnv& probe) {
 
 void LearnerSession::checkpoint(const learner::LoopState& state) {
   learner::Checkpoint c;
-  c.texts["graph_hash"] = hex(model_.graph.hash());
+  c.texts["graph_hash"] = hex(learner::graphs_hash(graphs_));
   c.texts["rules_hash"] = hex(rules_->hash());
   c.texts["spec_hash"] = hex(spec_.hash());
   c.texts["config"] = read_file(folder_.config());
-  c.texts["best_trace"] = to_text(best_->trace(), *rules_);
-  c.numbers["initial_cost_us"] = best_->initial_us();
+  learner::store_best(graphs_, *rules_, c);
   learner::store_state(state, c);
   algorithm_->store(c);
   if (!checkpoints_)
     checkpoints_ = std::make_unique<learner::BackgroundCheckpoints>(folder_.checkpoints(), config_.checkpoint.keep);
-  checkpoints_->save(std::move(c), state.epoch, best_->best_us());
+  checkpoints_->save(std::move(c), state.epoch, learner::overall_cost(graphs_).best_us);
   store_costs();
 }
 
@@ -208,7 +214,9 @@ void LearnerSession::open_metrics() {
 }
 
 void LearnerSession::on_epoch(const learner::EpochReport& report, const learner::LoopState& state) {
-  const auto row = learner::metric_row(report, state, *best_, learner::memory_peak(learner_device_, leader_.get()));
+  auto row = learner::metric_row(report, state, learner::overall_cost(graphs_).best_us,
+                                 learner::memory_peak(learner_device_, leader_.get()));
+  learner::add_best_costs(graphs_, row);
   metrics_->write(row);
   if (tensorboard_) tensorboard_->write(row, state.steps, now_s());
   progress_.epoch_done(report.epoch);
@@ -226,19 +234,19 @@ learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
   hooks.on_trajectory = [this](const learner::Episode& episode) {
     const mdp::Trajectory& t = episode->facts;
+    if (const auto* graph = learner::offer(graphs_, t, spec_.rules)) {
+      const auto cost = learner::overall_cost(graphs_);
+      progress_.costs(cost.initial_us, cost.best_us);
+      atomic_write(graph->folder.best_trace(), to_text(graph->best->trace(), *rules_));
+    }
     if (store_ && !stored_elsewhere(t.rank)) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
-    if (best_->offer(t, spec_.rules, starts_.get())) {
-      progress_.costs(best_->initial_us(), best_->best_us());
-      atomic_write(folder_.best_trace(), to_text(best_->trace(), *rules_));
-    }
   };
+  hooks.starts = [this] { return learner::encode_archives(graphs_); };
   hooks.on_lost = [this](const comm::ErrorReport& lost) {
     log_.warn("episode {} of rank {} is lost: {}", lost.episode, lost.rank, lost.what);
   };
-  hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState& state) {
-    on_epoch(report, state);
-  };
+  hooks.on_epoch = std::bind_front(&LearnerSession::on_epoch, this);
   hooks.service = [this] {
     if (store_) store_->tick(watch_.seconds());
     cost_server_->publish();
@@ -271,7 +279,8 @@ int LearnerSession::run(std::function<bool()> turn) {
 
   progress_.phase("training");
   progress_.start(state_.epoch);
-  progress_.costs(best_->initial_us(), best_->best_us());
+  const auto cost = learner::overall_cost(graphs_);
+  progress_.costs(cost.initial_us, cost.best_us);
   progress_.show(true);
   learner::Loop loop(mailbox_, leader_ ? *leader_ : *algorithm_, options, hooks(), handlers, state_);
   return finish(loop.run());
@@ -295,19 +304,36 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
     return kRestartStatus;  // the end may be seconds away: no measurements
   }
-  const auto& state = result.state;
-  learner::OutcomeInput in{folder_, model_, rules_, *prices_.model, *prices_.runtime, {}, config_.model.graph};
-  in.interactions = {state.steps,
-                     state.episodes,
-                     state.lost,
-                     state.epoch,
-                     state.seconds,
-                     name_of(config_.agent, kAgents),
-                     learner::name(result.reason)};
-  if (starts_) {  // what the agent was given is not its own doing
+  std::string summary;
+  Json all;
+  for (const auto& graph : graphs_) {
+    auto outcome = conclude(graph, result.state, learner::name(result.reason));
+    summary += summary.empty() ? outcome.summary : '\n' + outcome.summary;
+    all.push_back(std::move(outcome.json));
+  }
+  // The document of the run: of the first graph, and where there are several of each.
+  if (graphs_.size() > 1) {
+    Json members = all[0];
+    members["graphs"] = std::move(all);
+    atomic_write(folder_.summary(), summary);
+    atomic_write(folder_.result(), report::to_text(make_document("train", 0, options_json(config_), members)));
+  }
+  store_costs();
+  output_.say(summary);
+  output_.pass_on(folder_.result());
+  return 0;
+}
+
+// Checks, measures and writes the best of a graph.
+learner::Outcome LearnerSession::conclude(const learner::RunGraph& graph, const learner::LoopState& state,
+                                          const std::string& reason) {
+  learner::OutcomeInput in{graph.folder, graph.model, rules_, *prices_.model, *prices_.runtime, {}, graph.name};
+  in.interactions = {
+      state.steps, state.episodes, state.lost, state.epoch, state.seconds, name_of(config_.agent, kAgents), reason};
+  if (graph.starts) {  // what the agent was given is not its own doing
     in.interactions.agent +=
         fmt::format(", {:.0f} % of the episodes from graphs of searches", 100 * config_.env.frontier);
-    in.start = starts_->best().rewrites;
+    in.start = graph.starts->best().rewrites;
   }
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;
@@ -315,18 +341,15 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   in.check = config_.check;
   in.check.seed = config_.seed;
   in.should_stop = should_stop;
-  const auto outcome = learner::conclude(in, *best_, log_);
-  atomic_write(folder_.result(), report::to_text(make_document("train", 0, options_json(config_), outcome.json)));
-  store_costs();
+  auto outcome = learner::conclude(in, *graph.best, log_);
+  atomic_write(graph.folder.result(), report::to_text(make_document("train", 0, options_json(config_), outcome.json)));
   try {
-    atomic_write(folder_.report(),
-                 learner::run_html(run_report(folder_, config_, model_, rules_, prices_.model.get())));
+    atomic_write(graph.folder.report(),
+                 learner::run_html(run_report(folder_, config_, graph, rules_, prices_.model.get())));
   } catch (const Error& e) {
     log_.warn("no report.html: {}", e.what());
   }
-  output_.say(outcome.summary);
-  output_.pass_on(folder_.result());
-  return 0;
+  return outcome;
 }
 
 }  // namespace rlgo::launch

@@ -18,11 +18,12 @@
 #include "learner/background_checkpoints.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
-#include "learner/session/best.h"
 #include "learner/session/cost_server.h"
 #include "learner/session/memory.h"
+#include "learner/session/outcome.h"
 #include "learner/session/progress.h"
 #include "learner/session/run_folder.h"
+#include "learner/session/run_graph.h"
 #include "learner/tensorboard.h"
 #include "replay/background_writer.h"
 
@@ -41,18 +42,18 @@ class LearnerSession {
   // After run(): whether actors died or hang. They will not take part in the end of the job.
   bool lost_actors() const { return lost_actors_; }
 
-  const LoadedModel& model() const { return model_; }
+  const std::vector<learner::RunGraph>& graphs() const { return graphs_; }
   const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
   const Prices& prices() const { return prices_; }
   const exec::Device& device() const { return device_; }
   const mdp::ObservationSpec& spec() const { return spec_; }
-  // Where episodes begin; null: at the unmodified graph.
-  const std::shared_ptr<const env::Starts>& starts() const { return starts_; }
 
  private:
   void open_folder(const std::string& config_text);
   void give_sign();
-  void resume(env::RewriteEnv& probe);
+  void time_operators();
+  mdp::Observation price_graphs();
+  void resume();
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
@@ -60,11 +61,12 @@ class LearnerSession {
   void open_metrics();
   void store_costs() const;
   int finish(const learner::LoopResult& result);
+  learner::Outcome conclude(const learner::RunGraph& graph, const learner::LoopState& state, const std::string& reason);
 
   RunConfig& config_;
   comm::Mailbox& mailbox_;
   exec::Device device_;
-  LoadedModel model_;
+  std::vector<learner::RunGraph> graphs_;
   std::shared_ptr<const rules::RuleSet> rules_;
   Prices prices_;
   learner::RunFolder folder_;
@@ -77,8 +79,6 @@ class LearnerSession {
   StatusLine line_;
   learner::Progress progress_;
   mdp::ObservationSpec spec_;
-  std::shared_ptr<const env::Starts> starts_;
-  std::unique_ptr<learner::BestGraph> best_;
   std::unique_ptr<learner::CostServer> cost_server_;
   std::shared_ptr<learner::Algorithm> algorithm_;
   exec::Device learner_device_;

@@ -9,6 +9,7 @@
 #include "core/comm/device_group.h"
 #include "core/comm/protocol.h"
 #include "core/cost/profile.h"
+#include "core/env/playground.h"
 #include "core/rules/rule_choice.h"
 #include "launch/signals.h"
 #include "launch/target.h"
@@ -97,7 +98,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
   if (!first_costs) return 0;
   const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
-  const auto model = load_model(config.model, config.env.reward == env::Reward::measured);
+  auto graphs = learner::load_graphs(config.model, config.env.reward == env::Reward::measured);
   const auto rules = rules::choose_rules(config.rules);
   Prices prices;
   if (config.cost.kind == CostKind::measured) {
@@ -112,16 +113,17 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   } else {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
-  const bool dreams = dreams_on(config, comm.rank(), comm.size());
+  for (auto& graph : graphs) graph.starts = env::make_starts(config.env, graph.model.graph, rules, *prices.model);
   const auto player = make_player(config,
-                                  make_envs(config, model.graph, rules, prices.model, cpu, config.envs_per_actor,
-                                            make_starts(config, model.graph, rules, *prices.model)),
-                                  dreams);
+                                  learner::make_envs(graphs, rules, prices.model, config.env,
+                                                     whole_graph_timer(config, cpu), config.envs_per_actor),
+                                  dreams_on(config, comm.rank(), comm.size()));
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
   };
   auto options = actor_options(config, player, rules->hash());
+  options.take_starts = [&](std::string_view archives) { learner::decode_archives(graphs, archives); };
   const auto via = aggregators(config, comm);
   std::optional<learner::NodeMessages> node;
   if (!via.empty() && via[static_cast<size_t>(comm.rank())] == comm.rank()) {
@@ -153,10 +155,11 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   comm::Mailbox actor_box(*comms[1]);
   LearnerSession session(config, config_text, learner_box);
   session.prepare();
-  const auto player = make_player(config,
-                                  make_envs(config, session.model().graph, session.rules(), session.prices().model,
-                                            session.device(), config.envs_per_actor, session.starts()),
-                                  false);
+  const auto player =
+      make_player(config,
+                  learner::make_envs(session.graphs(), session.rules(), session.prices().model, config.env,
+                                     whole_graph_timer(config, session.device()), config.envs_per_actor),
+                  false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
   actors::ActorLoop actor(actor_box, *player.envs, *player.policy,

@@ -7,20 +7,19 @@
 #include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
 #include "core/rules/rule_choice.h"
-#include "launch/model.h"
 #include "launch/revision.h"
 #include "launch/target.h"
 
 namespace rlgo::launch {
 
-learner::RunReport run_report(const learner::RunFolder& folder, const RunConfig& config,
-                              const optimise::LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules,
-                              cost::CostModel* cost) {
-  return {folder,
-          model,
+learner::RunReport run_report(const learner::RunFolder& run, const RunConfig& config, const learner::RunGraph& graph,
+                              std::shared_ptr<const rules::RuleSet> rules, cost::CostModel* cost) {
+  return {run,
+          graph.folder,
+          graph.model,
           std::move(rules),
           cost,
-          config.model.graph,
+          graph.name,
           name_of(config.cost.kind, kCostKinds),
           config.cost.target.runtime,
           config.cost.timing.threads,
@@ -47,9 +46,11 @@ void write_run_report(const learner::RunFolder& folder) {
       cost = nullptr;
     }
   }
-  const LoadedModel model = load_model(config.model, false);
-  atomic_write(folder.report(),
-               learner::run_html(run_report(folder, config, model, rules::choose_rules(config.rules), cost.get())));
+  auto graphs = learner::load_graphs(config.model, false);
+  learner::make_folders(graphs, folder);
+  const auto rules = rules::choose_rules(config.rules);
+  for (const auto& graph : graphs)
+    atomic_write(graph.folder.report(), learner::run_html(run_report(folder, config, graph, rules, cost.get())));
 }
 
 }  // namespace rlgo::launch

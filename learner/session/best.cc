@@ -1,15 +1,10 @@
 #include "learner/session/best.h"
 
-#include <optional>
-
-#include "actors/collector.h"
-
 #include "core/base/error.h"
 
 namespace rlgo::learner {
 
-bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op, const rules::Trace& before,
-                      const std::vector<double>& cost_us) {
+bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
   size_t length = 0;
   double best = best_us_;
   for (size_t i = 0; i < trajectory.steps.size(); ++i) {
@@ -18,11 +13,11 @@ bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op, const rules:
     length = i + 1;
   }
   if (length == 0) return false;
-  rules::Trace rewrites = before;
-  std::vector<double> costs = cost_us;
+  rules::Trace rewrites;
+  for (const mdp::Action& action : trajectory.beginning.rewrites) rewrites.push_back({action.rule, action.location});
+  std::vector<double> costs = trajectory.beginning.cost_us;
   for (size_t i = 0; i < length; ++i) {
-    const mdp::Action& action = trajectory.steps[i].action;
-    rewrites.push_back({action.rule, action.location});
+    rewrites.push_back({trajectory.steps[i].action.rule, trajectory.steps[i].info.location});
     costs.push_back(trajectory.steps[i].info.cost_us);
   }
   replace(std::move(rewrites), std::move(costs));
@@ -34,15 +29,6 @@ void BestGraph::replace(rules::Trace rewrites, std::vector<double> cost_us) {
   best_us_ = cost_us.empty() ? initial_us_ : cost_us.back();
   trace_.rewrites = std::move(rewrites);
   trace_.cost_us = std::move(cost_us);
-}
-
-bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op, const env::Starts* starts) {
-  const auto start =
-      starts ? starts->of(actors::episode_key(trajectory.seed, trajectory.rank, trajectory.episode)) : std::nullopt;
-  if (!start) return offer(trajectory, no_op);
-  const auto length = static_cast<std::ptrdiff_t>(start->length);
-  return offer(trajectory, no_op, rules::Trace(start->way->begin(), start->way->begin() + length),
-               {start->cost_us->begin(), start->cost_us->begin() + length});
 }
 
 void BestGraph::adopt(const rules::TraceFile& stored) {

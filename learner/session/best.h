@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/env/starts.h"
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
@@ -17,12 +16,9 @@ class BestGraph {
   // `identity`: graph name and hashes that best.trace carries.
   BestGraph(rules::TraceFile identity, double initial_us)
       : trace_(std::move(identity)), initial_us_(initial_us), best_us_(initial_us) {}
-  // Keeps the episode's cheapest graph where it is cheaper than all before; true then. `before`: the rewrites that the
-  // episode began with, and the cost after each.
-  bool offer(const mdp::Trajectory& trajectory, int no_op, const rules::Trace& before = {},
-             const std::vector<double>& cost_us = {});
-  // The same for an episode of a run whose episodes may begin at graphs of searches; `starts` or null.
-  bool offer(const mdp::Trajectory& trajectory, int no_op, const env::Starts* starts);
+  // Keeps the episode's cheapest graph where it is cheaper than all before; true then. Its rewrites are those that the
+  // episode began with, and its own.
+  bool offer(const mdp::Trajectory& trajectory, int no_op);
   // Goes on from a stored trace (resume). Throws Error where it belongs to another graph or other rules.
   void adopt(const rules::TraceFile& trace);
   void replace(rules::Trace rewrites, std::vector<double> cost_us);

@@ -27,6 +27,7 @@ Json values_json(const graph::Graph& graph, const std::vector<std::pair<std::str
 Json store_json(const replay::Summary& s) {
   Json broken = Json::array();
   for (const auto& part : s.broken) broken.push_back({{"file", part.path.string()}, {"reason", part.reason}});
+  const auto costs = s.costs.empty() ? replay::Summary::Costs() : s.costs.begin()->second;
   return {{"path", s.path.string()},
           {"parts", s.parts},
           {"stored_bytes", s.bytes},
@@ -37,8 +38,8 @@ Json store_json(const replay::Summary& s) {
           {"steps", s.steps},
           {"no_ops", s.no_ops},
           {"return_percent", {{"min", s.return_min}, {"mean", s.return_mean}, {"max", s.return_max}}},
-          {"initial_cost_us", s.initial_cost_us},
-          {"best_cost_us", s.best_cost_us},
+          {"initial_cost_us", costs.initial_us},
+          {"best_cost_us", costs.best_us},
           {"rule_uses", s.rule_uses},
           {"broken", std::move(broken)}};
 }

@@ -9,12 +9,12 @@ constexpr double kMegabyte = 1 << 20;
 
 }  // namespace
 
-MetricRow metric_row(const EpochReport& e, const LoopState& state, const BestGraph& best, const MemoryPeak& memory) {
+MetricRow metric_row(const EpochReport& e, const LoopState& state, double best_us, const MemoryPeak& memory) {
   MetricRow row = {{"epoch", e.epoch},
                    {"seconds", state.seconds},
                    {"steps", state.steps},
                    {"episodes", state.episodes},
-                   {"best_cost_us", best.best_us()},
+                   {"best_cost_us", best_us},
                    {"episode_reward_mean", e.reward_mean},
                    {"episode_reward_max", e.reward_max},
                    {"episode_length_mean", e.length_mean},

@@ -5,14 +5,13 @@
 #include "core/report/json.h"
 #include "learner/loop.h"
 #include "learner/metrics.h"
-#include "learner/session/best.h"
 #include "learner/session/memory.h"
 #include "learner/tensorboard.h"
 
 namespace rlgo::learner {
 
-// A line of metrics.csv.
-MetricRow metric_row(const EpochReport& epoch, const LoopState& state, const BestGraph& best, const MemoryPeak& memory);
+// A line of metrics.csv. `best_us`: see overall_cost().
+MetricRow metric_row(const EpochReport& epoch, const LoopState& state, double best_us, const MemoryPeak& memory);
 
 // Options of a document ("options" of rlgo.train/1) that have a value: true or false, a number, a text that is not
 // empty.

@@ -92,20 +92,4 @@ std::vector<std::string> changed_options(const Checkpoint& c, const std::string&
   return changed;
 }
 
-void adopt_best(const Checkpoint& c, const std::string& place, const rules::RuleSet& rules, env::RewriteEnv& probe,
-                BestGraph& best, Log& log) {
-  rules::TraceFile trace = rules::parse_trace(text_of(c, "best_trace", place), place, rules);
-  const auto before = c.numbers.find("initial_cost_us");
-  if (before != c.numbers.end() && before->second != best.initial_us()) {
-    log.warn(
-        "the unmodified graph costs {:.6g} us now, {:.6g} us when the checkpoint was made: the best graph is priced "
-        "anew",
-        best.initial_us(), before->second);
-    probe.reset(0);
-    trace.cost_us.clear();
-    for (const auto& r : trace.rewrites) trace.cost_us.push_back(probe.step({r.rule, r.location}).info.cost_us);
-  }
-  best.adopt(trace);
-}
-
 }  // namespace rlgo::learner

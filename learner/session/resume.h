@@ -6,12 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/log.h"
-#include "core/env/rewrite_env.h"
-#include "core/rules/rules.h"
 #include "learner/checkpoint.h"
 #include "learner/loop.h"
-#include "learner/session/best.h"
 
 namespace rlgo::learner {
 
@@ -33,10 +29,5 @@ using OptionValues =
 // `values_of` reads them.
 std::vector<std::string> changed_options(const Checkpoint& c, const std::string& config_text, const std::string& place,
                                          const OptionValues& values_of);
-
-// The best graph that the checkpoint tells of, at today's prices: the file of a profile may have changed, a table may
-// be gone. `best` has the unmodified graph; `probe` prices.
-void adopt_best(const Checkpoint& c, const std::string& place, const rules::RuleSet& rules, env::RewriteEnv& probe,
-                BestGraph& best, Log& log);
 
 }  // namespace rlgo::learner

@@ -84,11 +84,15 @@ void add_references(report::Chart& chart, const std::vector<std::pair<std::strin
   }
 }
 
-std::vector<report::Chart> curves(const RunFolder& folder) {
-  Curves out(read_metrics(folder.metrics()));
-  out.add("Best cost against steps", "steps", "environment steps", "ms",
-          {{"best_cost_us", "best"}, {"episode_cost_mean_us", "mean of an epoch"}}, 1e-3);
-  out.add("Best cost against time", "seconds", "seconds of training", "ms", {{"best_cost_us", "best"}}, 1e-3);
+// `folder`: of the graph's results, in that of a run on several or the same.
+std::vector<report::Chart> curves(const RunFolder& run, const RunFolder& folder) {
+  Curves out(read_metrics(run.metrics()));
+  const bool alone = run.path == folder.path;
+  const std::string best = alone ? "best_cost_us" : "best_cost_us/" + folder.path.filename().string();
+  std::vector<std::pair<std::string, std::string>> costs = {{best, "best"}};
+  if (alone) costs.emplace_back("episode_cost_mean_us", "mean of an epoch");
+  out.add("Best cost against steps", "steps", "environment steps", "ms", costs, 1e-3);
+  out.add("Best cost against time", "seconds", "seconds of training", "ms", {{best, "best"}}, 1e-3);
   const auto searches = plain_searches(folder.result());
   for (auto& chart : out.charts) add_references(chart, searches);
   out.add("Episodes: reward", "epoch", "epoch", "% of the initial cost",
@@ -112,14 +116,14 @@ std::string line_of(const std::string& summary, std::string_view name) {
 }  // namespace
 
 std::string run_html(const RunReport& in) {
-  const auto& [folder, model, rules, cost, graph, cost_kind, target, threads, max_locations, version] = in;
+  const auto& [run, folder, model, rules, cost, graph, cost_kind, target, threads, max_locations, version] = in;
   const std::string summary = read_file(folder.summary());
   std::error_code error;
   const auto slower = folder.path / "slower.trace";  // where the run found nothing better than the unmodified graph
   const auto path = std::filesystem::exists(folder.best_trace(), error) ? folder.best_trace() : slower;
   const rules::TraceFile trace = rules::parse_trace(read_text(path), path.string(), *rules);
   report::Evidence evidence;
-  evidence.title = fmt::format("rlgo run {}: {}", folder.path.filename().string(), graph);
+  evidence.title = fmt::format("rlgo run {}: {}", run.path.filename().string(), graph);
   evidence.verdict = line_of(summary, "end to end");
   evidence.before = model.graph;
   evidence.after = rules::replay(model.graph, rules, trace.rewrites, max_locations);
@@ -138,7 +142,7 @@ std::string run_html(const RunReport& in) {
     evidence.figures.push_back({name, line.substr(0, end), line.substr(std::min(end + 2, line.size()))});
   }
   evidence.figures.push_back({"nodes", fmt::format("{} -> {}", evidence.before.size(), evidence.after.size())});
-  evidence.charts = curves(folder);
+  evidence.charts = curves(run, folder);
   if (!trace.cost_us.empty()) {
     report::Chart along{"Cost along the best rewrites", "rewrites", "ms, sum over operators", {{"best", {}, false}}};
     if (evidence.before_us > 0) along.lines[0].points.emplace_back(0, evidence.before_us / 1000);

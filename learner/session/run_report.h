@@ -12,7 +12,8 @@
 namespace rlgo::learner {
 
 struct RunReport {
-  const RunFolder& folder;
+  const RunFolder& run;     // has the metrics
+  const RunFolder& folder;  // of this graph's results
   const optimise::LoadedModel& model;
   std::shared_ptr<const rules::RuleSet> rules;
   cost::CostModel* cost;  // prices single operators; null where that cannot be told any more

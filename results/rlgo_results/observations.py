@@ -41,7 +41,7 @@ class Full:
 
 
 class Difference:
-    """Coding "difference", versions 2 and 3: each observation as its differences from an earlier one."""
+    """Coding "difference", versions 2 to 4: each observation as its differences from an earlier one."""
 
     HELD = 64  # observations that are kept; one takes some tens of others at most, mostly the one before
 
@@ -80,4 +80,4 @@ class Difference:
         return seen
 
 
-DECODERS = {(1, "full"): Full, (2, "difference"): Difference, (3, "difference"): Difference}
+DECODERS = {(1, "full"): Full, (2, "difference"): Difference, (3, "difference"): Difference, (4, "difference"): Difference}

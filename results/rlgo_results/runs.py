@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from . import store
@@ -61,6 +62,12 @@ OLD_NAMES = {
     "outcome.seeds": "check.seeds",
     "outcome.tolerance": "check.tolerance",
 }
+
+
+def geometric_mean(values):
+    """Of one value exactly that."""
+    values = list(values)
+    return float(values[0]) if len(values) == 1 else float(np.exp(np.mean(np.log(values))))
 
 
 class Run:
@@ -132,15 +139,17 @@ class Run:
 
     @cached_property
     def initial_cost_us(self):
-        """Cost of the unmodified graph; NaN where the run has not said it yet."""
+        """Cost of the unmodified graph (of several the geometric mean); NaN where the run has not said it yet."""
         for path in store.part_paths(self.path) if (self.path / "rollouts").is_dir() else []:
             try:
                 with store.Part(path) as part:
-                    return float(part.episodes()["initial_cost_us"].iloc[0])
+                    episodes = part.episodes()
+                    graphs = episodes["graph"] if "graph" in episodes else np.zeros(len(episodes))
+                    return geometric_mean(episodes.groupby(graphs)["initial_cost_us"].first())
             except store.Damaged:
                 continue
-        found = re.search(r"cost of the unmodified graph: ([0-9.]+) ms", self._text("log.txt"))
-        return float(found[1]) * 1e3 if found else math.nan
+        found = re.findall(r"cost of the unmodified graph[^:]*: ([0-9.]+) ms", self._text("log.txt"))
+        return geometric_mean([float(ms) * 1e3 for ms in found]) if found else math.nan
 
     @cached_property
     def summary(self):

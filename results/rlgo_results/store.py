@@ -119,7 +119,7 @@ class Part:
 
     def episode_columns(self):
         """As episodes(): {name: array}."""
-        columns = {"row": np.arange(len(self))} | {name: self._array(f"episodes/{name}") for name in self.file["episodes"] if name != "step_offset"}
+        columns = {"row": np.arange(len(self))} | {name: self._array(f"episodes/{name}") for name in self.file["episodes"] if not name.endswith("_offset")}
         for flag in FLAGS:
             columns[flag] = columns[flag].astype(bool)
         lengths = np.diff(self.step_offset)

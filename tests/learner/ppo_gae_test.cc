@@ -29,7 +29,7 @@ TEST(Gae, LambdaZeroGivesTheOneStepError) {
 
 mdp::Trajectory one_step(bool terminal) {
   mdp::Trajectory trajectory{
-      .terminal = terminal, .steps = std::vector<mdp::Step>(1), .last = {}, .last_value_rule = 10};
+      .terminal = terminal, .beginning = {}, .steps = std::vector<mdp::Step>(1), .last = {}, .last_value_rule = 10};
   trajectory.steps[0].reward = 1;
   trajectory.steps[0].value_rule = 2;
   trajectory.steps[0].value_location = 99;  // not the baseline

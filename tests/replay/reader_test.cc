@@ -152,12 +152,46 @@ TEST(Reader, OtherVersionsAndMissingDatasetsAreRefused) {
   EXPECT_THAT(
       [&] { PartReader(folder / "p.h5"); },
       ThrowsMessage<Error>(HasSubstr(
-          "version 1 of the rollout format; this program reads versions 2 to 3; results/rlgo_results reads all")));
-  write(4, false);
+          "version 1 of the rollout format; this program reads versions 2 to 4; results/rlgo_results reads all")));
+  write(5, false);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); },
-              ThrowsMessage<Error>(HasSubstr("version 4 of the rollout format; this program reads versions 2 to 3")));
+              ThrowsMessage<Error>(HasSubstr("version 5 of the rollout format; this program reads versions 2 to 4")));
   write(2, true);
   EXPECT_THAT([&] { PartReader(folder / "p.h5"); }, ThrowsMessage<Error>(HasSubstr("'episodes/seed': cannot open")));
+}
+
+// A part as version 3 had it: without what came later.
+void write_version_3(const std::filesystem::path& part, const std::filesystem::path& path) {
+  const h5::Reader now(part, kPartKind);
+  h5::Writer file("test");
+  file.attribute("version", int64_t{3});
+  for (const char* name : {"format", "coding", "graph", "git_revision", "rule_set_hash", "reward"})
+    file.attribute(name, now.attribute_text(name));
+  for (const char* name : {"seed", "spec_hash"}) file.attribute(name, now.attribute_uint(name));
+  for (const char* name :
+       {"ops", "node_features", "edge_features", "global_features", "xfers", "max_locations", "location_features"})
+    file.attribute(name, now.attribute_int(name));
+  for (const char* name : {"xfer_names", "rule_names"}) file.put_strings(name, now.strings(name));
+  Columns columns;
+  for_each_column(columns, [&](auto& values, const ColumnInfo& column) {
+    using T = typename std::remove_reference_t<decltype(values)>::value_type;
+    const std::string name(column.name);
+    if (column.since <= 3) file.append(name, std::span<const T>(now.all<T>(name)), {});
+  });
+  file.save(path, kPartKind);
+}
+
+TEST(Reader, PartsOfVersion3SayNothingOfHowEpisodesBegan) {
+  const TempFolder folder;
+  write_store(folder, {1, 2, 3}, 3);
+  const PartReader now(part_paths(folder)[0]);
+  write_version_3(part_paths(folder)[0], folder / "old.h5");
+  const PartReader old(folder / "old.h5");
+  auto expected = now.read(2);
+  EXPECT_EQ(expected.beginning.rewrites.size(), 2u);
+  expected.beginning = {};
+  for (auto& step : expected.steps) step.info.location = step.action.location;
+  EXPECT_EQ(mdp::encode(old.read(2)), mdp::encode(expected));
 }
 
 TEST(Sampler, EpisodesAreUniformAndSeeded) {

@@ -87,6 +87,11 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
   t.terminal = episode % 2 == 0;
   t.initial_cost_us = 100;
   t.best_cost_us = 100 - static_cast<double>(episode);
+  t.beginning.graph = static_cast<int32_t>(episode % 2);
+  for (int i = 0; i < episode % 3; ++i) {
+    t.beginning.rewrites.push_back({i, static_cast<int32_t>(episode)});
+    t.beginning.cost_us.push_back(99.5 - i);
+  }
   for (int i = 0; i < steps; ++i) {
     const bool no_op = t.terminal && i + 1 == steps;
     mdp::Step s;
@@ -105,7 +110,8 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
               3e5,
               12,
               rng.uniform() * 50,
-              0};
+              0,
+              s.action.location + 2};
     t.steps.push_back(std::move(s));
   }
   t.last = make_observation(spec, nodes + steps, rng);

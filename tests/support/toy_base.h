@@ -40,6 +40,7 @@ class ToyEnv : public mdp::Env {
     running_ = !result.terminal && !result.truncated;
     result.info.rule = stop ? "" : spec_.rule_names[static_cast<size_t>(action.rule)];
     result.info.cost_us = cost_us_;
+    result.info.location = action.location;
     return result;
   }
   double initial_cost_us() const override { return 100; }

@@ -19,6 +19,7 @@ Trajectory sample() {
                .spec_hash = 0xFEDCBA9876543210ull,
                .terminal = true,
                .dream = false,
+               .beginning = {2, {{3, 4}, {0, 5}}, {99.5, 95}},
                .initial_cost_us = 100.5,
                .best_cost_us = 90.25,
                .steps = {},
@@ -47,7 +48,8 @@ Trajectory sample() {
                      .peak_bytes = 3,
                      .launches = 4,
                      .step_us = 5,
-                     .measured_us = 6}};
+                     .measured_us = 6,
+                     .location = 9}};
   t.steps = {step, step};
   t.steps[1].action = {2, 0};
   t.steps[1].info.rule = "";
@@ -66,6 +68,7 @@ TEST(Codec, RoundTripKeepsEveryField) {
   EXPECT_EQ(u.spec_hash, 0xFEDCBA9876543210ull);
   EXPECT_TRUE(u.terminal);
   EXPECT_FALSE(u.dream);
+  EXPECT_EQ(u.beginning, t.beginning);
   EXPECT_EQ(u.initial_cost_us, 100.5);
   EXPECT_EQ(u.best_cost_us, 90.25);
   EXPECT_EQ(u.last, t.last);
@@ -83,6 +86,7 @@ TEST(Codec, RoundTripKeepsEveryField) {
   EXPECT_EQ(u.steps[1].info.rule, "");
   EXPECT_EQ(u.steps[0].info.cost_us, 90.25);
   EXPECT_EQ(u.steps[0].info.measured_us, 6.0);
+  EXPECT_EQ(u.steps[0].info.location, 9);
   EXPECT_EQ(encode(u), encode(t));
 }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
 #include "core/cost/analytic.h"
+#include "core/cost/profile.h"
 #include "core/env/rewrite_env.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
@@ -55,6 +57,90 @@ TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeySays) {
     const auto result = env.step(first);
     EXPECT_NEAR(result.reward, 100 * std::max(0.0, before - env.current_cost_us()) / env.initial_cost_us(), 1e-4);
   }
+}
+
+// In a window: from a local optimum, each graph once, and greedy descent after it. What was offered has the places that
+// traces name, so that beginning and steps can be made again on the unmodified graph.
+TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescentAddsToIt) {
+  EnvOptions options;
+  options.reward = Reward::best;
+  options.window = 40;
+  options.window_steps = 12;
+  // Costs of a GPU: under a CPU core's, chance finds nothing below what greedy search finds.
+  const std::shared_ptr<cost::CostModel> model = cost::analytic_cost("gpu");
+  const std::vector<std::string> greedy = {"greedy"};
+  RewriteEnv env(graph_, rules_, model, options, {},
+                 std::make_shared<Starts>(graph_, rules_, *model, 200, 1, 20000, greedy));
+  int paid = 0;
+  for (uint64_t key = 0; key < 120; ++key) {
+    auto seen = env.reset(key);
+    const auto beginning = env.beginning();
+    const double begin_us = env.current_cost_us();
+    for (size_t l = 0; l < seen.loc_node.size(); ++l) EXPECT_GE(seen.loc_feat[2 * l], -1e-5);
+    EXPECT_NEAR(beginning.cost_us.back(), begin_us, 1e-9 * begin_us);
+    rules::Trace trace;
+    for (const auto& rewrite : beginning.rewrites) trace.push_back({rewrite.rule, rewrite.location});
+    Rng rng({key});
+    double reward = 0, last_us = begin_us;
+    int steps = 0;
+    for (bool running = true; running; ++steps) {
+      std::vector<mdp::Action> legal;
+      for (size_t x = 0; x < seen.counts.size(); ++x) {
+        for (int32_t l = 0; l < seen.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
+      }
+      if (legal.empty()) break;
+      const auto action = legal[rng.below(legal.size())];
+      const auto result = env.step(action);
+      trace.push_back({action.rule, result.info.location});
+      last_us = result.info.cost_us;
+      reward += result.reward;
+      running = !result.terminal;
+      EXPECT_FALSE(result.truncated);
+      seen = result.observation;
+    }
+    EXPECT_LE(steps, 12);
+    const double made_us = cost::graph_cost(*model, rules::replay(graph_, rules_, trace, 200)).runtime_us;
+    EXPECT_NEAR(made_us, last_us, 1e-9 * made_us);
+    if (steps == 0) continue;
+    EXPECT_NEAR(reward, 100 * std::max(0.0, begin_us - env.current_cost_us()) / env.initial_cost_us(), 1e-4);
+    paid += reward > 0 ? 1 : 0;
+  }
+  EXPECT_GT(paid, 0);
+}
+
+Way way_of(double us) { return {{{1, 2}, {0, 3}}, {us + 1, us}}; }
+
+TEST(Archive, KeepsTheCheapestOnesOfDifferentCosts) {
+  Archive archive(3);
+  for (const double us : {50.0, 70.0, 60.0}) EXPECT_TRUE(archive.offer(way_of(us)));
+  EXPECT_FALSE(archive.offer(way_of(60 * (1 + 1e-12))));  // as one that it has
+  EXPECT_FALSE(archive.offer(way_of(80)));
+  EXPECT_TRUE(archive.offer(way_of(40)));
+  EXPECT_TRUE(archive.offer({{{0, 0}}, {40}}));  // as cheap, with an earlier rewrite
+  ASSERT_EQ(archive.ways().size(), 3u);
+  EXPECT_EQ(archive.ways()[0].cost_us.back(), 40);
+  EXPECT_EQ(archive.ways()[2].cost_us.back(), 60);
+}
+
+TEST(Archive, CheapOnesAreDrawnMoreOftenAndAllAreDrawn) {
+  Archive archive;
+  for (int i = 0; i < 4; ++i) archive.offer(way_of(10 + i));
+  int drawn[4] = {};
+  Rng rng({7});
+  for (int i = 0; i < 1600; ++i) ++drawn[static_cast<size_t>(archive.draw(rng).cost_us.back() - 10)];
+  EXPECT_GT(drawn[0], 600);  // 7 of 16
+  EXPECT_GT(drawn[3], 60);   // 1 of 16
+}
+
+TEST(Archive, TravelsAsBytes) {
+  Archive archive, other;
+  archive.offer(way_of(12.5));
+  archive.offer(way_of(11));
+  other.decode(archive.encode());
+  EXPECT_EQ(other.ways(), archive.ways());
+  const std::string bytes = archive.encode();
+  EXPECT_THROW(other.decode(std::string_view(bytes).substr(0, bytes.size() - 1)), Error);
+  EXPECT_THROW(other.decode(bytes + "x"), Error);
 }
 
 TEST_F(StartsTest, TheBestIsNoWorseThanAnyWayAndItsTraceMakesIt) {

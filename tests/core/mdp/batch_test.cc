@@ -54,6 +54,25 @@ TEST(Batch, NeedsEnvironmentsOfOneSpec) {
 }
 
 // The toys keep their own contract: observations fit the spec, optima are reachable.
+TEST(Choice, EachEpisodeIsPlayedInOneThatItsKeyDraws) {
+  std::vector<std::unique_ptr<Env>> envs;
+  for (int i = 0; i < 3; ++i) envs.push_back(std::make_unique<test::PathToy>());
+  const Env& second = *envs[1];
+  const auto env = make_choice(std::move(envs));
+  int drawn[3] = {};
+  for (uint64_t key = 0; key < 300; ++key) {
+    env->reset(key);
+    const int32_t graph = env->beginning().graph;
+    ASSERT_TRUE(graph >= 0 && graph < 3);
+    ++drawn[graph];
+    env->reset(key);
+    EXPECT_EQ(env->beginning().graph, graph);
+    env->step(Action{0, 1});
+    EXPECT_EQ(second.current_cost_us() == env->current_cost_us(), graph == 1 || second.current_cost_us() == 101);
+  }
+  for (int count : drawn) EXPECT_GT(count, 60);
+}
+
 TEST(Toys, ObservationsFitTheirSpec) {
   test::PathToy path;
   test::MaskedToy masked;

@@ -56,6 +56,20 @@ TEST(BestGraph, OnlyACheaperEpisodeReplacesIt) {
   EXPECT_THAT(best.trace().cost_us, ElementsAre(60));
 }
 
+// Its rewrites are those that the episode began with, then its own as traces name them.
+TEST(BestGraph, AnEpisodeThatBeganElsewhereGoesOnFromThere) {
+  BestGraph best(identity(), 100);
+  mdp::Trajectory t = episode({{1, 70}});
+  t.beginning = {0, {{0, 3}, {1, 4}}, {95, 90}};
+  t.steps[0].action.location = 0;
+  t.steps[0].info.location = 6;
+  EXPECT_TRUE(best.offer(t, kNoOp));
+  EXPECT_THAT(best.trace().cost_us, ElementsAre(95, 90, 70));
+  ASSERT_EQ(best.trace().rewrites.size(), 3u);
+  EXPECT_EQ(best.trace().rewrites[1].location, 4);
+  EXPECT_EQ(best.trace().rewrites[2].location, 6);
+}
+
 TEST(BestGraph, AdoptsAStoredTraceOfTheSameGraphAndRules) {
   BestGraph best(identity(), 100);
   rules::TraceFile stored = identity();

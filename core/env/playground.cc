@@ -1,0 +1,31 @@
+#include "core/env/playground.h"
+
+namespace rlgo::env {
+namespace {
+
+constexpr int64_t kBudget = 20'000;  // graphs that each search may price
+
+}  // namespace
+
+std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
+                                    std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model) {
+  if (options.frontier <= 0) return nullptr;
+  return std::make_shared<Starts>(graph, std::move(rules), model, options.max_locations, options.frontier, kBudget,
+                                  options.searches);
+}
+
+std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
+                                         std::shared_ptr<const rules::RuleSet> rules,
+                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
+                                         const std::function<double(const graph::Graph&)>& measure_us, int count) {
+  std::vector<std::unique_ptr<mdp::Env>> envs;
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::unique_ptr<mdp::Env>> of_graphs;
+    for (const auto& [graph, starts] : graphs)
+      of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, measure_us, starts));
+    envs.push_back(mdp::make_choice(std::move(of_graphs)));
+  }
+  return mdp::make_batch(std::move(envs));
+}
+
+}  // namespace rlgo::env

@@ -1,0 +1,32 @@
+// The environments of a run: one or several graphs, each with the places where episodes on it begin.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/cost/cost.h"
+#include "core/env/rewrite_env.h"
+#include "core/env/starts.h"
+#include "core/graph/graph.h"
+#include "core/mdp/mdp.h"
+#include "core/rules/rules.h"
+
+namespace rlgo::env {
+
+// Where the episodes of a run begin, by options.frontier; null: at the unmodified graph. The same in each process.
+std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
+                                    std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model);
+
+struct Playground {
+  const graph::Graph& graph;
+  std::shared_ptr<const Starts> starts;  // null: episodes begin at the unmodified graph
+};
+// `count` environments, stepped side by side: each draws one of the graphs for each episode. `measure_us`: as of
+// RewriteEnv.
+std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
+                                         std::shared_ptr<const rules::RuleSet> rules,
+                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
+                                         const std::function<double(const graph::Graph&)>& measure_us, int count);
+
+}  // namespace rlgo::env
