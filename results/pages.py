@@ -33,7 +33,7 @@ def readme_peers(data):
              f"as it is counts as 1; [all {sum(sizes.values())} models](results/peers/peers.md), {data.peers_revision(rlgo, 1)}, two threads "
              f"{data.peers_revision(rlgo, 2)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)):", "",
              f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
-    for group, name in [*GROUPS.items(), (None, "all")]:
+    for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
         cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
         cells += [f"**{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}**", f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
         lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(cells)} |")
@@ -43,7 +43,7 @@ def readme_peers(data):
 def tools(data):
     ratios, rlgo = data.peers()
     lines = ["| models | the best other tool | rlgo, 1 thread | rlgo, 2 threads |", "|---|---|---|---|"]
-    for group, name in [*GROUPS.items(), (None, "all")]:
+    for group, name in [*((g, n) for g, n in GROUPS.items() if collected(ratios, rlgo, 1, g)), (None, "all")]:
         best = min((geometric_mean(values), tool) for tool in TOOLS if (values := collected(ratios, tool, 1, group)))[1]
         lines.append(f"| {name} | {best} {mean_cell(collected(ratios, best, 1, group))} | **{mean_cell(collected(ratios, rlgo, 1, group))}** | {mean_cell(collected(ratios, rlgo, 2, group))} |")
     mine = collected(ratios, rlgo, 1)
