@@ -3,6 +3,7 @@
 #include <new>
 
 #include "core/base/error.h"
+#include "core/base/write_error.h"
 #include "core/onnx/exporter.h"
 #include "core/onnx/external_data.h"
 #include "core/onnx/onnx.h"
@@ -83,6 +84,8 @@ template <typename Write>
 ExportReport with_place(const fs::path& path, const Write& write) {
   try {
     return write();
+  } catch (const WriteError&) {
+    throw;  // names the file
   } catch (const Error& error) {
     throw error.in("cannot write " + path.string());
   } catch (const std::bad_alloc&) {

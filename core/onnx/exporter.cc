@@ -274,7 +274,9 @@ void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs
     const auto& now = inputs.at(next++);
     if (name != now) renames[name] = now;
   }
-  if (!renames.empty()) rename_captured(node, renames);
+  visit_captured(node, [&](std::string& name) {
+    if (const auto found = renames.find(name); found != renames.end()) name = found->second;
+  });
   int32_t port = 0;
   for (auto& output : *node.mutable_output()) {
     if (!output.empty()) output = outputs.at(static_cast<size_t>(port++));

@@ -5,6 +5,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/base/write_error.h"
 #include "core/onnx/proto.h"
 
 namespace rlgo::onnx_io {
@@ -179,7 +182,7 @@ fs::path store_external_data(onnx::ModelProto& model, const fs::path& model_path
       tensor.set_data_location(onnx::TensorProto::EXTERNAL);
       tensor.clear_raw_data();
     }
-    if (!file.flush()) fail("{}: cannot be written (disk full?)", path.string());
+    if (!file.flush()) throw WriteError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
   });
   return path;
 }

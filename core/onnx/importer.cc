@@ -31,24 +31,19 @@ bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
 }
 
 // Gives the names that the subgraphs of `node` take from around it numbers instead ("captured 0", ...), one for each
-// value, and returns [(new name, value)].
+// place where one is read, and returns [(new name, value)]. Not one for each value: a rewrite may make two values one,
+// and the operator would then be another when its file is read again.
 std::vector<std::pair<std::string, graph::Value>> number_captured(
     onnx::NodeProto& node, const std::unordered_map<std::string, graph::Value>& values) {
   std::unordered_set<std::string> taken;
   collect_names(node, taken);
   std::vector<std::pair<std::string, graph::Value>> captured;
-  std::unordered_map<std::string, std::string> renames;
-  for (const auto& name : captured_names(node)) {
-    const graph::Value value = values.at(name);
-    auto known = std::ranges::find(captured, value, &std::pair<std::string, graph::Value>::second);
-    if (known == captured.end()) {
-      std::string number = fmt::format("captured {}", captured.size());
-      while (taken.contains(number)) number += '+';
-      known = captured.emplace(captured.end(), std::move(number), value);
-    }
-    renames[name] = known->first;
-  }
-  rename_captured(node, renames);
+  visit_captured(node, [&](std::string& name) {
+    std::string number = fmt::format("captured {}", captured.size());
+    while (taken.contains(number)) number += '+';
+    captured.emplace_back(number, values.at(name));
+    name = number;
+  });
   return captured;
 }
 

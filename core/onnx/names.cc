@@ -6,7 +6,6 @@ namespace rlgo::onnx_io {
 namespace {
 
 using Set = std::unordered_set<std::string>;
-using Map = std::unordered_map<std::string, std::string>;
 
 // Names that a graph itself gives to values.
 Set defined_names(const onnx::GraphProto& graph) {
@@ -46,19 +45,16 @@ void free_names(const onnx::GraphProto& graph, std::vector<std::string>& found, 
   for (const auto& output : graph.output()) use(output.name());
 }
 
-void rename_free(onnx::GraphProto& graph, const Map& renames) {
-  Map visible = renames;
-  for (const auto& name : defined_names(graph)) visible.erase(name);
-  if (visible.empty()) return;
+void visit_free(onnx::GraphProto& graph, const std::function<void(std::string&)>& visit) {
+  const Set own = defined_names(graph);
+  const auto use = [&](std::string& name) {
+    if (!name.empty() && !own.contains(name)) visit(name);
+  };
   for (auto& node : *graph.mutable_node()) {
-    for (auto& input : *node.mutable_input()) {
-      if (const auto found = visible.find(input); found != visible.end()) input = found->second;
-    }
-    rename_captured(node, visible);
+    for (auto& input : *node.mutable_input()) use(input);
+    visit_captured(node, use);
   }
-  for (auto& output : *graph.mutable_output()) {
-    if (const auto found = visible.find(output.name()); found != visible.end()) output.set_name(found->second);
-  }
+  for (auto& output : *graph.mutable_output()) use(*output.mutable_name());
 }
 
 }  // namespace
@@ -70,8 +66,8 @@ std::vector<std::string> captured_names(const onnx::NodeProto& node) {
   return found;
 }
 
-void rename_captured(onnx::NodeProto& node, const Map& renames) {
-  for_each_subgraph(node, [&](onnx::GraphProto& graph) { rename_free(graph, renames); });
+void visit_captured(onnx::NodeProto& node, const std::function<void(std::string&)>& visit) {
+  for_each_subgraph(node, [&](onnx::GraphProto& graph) { visit_free(graph, visit); });
 }
 
 void collect_names(const onnx::GraphProto& graph, Set& names) {

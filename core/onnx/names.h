@@ -1,8 +1,8 @@
 // Names of values across a graph and the subgraphs inside its nodes.
 #pragma once
 
+#include <functional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -16,8 +16,8 @@ namespace rlgo::onnx_io {
 // Names that the subgraphs of a node (If, Loop, Scan) take from the graph around the node, in order of first
 // appearance.
 std::vector<std::string> captured_names(const onnx::NodeProto& node);
-// Renames those names, except where a subgraph has a value of its own by that name.
-void rename_captured(onnx::NodeProto& node, const std::unordered_map<std::string, std::string>& renames);
+// Shows each place where a subgraph reads such a name, in order; `visit` may write another name there.
+void visit_captured(onnx::NodeProto& node, const std::function<void(std::string& name)>& visit);
 // Adds the names of all values in the graph, nested ones included.
 void collect_names(const onnx::GraphProto& graph, std::unordered_set<std::string>& names);
 void collect_names(const onnx::NodeProto& node, std::unordered_set<std::string>& names);

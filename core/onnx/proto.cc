@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/write_error.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -112,7 +113,7 @@ void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path
   atomic_write(path, [&](const std::filesystem::path& temporary) {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     if (!file || !model.SerializeToOstream(&file) || !file.flush()) {
-      fail("{}: cannot be written: {}", path.string(), std::strerror(errno));
+      throw WriteError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
     }
   });
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/write_error.h"
 #include "core/optimise/candidates.h"
 
 namespace rlgo::optimise {
@@ -101,6 +102,8 @@ bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
   const auto file = folder_ / "part.onnx";
   try {
     export_model(model_, part.graph, file);
+  } catch (const WriteError&) {
+    throw;
   } catch (const Error&) {
     return false;
   }

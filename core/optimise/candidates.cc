@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/write_error.h"
 #include "core/rules/compiled.h"
 #include "core/zoo/zoo.h"
 
@@ -103,6 +104,8 @@ bool Candidates::add(Candidate candidate) {
   candidate.file = folder_ / fmt::format("candidate-{}.onnx", result_.candidates.size());
   try {
     candidate.normalised = export_model(model_, candidate.graph, candidate.file);
+  } catch (const WriteError& e) {
+    fail("{}; rlgo tries models there: make room, or set TMPDIR to another folder", e.what());
   } catch (const Error& e) {
     candidate.error = e.what();
     candidate.file.clear();

@@ -46,10 +46,10 @@ def environment():
     return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-def rlgo(*arguments, cwd, status=0, timeout=300, ranks=None):
+def rlgo(*arguments, cwd, status=0, timeout=300, ranks=None, env=None):
     """Runs rlgo to its end; fails where the exit status is another one (None: any)."""
     launcher = [] if ranks is None else mpirun(ranks)
-    done = subprocess.run([*launcher, BINARY, *map(str, arguments)], cwd=cwd, env=environment(), timeout=timeout,
+    done = subprocess.run([*launcher, BINARY, *map(str, arguments)], cwd=cwd, env={**environment(), **(env or {})}, timeout=timeout,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if status is not None and done.returncode != status:
         raise AssertionError(f"rlgo {' '.join(map(str, arguments))}: status {done.returncode}, expected {status}\n"

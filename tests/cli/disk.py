@@ -82,5 +82,22 @@ def in_the_model(folder):
     fails_clearly(folder, 1500, ["--graph", "squeezenet1_1", "--epochs", 1, "--train.steps-per-epoch", 10])
 
 
+def optimising(folder):
+    """optimise with no room where it tries models, then none where it writes: an error that says where, no verdict, no part of a file"""
+    model, out = folder / "model.onnx", folder / "out.onnx"
+    rlgo("search", "--graph", "squeezenet1_1", "--methods", "greedy", "--out", folder / "found", cwd=folder, timeout=300)
+    next((folder / "found").rglob("best.onnx")).rename(model)
+    command = ["optimise", model, "--seconds", 1, "--target", "libtorch", "--cost", "analytic", "--force"]
+    for kib in (8, 900):
+        with SmallDisk(folder, kib) as disk:
+            done = rlgo(*command, "-o", out, cwd=folder, status=1, timeout=300, env={"TMPDIR": str(disk)})
+            assert str(disk) in done.stderr and "TMPDIR" in done.stderr and not done.stdout, (done.stdout, done.stderr)
+            assert not out.exists()
+        with SmallDisk(folder, kib) as disk:
+            done = rlgo(*command, "-o", disk / "out.onnx", cwd=folder, status=1, timeout=300)
+            assert str(disk / "out.onnx") in done.stderr and "space" in done.stderr.lower() and not done.stdout, (done.stdout, done.stderr)
+            assert not list(disk.iterdir())
+
+
 if __name__ == "__main__":
-    main(at_the_start, in_the_store, in_a_checkpoint, in_the_model)
+    main(at_the_start, in_the_store, in_a_checkpoint, in_the_model, optimising)
