@@ -68,7 +68,8 @@ struct Writer::Impl {
     const bool ready = H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
                        H5Pset_fapl_core(access.id(), kGrowthBytes, 0) >= 0 &&
                        H5Pset_file_image_callbacks(access.id(), &callbacks) >= 0 &&
-                       H5Pset_userblock(create.id(), kChecksumBytes) >= 0;
+                       H5Pset_userblock(create.id(), kChecksumBytes) >= 0 &&
+                       H5Pset_obj_track_times(create.id(), 0) >= 0;  // of the root group
     // Two files in memory must not have one name; nothing of that name is made on disk.
     const std::string unique = fmt::format("{} {}", label, static_cast<const void*>(this));
     if (ready) file = file_handle(H5Fcreate(unique.c_str(), H5F_ACC_TRUNC, create.id(), access.id()));

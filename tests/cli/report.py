@@ -63,7 +63,7 @@ def of_optimise(folder):
     before, before_changes, after, after_changes = pictures(page)
     assert sorted(title for title, _ in before) == ["add", "conv2d", "conv2d", "relu", "x", "y"], before
     assert sum("removed" in look for _, look in before) >= 3, before
-    assert [title for title, look in after if "added" in look][0] == "conv2d", after
+    assert "conv2d" in [title for title, look in after if "added" in look], after  # what else was measured as faster is the machine's affair
     assert [title for title, _ in after].count("conv2d") == 1 and {"x", "y"} < {title for title, _ in after}, after
     text = "".join(page.itertext())
     for word in ("rule sum-of-convs-shared-input", "relative error", "LibTorch", "Best cost while searching", "toy.onnx", "denormal"):
