@@ -41,7 +41,8 @@ void Importer::note_made(const onnx::NodeProto& node, graph::NodeId id, bool kno
 
 // The operator became new nodes, or a node that another operator of the file had become, or nothing.
 void Importer::note_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
-  const graph::Value value = values_.at(resolved.outputs[0]);
+  const auto read = std::ranges::find_if(resolved.outputs, [](const std::string& name) { return !name.empty(); });
+  const graph::Value value = values_.at(*read);
   if (std::ranges::find(resolved.inputs, value) != resolved.inputs.end()) return note(Change::Kind::bypassed, node);
   const auto origin = skeleton_->origins.find(value.node);
   if (origin == skeleton_->origins.end()) return note_made(node, value.node, true);

@@ -279,7 +279,7 @@ bool Importer::add_folded(const onnx::NodeProto& node, const OnnxNode& resolved)
 }
 
 bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
-  if (!find_converter(resolved.op) || resolved.outputs[0].empty()) return false;
+  if (!find_converter(resolved.op)) return false;
   Maker maker(editor_, node.name());
   if (!sampled_) return add_converted(resolved, maker);
   OnnxNode sampled = resolved;

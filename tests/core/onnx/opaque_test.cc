@@ -61,6 +61,14 @@ TEST(Opaque, NamesOfValuesAreNoPartOfAnOperator) {
   EXPECT_NE(import_text(text("h", "w", "y")).graph.hash(), import_text(text("h", "h", "y")).graph.hash());
 }
 
+// A rewrite may take away the reader of the first part: the split is one all the same when its file is read again.
+TEST(Opaque, SplitsWhoseFirstPartNobodyReadsAreKnown) {
+  const auto model =
+      import_text("g (float[9] x) => (float[6] y) <int64[2] s = {3, 6}> { a, b = Split<axis = 0>(x, s) y = Exp(b) }");
+  for (graph::NodeId id : model.graph.order()) EXPECT_NE(model.graph.node(id).op(), Op::opaque);
+  EXPECT_EQ(op_types(export_proto(model)), "Split Exp");
+}
+
 // A subgraph reads x and what a rewrite finds to be x: the operator is the same when the file is read again.
 TEST(Opaque, ValuesThatBecomeOneLeaveTheOperatorAsItIs) {
   auto model = import_text(
