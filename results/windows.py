@@ -51,7 +51,7 @@ def train(graph, variant, seed, epochs, out):
     folder = out / name
     if not (folder / "result.json").exists():
         rlgo("train", {"graph": graph, **PRICES, "epochs": epochs, "seed": seed, "runs": out, "name": name, "device": "cpu", "store.rollouts": "false",
-                       "train.polish": "false", **BASE, **VARIANTS[variant]})
+                       "train.polish": "false", "check.repeats": 3, "check.seeds": 1, **BASE, **VARIANTS[variant]})
     result = json.loads((folder / "result.json").read_text())
     if result["options"]["epochs"] != epochs:
         sys.exit(f"{folder}: a run of {result['options']['epochs']} epochs, not {epochs}; take another --out")
