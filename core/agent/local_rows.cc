@@ -121,6 +121,13 @@ int32_t RowTable::number_edge(int round, EdgeRecipe recipe) {
   return edges_[static_cast<size_t>(round)].number(key);
 }
 
+int32_t RowTable::number_node(int round, NodeRecipe recipe) {
+  key_.assign({recipe.before, static_cast<int32_t>(recipe.in.size())});
+  key_.insert(key_.end(), recipe.in.begin(), recipe.in.end());
+  if (both_directions_) key_.insert(key_.end(), recipe.out.begin(), recipe.out.end());
+  return number_key(round);
+}
+
 void RowTable::number_round(const mdp::Observation& o, size_t round, RowIds& ids) {
   const int r = static_cast<int>(round);
   for (size_t e = 0; e < ids.edges.size(); ++e) {

@@ -63,6 +63,7 @@ class RowTable {  // distinct rows of each round, shared by all observations
   int32_t number_edge_features(const float* features);
   int32_t number_edge(int round, EdgeRecipe recipe);
   // in, out: in any order; `out` is not looked at unless messages go both ways.
+  int32_t number_node(int round, NodeRecipe recipe);
 
   int rounds() const { return static_cast<int>(nodes_.size()) - 1; }
   // Number of rows after round r; 0: of features.

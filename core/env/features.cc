@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/ops/op.h"
 
 namespace rlgo::env {
 namespace {
@@ -90,7 +91,90 @@ void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
   if (node.attrs().find(Attr::act) != nullptr) row[kFused] = node.attrs().word(Attr::act) == "none" ? 0.0f : 1.0f;
 }
 
+// What edges show of an output.
+EdgePort port_of(const ops::TensorType& type) {
+  return {log_elements(type), static_cast<float>(type.rank()) / 6.0f,
+          type.rank() > 0 ? log_dim(type.shape.back()) : 0.0f, type.rank() > 1 ? log_dim(type.shape[1]) : 0.0f};
+}
+
+void edge_features(const EdgePort& port, size_t input, int32_t output, float* row) {
+  row[0] = port.log_elements;
+  row[1] = std::min(4.0f, static_cast<float>(input) / 4.0f);
+  row[2] = std::min(4.0f, static_cast<float>(output) / 4.0f);
+  row[3] = port.rank;
+  row[4] = port.log_last_dim;
+  row[5] = port.log_dim_1;
+}
+
+// Those that depend on the node alone.
+void own_features(const Graph& graph, NodeId id, const cost::Cost& c, float* f) {
+  const graph::Node& node = graph.node(id);
+  const ops::TensorType& type = node.info->outputs.empty() ? ops::TensorType() : node.info->outputs[0];
+  f[kLogElements] = log_elements(type);
+  for (int d = 0; d < std::min(4, type.rank()); ++d) f[kDim1 + d] = log_dim(type.shape[type.rank() - 1 - d]);
+  f[kRank] = static_cast<float>(type.rank()) / 6.0f;
+  f[kLogUs] = std::log10(1.0f + static_cast<float>(c.runtime_us)) / 4.0f;
+  f[kLogFlops] = std::log10(1.0f + static_cast<float>(c.flops)) / 12.0f;
+  f[kLogBytes] = std::log10(1.0f + static_cast<float>(c.bytes)) / 10.0f;
+  f[kIsInput] = node.op() == Op::input ? 1.0f : 0.0f;
+  if (node.op() != Op::opaque) kernel_features(graph, node, f);
+  const auto constants = std::count_if(node.inputs.begin(), node.inputs.end(),
+                                       [&](const Value& v) { return graph.node(v.node).constant; });
+  f[kConstantInputs] = std::min(2.0f, static_cast<float>(constants) / 4.0f);
+  f[kOutputs] = std::min(2.0f, static_cast<float>(node.info->outputs.size()) / 8.0f);
+}
+
+// Those that depend on its place in the graph, but for the ones that tell about the whole graph.
+void place_features(const graph::Node& node, double us, float initial_us, float* f) {
+  f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
+  f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;
+}
+
 }  // namespace
+
+mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations) {
+  mdp::ObservationSpec spec;
+  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
+  spec.node_features = kNodeFeatures;
+  spec.edge_features = kEdgeFeatures;
+  spec.global_features = kGlobalFeatures;
+  spec.rules = rules.size();
+  spec.max_locations = max_locations;
+  spec.rule_names = rules.names();
+  spec.nonlocal_node_features = nonlocal_node_features();
+  spec.location_features = kLocationFeatures;
+  return spec;
+}
+
+void node_row(const Graph& graph, NodeId id, cost::CostModel& model, double initial_us, float* row) {
+  std::fill_n(row, kNodeFeatures, 0.0f);
+  const cost::Cost cost = cost::node_cost(model, graph, id);
+  own_features(graph, id, cost, row);
+  place_features(graph.node(id), cost.runtime_us, static_cast<float>(std::max(initial_us, 1e-9)), row);
+  row[kIsOutput] = graph.is_output(id) ? 1.0f : 0.0f;
+}
+
+void edge_row(const Graph& graph, NodeId id, size_t input, float* row) {
+  const Value v = graph.node(id).inputs[input];
+  edge_features(port_of(graph.type(v)), input, v.port, row);
+}
+
+std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us) {
+  const bool known = std::isfinite(move.delta_us);
+  const double change = known && std::abs(move.delta_us) > kNoChange * initial_us ? move.delta_us / initial_us : 0;
+  return {static_cast<float>(100 * change), known && !move.is_estimate ? 0.0f : 1.0f};
+}
+
+std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edges, size_t locations) {
+  const auto current = static_cast<float>(std::max(progress.current_us, 1e-9));
+  const auto initial = static_cast<float>(std::max(progress.initial_us, 1e-9));
+  return {current / initial,
+          static_cast<float>(progress.best_us) / initial,
+          std::log10(1.0f + initial) / 6.0f,
+          std::log1p(static_cast<float>(nodes)) / 8.0f,
+          std::log1p(static_cast<float>(edges)) / 8.0f,
+          std::log1p(static_cast<float>(locations)) / 8.0f};
+}
 
 std::span<const std::string_view> node_feature_names() { return kNodeNames; }
 std::vector<int32_t> nonlocal_node_features() { return {kCostShare, kPosition}; }
@@ -109,25 +193,8 @@ void FeatureBuilder::learn(const Graph& graph, NodeId id) {
   bytes_[id] = cost::output_bytes(node);
   if (!node.constant) {
     row.cost = cost::node_cost(*model_, graph, id);
-    const cost::Cost& c = row.cost;
-    for (const auto& output : node.info->outputs)
-      row.ports.push_back({log_elements(output), static_cast<float>(output.rank()) / 6.0f,
-                           output.rank() > 0 ? log_dim(output.shape.back()) : 0.0f,
-                           output.rank() > 1 ? log_dim(output.shape[1]) : 0.0f});
-    const ops::TensorType& type = node.info->outputs.empty() ? ops::TensorType() : node.info->outputs[0];
-    float* f = row.features;
-    f[kLogElements] = log_elements(type);
-    for (int d = 0; d < std::min(4, type.rank()); ++d) f[kDim1 + d] = log_dim(type.shape[type.rank() - 1 - d]);
-    f[kRank] = static_cast<float>(type.rank()) / 6.0f;
-    f[kLogUs] = std::log10(1.0f + static_cast<float>(c.runtime_us)) / 4.0f;
-    f[kLogFlops] = std::log10(1.0f + static_cast<float>(c.flops)) / 12.0f;
-    f[kLogBytes] = std::log10(1.0f + static_cast<float>(c.bytes)) / 10.0f;
-    f[kIsInput] = node.op() == Op::input ? 1.0f : 0.0f;
-    if (node.op() != Op::opaque) kernel_features(graph, node, f);
-    const auto constants = std::count_if(node.inputs.begin(), node.inputs.end(),
-                                         [&](const Value& v) { return graph.node(v.node).constant; });
-    f[kConstantInputs] = std::min(2.0f, static_cast<float>(constants) / 4.0f);
-    f[kOutputs] = std::min(2.0f, static_cast<float>(node.info->outputs.size()) / 8.0f);
+    for (const auto& output : node.info->outputs) row.ports.push_back(port_of(output));
+    own_features(graph, id, row.cost, row.features);
   }
   rows_[id] = row;
 }
@@ -159,16 +226,9 @@ size_t FeatureBuilder::add_edges(const Graph& graph, NodeId id, const std::vecto
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const Value v = node.inputs[k];
     if (index[v.node] < 0) continue;
-    const Port& port = rows_[v.node].ports[v.port];
     out.edge_src[count] = index[v.node];
     out.edge_dst[count] = index[id];
-    float* row = out.edge_feat.data() + count * kEdgeFeatures;
-    row[0] = port.log_elements;
-    row[1] = std::min(4.0f, static_cast<float>(k) / 4.0f);
-    row[2] = std::min(4.0f, static_cast<float>(v.port) / 4.0f);
-    row[3] = port.rank;
-    row[4] = port.log_last_dim;
-    row[5] = port.log_dim_1;
+    edge_features(rows_[v.node].ports[v.port], k, v.port, out.edge_feat.data() + count * kEdgeFeatures);
     ++count;
   }
   return count;
@@ -215,10 +275,8 @@ void FeatureBuilder::add_locations(std::span<const search::Place> places, const 
       if (index[nodes[k]] >= 0) out.loc_rest.push_back(index[nodes[k]]);
     }
     out.loc_rest_end.push_back(static_cast<int32_t>(out.loc_rest.size()));
-    const bool known = std::isfinite(move.delta_us);
-    const double change = known && std::abs(move.delta_us) > kNoChange * initial_us ? move.delta_us / initial_us : 0;
-    out.loc_feat.push_back(static_cast<float>(100 * change));
-    out.loc_feat.push_back(known && !move.is_estimate ? 0.0f : 1.0f);
+    const auto features = location_row(move, initial_us);
+    out.loc_feat.insert(out.loc_feat.end(), features.begin(), features.end());
   }
 }
 
@@ -250,9 +308,8 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const sea
     out.node_op[i] = static_cast<int32_t>(node.op());
     float* f = out.node_feat.data() + i * kNodeFeatures;
     std::copy_n(row.features, kNodeFeatures, f);
-    f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
+    place_features(node, row.cost.runtime_us, initial, f);
     f[kCostShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / current;
-    f[kInitialShare] = 10.0f * static_cast<float>(row.cost.runtime_us) / initial;
     f[kPosition] = static_cast<float>(i) / static_cast<float>(nodes.size());
     edges = add_edges(graph, nodes[i], index, edges, out);
   }
@@ -265,12 +322,7 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const sea
   out.edge_feat.resize(edges * kEdgeFeatures);
   out.counts.resize(static_cast<size_t>(rules));
   add_locations(places, index, std::max(progress.initial_us, 1e-9), out);
-  out.globals = {current / initial,
-                 static_cast<float>(progress.best_us) / initial,
-                 std::log10(1.0f + initial) / 6.0f,
-                 std::log1p(static_cast<float>(nodes.size())) / 8.0f,
-                 std::log1p(static_cast<float>(out.edge_src.size())) / 8.0f,
-                 std::log1p(static_cast<float>(places.size())) / 8.0f};
+  out.globals = global_row(progress, nodes.size(), out.edge_src.size(), places.size());
   if (changes != nullptr) tell(graph, nodes, current, *changes);
   last_ = std::move(index);
   last_nodes_ = nodes.size();

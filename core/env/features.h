@@ -1,6 +1,7 @@
 // Turns a graph into the arrays of an Observation.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,11 +26,29 @@ std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();
 
+// Sizes and names of the observations of graphs that these rules rewrite.
+mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations);
+
 // What an observation holds besides the graph and its matches.
 struct Progress {
   double initial_us = 0;
   double current_us = 0;
   double best_us = 0;
+};
+
+// The rows of an observation one by one, for who keeps them up to date by itself (core/prior). Nodes are no constants.
+//
+// Features of a node, [kNodeFeatures], without the columns that tell about the whole graph (they are zero).
+void node_row(const graph::Graph& graph, graph::NodeId id, cost::CostModel& model, double initial_us, float* row);
+// Features of the edge into input number `input` of a node, from a node that is no constant: [kEdgeFeatures].
+void edge_row(const graph::Graph& graph, graph::NodeId id, size_t input, float* row);
+std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us);
+// Of a graph with so many nodes, edges between them, and locations: [kGlobalFeatures].
+std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edges, size_t locations);
+
+// What edges show of an output.
+struct EdgePort {
+  float log_elements, rank, log_last_dim, log_dim_1;
 };
 
 // Features of nodes that depend on the node alone are kept by node id and computed once; the rest is made at each call.
@@ -48,14 +67,10 @@ class FeatureBuilder {
                            const Progress& progress, mdp::Changes* changes = nullptr);
 
  private:
-  // What edges show of an output.
-  struct Port {
-    float log_elements, rank, log_last_dim, log_dim_1;
-  };
   struct Row {
     float features[kNodeFeatures] = {};  // those that depend on the node alone; others are zero
     cost::Cost cost;
-    SmallVector<Port, 1> ports;
+    SmallVector<EdgePort, 1> ports;
   };
   void learn(const graph::Graph& graph, graph::NodeId id);
   // Edges into a node, behind edge `count`; returns how many there are then. index: of nodes in the observation, by id.

@@ -20,20 +20,6 @@ double relative_drop(double before, double after, double initial) {
   return initial > 0 ? (before - after) / initial : 0.0;
 }
 
-mdp::ObservationSpec make_spec(const rules::RuleSet& rules, int max_locations) {
-  mdp::ObservationSpec spec;
-  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
-  spec.node_features = kNodeFeatures;
-  spec.edge_features = kEdgeFeatures;
-  spec.global_features = kGlobalFeatures;
-  spec.rules = rules.size();
-  spec.max_locations = max_locations;
-  spec.rule_names = rules.names();
-  spec.nonlocal_node_features = nonlocal_node_features();
-  spec.location_features = kLocationFeatures;
-  return spec;
-}
-
 search::State start_state(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, double cost_us) {
   return {graph, rules::MatchIndex(std::move(rules), graph), graph::NameHash(graph), cost_us, 0, nullptr};
 }
@@ -82,7 +68,7 @@ struct RewriteEnv::Impl {
         options(o),
         measure_us(std::move(measure)),
         starts(std::move(from)),
-        spec(make_spec(*rules, o.max_locations)),
+        spec(observation_spec(*rules, o.max_locations)),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
         walk(start_state(initial, rules, initial_cost.runtime_us), walk_cost, *model, options.max_locations,

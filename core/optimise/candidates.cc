@@ -51,6 +51,15 @@ rules::Trace joined(rules::Trace first, const rules::Trace& second) {
 
 }  // namespace
 
+std::vector<std::string> methods_behind(const std::string& method, bool has_agent) {
+  std::vector<std::string> methods = {method};
+  if (method == "sweep") methods.clear();  // made in any case
+  if (method == "search" || method == "auto" || method == "policy") methods = {"portfolio"};
+  if (has_agent && method == "auto") methods.emplace_back("policy-anneal");
+  if (has_agent && method == "policy") methods = {"policy-anneal"};
+  return methods;
+}
+
 double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
   for (;;) {
     const bool gathers = cost.postpone();
@@ -69,6 +78,7 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   options.seed = options_.seed;
   options.max_locations = options_.max_locations;
   options.memory_mib = 2048;
+  options.prior = prior_;
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();
@@ -150,10 +160,20 @@ void Candidates::search() {
   const size_t from = formula ? 1 : 0;
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
-  if (options_.method == "sweep") return;
   // What a sweep by formula did may be in the way of what measured costs would do: the method gets the better of both.
-  const auto cheapest = std::ranges::min_element(result_.candidates, {}, &Candidate::cost_us);
-  go_on(options_.method, static_cast<size_t>(cheapest - result_.candidates.begin()), plan_.search_s);
+  search_further(plan_.search_s);
+}
+
+size_t Candidates::cheapest() const {
+  const auto cost = [](const Candidate& candidate) { return candidate.cost_us; };
+  return static_cast<size_t>(std::ranges::min_element(result_.candidates, {}, cost) - result_.candidates.begin());
+}
+
+void Candidates::search_further(double until_s) {
+  const auto methods = methods_behind(options_.method, prior_ != nullptr);
+  for (size_t k = 0; k < methods.size(); ++k)
+    go_on(methods[k], cheapest(),
+          clock_.passed() + (until_s - clock_.passed()) / static_cast<double>(methods.size() - k));
 }
 
 void Candidates::go_on(const std::string& method, size_t from, double until_s) {

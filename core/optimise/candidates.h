@@ -27,6 +27,9 @@ double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 // among them: costs may be of other days.
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
 
+// The searches that a method of OptimiseOptions stands for, after the sweeps.
+std::vector<std::string> methods_behind(const std::string& method, bool has_agent);
+
 class Candidates {
  public:
   // Adds to result.searches and result.candidates. Model files go to `folder`.
@@ -43,6 +46,8 @@ class Candidates {
         log_(log),
         result_(result) {}
 
+  // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
+  void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
   // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
   // for from the cheapest of all, until plan.search_s.
   void search();
@@ -57,6 +62,9 @@ class Candidates {
  private:
   search::Result run(const std::string& method, const graph::Graph& from, std::shared_ptr<const rules::RuleSet> rules,
                      cost::CostModel& cost, double until_s, std::string from_name);
+  // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
+  void search_further(double until_s);
+  size_t cheapest() const;
   // Searches on from a candidate and adds what is found.
   void go_on(const std::string& method, size_t from, double until_s);
   // False where another candidate is the same graph.
@@ -91,6 +99,7 @@ class Candidates {
   double timing_s_;
   const Log& log_;
   Result& result_;
+  search::PolicyPrior* prior_ = nullptr;
   std::set<std::string> tried_;  // rules that were left out
 };
 

@@ -132,6 +132,8 @@ Json to_json(const Result& result) {
   out["operators"] = operators(result);
   out["candidates"] = candidates(result);
   out["searches"] = searches(result);
+  out["agent"] =
+      result.agent.empty() ? Json() : Json{{"file", result.agent}, {"contributed_percent", result.agent_percent()}};
   out["inputs"] = {{"given", result.given}, {"assumed", result.assumed}};
   out["import"] = {{"about", result.about}, {"changes", result.changes}};
   out["export"] = {{"folded_operators", best.normalised.folded_operators},

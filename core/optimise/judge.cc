@@ -1,5 +1,7 @@
 #include "core/optimise/judge.h"
 
+#include <limits>
+
 #include "core/base/error.h"
 #include "core/base/temporary_folder.h"
 
@@ -13,6 +15,16 @@ constexpr double kBenchmarkSeconds = 60;  // then no further load, once there ar
 Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace) {
   const Replay replay(model.graph, std::move(rules), trace);
   return replay.prefix(replay.size());
+}
+
+rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                            const rules::Trace& trace, cost::CostModel& cost) {
+  rules::TraceFile file{model.source.graph, model.graph.hash(), rules->hash(), trace, {}};
+  const auto note = [&](const graph::Graph& graph) {
+    file.cost_us.push_back(cost::graph_cost(cost, graph).runtime_us);
+  };
+  rules::replay(model.graph, rules, trace, std::numeric_limits<int>::max(), note);
+  return file;
 }
 
 Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options) {

@@ -26,6 +26,9 @@ struct Judgement {
 
 // The trace's rewrites of the model.
 Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace);
+// The same as a file: with the cost of the graph after each rewrite.
+rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                            const rules::Trace& trace, cost::CostModel& cost);
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
 Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options);
 // Lines about it, for summaries.

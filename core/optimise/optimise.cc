@@ -218,6 +218,10 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
   timing_for = &candidates;
+  if (parts.agent != nullptr && asks_agent(options.method)) {
+    candidates.use_agent(parts.agent);
+    result.agent = parts.agent_file;
+  }
   const auto keep_costs = [&] {
     if (!costs.table) return;
     result.costs_new = costs.table->size() - result.costs_known;

@@ -14,6 +14,7 @@
 #include "core/optimise/result.h"
 #include "core/optimise/verify.h"
 #include "core/rules/rules.h"
+#include "core/search/search.h"
 
 namespace rlgo::optimise {
 
@@ -21,7 +22,7 @@ struct OptimiseOptions {
   ModelOptions model;
   CheckOptions check;
   std::string out;                   // the model to write, "" for none
-  std::string method = "portfolio";  // after sweeps: a method of search::names(), or "sweep" alone
+  std::string method = "portfolio";  // after sweeps: see methods()
   double seconds = 60;               // for all of it, about
   std::string costs;                 // folder of tables of measured costs, kept from call to call; "" for none
   uint64_t seed = 0;                 // of the search
@@ -32,8 +33,12 @@ struct OptimiseOptions {
   bool force = false;                // writes also what is not faster
 };
 
-// The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites.
+// The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites;
+// "search" (the usual one), "auto" (this and, with an agent, policy-anneal, in equal shares of the time), "policy"
+// (policy-anneal; without an agent as "search"). "sweep": no more than the sweeps.
 std::vector<std::string> methods();
+// Whether an agent guides searches of this method.
+bool asks_agent(const std::string& method);
 // Options out, seconds, method, force, those of the model, input.
 void declare(OptionSink& sink, OptimiseOptions& options);
 // Options cost.folder, budget, switches, those of the checks.
@@ -45,6 +50,8 @@ struct OptimiseParts {
   std::function<std::shared_ptr<cost::Runtime>()> start_runtime;  // asked once, after the model was read
   std::shared_ptr<cost::CostModel> formula;  // prices operators in place of the runtime; may be null
   std::string version;                       // of rlgo, for the report
+  search::PolicyPrior* agent = nullptr;      // judges by `rules`, for the methods that asks_agent() names; null: none
+  std::string agent_file;                    // for people
 };
 
 // Throws Error where the model cannot be read, the runtime cannot serve, the rewritten model does not compute the same

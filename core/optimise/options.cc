@@ -4,17 +4,21 @@
 namespace rlgo::optimise {
 
 std::vector<std::string> methods() {
-  std::vector<std::string> usable;
+  std::vector<std::string> usable = {"auto", "search", "policy"};
   for (const auto& name : search::names()) {
     if (!search::needs_prior(name) && search::gives_trace(name)) usable.push_back(name);
   }
   return usable;
 }
 
+bool asks_agent(const std::string& method) { return method == "auto" || method == "policy"; }
+
 void declare(OptionSink& o, OptimiseOptions& options) {
   o.text("out", options.out, "the model to write (-o is the same); none: only tell");
   o.number("seconds", options.seconds, 1, 1e6, "time for all of it, about, s");
-  o.choice("method", options.method, methods(), "search that goes on where greedy rewriting has ended");
+  o.choice("method", options.method, methods(),
+           "search that goes on where greedy rewriting has ended; search: portfolio; auto: this, and "
+           "policy-anneal by a trained agent; policy: policy-anneal alone (none is measured to help: docs/agents.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
   declare(o, options.model);
   o.texts("input", options.inputs,

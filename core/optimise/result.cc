@@ -42,6 +42,12 @@ std::string searches_text(const Result& result) {
   return out;
 }
 
+std::string agent_text(const Result& result) {
+  if (result.agent.empty()) return "";
+  return line("agent", fmt::format("{}: searches that it guided took {:.2f} % off the cost", result.agent,
+                                   result.agent_percent()));
+}
+
 std::string attempts_text(const Result& result) {
   std::string out;
   for (size_t k = 0; k < result.candidates.size(); ++k) {
@@ -145,7 +151,7 @@ std::string to_text(const Result& result) {
   if (!result.sizes.empty()) out += line("sizes", "made-up ones do not run; these do: " + result.sizes);
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", result.costs_new,
                                    result.costs_known, result.cost_name));
-  out += searches_text(result);
+  out += searches_text(result) + agent_text(result);
   out += attempts_text(result);
   out += line("rules applied", plural(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));
@@ -161,6 +167,14 @@ std::string to_text(const Result& result) {
                          : result.forced      ? "nothing"
                                               : "nothing (--force writes it all the same)");
   return out;
+}
+
+double Result::agent_percent() const {
+  double saved_us = 0;
+  for (const SearchRun& run : searches) {
+    if (search::needs_prior(run.method)) saved_us += run.before_us - run.after_us;
+  }
+  return before_us > 0 ? 100 * saved_us / before_us : 0;
 }
 
 }  // namespace rlgo::optimise

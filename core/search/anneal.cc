@@ -12,7 +12,7 @@ constexpr int kRoundsTogether = 64, kRoundsAlone = 8;  // of a chain, before it 
 
 }  // namespace
 
-Annealing::Annealing(Context& context) : context_(context) {
+Annealing::Annealing(Context& context, const PolicyPrior* prior) : context_(context) {
   // Prices that depend on their surroundings are asked for one graph at a time.
   const int threads = context.problem().cost.is_local() ? context.options().threads : 1;
   allowed_.assign(static_cast<size_t>(threads), 0);
@@ -23,13 +23,15 @@ Annealing::Annealing(Context& context) : context_(context) {
   for (const graph::NodeId id : start->graph.order()) operators += cost::is_free(start->graph.node(id)) ? 0 : 1;
   const double unit_us = start->cost_us / static_cast<double>(operators) + context.tolerance_us();
   for (size_t t = 0; t < allowed_.size(); ++t) {
-    chains_.push_back(std::make_unique<Chain>(*start, context.thread_cost(t), context.problem().cost,
-                                              context.options().max_locations, unit_us, context.tolerance_us(),
-                                              Rng({context.options().seed, t}), [this, t] { return may_try(t); }));
+    chains_.push_back(std::make_unique<Chain>(
+        *start, context.thread_cost(t), context.problem().cost, context.options().max_locations, unit_us,
+        context.tolerance_us(), Rng({context.options().seed, t}), [this, t] { return may_try(t); },
+        prior == nullptr ? nullptr : std::make_unique<Guide>(prior->fork(), context.options().ranked_moves)));
   }
 }
 
 void Annealing::run(int64_t tries) {
+  if (chains_.size() == 1) chains_[0]->tell_gains(context_.options().gained);
   int64_t used = 0;
   while (!stopped_ && can_move() && used < tries) {
     const int64_t before = context_.budget_left();
@@ -118,6 +120,12 @@ void Annealing::exchange() {
 Result anneal(const Problem& problem, const Options& options) {
   Context context(problem, options);
   Annealing(context).run();
+  return context.finish();
+}
+
+Result policy_anneal(const Problem& problem, const Options& options) {
+  Context context(problem, options);
+  Annealing(context, options.prior).run();
   return context.finish();
 }
 

@@ -17,8 +17,8 @@ namespace rlgo::search {
 // found; what a chain does between depends on its seed alone.
 class Annealing {
  public:
-  // Begins at the unmodified graph. Refers to the context.
-  explicit Annealing(Context& context);
+  // Begins at the unmodified graph. Refers to the context. `prior` guides the chains where there is one.
+  explicit Annealing(Context& context, const PolicyPrior* prior = nullptr);
 
   // Goes on where it stopped, until budget or stop() of the context end the search, no rewrite can be made, or about
   // `tries` graphs more were priced.

@@ -1,18 +1,16 @@
 #include "core/search/backtracking.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace rlgo::search {
 
-Backtracking::Backtracking(Context& context, PolicyPrior* prior, Filter inside)
-    : context_(context), prior_(prior), inside_(std::move(inside)) {}
+Backtracking::Backtracking(Context& context, Filter inside) : context_(context), inside_(std::move(inside)) {}
 
 bool Backtracking::later(const Entry& a, const Entry& b) {
   return a.cost_us != b.cost_us ? a.cost_us > b.cost_us : a.number > b.number;
 }
 
-// Which rewrites of a state are tried: all of them, or the prior's likeliest.
+// Which rewrites of a state are tried.
 std::vector<rules::Rewrite> Backtracking::choose(const State& state) const {
   std::vector<rules::Rewrite> steps = state.steps(context_.options().max_locations);
   if (inside_) {
@@ -20,21 +18,7 @@ std::vector<rules::Rewrite> Backtracking::choose(const State& state) const {
       return !inside_(state.index.matches(step.rule)[static_cast<size_t>(step.location)]);
     });
   }
-  return prior_ == nullptr || steps.empty() ? steps : likeliest(state, std::move(steps));
-}
-
-std::vector<rules::Rewrite> Backtracking::likeliest(const State& state, std::vector<rules::Rewrite> steps) const {
-  const Options& options = context_.options();
-  const auto scores = prior_->rank(state.graph, state.index, options.max_locations, context_.position(state));
-  std::vector<size_t> order(steps.size());
-  for (size_t k = 0; k < order.size(); ++k) order[k] = k;
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return scores.moves.at(k); });
-  std::vector<rules::Rewrite> chosen;
-  for (const size_t k : order) {
-    if (chosen.size() == static_cast<size_t>(options.children) || std::isinf(scores.moves[k])) break;
-    chosen.push_back(steps[k]);
-  }
-  return chosen;
+  return steps;
 }
 
 bool Backtracking::run(StatePtr start, int64_t expansions) {

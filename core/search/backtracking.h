@@ -17,8 +17,7 @@ using Filter = std::function<bool(const rules::Match& match)>;
 
 class Backtracking {
  public:
-  // `prior`: of each graph only the rewrites that it thinks likeliest are tried; may be null.
-  Backtracking(Context& context, PolicyPrior* prior, Filter inside = nullptr);
+  explicit Backtracking(Context& context, Filter inside = nullptr);
 
   // Goes on from graphs that cost less than alpha times the best, the cheapest first. Ends where the queue is empty,
   // after `expansions` graphs (0: no limit), or where the context says so; false in these two cases.
@@ -36,7 +35,6 @@ class Backtracking {
   };
   static bool later(const Entry& a, const Entry& b);
   std::vector<rules::Rewrite> choose(const State& state) const;
-  std::vector<rules::Rewrite> likeliest(const State& state, std::vector<rules::Rewrite> steps) const;
   void push(Entry entry);
   std::vector<StatePtr> take();
   void consider(const StatePtr& from, const Child& child, double bound_us);
@@ -44,7 +42,6 @@ class Backtracking {
   int64_t used_bytes() const;
 
   Context& context_;
-  PolicyPrior* prior_;
   Filter inside_;
   StatePtr best_;
   std::vector<Entry> queue_;  // a heap

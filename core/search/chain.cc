@@ -23,7 +23,7 @@ constexpr int kDraws = 8;
 }  // namespace
 
 Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
-             double tolerance_us, Rng rng, Allowance may_try)
+             double tolerance_us, Rng rng, Allowance may_try, std::unique_ptr<Guide> guide)
     : may_try_(std::move(may_try)),
       walk_(start, cost, measured, max_locations,
             [this] {
@@ -36,7 +36,8 @@ Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measure
       start_(walk_.mark()),
       current_(start_),
       best_(start_),
-      patience_(kFirstPatience) {}
+      patience_(kFirstPatience),
+      guide_(std::move(guide)) {}
 
 void Chain::run(int rounds, const std::function<void(const Walk::Mark&)>& improved) {
   improved_ = &improved;
@@ -110,7 +111,13 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
   taken_.clear();
   seen_.clear();
   if (walk_.places().empty()) return;
-  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_);
+  if (guide_) guide_->begin(walk_, position());
+  // By rejection: where nothing is learned the first is taken, and no other number is drawn.
+  const auto refuses = [&](const Place& place) {
+    const double logit = guide_ ? guide_->logit(place) : 0;
+    return logit < 0 && rng_.uniform() >= std::exp(logit);
+  };
+  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_, refuses);
   window_.open(walk_.graph(), *walk_.places()[centre].move->match, window);
   seen_.insert(walk_.hash());
   for (int k = 0; k < length && walk_.cost_us() >= goal_us; ++k) {
@@ -123,6 +130,7 @@ void Chain::learn() {
   const auto goes_on = [this] { return may_continue(); };
   taken_ = minimise(walk_, current_, taken_, tolerance_us_, goes_on);
   learned_.push_back(to_macro(taken_));
+  if (gained_) gained_(to_trace(walk_.trail().get()), static_cast<size_t>(current_.depth));
   current_ = walk_.mark();
   keep_best();
   spread(walk_, learned_.back(), tolerance_us_, goes_on);
@@ -147,6 +155,8 @@ void Chain::descend() {
   }
 }
 
+Position Chain::position() const { return {start_.cost_us, walk_.cost_us(), std::min(best_.cost_us, walk_.cost_us())}; }
+
 // One move of the heat bath. False where none is left.
 bool Chain::step(double temperature_us) {
   candidates_.clear();
@@ -155,7 +165,8 @@ bool Chain::step(double temperature_us) {
   const auto places = walk_.places();
   for (size_t k = 0; k < places.size(); ++k) {
     if (!places[k].move || !window_.contains(walk_.graph(), *places[k].move->match)) continue;
-    const double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), 1e12);
+    double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), 1e12);
+    if (guide_) weight *= std::exp(guide_->logit(places[k]));
     if (weight < 1e-30) continue;
     candidates_.push_back(k);
     weights_.push_back(weight);
@@ -167,6 +178,7 @@ bool Chain::step(double temperature_us) {
     while (at + 1 < weights_.size() && (left -= weights_[at]) >= 0) ++at;
     if (seen_.insert(walk_.hash() + places[candidates_[at]].move->delta_hash).second) {
       if (!take(candidates_[at])) return false;
+      if (guide_) guide_->moved(walk_, position());
       window_.add(walk_.graph(), walk_.added());
       return true;
     }

@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/base/rng.h"
+#include "core/search/guide.h"
 #include "core/search/macro.h"
 #include "core/search/region.h"
 #include "core/search/walk.h"
@@ -27,12 +29,16 @@ class Chain {
  public:
   // Asked before each rewrite that is tried or made; false ends the search.
   using Allowance = Walk::Allowance;
-  // `unit_us`: temperatures are multiples of it. Refers to the cost models.
+  // `unit_us`: temperatures are multiples of it. Refers to the cost models. `guide`, where there is one: a window is
+  // opened, and a candidate drawn, exp(learned) times as often; where nothing is learned (all alike) the chain makes
+  // what it makes without.
   Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
-        double tolerance_us, Rng rng, Allowance may_try);
+        double tolerance_us, Rng rng, Allowance may_try, std::unique_ptr<Guide> guide = nullptr);
 
   // `improved` is told of each graph that is better than all before.
   void run(int rounds, const std::function<void(const Walk::Mark&)>& improved);
+  // See Options::gained.
+  void tell_gains(std::function<void(const rules::Trace&, size_t)> gained) { gained_ = std::move(gained); }
   const Walk::Mark& best() const { return best_; }
   // What paid since the last call, minimised.
   std::vector<Macro> take_learned() { return std::exchange(learned_, {}); }
@@ -54,6 +60,7 @@ class Chain {
   void learn();
   void keep_best();
   void next_episode();
+  Position position() const;
   double between(double low, double high) { return low * std::pow(high / low, rng_.uniform()); }
 
   Allowance may_try_;
@@ -67,6 +74,8 @@ class Chain {
   int rounds_without_gain_ = 0, patience_;
   std::vector<Taken> taken_;  // of this round
   std::vector<Macro> learned_;
+  const std::unique_ptr<Guide> guide_;
+  std::function<void(const rules::Trace&, size_t)> gained_;
 
   Region window_;
   std::unordered_set<uint64_t> seen_;  // graphs of this round

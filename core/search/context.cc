@@ -1,5 +1,6 @@
 #include "core/search/context.h"
 
+#include <algorithm>
 #include <exception>
 #include <thread>
 
@@ -139,8 +140,12 @@ void Context::offer(const State& state) {
   result_.curve.push_back({clock_.seconds(), result_.counters.candidates, state.cost_us});
 }
 
-Position Context::position(const State& state) const {
-  return {result_.before_us, state.cost_us, result_.after_us, state.depth, options_.walk_length};
+void Context::offer(const Walk::Mark& mark) {
+  offer(State{mark.graph, mark.index, mark.hash, mark.cost_us, mark.depth, mark.trail});
+}
+
+Position Context::position(const Walk& walk) const {
+  return {result_.before_us, walk.cost_us(), std::min(result_.after_us, walk.cost_us())};
 }
 
 Result Context::finish() {

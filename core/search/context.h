@@ -7,6 +7,7 @@
 
 #include "core/search/clock.h"
 #include "core/search/state.h"
+#include "core/search/walk.h"
 
 namespace rlgo::search {
 
@@ -35,13 +36,14 @@ class Context {
   int64_t budget_left() const { return options_.budget - result_.counters.candidates - result_.counters.refused; }
   // Keeps a state where its cost is below the best so far.
   void offer(const State& state);
+  void offer(const Walk::Mark& mark);
   bool improves(double cost_us) const { return cost_us < result_.after_us - tolerance_us(); }
 
   const Problem& problem() const { return problem_; }
   const Options& options() const { return options_; }
   double before_us() const { return result_.before_us; }
   double best_us() const { return result_.after_us; }
-  Position position(const State& state) const;  // for priors
+  Position position(const Walk& walk) const;  // for priors
   Counters& counters() { return result_.counters; }
   void end(StopReason reason) { result_.reason = reason; }
   // Changes below this are rounding, not improvement, us.
@@ -87,6 +89,8 @@ Result policy_taso(const Problem& problem, const Options& options);
 Result egraph(const Problem& problem, const Options& options);
 // The beam_width cheapest graphs that are one rewrite further, again and again.
 Result beam(const Problem& problem, const Options& options);
+// `anneal` whose windows and moves are drawn with what the prior has learned beside what they save.
+Result policy_anneal(const Problem& problem, const Options& options);
 // Walks of the prior: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
 Result policy(const Problem& problem, const Options& options);
 

@@ -74,7 +74,7 @@ class MetaFlow {
  private:
   // From the best graph so far; false where the search must end.
   bool search(std::span<const NodeId> nodes, int64_t expansions) {
-    Backtracking part(context_, nullptr, Region(best_->graph, nodes));
+    Backtracking part(context_, Region(best_->graph, nodes));
     const bool finished = part.run(best_, expansions);
     if (part.best() != best_) exhausted_ = false;
     best_ = part.best();

@@ -3,6 +3,7 @@
 
 #include "core/base/rng.h"
 #include "core/search/context.h"
+#include "core/search/walk.h"
 
 namespace rlgo::search {
 namespace {
@@ -24,39 +25,58 @@ std::optional<size_t> choose(const PolicyPrior::Scores& scores, Rng* rng) {
   return std::nullopt;
 }
 
-// One walk from the original graph, greedy where rng is null; false where the search must end.
-bool walk(Context& context, StatePtr state, Rng* rng) {
-  for (int k = 0; k < context.options().walk_length; ++k) {
-    const int max_locations = context.options().max_locations;
-    const std::vector<rules::Rewrite> steps = state->steps(max_locations);
-    if (steps.empty()) return true;
-    if (!context.may_continue()) return false;
-    const auto scores =
-        context.options().prior->rank(state->graph, state->index, max_locations, context.position(*state));
-    const auto chosen = choose(scores, rng);
-    if (!chosen) return true;
-    const StatePtr next = context.build(*state, steps.at(*chosen));
-    ++(next ? context.counters().candidates : context.counters().refused);
-    if (!next) return true;
-    state = next;
-    ++context.counters().steps;
-    context.offer(*state);
+class Walks {
+ public:
+  explicit Walks(Context& context)
+      : context_(context),
+        walk_(*context.start(), context.thread_cost(0), context.problem().cost, context.options().max_locations,
+              [this] { return may_try(); }),
+        start_(walk_.mark()) {}
+
+  void run() {
+    for (int number = 0; number < context_.options().walks && !start_.places.empty(); ++number) {
+      ++context_.counters().walks;
+      Rng rng({context_.options().seed, static_cast<uint64_t>(number)});
+      walk_.restore(start_);
+      if (ended_ || !walk(number == 0 ? nullptr : &rng)) return;
+      if (context_.options().progress) context_.options().progress(context_.counters(), context_.best_us());
+    }
   }
-  return true;
-}
+
+ private:
+  bool may_try() {
+    ended_ = ended_ || !context_.may_continue();
+    if (!ended_) ++context_.counters().candidates;
+    return !ended_;
+  }
+
+  // One walk from the original graph, greedy where rng is null; false where the search must end.
+  bool walk(Rng* rng) {
+    for (int k = 0; k < context_.options().walk_length && !walk_.places().empty(); ++k) {
+      if (ended_ || !context_.may_continue()) return false;
+      const auto chosen = choose(context_.options().prior->rank(walk_, context_.position(walk_)), rng);
+      if (!chosen) return true;
+      if (!walk_.take(*chosen)) {
+        ++context_.counters().refused;
+        return true;
+      }
+      context_.counters().steps = walk_.moves();
+      if (context_.improves(walk_.cost_us())) context_.offer(walk_.mark());
+    }
+    return true;
+  }
+
+  Context& context_;
+  bool ended_ = false;
+  Walk walk_;
+  const Walk::Mark start_;
+};
 
 }  // namespace
 
 Result policy(const Problem& problem, const Options& options) {
   Context context(problem, options);
-  const StatePtr start = context.start();
-  if (start->index.total() == 0) return context.finish();
-  for (int number = 0; number < options.walks; ++number) {
-    ++context.counters().walks;
-    Rng rng({options.seed, static_cast<uint64_t>(number)});
-    if (!context.may_continue() || !walk(context, start, number == 0 ? nullptr : &rng)) break;
-    if (options.progress) options.progress(context.counters(), context.best_us());
-  }
+  Walks(context).run();
   return context.finish();
 }
 

@@ -1,6 +1,7 @@
 // A part of a graph, and which of a walk's rewrites lie in it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,8 +27,10 @@ class Region {
 };
 
 // A random one of `places`, of which there is one: each kind (rule and change of cost) is as likely as any other, so
-// equal parts of a graph count once. Changes within `tolerance_us` are equal.
-size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng);
+// equal parts of a graph count once. Changes within `tolerance_us` are equal. `refuses`: told the first place of a kind
+// that was drawn; where it returns true another kind is drawn, 63 times at most.
+size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
+                 const std::function<bool(const Place&)>& refuses = nullptr);
 
 // The place that saves most, the first of equals. Nothing where none saves more than `tolerance_us`.
 std::optional<size_t> steepest(std::span<const Place> places, double tolerance_us);

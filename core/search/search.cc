@@ -29,6 +29,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"egraph", egraph, false},
     {"policy", policy, true},
     {"policy-taso", policy_taso, true},
+    {"policy-anneal", policy_anneal, true},
 });
 
 const Method& find_method(const std::string& method) {

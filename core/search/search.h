@@ -29,22 +29,26 @@ struct Problem {
 struct Position {
   double initial_us = 0;
   double current_us = 0;
-  double best_us = 0;
-  int step = 0;       // rewrites since the unmodified graph
-  int max_steps = 1;  // Options::walk_length
+  double best_us = 0;  // <= current_us
 };
 
-// Log-probabilities of the rewrites of a graph: a trained agent, plugged in by the caller.
+class Walk;  // walk.h
+
+// What a trained agent thinks of the rewrites of a walk's graph: plugged in by the caller.
 class PolicyPrior {
  public:
   struct Scores {
-    std::vector<float>
-        moves;       // log-probabilities, by rule, then location < max_locations: -inf where never to be tried
+    // Log-probabilities of the walk's places: -inf where never to be tried.
+    std::vector<float> moves;
+    // Their logits without what each saves: what the agent has learned. All alike where that is nothing.
+    std::vector<float> learned;
     float stop = 0;  // log-probability of leaving the graph as it is
   };
   virtual ~PolicyPrior() = default;
-  virtual Scores rank(const graph::Graph& graph, const rules::MatchIndex& matches, int max_locations,
-                      const Position& position) = 0;
+  // Holds until the next call.
+  virtual const Scores& rank(const Walk& walk, const Position& at) = 0;
+  // Another one, for another thread.
+  virtual std::unique_ptr<PolicyPrior> fork() const = 0;
 };
 
 struct Counters {
@@ -66,19 +70,23 @@ struct Options {
   int beam_width = 4;       // beam: graphs that go on, >= 1
   int children = 64;        // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
   int walks = 64;           // policy: walks, the first one greedy, >= 1
-  int threads = 1;          // taso, policy-taso, beam: price this many graphs' rewrites side by side, >= 1
+  int ranked_moves = 0;     // policy-anneal: moves of a round after which the agent is asked anew, >= 0
+  int threads = 1;          // taso, beam: price this many graphs' rewrites side by side; (policy-)anneal: chains; >= 1
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
   double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: no limit
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
-  PolicyPrior* prior = nullptr;  // policy, policy-taso: the agent
+  PolicyPrior* prior = nullptr;  // policy, policy-taso, policy-anneal: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
   // Asked now and then while the trace is minimised: true ends that, and Result::note says so. May be empty.
   std::function<bool()> stop_minimising{};
+  // anneal, policy-anneal with one thread: told of each short sequence of rewrites that lowered the cost, none of which
+  // can be left out: trace[before..], made after trace[..before]. May be empty.
+  std::function<void(const rules::Trace& trace, size_t before)> gained{};
   // Told now and then how far the search is, by the thread that called run(). May be empty.
   std::function<void(const Counters& counters, double best_us)> progress{};
 };

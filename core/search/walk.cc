@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "core/base/hash.h"
+
 namespace rlgo::search {
 namespace {
 
 using graph::NodeId;
+
+// The journal begins anew beyond this.
+constexpr size_t kLongestJournal = 4096;
 
 uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
 
@@ -20,7 +25,8 @@ Walk::Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured,
                 std::vector<double>(static_cast<size_t>(start.graph.id_bound()), 0.0),
                 start.cost_us,
                 start.depth,
-                start.trail},
+                start.trail,
+                start.hash.value()},
            cost, measured, max_locations, std::move(may_try), unknown) {
   if (local_) {
     for (const NodeId id : graph().order()) node_us_[static_cast<size_t>(id)] = node_us(id);
@@ -44,7 +50,10 @@ Walk::Walk(const Mark& other, cost::CostModel& cost, cost::CostModel& measured, 
       node_us_(other.node_us),
       cost_us_(other.cost_us),
       depth_(other.depth),
-      trail_(other.trail) {}
+      trail_(other.trail),
+      stamp_(other.stamp) {
+  begin_journal();
+}
 
 double Walk::node_us(NodeId id) { return cost::is_free(graph().node(id)) ? 0 : cost_.op_us(graph(), id); }
 
@@ -232,6 +241,7 @@ bool Walk::take(size_t k) {
   }
   index_.update(graph(), delta);
   note_changes(delta);
+  add_to_journal(step);
   if (!local_) before_ = graph();
   cost_us_ += move->delta_us;
   last_ = move;
@@ -244,7 +254,29 @@ bool Walk::take(size_t k) {
   return true;
 }
 
-Walk::Mark Walk::mark() const { return {graph(), index_, hash_, places_, node_us_, cost_us_, depth_, trail_}; }
+void Walk::begin_journal() {
+  journal_.clear();
+  journal_of_.assign(1, {stamp_, 0});
+}
+
+// The same rewrite of the same state makes the same state, ids included.
+void Walk::add_to_journal(const rules::Rewrite& step) {
+  stamp_ = hash_combine(hash_combine(stamp_, static_cast<uint64_t>(step.rule)), static_cast<uint64_t>(step.location));
+  if (journal_.size() > kLongestJournal) {
+    begin_journal();
+    return;
+  }
+  journal_.insert(journal_.end(), changed_.begin(), changed_.end());
+  journal_of_.emplace_back(stamp_, journal_.size());
+}
+
+std::optional<std::span<const NodeId>> Walk::changed_since(uint64_t stamp) const {
+  const auto found = std::ranges::find(journal_of_, stamp, &std::pair<uint64_t, size_t>::first);
+  if (found == journal_of_.end()) return std::nullopt;
+  return std::span(journal_).subspan(found->second);
+}
+
+Walk::Mark Walk::mark() const { return {graph(), index_, hash_, places_, node_us_, cost_us_, depth_, trail_, stamp_}; }
 
 void Walk::restore(const Mark& mark) {
   trial_ = graph::Trial(mark.graph);
@@ -256,6 +288,8 @@ void Walk::restore(const Mark& mark) {
   cost_us_ = mark.cost_us;
   depth_ = mark.depth;
   trail_ = mark.trail;
+  stamp_ = mark.stamp;
+  begin_journal();
   for (const NodeId id : changed_) is_changed_[static_cast<size_t>(id)] = 0;
   changed_.clear();
   changed_mask_ = 0;

@@ -5,7 +5,9 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/graph/trial.h"
@@ -43,6 +45,7 @@ class Walk {  // see the top of the file
     double cost_us = 0;
     int depth = 0;
     std::shared_ptr<const Trail> trail;
+    uint64_t stamp = 0;
   };
 
   // Prices of places that would have to be measured, where prices depend on their surroundings: measured together, or
@@ -56,6 +59,8 @@ class Walk {  // see the top of the file
 
   const graph::Graph& graph() const { return trial_.graph(); }
   const rules::MatchIndex& matches() const { return index_; }
+  // What prices operators: `cost` of the constructor.
+  cost::CostModel& cost() const { return cost_; }
   // By rule, then location.
   std::span<const Place> places() const { return places_; }
   double cost_us() const { return cost_us_; }
@@ -82,6 +87,12 @@ class Walk {  // see the top of the file
   std::span<const graph::NodeId> touched() const { return touched_; }
   std::span<const graph::NodeId> changed() const { return changed_; }
 
+  // Names the state, ids of nodes included: two states with one stamp are the same, in whatever walk from one start.
+  uint64_t stamp() const { return stamp_; }
+  // Nodes that may be other than in the state that `stamp` names: those that take() changed since, some of them twice.
+  // Nothing where the walk did not come from there by take() alone.
+  std::optional<std::span<const graph::NodeId>> changed_since(uint64_t stamp) const;
+
   // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
   Mark mark() const;
   void restore(const Mark& mark);
@@ -95,6 +106,8 @@ class Walk {  // see the top of the file
   void note_changes(const graph::Delta& delta);
   void add_changed(std::span<const graph::NodeId> ids);
   bool is_stale(const Move& move) const;
+  void begin_journal();
+  void add_to_journal(const rules::Rewrite& step);
   std::vector<size_t> find_places();
   void add_surroundings(const graph::Delta& delta, std::vector<graph::NodeId>& ids) const;
 
@@ -121,6 +134,11 @@ class Walk {  // see the top of the file
   std::vector<uint8_t> is_changed_;  // by id: among changed_
   uint64_t changed_mask_ = 0;
   bool leaves_changed_ = false;
+
+  // What the states since the last restore() changed: each state's stamp, and how long the journal was then.
+  uint64_t stamp_ = 0;
+  std::vector<graph::NodeId> journal_;
+  std::vector<std::pair<uint64_t, size_t>> journal_of_;
 };
 
 }  // namespace rlgo::search

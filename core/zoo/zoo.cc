@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace rlgo::zoo {
 namespace {
@@ -18,6 +20,9 @@ constexpr auto kRows = std::to_array<Row>({
 #include "core/zoo/graph_list.def"
 #undef RLGO_GRAPH
 });
+
+// "zoo" in a list of graphs: those that papers on graph substitution measure.
+constexpr const char* kMeasured[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
 
 // Running mean and variance are inputs 3 and 4 of batch_norm.
 bool is_running_statistic(const graph::Graph& graph, const graph::Node& weight) {
@@ -61,6 +66,22 @@ std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const Row& row : kRows) all.emplace_back(row.name);
   return all;
+}
+
+std::vector<std::string> graphs_of(const std::string& list) {
+  std::vector<std::string> graphs;
+  for (const auto& name : split(list, ',')) {
+    if (name == "zoo") {
+      graphs.insert(graphs.end(), std::begin(kMeasured), std::end(kMeasured));
+    } else if (name == "all") {
+      std::ranges::copy_if(names(), std::back_inserter(graphs), [](const auto& n) { return !n.starts_with("toy_"); });
+    } else if (!name.empty()) {
+      graphs.push_back(name);
+    }
+  }
+  if (graphs.empty())
+    fail_usage("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
+  return graphs;
 }
 
 int64_t parameter_count(const graph::Graph& graph) {

@@ -30,6 +30,10 @@ void check_name(const std::string& name);
 graph::Graph make(const std::string& name, const ZooOptions& options = {});
 // In the order of graph_list.def.
 std::vector<std::string> names();
+// The graphs that a list with commas names: "zoo" stands for resnet18, resnet50, inception_v3, squeezenet1_1 and bert,
+// "all" for every graph but the toys; other names and files are left as they are. Throws UsageError where it names
+// none.
+std::vector<std::string> graphs_of(const std::string& list);
 
 // Scalars in all weights but the running statistics of batch norms: what frameworks print as the parameter count.
 int64_t parameter_count(const graph::Graph& graph);

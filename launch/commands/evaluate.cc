@@ -13,6 +13,7 @@
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/target.h"
+#include "launch/train/agent_of_run.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/checkpoint.h"
 #include "learner/session/evaluation.h"
@@ -27,7 +28,7 @@ constexpr const char* kUsage =
     "in the real environment, and, where it has a world model, in the dream. Options below win over the run's.\n";
 
 struct EvaluateOptions {
-  std::string checkpoint, csv;
+  std::string checkpoint, csv, agent_file;
   int64_t episodes = 20;
   bool world_model = false;
   OutputOptions output;
@@ -46,6 +47,8 @@ int run_evaluate(Context& context) {
                "also how well the world model foretells sampled episodes of its controller, and what dreams from their "
                "states return beside them, with and without each clip");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
+  options.text("agent.file", evaluate.agent_file,
+               "file to write the agent of the run's best checkpoint to, for search and optimise (docs/agents.md)");
   declare(options, evaluate.output);
   options.rest();
   declare(options, config);
@@ -60,6 +63,8 @@ int run_evaluate(Context& context) {
   if (config.agent == Agent::random) fail("{}: the random agent has nothing to evaluate", folder.path.string());
   const auto found = learner::latest(folder.checkpoints());
   if (!found.checkpoint) fail("{}: no usable checkpoint", folder.checkpoints().string());
+
+  if (!evaluate.agent_file.empty()) agent::save(agent_of_run(folder.path), evaluate.agent_file);
 
   const auto device = exec::resolve_device("cpu");
   const auto model = load_model(config.model, true);
@@ -113,7 +118,9 @@ int run_evaluate(Context& context) {
   const Output output(evaluate.output);
   output.say(learner::to_text(done));
   if (!evaluate.csv.empty()) learner::append_rows(evaluate.csv, learner::csv_rows(done));
-  output.document("evaluate", 0, options, learner::to_json(done));
+  Json document = learner::to_json(done);
+  document["agent_file"] = report::file_json(evaluate.agent_file);
+  output.document("evaluate", 0, options, std::move(document));
   return 0;
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -29,41 +28,27 @@ double peak_bytes() {
 }
 
 struct Flags {
-  std::string out, unproved, explain, axioms;
+  std::string out, unproved, explain, axioms, resume;
   std::vector<std::string> known;
-  int64_t max_ops = 3, prove_ops = 0, activation_ops = 0, threads = 2, memory_mib = 4096, seconds = 0;
+  int64_t memory_mib = 4096, seconds = 0;
   bool all_known = false, count_only = false;
 };
 
 void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
-  options.heading("Generate");
-  options.text(
-      "ops", how.ops,
-      "sets of operators, '+' between: 2d, 4d, transformer, 2d-constant, 4d-constant, 4d-window; only some of one: "
-      "4d:conv2d,relu,concat");
-  options.integer("max-ops", flags.max_ops, 1, 5, "operators of each side");
-  options.integer("prove-ops", flags.prove_ops, 0, 5,
-                  "candidates with more a side are counted, not proved; 0: no bound");
+  rulegen::declare(options, how);
   options.text("out", flags.out, "file for the proved rules");
   options.text("unproved", flags.unproved,
                "file for what is equal at all tested shapes but not proved (missing axioms)");
   options.text("explain", flags.explain, "file for all pruned pairs and why they were pruned; - for standard output");
-  options.integer("threads", flags.threads, 1, 256, "threads; the result does not depend on their number");
   options.integer("seconds", flags.seconds, 0, kNoLimit,
                   "stop then, with what there is; --resume goes on; 0: no bound");
   options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
-  options.texts("activations", how.activations, "written for the activation that stands for all of them");
-  options.integer("activation-ops", flags.activation_ops, 0, 5,
-                  "where a side has more operators, only the first activation is written; 0: no bound");
   options.texts("known", flags.known,
                 "rule files whose rules are not to be said again; none means the hand-written ones");
   options.flag("all", flags.all_known, "also rules that are known already");
   options.flag("count", flags.count_only, "stop before the proofs");
   options.text("axioms", flags.axioms, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
-}
-
-void declare_resume(Options& options, std::string& folder) {
-  options.text("resume", folder, "folder that keeps levels and proofs that are done, and takes them up again");
+  options.text("resume", flags.resume, "folder that keeps levels and proofs that are done, and takes them up again");
 }
 
 }  // namespace
@@ -71,24 +56,17 @@ void declare_resume(Options& options, std::string& folder) {
 int run_rules_generate(std::vector<std::string> arguments) {
   Flags flags;
   rulegen::GenerateOptions how;
-  std::string folder;
+  how.threads = 2;
   Options options;
   declare(options, flags, how);
-  declare_resume(options, folder);
   const auto positional = parse_rules_arguments("generate", options, arguments);
   if (!positional) return 0;
   if (!positional->empty()) fail_usage("rules generate: unexpected '{}'", positional->front());
   if (flags.out.empty() && !flags.count_only) fail_usage("rules generate needs --out FILE (or --count)");
-  how.max_ops = static_cast<int>(flags.max_ops);
-  how.prove_ops = static_cast<int>(flags.prove_ops);
-  how.activation_ops = static_cast<int>(flags.activation_ops);
-  how.threads = static_cast<int>(flags.threads);
   how.memory_bytes = static_cast<uint64_t>(flags.memory_mib) << 20;
   how.prove = !flags.count_only;
-  if (!folder.empty()) {
-    std::filesystem::create_directories(folder);
-    how.state = folder;
-  }
+  how.state = flags.resume;
+  if (!how.state.empty()) std::filesystem::create_directories(how.state);
   if (how.prove) {
     if (flags.axioms.empty()) {
       flags.axioms = shipped_config("rules/axioms.rules").string();
@@ -99,20 +77,7 @@ int run_rules_generate(std::vector<std::string> arguments) {
     }
     if (!flags.all_known) how.known = rules::chosen_or_all(flags.known);
   }
-  std::ofstream explained;
-  if (!flags.explain.empty() && flags.explain != "-") {
-    explained.open(flags.explain);
-    if (!explained) fail("{}: cannot be written", flags.explain);
-  }
-  if (!flags.explain.empty()) {
-    how.explain = [&](const std::string& line) {
-      if (flags.explain == "-") {
-        std::printf("%s\n", line.c_str());
-      } else {
-        explained << line << "\n";
-      }
-    };
-  }
+  if (!flags.explain.empty()) how.explain = rulegen::explain_to(flags.explain);
   const Stopwatch watch;
   StatusLine status(true, isatty(STDERR_FILENO) != 0);
   how.progress = [&](const std::string& line) {
@@ -125,11 +90,7 @@ int run_rules_generate(std::vector<std::string> arguments) {
               human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
   if (!flags.out.empty() && how.prove)
     atomic_write(flags.out, rulegen::file_text(report, "rlgo rules generate " + join(arguments, " ")));
-  if (!flags.unproved.empty()) {
-    std::string text = "# Equal at all tested shapes, but not proved. Not for use: what is missing is an axiom.\n";
-    for (const auto& rule : report.missing) text += "\n" + rule;
-    atomic_write(flags.unproved, text);
-  }
+  if (!flags.unproved.empty()) atomic_write(flags.unproved, rulegen::unproved_text(report));
   bool whole = true;
   for (const auto& family : report.families) whole &= family.stopped.empty();
   return whole ? 0 : 1;

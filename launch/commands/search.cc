@@ -1,5 +1,4 @@
 // rlgo search: rewrites graphs by search methods, side by side under one cost table.
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -9,6 +8,7 @@
 #include "core/base/usage.h"
 #include "core/optimise/json.h"
 #include "core/optimise/judge.h"
+#include "core/prior/agent_prior.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "core/search/clock.h"
@@ -20,7 +20,7 @@
 #include "launch/output.h"
 #include "launch/session.h"
 #include "launch/signals.h"
-#include "launch/train/policy_prior.h"
+#include "launch/train/agent_of_run.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -33,14 +33,12 @@ constexpr const char* kUsage =
     "'all' for every model of the zoo. Every method gets the same costs and the same limits (--budget, --seconds);\n"
     "Ctrl-C ends it with the best graph so far.\n";
 
-constexpr const char* kZooModels[] = {"resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"};
-
 struct SearchConfig {
   RunConfig run;  // what is rewritten, by which rules, at which costs
   search::Options search;
   std::vector<std::string> method, methods;
   double seconds = 0;  // of one search; 0: no limit
-  std::string csv, curve, out, agent_run;
+  std::string csv, curve, out, agent_run, agent_file;
   bool price_first = true;
   OutputOptions output;
 };
@@ -52,7 +50,8 @@ void declare(Options& o, SearchConfig& c) {
   o.number("seconds", c.seconds, 0, kInfinity,
            "end each search after this long, s, and then the shortening of its trace; 0: no limit");
   declare(o, c.search);
-  o.text("agent-run", c.agent_run, "policy, policy-taso: run folder of the trained agent");
+  o.text("agent-run", c.agent_run, "policy, policy-taso, policy-anneal: run folder of the trained agent");
+  o.text("agent.file", c.agent_file, "the same: file of the trained agent (docs/agents.md)");
   o.flag("price-first", c.price_first,
          "with several methods and measured costs: run all once before the runs that count, "
          "so that no method spends its time on timing operators");
@@ -66,32 +65,18 @@ void declare(Options& o, SearchConfig& c) {
   optimise::declare(o, c.run.check);
 }
 
-std::vector<std::string> graphs_of(const std::string& text) {
-  std::vector<std::string> graphs;
-  for (const auto& name : split(text, ',')) {
-    if (name == "zoo") {
-      graphs.insert(graphs.end(), std::begin(kZooModels), std::end(kZooModels));
-    } else if (name == "all") {
-      for (const auto& model : zoo::names()) {
-        if (!model.starts_with("toy_")) graphs.push_back(model);
-      }
-    } else if (!name.empty()) {
-      graphs.push_back(name);
-    }
-  }
-  if (graphs.empty())
-    fail_usage("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
-  return graphs;
-}
-
 std::vector<std::string> methods_of(const SearchConfig& config) {
   if (!config.method.empty() && !config.methods.empty()) fail_usage("--method and --methods exclude one another");
+  if (!config.agent_run.empty() && !config.agent_file.empty())
+    fail_usage("--agent-run and --agent.file exclude one another");
   std::vector<std::string> methods = config.methods.empty() ? config.method : config.methods;
   if (methods.empty()) methods.push_back("taso");
   for (const auto& method : methods) {
     const bool by_agent = as_usage([&] { return search::needs_prior(method); });
-    if (by_agent && config.agent_run.empty())
-      fail_usage("method '{}' needs a trained agent: name its run folder with --agent-run", method);
+    if (by_agent && config.agent_run.empty() && config.agent_file.empty())
+      fail_usage(
+          "method '{}' needs a trained agent: name its run folder with --agent-run, or its file with --agent.file",
+          method);
   }
   return methods;
 }
@@ -108,8 +93,11 @@ class GraphSearch {
         output_(config_.output),
         status_(output_.status_line()) {
     check_rewritable(model_, config_.run.model.graph);
-    if (config_.agent_run.empty()) return;
-    prior_ = load_policy_prior(config_.agent_run, model_.graph, rules_, cost_, config_.search.max_locations);
+    const std::string& file = config_.agent_file;
+    const std::string& name = file.empty() ? config_.agent_run : file;
+    if (name.empty()) return;
+    prior_ = prior::make_prior(file.empty() ? agent_of_run(name) : agent::load_agent(file), name, *rules_,
+                               config_.search.max_locations);
   }
 
   void price(std::span<const std::string> methods) {
@@ -158,7 +146,8 @@ class GraphSearch {
     const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks);
     std::error_code none;
     fs::remove(folder / "best.trace", none);  // of an earlier search
-    if (best_.traced) atomic_write(folder / "best.trace", to_text(trace(), *rules_));
+    if (best_.traced)
+      atomic_write(folder / "best.trace", to_text(optimise::trace_file(model_, rules_, best_.trace, *cost_), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
     output_.say(fmt::format("{}: best by {}, written to {}\n{}", config_.run.model.graph, best_method_, folder.string(),
                             optimise::to_text(verdict)));
@@ -197,15 +186,6 @@ class GraphSearch {
     return search::run(method, {model_.graph, rules_, *cost_}, options);
   }
 
-  rules::TraceFile trace() {
-    rules::TraceFile file{config_.run.model.graph, model_.graph.hash(), rules_->hash(), best_.trace, {}};
-    const auto note = [&](const graph::Graph& graph) {
-      file.cost_us.push_back(cost::graph_cost(*cost_, graph).runtime_us);
-    };
-    rules::replay(model_.graph, rules_, best_.trace, std::numeric_limits<int>::max(), note);
-    return file;
-  }
-
   SearchConfig config_;
   std::shared_ptr<const rules::RuleSet> rules_;
   std::shared_ptr<optimise::MeteredCost> cost_;
@@ -226,7 +206,7 @@ void write_tables(const SearchConfig& config, std::span<const search::SearchRow>
 Json run_all(SearchConfig config) {
   const Output output(config.output);
   Json written = Json::array();
-  const auto graphs = graphs_of(config.run.model.graph);
+  const auto graphs = zoo::graphs_of(config.run.model.graph);
   const auto methods = methods_of(config);
   const auto rules = rules::choose_rules(config.run.rules);
   if (!rules->remark().empty()) output.note(rules->remark());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/rulegen/generate/enumerate.h"
 #include "core/rulegen/generate/prune.h"
 #include "core/rulegen/prove/axiom.h"
@@ -31,6 +32,9 @@ struct GenerateOptions {
   std::function<void(const std::string&)> explain;   // one line for each pruned pair, in a fixed order
   std::function<bool(const std::string&)> progress;  // a line; false: stop
 };
+
+// Options ops, max-ops, prove-ops, threads, activations, activation-ops.
+void declare(OptionSink& sink, GenerateOptions& options);
 
 struct FamilyReport {
   std::string family;
@@ -75,6 +79,12 @@ void drop_repeated(GenerateReport& report);
 // The rules as a file: under each family a line of prose; in front what made them (`command`), counts, and a hash of
 // all that follows the head, so that two runs can be compared.
 std::string file_text(const GenerateReport& report, const std::string& command);
+
+// What is equal at all tested shapes but not proved, as a file.
+std::string unproved_text(const GenerateReport& report);
+
+// GenerateOptions::explain that writes its lines to a file, "-" for standard output. Throws Error where it cannot.
+std::function<void(const std::string&)> explain_to(const std::string& file);
 
 // Lines for people: counts, times, memory of every family.
 std::string to_text(const GenerateReport& report);

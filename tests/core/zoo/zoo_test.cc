@@ -45,6 +45,13 @@ TEST(Zoo, ListsAllNames) {
   EXPECT_EQ(names(), expected);
 }
 
+TEST(Zoo, ListsOfGraphs) {
+  EXPECT_EQ(graphs_of("bert,,my.onnx"), (std::vector<std::string>{"bert", "my.onnx"}));
+  EXPECT_EQ(graphs_of("zoo").size(), 5u);
+  EXPECT_EQ(graphs_of("all,toy_conv").size(), names().size() - 3);  // there are four toys
+  EXPECT_THROW(graphs_of(","), Error);
+}
+
 TEST(Zoo, EveryGraphIsValidAndReproducible) {
   for (const auto& name : names()) {
     const auto graph = make(name);
