@@ -107,13 +107,16 @@ def measure(args, name, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=MODELS, choices=MODELS)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)}; none: all")
     parser.add_argument("--rlgo", default=str(ROOT / "build/release/rlgo"))
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results")
     parser.add_argument("--seconds", type=float, default=10, help="of each rlgo optimise")
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--race-s", type=float, default=8)
     args = parser.parse_args()
+    args.models = args.models or MODELS
+    if unknown := set(args.models) - set(MODELS):
+        parser.error(f"unknown models: {', '.join(sorted(unknown))}; known: {', '.join(MODELS)}")
     if not shutil.which("g++"):
         print("no g++: torch.compile will fail")
     args.commit, args.machine = commit(), machine()
