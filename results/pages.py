@@ -26,12 +26,18 @@ def collected(ratios, peer, threads, group=None):
     return [r for (g, p, t), values in ratios.items() if p == peer and t == threads and group in (None, g) for r in values]
 
 
+def revisions(data, rlgo):
+    one, two = (data.peers_revision(rlgo, threads) for threads in (1, 2))
+    return one if one == two else f"{one}, two threads {two}"
+
+
 def readme_peers(data):
     ratios, rlgo = data.peers()
+    kept = sum(r == 1 for r in collected(ratios, rlgo, 1))
     sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
     lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model (geometric means, below 1 is faster; a model that a tool leaves",
-             f"as it is counts as 1; [all {sum(sizes.values())} models](results/peers/peers.md), {data.peers_revision(rlgo, 1)}, two threads "
-             f"{data.peers_revision(rlgo, 2)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)):", "",
+             f"as it is counts as 1, as rlgo leaves {kept} of these; [all {sum(sizes.values())} models](results/peers/peers.md), "
+             f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)):", "",
              f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
     for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
         cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
@@ -48,7 +54,7 @@ def tools(data):
         lines.append(f"| {name} | {best} {mean_cell(collected(ratios, best, 1, group))} | **{mean_cell(collected(ratios, rlgo, 1, group))}** | {mean_cell(collected(ratios, rlgo, 2, group))} |")
     mine = collected(ratios, rlgo, 1)
     lines += ["", f"Of {len(mine)} models {sum(r == 1 for r in mine)} stay as they are and {sum(r < 0.95 for r in mine)} take less than 0.95 of their time; the best {min(mine):.2f}, the worst "
-              f"{max(mine):.2f}. rlgo {data.peers_revision(rlgo, 1)} (two threads {data.peers_revision(rlgo, 2)})."]  # fmt: skip
+              f"{max(mine):.2f}. rlgo {revisions(data, rlgo)}."]  # fmt: skip
     return lines
 
 
