@@ -5,9 +5,9 @@
 
 Private memory (pages that the process has written and shares with nobody) counts; the columns of the CSV: seconds
 since the start, rank, private_mib, rss_mib, cpu_s (processor time so far). judge takes the samples after the first third (start and warm-up)
-and fits a line through them for each rank (Theil-Sen: the median of the slopes between all pairs, which a few odd
-samples do not move). A rank leaks where that line rises by more than G MiB over those samples and also by more than M
-MiB an hour. Exit status: 0 flat, 1 a rank leaks or the samples are too few.
+and fits a line through each half of them for each rank (Theil-Sen: the median of the slopes between all pairs, which a few
+odd samples do not move). The flatter line counts: a leak goes on, a single step (an arena that grew) rises in one half at most.
+A rank leaks where that line rises by more than G MiB over all those samples and also by more than M MiB an hour. Exit status: 0 flat, 1 a rank leaks or the samples are too few.
 """
 import argparse
 import csv
@@ -108,7 +108,7 @@ def judge(series, max_mib_per_hour, max_growth_mib):
             lines.append(f"rank {rank}: only {len(late)} samples after the warm-up, at least 10 are needed")
             flat = False
             continue
-        rise = slope(late)
+        rise = min(slope(late[: len(late) // 2]), slope(late[len(late) // 2 :]))
         growth = rise * (late[-1][0] - late[0][0])
         leaks = rise * 3600 > max_mib_per_hour and growth > max_growth_mib
         flat = flat and not leaks

@@ -22,8 +22,10 @@ def judge(_):
     lines, verdict = soak.judge({0: series(0), 1: series(0.25)}, **flat)
     assert not verdict and "flat" in lines[0] and "LEAKS" in lines[1], lines
     assert soak.judge({0: series(0), 1: series(0, noise=3)}, **flat)[1]
-    jump = [(t, m + (6 if t > 50 else 0)) for t, m in series(0)]
-    assert soak.judge({0: jump}, **flat)[1]
+    for at in (25, 30, 40, 50):
+        assert soak.judge({0: [(t, m + (6 if t > at else 0)) for t, m in series(0)]}, **flat)[1], at
+    stairs = [(t, m + 2 * (t // 5)) for t, m in series(0)]
+    assert not soak.judge({0: stairs}, **flat)[1]
     assert not soak.judge({0: series(0)[:12]}, **flat)[1]
     assert not soak.judge({}, **flat)[1]
     hour = [(float(t), 70 + 12 / 3600 * t) for t in range(0, 3600, 10)]  # 12 MiB an hour, in an hour
