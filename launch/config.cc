@@ -77,8 +77,6 @@ void check(const RunConfig& c) {
   check_target(c.cost.target);
   if (c.has_world_model() && optimise::each_model(c.model).size() > 1)
     fail_usage("--graph {}: several graphs go with --agent model-free alone", c.model.graph);
-  if (c.is_external() && c.env.reward == env::Reward::measured)
-    fail_usage("--env.reward R4 is timed in LibTorch; with --target {} use R1, R2 or R3", c.cost.target.runtime);
   if (c.env.frontier > 0 && (c.cost.kind != CostKind::analytic || c.has_world_model()))
     fail_usage(
         "--env.frontier: searches that every process can repeat need --cost analytic, and agents without a world "

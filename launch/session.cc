@@ -4,28 +4,24 @@
 #include "core/base/usage.h"
 #include "core/cost/profile.h"
 #include "core/env/playground.h"
-#include "core/exec/measure.h"
-#include "core/exec/measured_cost.h"
 #include "launch/revision.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 
 namespace rlgo::launch {
 
-std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device) {
-  if (config.env.reward != env::Reward::measured) return {};
-  return [options = exec::MeasureOptions{config.cost.timing}, device](const graph::Graph& graph) {
-    const graph::Graph* one[] = {&graph};
-    return exec::measure_graphs(one, device, options)[0].median_us;
+learner::TimerOf timer_of(const RunConfig& config) {
+  if (config.env.reward != env::Reward::measured) return [](const LoadedModel&) { return optimise::WholeTimer(); };
+  return [runtime = start_runtime(config), repeats = config.cost.timing.repeats](const LoadedModel& model) {
+    return optimise::whole_timer(runtime, model, repeats, export_model);
   };
 }
 
-std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph,
+std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device,
-                                         int count) {
-  return env::make_envs({{graph, nullptr}}, std::move(rules), std::move(model), config.env,
-                        whole_graph_timer(config, device), count);
+                                         std::shared_ptr<cost::CostModel> cost, int count) {
+  return env::make_envs({{model.graph, nullptr, timer_of(config)(model)}}, std::move(rules), std::move(cost),
+                        config.env, count);
 }
 
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules) {

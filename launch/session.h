@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,22 +10,23 @@
 #include "core/cost/cost.h"
 #include "core/cost/runtime.h"
 #include "core/env/rewrite_env.h"
-#include "core/exec/device.h"
 #include "core/mdp/mdp.h"
 #include "core/optimise/prices.h"
 #include "core/rules/rules.h"
 #include "launch/config.h"
+#include "launch/model.h"
+#include "learner/session/run_graph.h"
 #include "replay/schema.h"
 
 namespace rlgo::launch {
 
-// Whole-graph time for reward R4; empty for the other rewards.
-std::function<double(const graph::Graph&)> whole_graph_timer(const RunConfig& config, const exec::Device& device);
+// For reward R4: whole graphs are timed in the run's target; LibTorch's device is config.device.
+learner::TimerOf timer_of(const RunConfig& config);
 
-// `count` environments on one graph, from its unmodified form, stepped side by side.
-std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const graph::Graph& graph,
+// `count` environments on one model's graph, from its unmodified form, stepped side by side.
+std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const exec::Device& device, int count);
+                                         std::shared_ptr<cost::CostModel> cost, int count);
 
 // What the parts of a run's store say of it.
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);

@@ -16,12 +16,11 @@ std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Grap
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
-                                         const std::function<double(const graph::Graph&)>& measure_us, int count) {
+                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options, int count) {
   std::vector<std::unique_ptr<mdp::Env>> envs;
   for (int i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<mdp::Env>> of_graphs;
-    for (const auto& [graph, starts] : graphs)
+    for (const auto& [graph, starts, measure_us] : graphs)
       of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, measure_us, starts));
     envs.push_back(mdp::make_choice(std::move(of_graphs)));
   }

@@ -20,13 +20,12 @@ std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Grap
 
 struct Playground {
   const graph::Graph& graph;
-  std::shared_ptr<const Starts> starts;  // null: episodes begin at the unmodified graph
+  std::shared_ptr<const Starts> starts;                   // null: episodes begin at the unmodified graph
+  std::function<double(const graph::Graph&)> measure_us;  // as of RewriteEnv
 };
-// `count` environments, stepped side by side: each draws one of the graphs for each episode. `measure_us`: as of
-// RewriteEnv.
+// `count` environments, stepped side by side: each draws one of the graphs for each episode.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
                                          std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
-                                         const std::function<double(const graph::Graph&)>& measure_us, int count);
+                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options, int count);
 
 }  // namespace rlgo::env

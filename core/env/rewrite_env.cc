@@ -43,7 +43,8 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.heading("Environment");
   o.choice("env.reward", env.reward, kRewards,
            "R1 decrease of cost per step, R2 the same at the end only, R3 with flops, bytes, memory and launches, R4 "
-           "measured end to end, R5 what a step adds to the episode's best; percent of the initial cost");
+           "latency of the whole graph in the target, R5 what a step adds to the episode's best; percent of the "
+           "initial cost");
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows; --cost analytic");
   o.texts("env.searches", env.searches, "searches on whose ways episodes begin (--env.frontier)");

@@ -108,7 +108,7 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
   for (const auto block : {nets::Block::full, nets::Block::local}) {
     RunConfig one = config;
     one.network.block = block;
-    const auto player = make_player(one, make_envs(one, model.graph, rules, prices, exec::Device(), 1), false);
+    const auto player = make_player(one, make_envs(one, model, rules, prices, 1), false);
     nets::ActorCritic network(player.envs->spec(), one.network, one.seed);
     player.policy->load(nets::pack(*network), 0);
     const auto speed = learner::policy_speed(*player.policy, *network, env, seconds / 2);
@@ -118,10 +118,9 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
                     which, speed.ms, speed.steps, speed.worst));
     inference.push_back({{"block", which}, {"decision_us", 1e3 * speed.ms}, {"difference", speed.worst}});
   }
-  const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
-  Json out = bench_learner(output, config, [&] {
-    return make_envs(config, model.graph, rules, prices, exec::Device(), config.envs_per_actor);
-  });
+  const auto envs = make_envs(config, model, rules, prices, config.envs_per_actor);
+  Json out =
+      bench_learner(output, config, [&] { return make_envs(config, model, rules, prices, config.envs_per_actor); });
   out["dream"] = bench_dream(output, config, *envs, observation, out["actor_steps_per_s"].get<double>(), seconds);
   out.update({{"graph", name},
               {"nodes", model.graph.size()},

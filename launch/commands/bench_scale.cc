@@ -36,10 +36,10 @@ struct ScaleOptions {
   learner::SimulationOptions simulation;
 };
 
-learner::LoopSpeed measure_bare(const RunConfig& config, const graph::Graph& graph, double seconds) {
+learner::LoopSpeed measure_bare(const RunConfig& config, const LoadedModel& model, double seconds) {
   const auto rules = rules::choose_rules(config.rules);
   const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
-  const auto envs = [&] { return make_envs(config, graph, rules, prices, exec::Device(), config.envs_per_actor); };
+  const auto envs = [&] { return make_envs(config, model, rules, prices, config.envs_per_actor); };
   actors::RandomPolicy random;
   const auto bare = learner::measure_loop(*envs(), random, seconds / 2);
   if (config.agent == Agent::random) return bare;
@@ -96,7 +96,7 @@ int run_bench_scale(Context& context) {
     scale.simulation.seconds = scale.seconds;
     const auto rules = rules::choose_rules(config.rules);
     const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
-    const auto envs = make_envs(config, model.graph, rules, prices, exec::Device(), 4);
+    const auto envs = make_envs(config, model, rules, prices, 4);
     learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
                              config.store_rollouts);
     return 0;
@@ -110,7 +110,7 @@ int run_bench_scale(Context& context) {
   std::vector<learner::MetricRow> rows;
   std::optional<learner::ScaleRow> one;
   for (const int actors : counts) {
-    const auto bare = measure_bare(config, model.graph, scale.seconds / 2);
+    const auto bare = measure_bare(config, model, scale.seconds / 2);
     learner::ScaleJobOptions job{actors, config.loop.learners, scale.launcher, program, config.store_rollouts, {}, {}};
     job.config = [&](const fs::path& runs) { return run_config(config, actors, scale, runs); };
     job.stop = [] { return stop_signal() != 0; };

@@ -72,7 +72,7 @@ int run_evaluate(Context& context) {
   config.device = "cpu";
   auto prices = make_prices(config);
   if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
-  auto envs = make_envs(config, model.graph, rules, prices.model, device,
+  auto envs = make_envs(config, model, rules, prices.model,
                         static_cast<int>(std::min<int64_t>(config.envs_per_actor, evaluate.episodes)));
   const auto initial = envs->reset(0, 0);
   const double initial_us = envs->initial_cost_us(0);
@@ -100,7 +100,7 @@ int run_evaluate(Context& context) {
     dreaming.dream.branch_length = dreaming.env.max_steps;
     dreaming.dream.length = 0;
     dreaming.dream.dream.batch = static_cast<int>(std::min<int64_t>(dreaming.dream.dream.batch, evaluate.episodes));
-    const auto player = make_player(dreaming, make_envs(config, model.graph, rules, prices.model, device, 1), true);
+    const auto player = make_player(dreaming, make_envs(config, model, rules, prices.model, 1), true);
     player.policy->load(weights, 0);
     how.greedy = false;
     all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});

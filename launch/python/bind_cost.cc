@@ -12,25 +12,26 @@ namespace {
 // One thread at a time.
 class LockedCost : public cost::CostModel {
  public:
-  explicit LockedCost(std::shared_ptr<cost::CostModel> inner) : inner_(std::move(inner)) {}
+  LockedCost(std::shared_ptr<cost::CostModel> inner, std::shared_ptr<std::mutex> mutex)
+      : inner_(std::move(inner)), mutex_(std::move(mutex)) {}
   std::string name() const override { return inner_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(*mutex_);
     return inner_->op_us(graph, id);
   }
   bool is_local() const override { return inner_->is_local(); }
   std::vector<graph::NodeId> dependents(const graph::Graph& graph,
                                         std::span<const graph::NodeId> changed) const override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(*mutex_);
     return inner_->dependents(graph, changed);
   }
 
  private:
   const std::shared_ptr<cost::CostModel> inner_;
-  mutable std::mutex mutex_;
+  const std::shared_ptr<std::mutex> mutex_;
 };
 
-PyCost analytic(const std::string& profile) { return {cost::analytic_cost(profile), ""}; }
+PyCost analytic(const std::string& profile) { return {cost::analytic_cost(profile)}; }
 
 // `python` runs the measurer that rlgo ships for `runtime`.
 PyCost measured(const std::string& runtime, const std::string& python, int threads, int repeats, uint64_t seed) {
@@ -45,8 +46,15 @@ PyCost measured(const std::string& runtime, const std::string& python, int threa
   options.threads = threads;
   options.repeats = repeats;
   options.seed = seed + 1;
-  measure::ChildRuntime child(std::make_shared<measure::Measurer>(command, options));
-  return {std::make_shared<LockedCost>(child.measure().model), child.name()};
+  const auto child = std::make_shared<measure::ChildRuntime>(std::make_shared<measure::Measurer>(command, options));
+  const auto mutex = std::make_shared<std::mutex>();  // of the child process
+  const auto timer_of = [child, mutex, repeats](const optimise::LoadedModel& model) -> optimise::WholeTimer {
+    return [mutex, timer = optimise::whole_timer(child, model, repeats, write_graph)](const graph::Graph& graph) {
+      const std::lock_guard lock(*mutex);
+      return timer(graph);
+    };
+  };
+  return {std::make_shared<LockedCost>(child->measure().model, mutex), child->name(), timer_of};
 }
 
 std::map<std::string, double> graph_cost(const PyCost& cost, const PyGraph& graph) {

@@ -77,7 +77,7 @@ PyEnv make(const PyGraph& graph, const PyRules& rules, const PyCost& cost, const
            int max_locations, const std::vector<double>& weights, std::vector<int> room) {
   env::EnvOptions options;
   const auto* found = std::ranges::find(env::kRewards, reward, [](const auto& r) { return std::string(r.name); });
-  if (found == std::end(env::kRewards)) fail_usage("reward '{}': expected R1, R2 or R3", reward);
+  if (found == std::end(env::kRewards)) fail_usage("reward '{}': expected R1 to R5", reward);
   options.reward = found->value;
   options.max_steps = max_steps;
   options.max_locations = max_locations;
@@ -88,7 +88,13 @@ PyEnv make(const PyGraph& graph, const PyRules& rules, const PyCost& cost, const
     options.weight_launches = weights[3];
   }
   as_usage([&] { check_bounds(options); });
-  auto env = std::make_unique<env::RewriteEnv>(graph.graph, rules.set, cost.model, options);
+  optimise::WholeTimer timer;
+  if (options.reward == env::Reward::measured) {
+    if (!cost.timer_of)
+      fail_usage("reward R4 times whole graphs; it goes with a cost that names a runtime, as cost='onnxruntime'");
+    timer = cost.timer_of(*graph.source);
+  }
+  auto env = std::make_unique<env::RewriteEnv>(graph.graph, rules.set, cost.model, options, timer);
   return {std::make_shared<PaddedEnv>(std::move(env), options, Room{room.at(0), room.at(1), room.at(2)}), rules.set,
           graph.source};
 }
@@ -285,12 +291,9 @@ void bind_env(nb::module_& m) {
   bind_outcome(m);
   bind_single(m);
   bind_batch(m);
-  // R4 times whole graphs, which only training does.
   m.def("rewards", [] {
     std::vector<std::string> all;
-    for (const auto& reward : env::kRewards) {
-      if (reward.value != env::Reward::measured) all.emplace_back(reward.name);
-    }
+    for (const auto& reward : env::kRewards) all.emplace_back(reward.name);
     return all;
   });
   const auto names = [](std::span<const std::string_view> all) {

@@ -31,15 +31,7 @@ PyGraph load(const std::string& graph, const std::map<std::string, int64_t>& siz
   return {model->graph, std::move(model)};
 }
 
-void save(const PyGraph& graph, const std::string& path) {
-  onnx_io::ExportOptions options;
-  options.limits = graph.source->source.limits;
-  const onnx_io::Folded nothing_folded;  // constant parts are written as operators
-  if (graph.source->skeleton)
-    onnx_io::export_model(*graph.source->skeleton, graph.graph, nothing_folded, path, options);
-  else
-    onnx_io::export_graph(graph.graph, nothing_folded, path);
-}
+void save(const PyGraph& graph, const std::string& path) { write_graph(*graph.source, graph.graph, path); }
 
 std::vector<std::pair<std::string, std::string>> inputs(const PyGraph& graph) {
   std::vector<std::pair<std::string, std::string>> out;
@@ -114,6 +106,16 @@ nb::dict drawing(const PyGraph& graph, const PyGraph* before) {
 }
 
 }  // namespace
+
+void write_graph(const optimise::LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
+  onnx_io::ExportOptions options;
+  options.limits = model.source.limits;
+  const onnx_io::Folded nothing_folded;
+  if (model.skeleton)
+    onnx_io::export_model(*model.skeleton, graph, nothing_folded, path, options);
+  else
+    onnx_io::export_graph(graph, nothing_folded, path);
+}
 
 void bind_graph(nb::module_& m) {
   nb::class_<PyGraph>(m, "Graph")

@@ -9,6 +9,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +18,7 @@
 #include "core/cost/cost.h"
 #include "core/graph/graph.h"
 #include "core/optimise/model.h"
+#include "core/optimise/whole_timer.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::python {
@@ -35,8 +38,13 @@ struct PyRules {  // rlgo.Rules
 // Prices graphs; several Python threads may ask at once.
 struct PyCost {
   std::shared_ptr<cost::CostModel> model;
-  std::string runtime;  // "" for a formula
+  std::string runtime = {};  // "" for a formula
+  // What times whole graphs rewritten from a model in that runtime (reward R4); none for a formula.
+  std::function<optimise::WholeTimer(const optimise::LoadedModel&)> timer_of = {};
 };
+
+// Writes a graph rewritten from the model's; parts of it that are constant are written as operators.
+void write_graph(const optimise::LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path);
 
 void bind_graph(nb::module_& module);  // adds classes and functions to the module
 void bind_rules(nb::module_& module);

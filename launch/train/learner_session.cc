@@ -122,8 +122,9 @@ void LearnerSession::time_operators() {
 // What the unmodified graphs cost, and where episodes on them begin. Returns what an agent sees first on the first one.
 mdp::Observation LearnerSession::price_graphs() {
   mdp::Observation initial;
+  const auto timer = timer_of(config_);
   for (auto& graph : graphs_) {
-    env::RewriteEnv probe(graph.model.graph, rules_, prices_.model, config_.env, whole_graph_timer(config_, device_));
+    env::RewriteEnv probe(graph.model.graph, rules_, prices_.model, config_.env, timer(graph.model));
     spec_ = probe.spec();
     graph.starts = env::make_starts(config_.env, graph.model.graph, rules_, *prices_.model);
     learner::begin(graph, rules_, *prices_.model, config_.env, probe.initial_cost_us());

@@ -97,7 +97,8 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
   const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
   if (!first_costs) return 0;
-  const exec::Device cpu;  // whole-graph times for R4 are taken where the actor is
+  RunConfig here = config;
+  here.device = "cpu";  // whole-graph times for R4 are taken where the actor is
   auto graphs = learner::load_graphs(config.model, config.env.reward == env::Reward::measured);
   const auto rules = rules::choose_rules(config.rules);
   Prices prices;
@@ -114,10 +115,9 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
   for (auto& graph : graphs) graph.starts = env::make_starts(config.env, graph.model.graph, rules, *prices.model);
-  const auto player = make_player(config,
-                                  learner::make_envs(graphs, rules, prices.model, config.env,
-                                                     whole_graph_timer(config, cpu), config.envs_per_actor),
-                                  dreams_on(config, comm.rank(), comm.size()));
+  const auto player = make_player(
+      config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), config.envs_per_actor),
+      dreams_on(config, comm.rank(), comm.size()));
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
@@ -155,11 +155,10 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   comm::Mailbox actor_box(*comms[1]);
   LearnerSession session(config, config_text, learner_box);
   session.prepare();
-  const auto player =
-      make_player(config,
-                  learner::make_envs(session.graphs(), session.rules(), session.prices().model, config.env,
-                                     whole_graph_timer(config, session.device()), config.envs_per_actor),
-                  false);
+  const auto player = make_player(config,
+                                  learner::make_envs(session.graphs(), session.rules(), session.prices().model,
+                                                     config.env, timer_of(config), config.envs_per_actor),
+                                  false);
   // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
   actors::ActorLoop actor(actor_box, *player.envs, *player.policy,

@@ -134,10 +134,10 @@ void add_best_costs(const std::vector<RunGraph>& graphs, MetricRow& row) {
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<RunGraph>& graphs,
                                          std::shared_ptr<const rules::RuleSet> rules,
                                          std::shared_ptr<cost::CostModel> model, const env::EnvOptions& options,
-                                         const std::function<double(const graph::Graph&)>& measure_us, int count) {
+                                         const TimerOf& timer_of, int count) {
   std::vector<env::Playground> playgrounds;
-  for (const RunGraph& graph : graphs) playgrounds.push_back({graph.model.graph, graph.starts});
-  return env::make_envs(playgrounds, std::move(rules), std::move(model), options, measure_us, count);
+  for (const RunGraph& graph : graphs) playgrounds.push_back({graph.model.graph, graph.starts, timer_of(graph.model)});
+  return env::make_envs(playgrounds, std::move(rules), std::move(model), options, count);
 }
 
 uint64_t graphs_hash(const std::vector<RunGraph>& graphs) {

@@ -1,6 +1,7 @@
 // The graphs that a run optimises: of each its model, the best that was found, and where its results go.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/env/rewrite_env.h"
 #include "core/env/starts.h"
 #include "core/optimise/model.h"
+#include "core/optimise/whole_timer.h"
 #include "core/rules/rules.h"
 #include "learner/checkpoint.h"
 #include "learner/session/best.h"
@@ -56,11 +58,13 @@ void add_best_costs(const std::vector<RunGraph>& graphs, MetricRow& row);
 // The archives of all graphs, for other ranks: what they play from.
 std::string encode_archives(const std::vector<RunGraph>& graphs);
 void decode_archives(std::vector<RunGraph>& graphs, std::string_view bytes);
+// What times the graphs that are rewritten from a model, for reward R4; nothing for the other rewards.
+using TimerOf = std::function<optimise::WholeTimer(const optimise::LoadedModel&)>;
 // Environments on all of them: see env::make_envs.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<RunGraph>& graphs,
                                          std::shared_ptr<const rules::RuleSet> rules,
                                          std::shared_ptr<cost::CostModel> model, const env::EnvOptions& options,
-                                         const std::function<double(const graph::Graph&)>& measure_us, int count);
+                                         const TimerOf& timer_of, int count);
 // One number for all of them: of a single graph its own.
 uint64_t graphs_hash(const std::vector<RunGraph>& graphs);
 // The best graphs in a checkpoint.

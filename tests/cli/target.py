@@ -36,6 +36,15 @@ def actors_ask_rank_0(folder):
     assert len((folder / "runs/a/costs.tsv").read_text().splitlines()) > 6
 
 
+def whole_graphs_are_timed_in_the_target(folder):
+    """reward R4, by each rank where it plays"""
+    for ranks in (1, 2):
+        done = rlgo(*SHORT, "--name", f"r{ranks}", "--cost", "analytic", "--env.reward", "R4", "--target", FAKE, cwd=folder, ranks=ranks)
+        assert "fake 1.0, paper, 1 thread" in done.stdout, done.stdout
+    died = rlgo(*SHORT, "--name", "c", "--cost", "analytic", "--env.reward", "R4", "--target", FAKE + " crash=Conv", cwd=folder, status=1)
+    assert "fake 1.0 cannot time the whole graph: " in died.stderr, died.stderr
+
+
 def a_run_folder_runs_no_command(folder):
     """A run folder may be somebody else's: the command in its config.cfg is not run, by resume, replay or evaluate."""
     rlgo(*SHORT, "--name", "a", "--cost", "analytic", cwd=folder)
@@ -56,11 +65,10 @@ def wrong_targets_are_told(folder):
     for options, words in (
         (["--target", "onnxrunti"], "did you mean 'onnxruntime'?"),
         (["--target", FAKE + " missing"], "install the PyPI package fake"),
-        (["--target", FAKE, "--env.reward", "R4"], "with --target"),
     ):
         error = rlgo(*SHORT, *options, cwd=folder, status=None)
         assert error.returncode != 0 and words in error.stderr, error.stderr
 
 
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, a_run_folder_runs_no_command, wrong_targets_are_told)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, a_run_folder_runs_no_command, wrong_targets_are_told)

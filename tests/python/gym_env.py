@@ -116,6 +116,13 @@ class Single(unittest.TestCase):
             with self.assertRaises(rlgo.Error, msg=wrong):
                 gymnasium.make("rlgo/Rewrite-v0", **wrong)
 
+    def test_r4_pays_what_whole_graphs_take_less(self):
+        env = gymnasium.make("rlgo/Rewrite-v0", graph="toy_conv", cost="onnxruntime", reward="R4", max_steps=4)
+        paid = [reward for _, reward in play(env, 4)[0]]
+        self.assertTrue(all(np.isfinite(paid)) and any(paid), paid)
+        with self.assertRaisesRegex(rlgo.UsageError, "goes with a cost that names a runtime"):
+            gymnasium.make("rlgo/Rewrite-v0", cost="cpu", reward="R4")
+
     def test_pictures(self):
         env = gymnasium.make("rlgo/Rewrite-v0", render_mode="svg")
         env.reset()
