@@ -108,6 +108,13 @@ Json to_json(const std::vector<Check>& checks) {
   return out;
 }
 
+Json to_json(const Judgement& judgement) {
+  return {{"runtime", judgement.runtime},
+          {"threads", judgement.threads},
+          {"latency", to_json(judgement.latency)},
+          {"checks", to_json(judgement.checks)}};
+}
+
 Json to_json(const Result& result) {
   const Candidate& best = result.best();
   Json out;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/optimise/judge.h"
 #include "core/optimise/result.h"
 #include "core/report/json.h"
 
@@ -14,6 +15,8 @@ using report::Json;
 Json to_json(const Latency& latency);
 // [{"by", "finding", "relative_error", "allowed", "detail", "limits"}].
 Json to_json(const std::vector<Check>& checks);
+// {"runtime", "threads", "latency", "checks"}.
+Json to_json(const Judgement& judgement);
 // Members of the document "rlgo.optimise/1", without the envelope.
 Json to_json(const Result& result);
 

@@ -1,13 +1,10 @@
 #include "launch/commands/bench.h"
 
-#include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
-#include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "core/rules/rule_choice.h"
@@ -16,7 +13,7 @@
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/session/scale.h"
-#include "learner/session/simulation.h"
+#include "learner/session/scale_options.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -25,16 +22,6 @@ namespace {
 constexpr const char* kUsage =
     "usage: rlgo bench scale [--ranks 1,2,4 | --simulate 32,256,1000] [--agent random | model-free | ...] [options]\n"
     "How a run grows with its actors, each number in a run of its own, beside the environment alone (docs/scale.md).\n";
-
-struct ScaleOptions {
-  std::vector<std::string> ranks = {"1", "2", "4", "8", "16", "32"};
-  double seconds = 10;
-  int64_t steps_per_actor = 512;
-  std::string csv;
-  std::string launcher = "mpirun --oversubscribe --bind-to none";
-  std::vector<std::string> simulate;  // numbers of actors that are played, in place of ranks
-  learner::SimulationOptions simulation;
-};
 
 learner::LoopSpeed measure_bare(const RunConfig& config, const LoadedModel& model, double seconds) {
   const auto rules = rules::choose_rules(config.rules);
@@ -50,7 +37,7 @@ learner::LoopSpeed measure_bare(const RunConfig& config, const LoadedModel& mode
 }
 
 // The configuration file of a run of so many actors, for ever.
-std::string run_config(RunConfig config, int actors, const ScaleOptions& scale, const fs::path& runs) {
+std::string run_config(RunConfig config, int actors, const learner::ScaleOptions& scale, const fs::path& runs) {
   config.loop.steps_per_epoch = scale.steps_per_actor * actors;
   config.loop.epochs = 1'000'000'000;
   config.runs = runs.string();
@@ -60,53 +47,39 @@ std::string run_config(RunConfig config, int actors, const ScaleOptions& scale, 
   return known.dump({"config", "resume"});
 }
 
-int read_count(const std::string& text) {
-  const auto count = parse_int(text);
-  if (!count || *count < 1 || *count > 4096) fail_usage("--ranks: '{}' is no number of actors in [1..4096]", text);
-  return static_cast<int>(*count);
-}
-
 }  // namespace
 
 int run_bench_scale(Context& context) {
   RunConfig config;
   config.agent = Agent::random;
   config.cost.kind = CostKind::analytic;
-  ScaleOptions scale;
+  learner::ScaleOptions scale;
+  OutputOptions output_options;
   Options options("scale");
-  options.heading("Bench scale");
-  options.texts("scale.ranks", scale.ranks, "numbers of actor ranks, separated by commas; the learners are more");
-  options.number("scale.seconds", scale.seconds, 1, 3600,
-                 "how long each run is watched once all its actors are at work, s");
-  options.integer("scale.steps-per-actor", scale.steps_per_actor, 1, 1'000'000,
-                  "--train.steps-per-epoch is this times the number of actors");
-  options.text("scale.csv", scale.csv, "write the numbers to this file, too");
-  options.text("scale.launcher", scale.launcher, "what starts the ranks; -np is added");
-  options.texts("scale.simulate", scale.simulate,
-                "rank 0 alone, with its messages and its store, against this many actors that send recorded episodes "
-                "(numbers, separated by commas)");
-  declare(options, scale.simulation);
+  declare(options, scale);
+  declare(options, output_options);
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
-  std::vector<int> counts;
-  const bool simulated = !scale.simulate.empty();
-  for (const auto& text : simulated ? scale.simulate : scale.ranks) counts.push_back(read_count(text));
+  const Output output(output_options);
+  const auto counts = scale.counts();
   const auto model = load_model(config.model, false);
-  if (simulated) {
+  if (scale.simulated()) {
     scale.simulation.seconds = scale.seconds;
     const auto rules = rules::choose_rules(config.rules);
     const auto prices = std::make_shared<cost::CachedCost>(std::make_unique<cost::AnalyticCost>());
     const auto envs = make_envs(config, model, rules, prices, 4);
-    learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
-                             config.store_rollouts);
+    const auto rows =
+        learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
+                                 config.store_rollouts, [&](const std::string& text) { output.say(text); });
+    output.document("bench-scale", 0, options, {{"of", "simulation"}, {"rows", learner::to_json(rows)}});
     return 0;
   }
   const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  std::printf(
-      "%s, agent %s, %u cores, %g s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "
-      "the columns\n%s",
-      config.model.graph.c_str(), name_of(config.agent, kAgents), cores, scale.seconds, learner::kScaleHeading);
+  output.say(fmt::format(
+      "{}, agent {}, {} cores, {} s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "
+      "the columns\n{}",
+      config.model.graph, name_of(config.agent, kAgents), cores, scale.seconds, learner::kScaleHeading));
   std::vector<learner::MetricRow> rows;
   std::optional<learner::ScaleRow> one;
   for (const int actors : counts) {
@@ -116,12 +89,12 @@ int run_bench_scale(Context& context) {
     job.stop = [] { return stop_signal() != 0; };
     const auto row = learner::measure_actors(job, bare, scale.seconds);
     if (!one) one = row;
-    std::printf("%s", learner::to_text(row, *one).c_str());
-    std::fflush(stdout);
+    output.say(learner::to_text(row, *one));
     rows.push_back(
         learner::cells(config.model.graph, name_of(config.agent, kAgents), config.loop.learners, row, *one, cores));
     if (!scale.csv.empty()) atomic_write(scale.csv, learner::csv_of(rows));
   }
+  output.document("bench-scale", 0, options, {{"of", "runs"}, {"rows", learner::to_json(rows)}});
   return 0;
 }
 

@@ -1,15 +1,17 @@
 // rlgo replay: applies a trace to its graph again, checks and measures the result, writes the model.
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/usage.h"
+#include "core/optimise/json.h"
 #include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/session.h"
 #include "launch/target.h"
 #include "learner/session/run_folder.h"
@@ -28,12 +30,14 @@ int run_replay(Context& context) {
   RunConfig config;
   std::string trace_path, out_path;
   bool price_only = false;
+  OutputOptions output_options;
   Options options;
   options.heading("Replay");
   options.text("trace", trace_path, "file of rewrites; none: best.trace of the run folder");
   options.text("out", out_path, "where to write the model; none: it is only checked and measured");
   options.flag("price-only", price_only,
                "apply the trace and print the cost before and after; nothing is run or written");
+  declare(options, output_options);
   declare_problem(options, config);
   options.rest();
   declare_run(options, config);
@@ -50,30 +54,46 @@ int run_replay(Context& context) {
   if (price_only && !out_path.empty())
     fail_usage("--price-only and --out exclude one another: what is written is checked");
 
+  const Output output(output_options);
   const auto model = load_model(config.model, true);
   const auto rules = rules::choose_rules(config.rules);
   const rules::TraceFile trace = rules::parse_trace(read_text(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
     fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);
-  std::printf("%s\n%zu rewrites: %s\n", model.about.c_str(), trace.rewrites.size(),
-              rules::count_rules(trace.rewrites, *rules).c_str());
+  output.say(fmt::format("{}\n{} rewrites: {}\n", model.about, trace.rewrites.size(),
+                         rules::count_rules(trace.rewrites, *rules)));
   const auto graph = rules::replay(model.graph, rules, trace.rewrites, config.env.max_locations);
-  std::printf("nodes           %zu -> %zu\n", model.graph.size(), graph.size());
+  output.say(fmt::format("nodes           {} -> {}\n", model.graph.size(), graph.size()));
+  Json body = {{"graph", config.model.graph},
+               {"trace", report::file_json(trace_path)},
+               {"rewrites", report::trace_json(*rules, trace.rewrites, trace.cost_us)},
+               {"nodes", {{"before", model.graph.size()}, {"after", graph.size()}}},
+               {"cost", nullptr},
+               {"judgement", nullptr},
+               {"written", nullptr},
+               {"rules", report::rules_json(*rules)}};
   if (price_only) {
     const auto prices = make_prices(config);
-    std::printf("rules           %016llx\n", static_cast<unsigned long long>(rules->hash()));
-    std::printf("cost            %.6f us -> %.6f us\n", cost::graph_cost(*prices.model, model.graph).runtime_us,
-                cost::graph_cost(*prices.model, graph).runtime_us);
+    const double before_us = cost::graph_cost(*prices.model, model.graph).runtime_us;
+    const double after_us = cost::graph_cost(*prices.model, graph).runtime_us;
+    output.say(fmt::format("rules           {:016x}\ncost            {:.6f} us -> {:.6f} us\n", rules->hash(),
+                           before_us, after_us));
+    body["cost"] = {{"model", prices.model->name()}, {"before_us", before_us}, {"after_us", after_us}};
+    output.document("replay", 0, options, std::move(body));
     return 0;
   }
   const auto after = optimise::replayed(model, rules, trace.rewrites);
   optimise::CheckOptions checks = config.check;
   checks.seed = config.seed;
-  std::printf("%s", optimise::to_text(optimise::judge(model, after, *start_runtime(config), checks)).c_str());
+  const auto judgement = optimise::judge(model, after, *start_runtime(config), checks);
+  output.say(optimise::to_text(judgement));
+  body["judgement"] = optimise::to_json(judgement);
   if (!out_path.empty()) {
     export_model(model, graph, out_path);
-    std::printf("model           %s\n", out_path.c_str());
+    output.say(fmt::format("model           {}\n", out_path));
+    body["written"] = report::file_json(out_path);
   }
+  output.document("replay", 0, options, std::move(body));
   return 0;
 }
 

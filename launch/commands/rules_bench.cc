@@ -1,7 +1,6 @@
 // rlgo rules bench (rlgo bench rules): how fast rules are made, proved, matched and tested on this machine.
-#include <unistd.h>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/status_line.h"
@@ -10,7 +9,9 @@
 #include "core/rulegen/generate/bench.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
+#include "launch/output.h"
 #include "launch/signals.h"
+#include "learner/session/scale.h"
 
 namespace rlgo::launch {
 
@@ -18,6 +19,7 @@ int run_rules_bench(std::vector<std::string> arguments) {
   rulegen::BenchOptions bench;
   std::vector<std::string> graphs{"squeezenet1_1", "resnet50", "bert"};
   std::vector<std::string> parts{"generate", "prove", "match", "soundness"};
+  OutputOptions output_options;
   Options options;
   options.heading("Bench");
   options.texts("parts", parts, "what to time: generate, prove, match, soundness");
@@ -29,6 +31,7 @@ int run_rules_bench(std::vector<std::string> arguments) {
   options.integer("rewrites", bench.rewrites, 1, kNoLimit, "random rewrites of each graph");
   options.integer("applications", bench.applications, 1, kNoLimit, "of the soundness test");
   options.integer("threads", bench.threads, 1, 256, "of the generation; everything else runs on one");
+  declare(options, output_options);
   const auto rest = parse_rules_arguments("bench", options, arguments);
   if (!rest) return 0;
   if (!rest->empty()) fail_usage("rules bench: unexpected '{}'", rest->front());
@@ -39,12 +42,14 @@ int run_rules_bench(std::vector<std::string> arguments) {
   const auto asked = [&](const char* part) {
     return stop_signal() == 0 && std::ranges::find(parts, part) != parts.end();
   };
-  StatusLine status(true, isatty(STDERR_FILENO) != 0);
+  const Output output(output_options);
+  StatusLine line = output.status_line();
   bench.stop = [] { return stop_signal() != 0; };
-  bench.show = [&](const std::string& line) { line.empty() ? status.clear() : status.show(line); };
-  bench.say = say_line;
-  if (asked("generate")) rulegen::bench_generate(bench);
-  if (asked("prove")) rulegen::bench_prove(bench);
+  bench.show = [&](const std::string& text) { text.empty() ? line.clear() : line.show(text); };
+  bench.say = [&](const std::string& line) { output.say(line + "\n"); };
+  Json body = {{"generate", nullptr}, {"prove", nullptr}, {"match", nullptr}, {"soundness", nullptr}};
+  if (asked("generate")) body["generate"] = learner::to_json(rulegen::bench_generate(bench));
+  if (asked("prove")) body["prove"] = learner::to_json(rulegen::bench_prove(bench));
   if (asked("match")) {
     std::vector<std::pair<std::string, graph::Graph>> models;
     for (const auto& name : graphs) {
@@ -52,10 +57,12 @@ int run_rules_bench(std::vector<std::string> arguments) {
       wanted.graph = name;
       models.emplace_back(name, load_model(wanted, false).graph);
     }
-    rulegen::bench_match(models, bench);
+    body["match"] = learner::to_json(rulegen::bench_match(models, bench));
   }
-  if (asked("soundness")) rulegen::bench_soundness(bench);
-  return stop_signal() == 0 ? 0 : 1;
+  if (asked("soundness")) body["soundness"] = learner::to_json(rulegen::bench_soundness(bench));
+  const int status = stop_signal() == 0 ? 0 : 1;
+  output.document("bench-rules", status, options, std::move(body));
+  return status;
 }
 
 }  // namespace rlgo::launch

@@ -151,13 +151,12 @@ class GraphSearch {
     export_model(model_, best_.graph, folder / "best.onnx");
     output_.say(fmt::format("{}: best by {}, written to {}\n{}", config_.run.model.graph, best_method_, folder.string(),
                             optimise::to_text(verdict)));
-    return {{"graph", config_.run.model.graph},
-            {"method", best_method_},
-            {"model", report::file_json(folder / "best.onnx")},
-            {"trace", report::file_json(folder / "best.trace")},
-            {"runtime", verdict.runtime},
-            {"latency", optimise::to_json(verdict.latency)},
-            {"checks", optimise::to_json(verdict.checks)}};
+    Json written = {{"graph", config_.run.model.graph},
+                    {"method", best_method_},
+                    {"model", report::file_json(folder / "best.onnx")},
+                    {"trace", report::file_json(folder / "best.trace")}};
+    written.update(optimise::to_json(verdict));
+    return written;
   }
 
  private:

@@ -1,10 +1,10 @@
 #include "learner/session/scale.h"
 
 #include <sys/resource.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "actors/collector.h"
 #include "core/base/error.h"
@@ -166,6 +166,15 @@ MetricRow cells(const std::string& graph, const std::string& agent, int learners
           {"actor_sleeps", r.actor_sleeps},
           {"update_us", r.update_us},
           {"idle_cpu", r.idle_cpu}};
+}
+
+report::Json to_json(const std::vector<MetricRow>& rows) {
+  report::Json out = report::Json::array();
+  for (const auto& row : rows) {
+    report::Json& cells = out.emplace_back(report::Json::object());
+    for (const auto& [name, value] : row) std::visit([&, &name = name](const auto& v) { cells[name] = v; }, value);
+  }
+  return out;
 }
 
 std::string csv_of(const std::vector<MetricRow>& rows) {

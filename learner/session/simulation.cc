@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -347,17 +346,32 @@ void declare(OptionSink& o, SimulationOptions& options) {
             "--simulate: actors that pass on what the others send (--train.aggregate); 0: none");
 }
 
-void simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header, const std::vector<int>& actors,
-                     SimulationOptions options, bool store) {
+std::vector<MetricRow> simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header,
+                                       const std::vector<int>& actors, SimulationOptions options, bool store,
+                                       const std::function<void(const std::string&)>& say) {
   const auto recorded = record_episodes(envs, header.seed, 8);
-  std::printf("%s", kSimulationHeading);
+  std::vector<MetricRow> rows;
+  say(kSimulationHeading);
   for (const int count : actors) {
     const TemporaryFolder folder("rlgo-simulate");
     options.actors = count;
     if (store) options.store = folder.path();
-    std::printf("%s", to_text(simulate(recorded, header, options)).c_str());
-    std::fflush(stdout);
+    const SimulationReport r = simulate(recorded, header, options);
+    say(to_text(r));
+    rows.push_back({{"actors", int64_t{r.actors}},
+                    {"offered_steps_per_s", r.offered_steps_per_s},
+                    {"steps_per_s", r.steps_per_s},
+                    {"message_cores", r.message_cores},
+                    {"decode_cores", r.decode_cores},
+                    {"store_cores", r.store_cores},
+                    {"step_us", r.step_us},
+                    {"bytes_in_per_s", r.bytes_in_per_s},
+                    {"bytes_out_per_s", r.bytes_out_per_s},
+                    {"lag_mean", r.lag_mean},
+                    {"lag_max", r.lag_max},
+                    {"parts_per_s", r.parts_per_s}});
   }
+  return rows;
 }
 
 const char* const kSimulationHeading =

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/options.h"
 #include "core/codec/coded.h"
+#include "learner/metrics.h"
 #include "replay/schema.h"
 
 namespace rlgo::learner {
@@ -50,9 +52,11 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
 // `count` episodes of random actions, at least one step each.
 std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t seed, size_t count);
 
-// One after the other for these numbers of actors, with or without a store (in a temporary folder); prints a table.
-void simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header, const std::vector<int>& actors,
-                     SimulationOptions options, bool store);
+// One after the other for these numbers of actors, with or without a store (in a temporary folder). Says a table, line
+// by line, and returns its numbers by name.
+std::vector<MetricRow> simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header,
+                                       const std::vector<int>& actors, SimulationOptions options, bool store,
+                                       const std::function<void(const std::string&)>& say);
 
 // A table of reports: its heading, and a line.
 extern const char* const kSimulationHeading;

@@ -154,6 +154,32 @@ def bench(folder):
     assert len(graph["sums_us"]) == len(graph["wholes_us"]) == 3 and graph["groups"] > 0, graph
 
 
+def benches(folder):
+    """bench scale, same, rules: rows of numbers; what people read stays"""
+    done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
+    found = read(folder / "c.json", "bench-scale")
+    assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
+    rlgo("bench", "same", "--graphs", "toy_mlp", "--runs", 2, "--rounds", 16, "--seconds", 0, "--target", fake("outputs"), "--json", "s.json", cwd=folder)
+    found = read(folder / "s.json", "bench-same")
+    assert [m["run"] for m in found["measurements"]] == [0, 1] and found["target"]["runtime"] == "fake 1.0", found
+    rules = ["--parts", "prove,match", "--sets", "base", "--most", 2, "--graphs", "toy_conv", "--rewrites", 3]
+    found = check(json.loads(rlgo("bench", "rules", *rules, "--json", "-", cwd=folder).stdout), "bench-rules")
+    assert found["prove"][0]["rules"] == found["prove"][0]["proved"] == 2 and found["match"][0]["graph"] == "toy_conv" and found["soundness"] is None, found
+
+
+def replayed(folder):
+    """the trace's rewrites and checks; with --price-only the cost alone"""
+    rlgo("search", "--graph", "toy_conv", "--methods", "greedy", *RULED, "--out", "best", "--json", "s.json", cwd=folder)
+    trace = ["replay", "--graph", "toy_conv", *RULED, "--trace", "best/best.trace"]
+    (searched,) = read(folder / "s.json", "search")["searches"]
+    rlgo(*trace, "--out", "x.onnx", "--json", "r.json", cwd=folder)
+    found = read(folder / "r.json", "replay")
+    assert [r["rule"] for r in found["rewrites"]] == [r["rule"] for r in searched["rewrites"]] and found["nodes"] == searched["nodes"], found
+    assert found["written"]["sha256"] == sha(folder / "x.onnx") and {c["finding"] for c in found["judgement"]["checks"]} == {"same"}, found
+    priced = check(json.loads(rlgo(*trace, "--price-only", "--json", "-", cwd=folder).stdout), "replay")
+    assert priced["judgement"] is None and priced["cost"]["after_us"] < priced["cost"]["before_us"], priced
+
+
 def errors(folder):
     """a command that fails leaves what it printed, its status, and whether the command line was wrong"""
     for arguments, status, kind in ((["optimise", "none.onnx"], 1, "failed"), (["optimise", "none.onnx", "--sede", 1], 2, "usage"), (["search", "--graph", "none"], 2, "usage")):
@@ -165,4 +191,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, switches, nothing_found, search, training, never_above_its_start, dream, model, verified, bench, errors)
+    main(schemas_are_valid, optimise, switches, nothing_found, search, training, never_above_its_start, dream, model, verified, bench, benches, replayed, errors)

@@ -41,9 +41,18 @@ std::string spread(std::vector<double> values) {
   return fmt::format("{:.2f} / {:.2f} / {:.1f}", quantile(values, 0.5), quantile(values, 0.95), quantile(values, 1));
 }
 
+// The same by name: NAME_p50, NAME_p95, NAME_max.
+void add_spread(BenchRow& row, const std::string& name, std::vector<double> values) {
+  std::ranges::sort(values);
+  row.emplace_back(name + "_p50", quantile(values, 0.5));
+  row.emplace_back(name + "_p95", quantile(values, 0.95));
+  row.emplace_back(name + "_max", quantile(values, 1));
+}
+
 }  // namespace
 
-void bench_generate(const BenchOptions& options) {
+std::vector<BenchRow> bench_generate(const BenchOptions& options) {
+  std::vector<BenchRow> rows;
   options.say(fmt::format(
       "| family, {} operators | generated | distinct | candidates | kept | enumerate s | prune s | tables MiB |\n"
       "|---|---|---|---|---|---|---|---|",
@@ -68,13 +77,24 @@ void bench_generate(const BenchOptions& options) {
                               one.stopped.empty() ? "" : " (stopped: " + one.stopped + ")", generated, distinct,
                               candidates, one.fates[static_cast<size_t>(Fate::kept)], one.enumerate_s, one.prune_s,
                               static_cast<double>(one.table_bytes) / (1 << 20)));
+      rows.push_back({{"family", one.family},
+                      {"stopped", one.stopped},
+                      {"generated", static_cast<int64_t>(generated)},
+                      {"distinct", static_cast<int64_t>(distinct)},
+                      {"candidates", static_cast<int64_t>(candidates)},
+                      {"kept", static_cast<int64_t>(one.fates[static_cast<size_t>(Fate::kept)])},
+                      {"enumerate_s", one.enumerate_s},
+                      {"prune_s", one.prune_s},
+                      {"table_bytes", static_cast<int64_t>(one.table_bytes)}});
     }
-    if (options.stop()) return;
+    if (options.stop()) return rows;
   }
   options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+  return rows;
 }
 
-void bench_prove(const BenchOptions& options) {
+std::vector<BenchRow> bench_prove(const BenchOptions& options) {
+  std::vector<BenchRow> rows;
   const auto axioms = AxiomSet::load(shipped_config("rules/axioms.rules"));
   options.say(
       "| set | rules | proved | cases | derivation ms a rule, mean, p50 / p95 / max | ms a case, p50 / p95 / max | Z3 "
@@ -101,13 +121,27 @@ void bench_prove(const BenchOptions& options) {
     options.say(fmt::format("| {} | {} | {} | {} | {:.2f}, {} | {} | {} | {} | {:.1f} |", set, derive.size(), proved,
                             cases, mean(derive), spread(derive), spread(each), spread(certify), spread(check),
                             watch.seconds()));
-    if (options.stop()) return;
+    BenchRow& row = rows.emplace_back();
+    row = {{"set", set},
+           {"rules", static_cast<int64_t>(derive.size())},
+           {"proved", int64_t{proved}},
+           {"cases", int64_t{cases}},
+           {"seconds", watch.seconds()},
+           {"derive_ms_mean", mean(derive)}};
+    add_spread(row, "derive_ms", derive);
+    add_spread(row, "case_ms", each);
+    add_spread(row, "z3_ms", certify);
+    add_spread(row, "check_ms", check);
+    if (options.stop()) return rows;
   }
   options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+  return rows;
 }
 
 // All matches from scratch, and kept up along random rewrites.
-void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs, const BenchOptions& options) {
+std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs,
+                                  const BenchOptions& options) {
+  std::vector<BenchRow> rows;
   const auto rules = rules::choose_rules({});
   options.say(
       "| graph | nodes | rules | matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
@@ -139,11 +173,20 @@ void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs
     const double rate = spent_us > 0 ? static_cast<double>(update_us.size()) * 1e6 / spent_us : 0;
     options.say(fmt::format("| {} | {} | {} | {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
                             scratch_ms, spread(update_us), rate));
+    BenchRow& row = rows.emplace_back();
+    row = {{"graph", name},
+           {"nodes", static_cast<int64_t>(nodes)},
+           {"rules", int64_t{rules->size()}},
+           {"matches", int64_t{matches}},
+           {"from_scratch_ms", scratch_ms},
+           {"rewrites_per_s", rate}};
+    add_spread(row, "update_us", update_us);
   }
   options.say("");
+  return rows;
 }
 
-void bench_soundness(const BenchOptions& options) {
+std::vector<BenchRow> bench_soundness(const BenchOptions& options) {
   SoundnessOptions how;
   how.applications = options.applications;
   how.go_on = [&](int64_t done) {
@@ -154,11 +197,19 @@ void bench_soundness(const BenchOptions& options) {
   const Stopwatch watch;
   const auto result = check_soundness(rules, how);
   options.show("");
+  const double seconds = watch.seconds();
   options.say(fmt::format(
       "soundness: {} applications of {} rules compared in the prime field ({} rules with a counterexample, {} "
       "incomparable, {} rules never applied): {:.1f} s, {:.0f} a second",
       result.applications, rules->size(), result.counterexamples.size(), result.incomparable, result.idle_rules,
-      watch.seconds(), static_cast<double>(result.applications) / watch.seconds()));
+      seconds, static_cast<double>(result.applications) / seconds));
+  return {{{"applications", static_cast<int64_t>(result.applications)},
+           {"rules", int64_t{rules->size()}},
+           {"counterexamples", static_cast<int64_t>(result.counterexamples.size())},
+           {"incomparable", static_cast<int64_t>(result.incomparable)},
+           {"idle_rules", static_cast<int64_t>(result.idle_rules)},
+           {"seconds", seconds},
+           {"applications_per_s", static_cast<double>(result.applications) / seconds}}};
 }
 
 }  // namespace rlgo::rulegen

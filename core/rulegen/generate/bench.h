@@ -1,15 +1,19 @@
-// How fast rules are made, proved, matched and tested on this machine: tables in Markdown.
+// How fast rules are made, proved, matched and tested on this machine: tables in Markdown, and their numbers by name.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/graph/graph.h"
 
 namespace rlgo::rulegen {
+
+// The numbers of a line, by name.
+using BenchRow = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
 
 struct BenchOptions {
   std::vector<std::string> families{"2d", "4d"};  // sets of operators to generate from
@@ -24,10 +28,12 @@ struct BenchOptions {
   std::function<void(const std::string&)> say;   // a line of the result
 };
 
-void bench_generate(const BenchOptions& options);  // prints how fast substitutions are enumerated (bench_prove: proved)
-void bench_prove(const BenchOptions& options);
+// How fast substitutions are enumerated, of each family; a row for each.
+std::vector<BenchRow> bench_generate(const BenchOptions& options);
+std::vector<BenchRow> bench_prove(const BenchOptions& options);  // of each set
 // All matches from scratch, and kept up along random rewrites. `graphs`: with their names.
-void bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs, const BenchOptions& options);
-void bench_soundness(const BenchOptions& options);
+std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph::Graph>>& graphs,
+                                  const BenchOptions& options);
+std::vector<BenchRow> bench_soundness(const BenchOptions& options);
 
 }  // namespace rlgo::rulegen
