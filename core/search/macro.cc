@@ -39,8 +39,10 @@ Macro to_macro(std::span<const Taken> taken) {
 std::optional<NodeId> MacroPlayer::resolve(const NodeRef& ref) const {
   if (ref.made_by >= 0) {
     const auto& made = made_[static_cast<size_t>(ref.made_by)];
-    if (static_cast<size_t>(ref.index) >= made.size()) return graph::kNoNode;  // its maker was left out
-    return made[static_cast<size_t>(ref.index)];
+    if (static_cast<size_t>(ref.index) < made.size()) return made[static_cast<size_t>(ref.index)];
+    // Its maker was left out: what that would have replaced is still there.
+    const auto& replaced = macro_[static_cast<size_t>(ref.made_by)].nodes;
+    return replaced.empty() ? graph::kNoNode : resolve(replaced[0]).value_or(graph::kNoNode);
   }
   if (in_place_) return ref.index;
   for (const auto& [recorded, here] : bound_) {

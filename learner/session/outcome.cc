@@ -11,6 +11,7 @@
 #include "core/optimise/judge.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
+#include "core/search/trace.h"
 
 namespace rlgo::learner {
 namespace {
@@ -34,6 +35,13 @@ Candidate priced(const OutcomeInput& in, const rules::Trace& trace) {
   };
   made.graph = rules::replay(in.model.graph, in.rules, trace, in.max_locations, note);
   return made;
+}
+
+// Without rewrites that undo one another or gain nothing, as random play leaves them: its cost is at most as high.
+Candidate minimal(const OutcomeInput& in, Candidate found) {
+  const auto made =
+      search::minimal_trace({in.model.graph, in.rules, in.cost}, found.trace, in.max_locations, in.should_stop);
+  return made.trace == found.trace ? std::move(found) : priced(in, made.trace);
 }
 
 // Applies greedily whatever still lowers the cost.
@@ -153,6 +161,7 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
     candidates.start_us = start.us(initial_us);
     offer(std::move(start), "search");
   }
+  result = minimal(in, std::move(result));
   // What no longer lowers the cost is not the best: the unmodified graph is.
   if (result.us(initial_us) >= initial_us) result = {in.model.graph, {}, {}};
   best.replace(result.trace, result.costs);

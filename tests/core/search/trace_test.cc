@@ -76,5 +76,19 @@ TEST_P(TraceTest, WhatDoesNotApplyIsAnError) { EXPECT_THROW(minimal({{0, 100'000
 INSTANTIATE_TEST_SUITE_P(Zoo, TraceTest, testing::Values("squeezenet1_1", "resnet18"),
                          [](const auto& test) { return test.param; });
 
+// A pair goes although what follows reads the node that it made: the node before the pair is there in its place.
+TEST(Trace, PairsGoFromBelowWhatPays) {
+  const auto rules = shipped();
+  const graph::Graph graph = zoo::make("squeezenet1_1");
+  cost::AnalyticCost cost;
+  const auto names = rules->names();
+  const auto rewrite = [&](const char* name) {
+    return rules::Rewrite{static_cast<int32_t>(std::ranges::find(names, name) - names.begin()), 0};
+  };
+  const auto there = rewrite("relu-to-clip"), back = rewrite("clip-to-relu"), fuse = rewrite("fuse-conv-relu");
+  const rules::Trace found{there, back, there, back, fuse};
+  EXPECT_EQ(minimal_trace({graph, rules, cost}, found, 200, nullptr).trace, (rules::Trace{fuse}));
+}
+
 }  // namespace
 }  // namespace rlgo::search
