@@ -1,6 +1,7 @@
-"""`rlgo optimise` on random models (_random_models.py): the exit status, what the result declares, and what it computes in
+"""`rlgo optimise` on random models (_random_models.py, _typed_models.py: a generator has build, save, sizes_of, feeds): the exit status, what the result declares, and what it computes in
 ONNX Runtime at several sizes, against the original without any graph optimisation."""
 import collections
+import importlib
 import os
 import pathlib
 import subprocess
@@ -62,15 +63,15 @@ def error_of(a, b):
     return float(np.abs(x - y, where=~same, out=np.zeros_like(x)).max() / max(np.abs(x[finite]).max(initial=0), 1e-3))
 
 
-def runs(model, path, seed):
+def runs(model, path, seed, generator=_random_models):
     """[(feeds, outputs)] of the original, at the sizes with which it runs; None where ONNX Runtime does not load it."""
     try:
         session(path)
     except Exception:  # what ONNX Runtime raises has no common class
         return None
     found = []
-    for sizes in _random_models.sizes_of(model, seed):
-        feeds = _random_models.feeds(model, sizes, seed)
+    for sizes in generator.sizes_of(model, seed):
+        feeds = generator.feeds(model, sizes, seed)
         try:
             found.append((feeds, session(path).run(None, feeds)))  # random operators go on where the last run ended
         except Exception:
@@ -130,14 +131,14 @@ def small_sizes(model, seed):
     return [word for key in keys for word in ("--size", f"{key}={rng.integers(9, 23)}")]
 
 
-def try_one(seed, options, seconds="2", folder=None):
+def try_one(seed, options, seconds="2", folder=None, generator=_random_models):
     """(verdict, description, note): verdict "0", "3", "not run" (ONNX Runtime does not take the original) or "FAIL"."""
-    model, text = _random_models.build(seed)
+    model, text = generator.build(seed)
     with tempfile.TemporaryDirectory() as own:
         place = pathlib.Path(folder or own)
         source, target = place / "model.onnx", place / "out.onnx"
-        _random_models.save(model, source, seed)
-        expected = runs(model, source, seed)
+        generator.save(model, source, seed)
+        expected = runs(model, source, seed, generator)
         if not expected:
             return "not run", text, ""
         if seed % 2 == 0:  # the others find sizes by themselves
@@ -156,11 +157,11 @@ def try_one(seed, options, seconds="2", folder=None):
         return ("FAIL" if wrong else str(done.returncode)), text, wrong or f"{worst:.1e} {said.splitlines()[0] if said else ''}"
 
 
-def campaign(seeds, options, verbose=False, seconds="2"):
+def campaign(seeds, options, verbose=False, seconds="2", generator=_random_models):
     """Counts by verdict, and the failures."""
     counts, failures = collections.Counter(), []
     for seed in seeds:
-        verdict, text, note = try_one(seed, options, seconds)
+        verdict, text, note = try_one(seed, options, seconds, generator=generator)
         counts[verdict] += 1
         if verdict in ("FAIL", "nothing written") or verbose:
             print(f"{verdict} seed {seed} ({text}): {note}", flush=True)
@@ -170,5 +171,5 @@ def campaign(seeds, options, verbose=False, seconds="2"):
 
 
 if __name__ == "__main__":
-    first, last, *rest = sys.argv[1:]
-    print(campaign(range(int(first), int(last)), rest, verbose=True))
+    name, first, last, *rest = sys.argv[1:]
+    print(campaign(range(int(first), int(last)), rest, verbose=True, generator=importlib.import_module(name)))

@@ -1,4 +1,5 @@
-"""`rlgo optimise` on many random models (_random_models.py), half of them for ONNX Runtime, half for LibTorch.
+"""`rlgo optimise` on many random models (_random_models.py and _typed_models.py in turns), half of them for ONNX Runtime, half
+for LibTorch.
 
   python3 random_models_nightly.py [--first N] [--count N] [--state FILE]
 
@@ -10,7 +11,9 @@ import json
 import pathlib
 import sys
 
+import _random_models
 import _random_runs
+import _typed_models
 
 BATCH = 10
 
@@ -28,7 +31,8 @@ def main():
         first, counts, failed = known["next"], collections.Counter(known["counts"]), known["failed"]
     for seed in range(first, args.first + args.count, BATCH):
         target = ["--target", "libtorch", "--cost", "analytic"] if seed // BATCH % 2 else ["--target", "onnxruntime", "--target.python", sys.executable]
-        some, wrong = _random_runs.campaign(range(seed, min(seed + BATCH, args.first + args.count)), target)
+        generator = (_random_models, _typed_models)[seed // BATCH // 2 % 2]
+        some, wrong = _random_runs.campaign(range(seed, min(seed + BATCH, args.first + args.count)), target, generator=generator)
         counts += some
         failed += wrong
         if state:
