@@ -24,6 +24,8 @@ std::string to_text(const Change& change) {
       return fmt::format("merged {} '{}': the same as '{}'", change.op, change.name, change.detail);
     case Change::Kind::bypassed:
       return fmt::format("bypassed {} '{}': does nothing", change.op, change.name);
+    case Change::Kind::moved:
+      return fmt::format("moved {} '{}' into the body that reads it", change.op, change.name);
     case Change::Kind::unread:
       break;
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <new>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/bodies.h"
 #include "core/onnx/dims.h"
 #include "core/onnx/external_data.h"
 #include "core/onnx/importer.h"
@@ -55,7 +57,12 @@ std::string printable(std::string text) {
 Model build(onnx::ModelProto& model, const ImportOptions& options) {
   validate_model(model);
   check_model(model);
-  return Importer(model, options).run();
+  std::vector<Change> moved;
+  if (options.move_constants) moved = move_constants_into_bodies(model);
+  Model result = Importer(model, options).run();
+  result.report.moved = static_cast<int>(moved.size());
+  std::ranges::move(moved, std::back_inserter(result.report.changes));
+  return result;
 }
 
 Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder, const ImportOptions& options) {
@@ -176,7 +183,8 @@ std::string ImportReport::changes_summary() const {
       {Change::Kind::folded, "worked out"},
       {Change::Kind::merged, "merged with equal ones"},
       {Change::Kind::bypassed, "bypassed"},
-      {Change::Kind::unread, "removed, as no output needs them"}};
+      {Change::Kind::unread, "removed, as no output needs them"},
+      {Change::Kind::moved, "moved into the bodies that read them"}};
   std::vector<std::string> parts;
   for (const auto& [kind, what] : kKinds) {
     std::map<std::string, int> counts;

@@ -59,6 +59,13 @@ void visit_free(onnx::GraphProto& graph, const std::function<void(std::string&)>
 
 }  // namespace
 
+std::vector<std::string> free_names(const onnx::GraphProto& graph) {
+  std::vector<std::string> found;
+  Set seen;
+  free_names(graph, found, seen);
+  return found;
+}
+
 std::vector<std::string> captured_names(const onnx::NodeProto& node) {
   std::vector<std::string> found;
   Set seen;

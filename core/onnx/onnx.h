@@ -46,6 +46,9 @@ struct ImportOptions {
   // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
   // processes that rewrite but never compute.
   bool keep_weights = true;
+  // Constants that only bodies of If, Loop and Scan read move there (core/onnx/bodies.h). False for files that rlgo
+  // wrote and that are to be the same graph again: a rewrite may have left a body as the only reader of a constant.
+  bool move_constants = true;
   ImportLimits limits = {};
 };
 
@@ -56,6 +59,7 @@ struct Change {
     merged,    // computes what `detail` computes, or holds the same numbers
     bypassed,  // does nothing: what read it reads its input
     unread,    // no output of the model needs it
+    moved,     // a constant that only bodies of If, Loop and Scan read: these hold it now
   };
   Kind kind;
   std::string op;      // "Add"; "initialiser"
@@ -76,6 +80,7 @@ struct OpenDim {
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
   int folded = 0;                     // shape arithmetic and other small constants worked out at import
+  int moved = 0;                      // constants that bodies of If, Loop and Scan hold now
   std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
   bool sampled = false;               // open dimensions do not keep operators from being rewritten
   std::vector<std::string> unresolved_dims;  // "batch (input 'x', axis 0)": may be bound by ImportOptions::dims

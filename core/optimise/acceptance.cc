@@ -27,7 +27,7 @@ std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
 }  // namespace
 
 bool is_touched(const Candidate& candidate, const LoadedModel& model) {
-  return !candidate.trace.empty() || candidate.normalised.denormals > 0 || model.folded > 0;
+  return !candidate.trace.empty() || candidate.normalised.denormals > 0 || model.simplified > 0;
 }
 
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,

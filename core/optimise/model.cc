@@ -56,6 +56,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
   options.samples = parse_dims(given.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
+  options.move_constants = !given.written;
   options.limits = given.limits;
   auto model = onnx_io::import_model(given.graph, options);
   LoadedModel loaded{given,
@@ -67,7 +68,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
                      std::move(model.samples),
                      model.report.open_dims,
                      {},
-                     model.report.folded,
+                     model.report.folded + model.report.moved,
                      {}};
   for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
   return loaded;

@@ -20,6 +20,7 @@ struct ModelOptions {
   std::vector<std::string> sizes;     // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
   zoo::ZooOptions zoo;                // of zoo graphs
   onnx_io::ImportLimits limits = {};  // of ONNX files
+  bool written = false;               // a file that rlgo wrote, read again: as it is
 };
 // One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
 // commas and all.
@@ -39,7 +40,7 @@ struct LoadedModel {
   // Shapes of inputs with which the runtime runs the model, where these are not the graph's (an open batch that must be
   // 1, while sample sizes are 2 or more); empty: the graph's.
   std::map<std::string, std::vector<int64_t>> other_shapes = {};
-  int folded = 0;                    // operators that the import worked out
+  int simplified = 0;                // operators that the import worked out, constants that it moved into bodies
   std::vector<std::string> changes;  // one line for each thing of the file that the graph does without
 };
 

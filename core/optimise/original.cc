@@ -55,10 +55,11 @@ exec::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
 }  // namespace
 
 LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
-                          bool with_weights) {
+                          bool with_weights, bool written) {
   ModelOptions options;
   options.graph = file;
   options.dims = dims;
+  options.written = written;
   for (const auto& [name, size] : sizes) options.dims.push_back(fmt::format("{}={}", name, size));
   return load_model(options, with_weights);
 }

@@ -57,6 +57,6 @@ class Original {  // its outputs, worked out once for all candidates
 // `file` with its open dimensions fixed to `sizes`, beside those that `dims` ("NAME=VALUE") fixes. Throws Error where
 // it cannot have them.
 LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
-                          bool with_weights);
+                          bool with_weights, bool written = false);
 
 }  // namespace rlgo::optimise

@@ -31,6 +31,7 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
   ModelOptions options;
   options.graph = file.string();
   options.sizes = model.source.sizes;
+  options.written = true;
   return load_model(options, with_weights);
 }
 
@@ -221,7 +222,7 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, doub
 Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
   Check check{fmt::format("LibTorch at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
   try {
-    add_rounding(original.expected, load_at_sizes(file.string(), {}, original.sizes, true).graph, check);
+    add_rounding(original.expected, load_at_sizes(file.string(), {}, original.sizes, true, true).graph, check);
   } catch (const Error& e) {
     check.finding = Finding::wrong;
     check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());

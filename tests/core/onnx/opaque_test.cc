@@ -51,9 +51,9 @@ TEST(Opaque, CapturedNamesAreTrailingInputs) {
 TEST(Opaque, NamesOfValuesAreNoPartOfAnOperator) {
   const auto hash = [](const std::string& body) { return only_opaque(import_text(body)).opaque->hash(); };
   const auto text = [](const std::string& h, const std::string& weights, const std::string& y) {
-    return "g (bool c, float[2] x) => (float[2] " + y + ") <float w = {0.5}, float v = {0.5}> { " + h + " = Relu(x) " +
-           y + " = If(c) <then_branch = t () => (float[2] p) { s = Mul(" + h + ", w) p = Add(s, " + weights +
-           ") }, else_branch = e () => (float[2] q) { q = Exp(" + h + ") }> }";
+    return "g (bool c, float[2] x) => (float[2] " + y + ") <float w = {0.5}, float v = {0.5}> { a = Add(x, w) " + h +
+           " = Mul(a, v) " + y + " = If(c) <then_branch = t () => (float[2] p) { s = Mul(" + h + ", w) p = Add(s, " +
+           weights + ") }, else_branch = e () => (float[2] q) { q = Exp(" + h + ") }> }";
   };
   EXPECT_EQ(hash(text("h", "w", "y")), hash(text("captured_0", "w", "other")));
   EXPECT_EQ(hash(text("h", "w", "y")), hash(text("h", "v", "y"))) << "two names of one number";
