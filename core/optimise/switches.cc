@@ -37,6 +37,23 @@ std::string switches_summary(const std::vector<cost::SwitchTiming>& switches) {
                      after_us(*usual) / after_us(*best), named(*usual));
 }
 
+std::string slower_threads_text(const std::vector<cost::SwitchTiming>& switches) {
+  const auto usual = std::ranges::find(switches, true, &cost::SwitchTiming::usual);
+  if (usual == switches.end()) return "";
+  const auto ratio = [](const cost::SwitchTiming& s) {
+    return s.us.size() > 1 && s.us.front() > 0 && s.us.back() > 0 ? s.us.back() / s.us.front() : 0.0;
+  };
+  const cost::SwitchTiming* worst = nullptr;
+  for (const auto& s : switches) {
+    if (s.level != usual->level || s.threads == usual->threads || ratio(s) <= 1 + kClear) continue;
+    if (worst == nullptr || ratio(s) > ratio(*worst)) worst = &s;
+  }
+  if (worst == nullptr) return "";
+  return fmt::format("but slower with {} thread{}: {:.2f} of the original's time; --threads {} chooses for {}",
+                     worst->threads, worst->threads == 1 ? "" : "s", ratio(*worst), worst->threads,
+                     worst->threads == 1 ? "it" : "them");
+}
+
 std::string to_text(const std::vector<cost::SwitchTiming>& switches) {
   std::string out;
   const auto* best = best_switch(switches);

@@ -14,6 +14,9 @@ const cost::SwitchTiming* best_switch(const std::vector<cost::SwitchTiming>& swi
 // One line about it: "faster still with the runtime's level extended, 4 threads: 1.90x against level all, 1 thread". ""
 // where nothing was measured.
 std::string switches_summary(const std::vector<cost::SwitchTiming>& switches);
+// Where the result takes more than 1.03 of the original's time at the usual level with other threads than the usual:
+// "but slower with 4 threads: 1.11 of the original's time; --threads 4 chooses for them". "" where it does not.
+std::string slower_threads_text(const std::vector<cost::SwitchTiming>& switches);
 // A line for each setting.
 std::string to_text(const std::vector<cost::SwitchTiming>& switches);
 
