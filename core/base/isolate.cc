@@ -9,11 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <new>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
@@ -110,6 +114,15 @@ IsolationResult interpret(int status, bool in_time, const std::string& text) {
 }
 
 }  // namespace
+
+uint64_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    uint64_t kib = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %" SCNu64, &kib) == 1) return kib << 10;
+  }
+  return std::numeric_limits<uint64_t>::max();
+}
 
 IsolationResult run_isolated(const std::function<void()>& work, const IsolationLimits& limits) {
   int pipe[2];

@@ -26,6 +26,9 @@ struct IsolationResult {
   bool good() const { return end == End::good; }
 };
 
+// Memory that the system can hand out now without swapping; the largest number where it does not tell.
+uint64_t available_memory_bytes();
+
 // Forks, runs `work` in the child with these limits, and tells how it ended. Nothing that `work` changes in memory is
 // seen here. The child has the calling thread alone: `work` must not wait for others, nor use MPI or a device. It
 // writes nothing to the terminal. Throws Error where no process can be started.

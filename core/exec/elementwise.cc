@@ -27,7 +27,12 @@ Tensors sub_kernel(const Call& call) { return {at::sub(call.in[0], call.in[1])};
 Tensors mul_kernel(const Call& call) { return {at::mul(call.in[0], call.in[1])}; }
 Tensors div_kernel(const Call& call) {
   if (ops::is_float(call.info.outputs[0].dtype)) return {at::div(call.in[0], call.in[1])};
-  return {at::div(call.in[0], call.in[1], "trunc")};
+  if (!call.in[1].is_signed()) return {at::div(call.in[0], call.in[1], "trunc")};
+  // The processor traps at the smallest integer over -1, which wraps around as a negation does.
+  const at::Tensor minus = call.in[1] == -1;
+  if (!minus.any().item<bool>()) return {at::div(call.in[0], call.in[1], "trunc")};
+  const at::Tensor quotient = at::div(call.in[0], call.in[1].masked_fill(minus, 1), "trunc");
+  return {at::where(minus, at::neg(quotient), quotient)};
 }
 Tensors min_kernel(const Call& call) { return {at::minimum(call.in[0], call.in[1])}; }
 Tensors max_kernel(const Call& call) { return {at::maximum(call.in[0], call.in[1])}; }

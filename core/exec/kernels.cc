@@ -47,8 +47,7 @@ Tensors run_kernel(const Call& call) {
     for (auto& tensor : out) tensor = tensor.contiguous();
     return out;
   } catch (const c10::Error& error) {
-    const std::string_view text = error.what_without_backtrace();
-    fail("{}: {}", spell(call), text.substr(0, text.find('\n')));
+    fail("{}: {}", spell(call), reason_of(error));
   }
 }
 

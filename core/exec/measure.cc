@@ -167,8 +167,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
     for (int i = 0; i < repeats; ++i) samples.push_back(bench.sample_us(run, batch));
     return summarise(samples, batch);
   } catch (const c10::Error& error) {
-    const std::string_view text = error.what_without_backtrace();
-    fail("cannot measure {} {}: {}", ops::name(op), to_string(info.attrs), text.substr(0, text.find('\n')));
+    fail("cannot measure {} {}: {}", ops::name(op), to_string(info.attrs), reason_of(error));
   }
 }
 

@@ -74,6 +74,8 @@ cost::Comparison LibTorchRuntime::compare(std::span<const cost::RunnableModel> m
     if (options.twin) out.noise = cost::noise_of(times.back().rounds_us, times[0].rounds_us);
   } catch (const Error& e) {
     out.error = e.what();
+  } catch (const c10::Error& e) {  // inputs that the machine has no room for
+    out.error = reason_of(e);
   }
   return out;
 }
@@ -92,6 +94,8 @@ std::vector<cost::Outputs> LibTorchRuntime::outputs(std::span<const cost::Runnab
         out[k].outputs.push_back(output_of(output.name, found.at(output.name)));
     } catch (const Error& e) {
       out[k].error = e.what();
+    } catch (const c10::Error& e) {
+      out[k].error = reason_of(e);
     }
   }
   return out;

@@ -88,6 +88,11 @@ at::Tensor WeightStore::load(const graph::Blob& blob, at::ScalarType dtype) {
   return tensor;
 }
 
+std::string reason_of(const c10::Error& error) {
+  const std::string_view text = error.what_without_backtrace();
+  return std::string(text.substr(0, text.find('\n')));
+}
+
 ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()) {
   if (threads < 1) fail("{} threads: at least 1 is needed", threads);
   at::set_num_threads(threads);

@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,9 @@ class WeightStore {
   Device device_;
   std::unordered_map<uint64_t, at::Tensor> tensors_;  // by content hash mixed with types
 };
+
+// LibTorch's reason in one line, without the stack.
+std::string reason_of(const c10::Error& error);
 
 // Sets LibTorch's number of intra-operator threads and puts the old one back.
 class ThreadScope {

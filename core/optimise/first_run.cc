@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/isolate.h"
 #include "core/base/text.h"
 #include "core/optimise/likely_sizes.h"
 #include "core/optimise/original.h"
@@ -21,6 +22,9 @@ std::string as_options(const Sizes& sizes) {
     parts.push_back(fmt::format("--{} {}={}", size > 1 ? "size" : "dim", name, size));
   return join(parts, " ");
 }
+
+// Half of the memory that is free: a check holds tensors of the original and of the result.
+uint64_t usable_bytes() { return available_memory_bytes() / 2; }
 
 // The model read with these sizes where they can be sample sizes, and the shapes to run it with where they cannot.
 // Nothing where its declarations contradict them.
@@ -51,7 +55,9 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
   for (const Sizes& sizes : likely_sizes(model.open_places, fixed, fitting_extents(model.graph))) {
     if (clock.over(until_s)) break;
     try {
-      runtime.set_input_shapes(input_shapes(load_at_sizes(given.graph, given.dims, sizes, false).graph));
+      const auto loaded = load_at_sizes(given.graph, given.dims, sizes, false);
+      if (!no_room(loaded.graph, usable_bytes()).empty()) continue;
+      runtime.set_input_shapes(input_shapes(loaded.graph));
     } catch (const Error&) {
       continue;  // its declarations contradict them
     }
@@ -80,9 +86,35 @@ void cannot_run(const std::string& why, const LoadedModel& model, Result& result
 
 }  // namespace
 
+std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
+  for (const graph::NodeId id : graph.order()) {
+    const auto& node = graph.node(id);
+    double bytes = 0;
+    const auto add = [&](const ops::TensorType& type) {
+      if (!type.is_static()) return;
+      const auto own = static_cast<double>(type.bytes());
+      bytes += ops::is_float(type.dtype) ? own * 8 / static_cast<double>(ops::size_bytes(type.dtype)) : own;
+    };
+    for (auto in = node.inputs.begin(); in != node.inputs.end(); ++in) {
+      if (std::find(node.inputs.begin(), in, *in) == in) add(graph.type(*in));
+    }
+    for (const auto& type : node.info->outputs) add(type);
+    if (bytes > static_cast<double>(available_bytes)) {
+      return fmt::format("{} makes {}: its tensors take {} where they are checked; {} can be used",
+                         ops::name(node.op()), node.info->outputs.empty() ? "" : to_string(node.info->outputs[0]),
+                         human_bytes(bytes), human_bytes(static_cast<double>(available_bytes)));
+    }
+  }
+  return {};
+}
+
 bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
                const OptimiseClock& clock, Result& result) {
-  const auto time_it = [&] { return benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1); };
+  const auto time_it = [&] {
+    cost::Comparison refused;
+    refused.error = no_room(model.graph, usable_bytes());
+    return refused.error.empty() ? benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1) : refused;
+  };
   auto first = time_it();
   if (!first.error.empty()) {
     const std::string why = first.error;

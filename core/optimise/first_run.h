@@ -1,6 +1,9 @@
 // The first time that the runtime runs the model: with made-up sizes of open dimensions, else with likely ones.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "core/cost/runtime.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
@@ -8,6 +11,10 @@
 #include "core/optimise/result.h"
 
 namespace rlgo::optimise {
+
+// Why the model is not run with so much memory, or "": of one operator all tensors are held at once, and the checks
+// hold them in double precision. A model that passes may still need more.
+std::string no_room(const graph::Graph& graph, uint64_t available_bytes);
 
 // Times the model alone. Where it does not run at the sizes that it was read with, likely sizes are tried; `model`, the
 // runtime's shapes and `result` are then at the first ones with which it runs, and result.sizes says which. The numbers

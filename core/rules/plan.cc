@@ -1,6 +1,7 @@
 #include "core/rules/plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -11,6 +12,12 @@ namespace {
 
 using graph::Value;
 constexpr int64_t kMaxPlanned = 4096;  // mapped terms over hostile sequences
+
+// Whether the number is finite in this type. Products of a model's constants need not be, though each of them is.
+bool holds(ops::DType dtype, double number) {
+  if (dtype == ops::DType::f16) return std::abs(number) <= 65504;
+  return std::isfinite(dtype == ops::DType::f64 ? number : static_cast<float>(number));
+}
 
 class Planner {
  public:
@@ -154,7 +161,7 @@ class Planner {
       if (operand.kind != Operand::Kind::scalar) continue;
       hole = std::find_if(hole, inputs.end(), is_hole);
       const auto number = to_attr(evaluate(rule_.scalars[operand.index], scope(round)), 0.0);
-      if (!number) return false;
+      if (!number || !holds(dtype, std::get<double>(*number))) return false;
       PlanNode fill;
       fill.op = ops::Op::fill;
       fill.attrs = {

@@ -258,7 +258,7 @@ def function(b):
     if b.prefix:
         raise NothingFits
     v = b.pick(is_f32)
-    child = Builder(int(b.rng.integers(1 << 30)), b.one(b.opset, b.opset, max(13, b.opset - 2)), "f")
+    child = Builder(int(b.rng.integers(1 << 30)), b.opset - int(b.opset in (17, 18, 20) and b.chance(0.5)), "f")
     child.pool = [Value("in_a", np.float32, v.shape), Value("in_b", np.float32, v.shape)]
     y = result(child, child.pool[0], [unary, binary, softmax], 5)
     nodes = [helper.make_node("Constant", [], [t.name], value=t) for t in child.weights] + child.nodes

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tests/core/exec/calls.h"
 
@@ -19,6 +20,12 @@ TEST(ElementwiseKernel, BinaryByHand) {
 TEST(ElementwiseKernel, IntegersDivideTowardsZero) {
   expect_values(call(Op::div, {integers({7, -7, 6}, {3}), integers({2, 2, -4}, {3})}), {3, -3, -1});
   expect_values(call(Op::max, {integers({7, -7}, {2}), integers({0}, {})}), {7, 0});
+}
+
+TEST(ElementwiseKernel, SmallestIntegerOverMinusOneWrapsAround) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const auto out = call(Op::div, {integers({least, 7, 6}, {3}), integers({-1, -1, -4}, {3})});
+  EXPECT_TRUE(at::equal(out, integers({least, -7, -1}, {3})));
 }
 
 TEST(ElementwiseKernel, UnaryByHand) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/rules/rules.h"
 
@@ -144,6 +146,23 @@ TEST(ProofScope, IsReadAndWritten) {
   EXPECT_THROW(RuleSet::parse("rule r\n proof proved for ints, ranks to 6: a\n ?y = (relu ?x) => ?y = ?x", "f"), Error);
   EXPECT_THROW(RuleSet::parse("rule r\n proof proved for floats, ranks to 0: a\n ?y = (relu ?x) => ?y = ?x", "f"),
                Error);
+}
+
+// Each constant is a number, their product is none of the type: 1e30 * 1e30 is infinite in f32, NaN * 1 is NaN.
+TEST(ProofScope, NumbersThatARuleMakesAreFiniteInTheirType) {
+  const auto planned = [](DType type, float a, float b) {
+    Editor editor("g");
+    const auto number = [&](const char* name, float v) {
+      return editor.add_weight(
+          name, graph::Blob::bytes(TensorType(DType::f32, {}), std::string(reinterpret_cast<char*>(&v), sizeof v)));
+    };
+    const Value x = editor.op(Op::mul, {input(editor, type, {2, 3}), number("a", a)});
+    const Graph graph = of(editor, editor.op(Op::mul, {x, number("b", b)}));
+    return matches("?y = (mul (mul ?x ?a) ?b) => ?y = (mul ?x {value(?a) * value(?b)})", graph);
+  };
+  EXPECT_GT(planned(DType::f32, 1e10F, 1e10F), 0u);
+  EXPECT_EQ(planned(DType::f32, 1e30F, 1e30F), 0u);
+  EXPECT_EQ(planned(DType::f32, std::nanf(""), 1.0F), 0u);
 }
 
 }  // namespace
