@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The same models in the frameworks that run them: PyTorch eager and compiled, ONNX Runtime, OpenVINO, and what rlgo makes of them.
+"""The same models in the frameworks that run them: PyTorch eager and compiled, TensorFlow without and with Grappler, ONNX Runtime, OpenVINO, and
+what rlgo makes of them.
 
     results/frameworks.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [MODEL ...]
 
 Models of torchvision with the same weights everywhere (tests/interop/_models.py), batch 1: PyTorch runs the module that was exported; what any
-variant computes is compared with it. All are timed in one process, rounds in random order, `ONNX Runtime` twice (noise). Ratios
-are to ONNX Runtime's latency. Writes FOLDER/frameworks.csv as models are done; what is in it is not measured again. Needs
-torchvision (RLGO_SETUP_REFERENCES=1 of set-up) and, for torch.compile, a C++ compiler; what is missing is left out and named.
+variant computes is compared with it. All are timed in one process (TensorFlow in one of its own, of models that onnx2tf converts), rounds in
+random order, `ONNX Runtime` twice (noise). Ratios are to ONNX Runtime's latency. Writes FOLDER/frameworks.csv as models are done; what is in it is
+not measured again. Needs torchvision (RLGO_SETUP_REFERENCES=1 of set-up), for TensorFlow RLGO_SETUP_TENSORFLOW=1, for torch.compile a C++
+compiler; what is missing is left out and named.
 """
 import argparse
 import csv
@@ -24,7 +26,7 @@ sys.path.insert(0, str(ROOT / "results"))
 import _models  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
-from rlgo_results.race import Timed, in_onnxruntime, in_openvino, race, rows_of  # noqa: E402
+from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvino, race, rows_of  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
 COLUMNS = ["model", "system", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "error", "note", "commit", "machine"]
@@ -57,6 +59,20 @@ def exported(name, module, inputs, names, folder):
     path = folder / f"{name}.onnx"
     torch.onnx.export(module, inputs, str(path), input_names=names, opset_version=17, dynamo=False)
     return path
+
+
+def in_tensorflow(args, source, feeds, folder, timed, errors, notes, expected):
+    """Adds TensorFlow without and with Grappler."""
+    for system, grappler in (("TensorFlow", False), ("TensorFlow, Grappler", True)):
+        if not pathlib.Path(args.tensorflow).exists():
+            notes[system] = "missing: RLGO_SETUP_TENSORFLOW=1 launch/scripts/setup.sh"
+            continue
+        try:
+            one = TimedTensorFlow(args.tensorflow, source, feeds, grappler, folder)
+            errors[system] = error_of(expected, one.outputs())
+            timed[system] = one
+        except RuntimeError as error:  # a model that the converter cannot read: this system's result
+            notes[system] = f"failed: {str(error)[:160]}"
 
 
 def by_rlgo(args, source, target):
@@ -96,10 +112,14 @@ def measure(args, name, folder):
         errors["OpenVINO"] = error_of(expected, openvino.Core().compile_model(str(source), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(feeds)[0])
     except ImportError as error:
         notes["OpenVINO"] = str(error)
+    in_tensorflow(args, source, feeds, folder, timed, errors, notes, expected)
     for system in [s for s, e in errors.items() if e > TOLERANCE]:
         del timed[system]
         notes[system] = "other outputs: not timed"
     rows = {row["system"]: row for row in rows_of(race(timed, args.rounds, args.race_s), "ONNX Runtime")}
+    for one in timed.values():
+        if isinstance(one, TimedTensorFlow):
+            one.close()
     for system in dict.fromkeys([*rows, *(n for n in notes if n not in rows)]):
         yield {"model": name, "system": system, "threads": 1, "error": f"{errors[system]:.3g}" if system in errors else "", "note": notes.get(system, ""),
                "commit": args.commit, "machine": args.machine} | {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in rows.get(system, {}).items()}  # fmt: skip
@@ -109,6 +129,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)}; none: all")
     parser.add_argument("--rlgo", default=str(ROOT / "build/release/rlgo"))
+    parser.add_argument("--tensorflow", default=str(_models.CACHE.parent / "tensorflow/bin/python3"), help="a Python that has tensorflow-cpu and onnx2tf")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results")
     parser.add_argument("--seconds", type=float, default=10, help="of each rlgo optimise")
     parser.add_argument("--rounds", type=int, default=41)

@@ -58,7 +58,7 @@ def tools(data):
     return lines
 
 
-SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "torch.compile", "PyTorch"]
+SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch"]
 
 
 def frameworks(data):

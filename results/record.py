@@ -238,7 +238,7 @@ def never(reason):
 
 STAGES = [
     Stage("peers", "rlgo and the tools that people use, in ONNX Runtime (README's table)", one("peers", 35, peers_command), needs("onnxruntime", "onnx"), alone=True),
-    Stage("frameworks", "PyTorch, torch.compile, OpenVINO, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 7, frameworks_command), without_torchvision, alone=True),
+    Stage("frameworks", "PyTorch, torch.compile, TensorFlow and Grappler, OpenVINO, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 11, frameworks_command), without_torchvision, alone=True),
     Stage("searches", "plain searches on every graph and cost profile, at equal processor time", search_runs),
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),
@@ -254,8 +254,6 @@ STAGES = [
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
     Stage("reward-measured", "reward R4, which times the whole graph at each step; beside other work it learns from noise",
           compared("rewards", "env.reward", {"R4": ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1]}, "model-free", 12), alone=True),
-    Stage("tensorflow", "TensorFlow with Grappler", lambda args: [],
-          never("no script: the models would have to be built anew in TensorFlow with the same weights, as no maintained converter reads ONNX here; package tensorflow-cpu is not part of set-up")),
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU; `--target` with a measurer of your own is the place for it (docs/measurers.md)")),
     Stage("planning", "planning and risk-seeking updates left out", lambda args: [], never("rlgo has neither, so there is nothing to leave out")),
     Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),

@@ -10,7 +10,8 @@
 # 2 and 3 are made side by side. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
 # iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs (140 MB),
-# which tests/interop/zoo_references*.py compare with. These tests skip without.
+# which tests/interop/zoo_references*.py compare with. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
+# cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
@@ -29,6 +30,8 @@ VENV=$RLGO_CACHE/venv
 ONNX=$RLGO_CACHE/onnx-$ONNX_VERSION
 REFERENCES=$RLGO_CACHE/references
 REFERENCE_LIST=$RLGO_ROOT/launch/requirements-references.txt
+TENSORFLOW=$RLGO_CACHE/tensorflow
+TENSORFLOW_LIST=$RLGO_ROOT/launch/requirements-tensorflow.txt
 BASE_PYTHON=/usr/bin/python3
 
 # --- what is there ---------------------------------------------------------------------------------------------------
@@ -73,9 +76,11 @@ venv_done() { has_stamp "$VENV" "$(venv_stamp)" && [ -x "$VENV/bin/python3" ]; }
 
 onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ]; }
 
-references_stamp() { grep -hv '^ *\(#\|$\)' "$REFERENCE_LIST" | sha256sum | cut -c1-64; }
+list_stamp() { grep -hv '^ *\(#\|$\)' "$1" | sha256sum | cut -c1-64; }
 
-references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}" ] || has_stamp "$REFERENCES" "$(references_stamp)"; }
+references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}" ] || has_stamp "$REFERENCES" "$(list_stamp "$REFERENCE_LIST")"; }
+
+tensorflow_done() { [ -z "${RLGO_SETUP_TENSORFLOW:-}" ] || has_stamp "$TENSORFLOW" "$(list_stamp "$TENSORFLOW_LIST")"; }
 
 # --- what makes it ---------------------------------------------------------------------------------------------------
 
@@ -111,8 +116,7 @@ make_venv() {
     'import h5py, matplotlib, numpy, onnx, onnxruntime, pandas, importlib.util as u, os
 torch = os.path.dirname(u.find_spec("torch").origin)
 assert os.path.isfile(torch + "/lib/libtorch_cpu.so"), torch'
-  # The scripts in bin/ name their interpreter by its path.
-  { grep -rlI "$new" "$new/bin" || true; } | xargs -r sed -i "s|$new|$VENV|g"
+  name_interpreter "$new" "$VENV"
   venv_stamp >"$new/.rlgo-stamp"
   replace "$new" "$VENV"
 }
@@ -142,9 +146,23 @@ make_references() {
   run_step "$RLGO_CACHE/setup.log" "pip install (is PyPI reached?)" "$VENV/bin/python3" -m pip install --no-deps \
     --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 --target "$work/references" \
     -r "$REFERENCE_LIST"
-  references_stamp >"$work/references/.rlgo-stamp"
+  list_stamp "$REFERENCE_LIST" >"$work/references/.rlgo-stamp"
   replace "$work/references" "$REFERENCES"
 }
+
+make_tensorflow() {
+  local log=$RLGO_CACHE/setup-tensorflow.log
+  say "making an environment with TensorFlow (a download of 0.5 GB)"
+  run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$work/tensorflow"
+  run_step "$log" "pip install (is PyPI reached?)" "$work/tensorflow/bin/python3" -m pip install --no-deps \
+    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 -r "$TENSORFLOW_LIST"
+  name_interpreter "$work/tensorflow" "$TENSORFLOW"
+  list_stamp "$TENSORFLOW_LIST" >"$work/tensorflow/.rlgo-stamp"
+  replace "$work/tensorflow" "$TENSORFLOW"
+}
+
+# name_interpreter NEW OLD: the scripts in NEW/bin name their interpreter by its path, which will be OLD's.
+name_interpreter() { { grep -rlI "$1" "$1/bin" || true; } | xargs -r sed -i "s|$1|$2|g"; }
 
 # replace NEW OLD: NEW, complete, takes OLD's place.
 replace() {
@@ -162,7 +180,7 @@ fi
 if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
   die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
 fi
-if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done; then
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && tensorflow_done; then
   exit 0
 fi
 
@@ -200,4 +218,5 @@ set +m
 for job in "${jobs[@]}"; do wait "$job" || exit 1; done
 jobs=()
 references_done || make_references
+tensorflow_done || make_tensorflow
 say "set-up done ($RLGO_CACHE)"

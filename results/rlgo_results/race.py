@@ -2,6 +2,7 @@
 import importlib.util
 import random
 import statistics
+import subprocess
 import time
 from pathlib import Path
 
@@ -48,6 +49,9 @@ class Timed:
         self.run = run
         # One thread: the time that this process ran, so that others on the machine do not count.
         self.clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
+        self.warm_up()
+
+    def warm_up(self):
         self.batch = 1
         self.once_us = min(self.time_us() for _ in range(3))
         self.batch = max(1, min(1000, int(2000 / max(self.once_us, 1))))
@@ -57,6 +61,48 @@ class Timed:
         for _ in range(self.batch):
             self.run()
         return (self.clock() - begin) / 1000 / self.batch
+
+
+class TimedTensorFlow(Timed):
+    """A model in TensorFlow, in a process of its own (tensorflow_runner.py), one thread. Raises RuntimeError where it cannot run."""
+
+    def __init__(self, python, model, feeds, grappler, folder):
+        feeds_file = Path(folder) / "feeds.npz"
+        np.savez(feeds_file, **feeds)
+        command = [python, Path(__file__).parent / "tensorflow_runner.py", model, feeds_file, "--grappler", "yes" if grappler else "no"]
+        self.errors = open(Path(folder) / "tensorflow.log", "w+", encoding="utf-8")  # noqa: SIM115
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.outputs_file = Path(folder) / f"tensorflow-{grappler}.npy"
+        self.answer("ready")
+        self.warm_up()
+
+    def answer(self, wanted=None):
+        line = self.process.stdout.readline().strip()
+        if not line or (wanted and line != wanted):
+            self.process.wait()
+            self.errors.seek(0)
+            told = self.errors.read().strip().splitlines()
+            causes = [text for text in told if "Error" in text] or told or [line or "no answer"]
+            raise RuntimeError(causes[-1])
+        return line
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def time_us(self):
+        self.ask(f"time {self.batch}")
+        return float(self.answer())
+
+    def outputs(self):
+        self.ask(f"outputs {self.outputs_file}")
+        self.answer("done")
+        return np.load(self.outputs_file)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.errors.close()
 
 
 def in_onnxruntime(path, feeds, threads, rewriting=True):
