@@ -5,7 +5,9 @@
 
 A table of Markdown: of each variant the best cost at the end (percent of the unmodified graph; each seed, median), the median of the steps
 after which it was within 0.1 % of the best that any run or search here reached (-: less than half of the runs got there), and the mean
-reward of an episode in the first and in the last quarter of the epochs. Costs are of a formula, and all variants take the same number of
+reward of an episode in the first and in the last quarter of the epochs. Where "without learning" is among the variants, a second table: by how
+much each other one is below it with the same seed (negative: better), at the end and on average over the steps, and how much more an episode
+of the last quarter gains, with 95 % intervals. Costs are of a formula, and all variants take the same number of
 steps: neither the machine's load nor its speed counts. Runs that OUT has already are not made again. Variants switch one part off: learning
 (--ppo.lr 1e-9), windows, R5 (R1 in its place), starts (every episode from the unmodified graph), the network (width 4, one round: prices
 and little else).
@@ -21,13 +23,16 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import agents
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RLGO = ROOT / "build/release/rlgo"
 PRICES = {"cost": "analytic", "cost.profile": "gpu"}
 BASE = {"env.frontier": "0.95", "env.searches": "greedy", "env.window": "40", "env.reward": "R5", "policy.noop-bias": "-4", "policy.beta": "3"}
+CONTROL = "without learning"
 VARIANTS = {
     "all": {},
-    "without learning": {"ppo.lr": "1e-9"},
+    CONTROL: {"ppo.lr": "1e-9"},
     "without windows": {"env.window": "0"},
     "without R5": {"env.reward": "R1"},
     "without starts": {"env.frontier": "0", "env.window": "0"},
@@ -81,6 +86,21 @@ def line_of(graph, variant, runs, goal_us):
             f"{'-' if steps == float('inf') else f'{steps:.0f}'} | {first:.2f}, {last:.2f} |")
 
 
+def interval(differences):
+    """Their mean and its 95 % interval, as text."""
+    mean, half = agents.interval(differences)
+    return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
+
+
+def pairs_line(graph, variant, runs, control):
+    """A line of the second table: of all seeds, against those without learning."""
+    paths = [[[100 * row["best_cost_us"] / before_us for row in rows] for rows, before_us in made] for made in (runs, control)]
+    end = [a[-1] - b[-1] for a, b in zip(*paths)]
+    mean = [statistics.mean(a) - statistics.mean(b) for a, b in zip(*paths)]
+    last = [[statistics.mean(row["episode_reward_mean"] for row in rows[-max(len(rows) // 4, 1):]) for rows, _ in made] for made in (runs, control)]
+    return f"| {graph} | {variant} | {interval(end)} | {interval(mean)} | {interval([a - b for a, b in zip(*last)])} |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", default="squeezenet1_1,resnet50")
@@ -106,6 +126,14 @@ def main():
             print(f"| {graph} | {method}, {budget} graphs | {100 * (after_us / before_us - 1):.2f} | | | |")
         for variant in variants:
             print(line_of(graph, variant, trained[variant], NEAR * min(reached)))
+    if CONTROL not in variants:
+        return
+    print("\n| graph | what | less without learning, points at the end | on average over the steps | reward of the last quarter's episodes, more |\n|---|---|---|---|---|")
+    for graph in graphs:
+        control = [run.result() for run in runs[graph, CONTROL]]
+        for variant in variants:
+            if variant != CONTROL:
+                print(pairs_line(graph, variant, [run.result() for run in runs[graph, variant]], control))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 import _tiny
 import nightly
 import pandas as pd
+import windows
 from rlgo_results import cli, plot, record, rulecount, runs, runtimes, searches, temperature, training
 
 VERDICT = """graph           toy (9 nodes -> 8)
@@ -24,6 +25,13 @@ class Docs(unittest.TestCase):
         text = (_tiny.SOURCE / "docs/analysis.md").read_text()
         self.assertEqual([name for name in commands.choices if f"`{name}" not in text], [])
         self.assertEqual({command[0] for _, command in record.COMMANDS} - set(commands.choices), set())
+
+
+class Windows(unittest.TestCase):
+    def test_pairs_are_of_the_same_seed(self):
+        made = lambda *costs: ([{"best_cost_us": cost, "episode_reward_mean": 1.0} for cost in costs], 200.0)
+        line = windows.pairs_line("toy", "all", [made(190, 160), made(200, 180)], [made(190, 180), made(200, 184)])
+        self.assertEqual(line, "| toy | all | -6.00 [-56.84, +44.84] | -3.00 [-28.42, +22.42] | +0.00 [+0.00, +0.00] |")
 
 
 class Plot(unittest.TestCase):
