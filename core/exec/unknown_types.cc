@@ -15,10 +15,21 @@ std::string types_of(const graph::NodeInfo& info) {
 
 UnknownTypes unknown_types(const graph::Graph& graph) {
   UnknownTypes found;
+  std::vector<std::set<uint64_t>> on_constants(static_cast<size_t>(graph.id_bound()));
   for (const graph::NodeId id : graph.order()) {
-    const auto& info = *graph.node(id).info;
-    if (info.opaque) found[info.opaque->hash()].insert(types_of(info));
+    const auto& node = graph.node(id);
+    auto& mine = on_constants[static_cast<size_t>(id)];
+    for (const graph::Value input : node.inputs) {
+      const auto& its = on_constants[static_cast<size_t>(input.node)];
+      mine.insert(its.begin(), its.end());
+    }
+    if (!node.info->opaque) continue;
+    found.types[node.info->opaque->hash()].insert(types_of(*node.info));
+    if (std::ranges::all_of(node.inputs, [&](graph::Value v) { return graph.node(v.node).constant; }))
+      mine.insert(node.info->opaque->hash());
   }
+  for (const auto& output : graph.outputs())
+    found.on_constants[output.name] = on_constants[static_cast<size_t>(output.value.node)];
   return found;
 }
 
@@ -30,14 +41,17 @@ std::set<std::string> incomparable_outputs(const UnknownTypes& before, const gra
     bool differs =
         std::ranges::any_of(node.inputs, [&](graph::Value v) { return depends[static_cast<size_t>(v.node)]; });
     if (!differs && node.info->opaque) {
-      const auto known = before.find(node.info->opaque->hash());
-      differs = known != before.end() && known->second != now.at(known->first);
+      const auto known = before.types.find(node.info->opaque->hash());
+      differs = known != before.types.end() && known->second != now.types.at(known->first);
     }
     depends[static_cast<size_t>(id)] = differs;
   }
   std::set<std::string> names;
   for (const auto& output : after.outputs()) {
-    if (depends[static_cast<size_t>(output.value.node)]) names.insert(output.name);
+    const auto earlier = before.on_constants.find(output.name);
+    const bool worked_out = earlier != before.on_constants.end() &&
+                            !std::ranges::includes(now.on_constants.at(output.name), earlier->second);
+    if (worked_out || depends[static_cast<size_t>(output.value.node)]) names.insert(output.name);
   }
   return names;
 }

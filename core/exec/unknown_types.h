@@ -11,13 +11,18 @@
 
 namespace rlgo::exec {
 
-// What the unknown operators of a graph make, as far as it is known: the types of the outputs, by operator (its hash).
-using UnknownTypes = std::map<uint64_t, std::set<std::string>>;
+// What is known of a graph's unknown operators.
+struct UnknownTypes {
+  std::map<uint64_t, std::set<std::string>> types;  // of their outputs, by operator (its hash)
+  // By name of a graph's output: the unknown operators on constants alone that it depends on.
+  std::map<std::string, std::set<uint64_t>> on_constants;
+};
 UnknownTypes unknown_types(const graph::Graph& graph);
 
 // Names of the outputs of `after` that depend on an unknown operator whose outputs have other types in the graph that
-// `before` is of. How much is known of such types depends on how a file is written, not on what it computes; and
-// made-up values of other types are other values.
+// `before` is of, or that depended there on one on constants alone and do so no more. How much is known of types, and
+// which constants are worked out as a file is read, depends on how the file is written, not on what it computes; and
+// made-up values of other types are other values, as are values that are worked out.
 std::set<std::string> incomparable_outputs(const UnknownTypes& before, const graph::Graph& after);
 
 }  // namespace rlgo::exec

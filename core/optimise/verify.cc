@@ -154,8 +154,9 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   for (const auto& name : left_out) reference.erase(name);
   if (!left_out.empty()) {
     check.limits = fmt::format(
-        "not compared: output {}, behind an unknown operator whose result has a shape that is known "
-        "in one of the files only",
+        "not compared: output {}, behind an unknown operator whose result, or the result's shape, is known in one of "
+        "the "
+        "files only",
         join(std::vector(left_out.begin(), left_out.end()), ", "));
     if (reference.empty()) check.detail = check.limits;
   }

@@ -8,7 +8,7 @@ from _random_models import IR
 from _typed_layers import as_constant, unused_weight
 from _typed_parts import PARTS, Builder, onnx_type
 
-SIZES = ({"n": 1, "m": 1}, {"n": 2, "m": 3}, {"n": 5, "m": 2}, {"n": 13, "m": 7}, {"n": 0, "m": 1})
+SIZES = ({"n": 1, "m": 1}, {"n": 2, "m": 3}, {"n": 5, "m": 2}, {"n": 13, "m": 7}, {"n": 3, "m": 19})
 TYPES = (np.float32,) * 4 + (np.float64, np.float16, np.int64, np.int32, np.bool_)
 NAMES = ("x", "in:0", "input ", "π", "a/b\\c.", "'x\"", "%$#", "日本")
 
@@ -70,7 +70,7 @@ def save(model, path, seed):
 
 
 def sizes_of(model, seed):  # noqa: ARG001  as _random_models has it
-    """Sets of sizes, 0 among them."""
+    """Sets of sizes: of 1 and more, as docs/wild.md says of open dimensions."""
     places = [(v.name, k, d.dim_param) for v in model.graph.input for k, d in enumerate(v.type.tensor_type.shape.dim) if not d.HasField("dim_value")]
     for sizes in SIZES:
         yield {(name, k): sizes[param] for name, k, param in places}

@@ -83,5 +83,21 @@ TEST(Opaque, OutputsBehindResultsOfOtherTypesAreIncomparable) {
   EXPECT_TRUE(incomparable_outputs(before, graph_with(2)).empty());
 }
 
+// What a file's reader works out of constants depends on how the file spells them.
+TEST(Opaque, OutputsOfConstantsThatWereWorkedOutAreIncomparable) {
+  const auto graph_with = [](bool worked_out) {
+    graph::Editor editor("g");
+    const graph::Value x = editor.add_input("x", {DType::f32, {2}});
+    graph::Value scale = editor.add_weight("scale", f32_blob({1, 2}, {2}));
+    if (!worked_out) scale = {editor.add_opaque("", opaque("p"), std::array{scale}, {{DType::f32, {2}}}), 0};
+    editor.add_output("scaled", editor.op(Op::mul, {x, scale}));
+    editor.add_output("beside", editor.op(Op::relu, {x}));
+    return *editor.finish();
+  };
+  const auto before = unknown_types(graph_with(false));
+  EXPECT_EQ(incomparable_outputs(before, graph_with(true)), (std::set<std::string>{"scaled"}));
+  EXPECT_TRUE(incomparable_outputs(before, graph_with(false)).empty());
+}
+
 }  // namespace
 }  // namespace rlgo::exec
