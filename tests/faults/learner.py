@@ -28,8 +28,16 @@ def killed_in_each_call(folder, file):
         yield call, place, call == "renamed"
 
 
-def temporaries(run):
-    return [path.name for path in run.rglob("*.tmp-*")]
+def temporaries(run, of="*"):
+    """Files not yet whole. Parts and checkpoints are written by threads of their own: at a kill there may be one of each."""
+    return [path.name for path in run.rglob(f"{of}.tmp-*")]
+
+
+def stored_episodes(run):
+    try:
+        return set(stored(run)[["rank", "episode"]].itertuples(index=False, name=None))
+    except FileNotFoundError:  # the thread that writes parts has not finished one
+        return set()
 
 
 def in_a_checkpoint(folder):
@@ -39,17 +47,15 @@ def in_a_checkpoint(folder):
         run = place / "runs/r"
         names = sorted(path.name for path in run.glob("checkpoints/checkpoint-*.h5"))
         assert names[-1] == f"checkpoint-{newest:08}.h5", names
-        assert bool(temporaries(run)) == (not there), temporaries(run)
-        episodes = set(stored(run)[["rank", "episode"]].itertuples(index=False, name=None))
-        assert len(episodes) >= 4
+        assert bool(temporaries(run, "checkpoint-*")) == (not there), temporaries(run)
+        episodes = stored_episodes(run)
         done = rlgo("--resume", "runs/r", "--epochs", 6, cwd=place)
         assert f"checkpoint-{newest:08}.h5: {newest} epochs" in done.stderr and "is refused" not in done.stderr, done.stderr
         complete(run)
         assert not temporaries(run)
         assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, 7))
-        after = stored(run)
-        assert episodes <= set(after[["rank", "episode"]].itertuples(index=False, name=None)), "stored episodes are gone"
-        print(f"  {call}: went on from checkpoint {newest}")
+        assert episodes <= stored_episodes(run), "stored episodes are gone"
+        print(f"  {call}: {len(episodes)} episodes were safe, went on from checkpoint {newest}")
 
 
 def in_a_part(folder):
@@ -61,10 +67,12 @@ def in_a_part(folder):
         before = stored(run)
         assert len(before) == 4 * parts
         assert re.search(rf"^episodes +{len(before)} ", rlgo("inspect", run, cwd=place).stdout, re.M)
-        if not list(run.glob("checkpoints/checkpoint-*.h5")):
+        checkpoints = sorted(run.glob("checkpoints/checkpoint-*.h5"))
+        if not checkpoints:
             print(f"  {call}: {len(before)} episodes were safe; no checkpoint yet")
             continue
-        rlgo("--resume", "runs/r", "--epochs", 6, cwd=place)
+        newest = int(checkpoints[-1].stem.removeprefix("checkpoint-"))  # as far as the run came beside the slow disk
+        rlgo("--resume", "runs/r", "--epochs", newest + 3, cwd=place)
         complete(run)
         after = stored(run)
         assert set(before["episode"]) <= set(after["episode"]) and not temporaries(run)
