@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims  # noqa: E402
+from rlgo_results import claims, learned  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
 
@@ -179,10 +179,23 @@ def rlflow(data):
     return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision('fig-5.4-model-based')}."]
 
 
+def of_learned(table, name):
+    """A maker; where nothing is recorded it names the command, which is no stage of record.py."""
+
+    def lines(data):
+        try:
+            return table(data.rows(name))
+        except Missing:
+            return [f"Not recorded yet: `results/learned.py record --out results/{name}` (`--help` says how)."]
+
+    return lines
+
+
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
     "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency, "dreams": dreams},
+    "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

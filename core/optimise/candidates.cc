@@ -22,18 +22,6 @@ constexpr double kCompareShare = 0.4;                     // of the time that is
 constexpr double kWithoutShare = 0.25;                    // of the time that is left, for searching without a rule
 constexpr double kPromising = 0.998;                      // to the best so far: a rule that may be better left out
 
-// Rules of a trace, the most used first.
-std::vector<int32_t> rules_of(const rules::Trace& trace) {
-  std::map<int32_t, int> counts;
-  for (const auto& step : trace) ++counts[step.rule];
-  std::vector<std::pair<int, int32_t>> order;
-  for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
-  std::sort(order.begin(), order.end());
-  std::vector<int32_t> out;
-  for (const auto& [count, rule] : order) out.push_back(rule);
-  return out;
-}
-
 // Those that a count of operations may judge: whether convolutions by fewer multiplications pay, only times tell.
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules) {
   std::vector<std::string> names;
@@ -51,10 +39,21 @@ rules::Trace joined(rules::Trace first, const rules::Trace& second) {
 
 }  // namespace
 
+std::vector<int32_t> rules_by_use(const rules::Trace& trace) {
+  std::map<int32_t, int> counts;
+  for (const auto& step : trace) ++counts[step.rule];
+  std::vector<std::pair<int, int32_t>> order;
+  for (const auto& [rule, count] : counts) order.emplace_back(-count, rule);
+  std::sort(order.begin(), order.end());
+  std::vector<int32_t> out;
+  for (const auto& [count, rule] : order) out.push_back(rule);
+  return out;
+}
+
 std::vector<std::string> methods_behind(const std::string& method, bool has_agent) {
   std::vector<std::string> methods = {method};
   if (method == "sweep") methods.clear();  // made in any case
-  if (method == "search" || method == "auto" || method == "policy") methods = {"portfolio"};
+  if (method == "search" || method == "auto" || method == "policy" || method == "learned") methods = {"portfolio"};
   if (has_agent && method == "auto") methods.emplace_back("policy-anneal");
   if (has_agent && method == "policy") methods = {"policy-anneal"};
   return methods;
@@ -161,7 +160,10 @@ void Candidates::search() {
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
   // What a sweep by formula did may be in the way of what measured costs would do: the method gets the better of both.
-  search_further(plan_.search_s);
+  if (timed_ != nullptr)
+    search_and_learn();
+  else
+    search_further(plan_.search_s);
 }
 
 size_t Candidates::cheapest() const {
@@ -233,7 +235,7 @@ bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, doubl
 }
 
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners) {
-  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].cost_us); };
+  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].expected_us()); };
   std::ranges::stable_sort(runners, {}, key);
   const auto by_formula = std::ranges::find_if(runners, [&](size_t k) {
     const auto& stages = candidates[k].stages;
@@ -308,7 +310,7 @@ bool Candidates::leave_out_rules() {
   if (in_time < 2) return false;
   const size_t most = std::min({kMostLeftOut, std::max<size_t>(2, places()), in_time - 1});
   std::map<size_t, std::string> single;  // candidate -> the rule that it does without
-  for (const int32_t rule : rules_of(result_.best().trace)) {
+  for (const int32_t rule : rules_by_use(result_.best().trace)) {
     const std::string& name = result_.rules->name(rule);
     if (single.size() == most || runners_in_time() < single.size() + 2 || clock_.interrupted()) break;
     if (!tried_.insert(name).second) continue;
@@ -335,9 +337,9 @@ bool Candidates::leave_out_rules() {
 void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
-  // Before any comparison: the cheapest by the sum over operators.
+  // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
-    if (!result_.candidates[k].file.empty() && result_.candidates[k].cost_us < result_.best().cost_us)
+    if (!result_.candidates[k].file.empty() && result_.candidates[k].expected_us() < result_.best().expected_us())
       result_.chosen = k;
   }
   if (clock_.interrupted()) return;

@@ -16,6 +16,7 @@
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
+#include "core/optimise/timed_graphs.h"
 
 namespace rlgo::optimise {
 
@@ -26,6 +27,9 @@ double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 // runs anyway. Where only `places` of them can run, and these are two or more, the one that was found by formula is
 // among them: costs may be of other days.
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
+
+// Rules of a trace, the most used first.
+std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 
 // The searches that a method of OptimiseOptions stands for, after the sweeps.
 std::vector<std::string> methods_behind(const std::string& method, bool has_agent);
@@ -48,6 +52,8 @@ class Candidates {
 
   // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
   void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
+  // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
+  void use_timed(TimedGraphs* timed) { timed_ = timed; }
   // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
   // for from the cheapest of all, until plan.search_s.
   void search();
@@ -65,6 +71,12 @@ class Candidates {
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
   size_t cheapest() const;
+  // The method for half of the time, then search by the learned cost (learned_search.h), whose fastest graphs become
+  // candidates, until `until_s`, after the end of searches; the method again in what that leaves. Where graphs take too
+  // long to be timed, the method alone.
+  void search_and_learn();
+  void learn(double until_s);
+  double time_whole(const graph::Graph& graph);
   // Searches on from a candidate and adds what is found.
   void go_on(const std::string& method, size_t from, double until_s);
   // False where another candidate is the same graph.
@@ -100,6 +112,7 @@ class Candidates {
   const Log& log_;
   Result& result_;
   search::PolicyPrior* prior_ = nullptr;
+  TimedGraphs* timed_ = nullptr;
   std::set<std::string> tried_;  // rules that were left out
 };
 

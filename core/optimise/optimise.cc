@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/base/destination.h"
 #include "core/base/error.h"
@@ -19,6 +20,7 @@
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
 #include "core/optimise/plan.h"
+#include "core/optimise/timed_graphs.h"
 #include "core/optimise/verify.h"
 #include "core/report/evidence.h"
 
@@ -59,6 +61,37 @@ void save_costs(const Result& result, const cost::TableCost& table, const Log& l
     table.save(result.costs_file);
   } catch (const Error& e) {
     log.warn("measured costs are not kept for the next call: {}", e.what());
+  }
+}
+
+// Graphs that were timed whole, for method "learned", and their file: that of --learned.data, which must be sound, else
+// one beside the measured costs, which starts anew where it is damaged.
+TimedGraphs load_timed(const OptimiseOptions& options, const cost::Runtime& runtime, Result& result, const Log& log) {
+  TimedGraphs timed({result.cost_name + ", timed in " + runtime.name(), runtime.device(), runtime.threads()});
+  const bool asked = !options.learned.data.empty();
+  fs::path& file = result.learned.file;
+  if (asked)
+    check_destination(file = options.learned.data);
+  else if (!result.costs_file.empty())
+    file = fs::path(result.costs_file).replace_extension(".timed.tsv");
+  std::error_code error;
+  if (file.empty() || !fs::exists(file, error)) return timed;
+  try {
+    timed.load(file);
+  } catch (const Error& e) {
+    if (asked) throw e.in("--learned.data");
+    log.warn("{}; the graphs timed so far start anew", e.what());
+  }
+  return timed;
+}
+
+void save_timed(const Result& result, const TimedGraphs& timed, const Log& log) {
+  if (result.learned.file.empty() || result.learned.timed.empty()) return;
+  try {
+    make_writable_folder(fs::absolute(result.learned.file).parent_path());
+    timed.save(result.learned.file);
+  } catch (const Error& e) {
+    log.warn("graphs that were timed are not kept for the next call: {}", e.what());
   }
 }
 
@@ -205,6 +238,13 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   result.costs_known = costs.table ? costs.table->size() : 0;
   result.cost_name = costs.model->name();
 
+  std::optional<TimedGraphs> timed;
+  if (options.method == "learned") {
+    result.learned.asked = true;
+    result.learned.ended_by = "the model was not run";
+    timed = load_timed(options, *runtime, result, log);
+  }
+
   const TemporaryFolder folder("rlgo-optimise");
   Benchmark benchmark(*runtime, {&model.graph, options.model.graph});
   clock.phase("timing the model", "timing the model");
@@ -222,6 +262,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
     candidates.use_agent(parts.agent);
     result.agent = parts.agent_file;
   }
+  if (timed) candidates.use_timed(&*timed);
   const auto keep_costs = [&] {
     if (!costs.table) return;
     result.costs_new = costs.table->size() - result.costs_known;
@@ -229,6 +270,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   };
   candidates.search();
   keep_costs();
+  if (timed) save_timed(result, *timed, log);
   candidates.choose();
   keep_costs();
   timing_for = nullptr;

@@ -10,6 +10,7 @@
 #include "core/base/options.h"
 #include "core/base/status_line.h"
 #include "core/cost/runtime.h"
+#include "core/optimise/learned_search.h"
 #include "core/optimise/model.h"
 #include "core/optimise/result.h"
 #include "core/optimise/verify.h"
@@ -31,17 +32,19 @@ struct OptimiseOptions {
   std::vector<std::string> inputs;   // "NAME=VALUE": what inputs hold when whole models run
   bool switches = true;              // the runtime's own switches are measured at the end
   bool force = false;                // writes also what is not faster
+  LearnedOptions learned;            // of method "learned"
 };
 
 // The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites;
 // "search" (the usual one), "auto" (this and, with an agent, policy-anneal, in equal shares of the time), "policy"
-// (policy-anneal; without an agent as "search"). "sweep": no more than the sweeps.
+// (policy-anneal; without an agent as "search"), "learned" (as "search" for half of the time, then by a learned cost of
+// whole models). "sweep": no more than the sweeps.
 std::vector<std::string> methods();
 // Whether an agent guides searches of this method.
 bool asks_agent(const std::string& method);
 // Options out, seconds, method, force, those of the model, input.
 void declare(OptionSink& sink, OptimiseOptions& options);
-// Options cost.folder, budget, switches, those of the checks.
+// Options cost.folder, budget, switches, those of the learned cost and of the checks.
 void declare_details(OptionSink& sink, OptimiseOptions& options);
 
 // What the caller chooses by name.

@@ -4,7 +4,7 @@
 namespace rlgo::optimise {
 
 std::vector<std::string> methods() {
-  std::vector<std::string> usable = {"auto", "search", "policy"};
+  std::vector<std::string> usable = {"auto", "search", "policy", "learned"};
   for (const auto& name : search::names()) {
     if (!search::needs_prior(name) && search::gives_trace(name)) usable.push_back(name);
   }
@@ -18,7 +18,8 @@ void declare(OptionSink& o, OptimiseOptions& options) {
   o.number("seconds", options.seconds, 1, 1e6, "time for all of it, about, s");
   o.choice("method", options.method, methods(),
            "search that goes on where greedy rewriting has ended; search: portfolio; auto: this, and "
-           "policy-anneal by a trained agent; policy: policy-anneal alone (none is measured to help: docs/agents.md)");
+           "policy-anneal by a trained agent; policy: policy-anneal alone (none is measured to help: docs/agents.md); "
+           "learned: half of the time portfolio, then graphs timed whole by a learned cost (docs/optimise.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
   declare(o, options.model);
   o.texts("input", options.inputs,
@@ -31,6 +32,7 @@ void declare_details(OptionSink& o, OptimiseOptions& options) {
   o.integer("budget", options.budget, 1, kNoLimit, "rewrites that a search may try");
   o.flag("switches", options.switches,
          "measure the runtime's own switches at the end, in about 1.5 s: levels of graph optimisation, threads");
+  declare(o, options.learned);
   declare(o, options.check);
 }
 

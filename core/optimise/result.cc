@@ -48,6 +48,13 @@ std::string agent_text(const Result& result) {
                                    result.agent_percent()));
 }
 
+std::string learned_text(const Result& result) {
+  if (!result.learned.asked) return "";
+  std::string out = line("learned cost", to_text(result.learned)) + line("", learned_verdict(result));
+  if (!result.learned.file.empty()) out += line("", "timed graphs are kept in " + result.learned.file.string());
+  return out;
+}
+
 std::string attempts_text(const Result& result) {
   std::string out;
   for (size_t k = 0; k < result.candidates.size(); ++k) {
@@ -122,6 +129,29 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
   return out;
 }
 
+std::string to_text(const LearnedSummary& learned) {
+  if (!learned.asked) return "";
+  std::string out = plural(learned.timed.size(), "graph") + " timed";
+  if (learned.known > 0) out += fmt::format(" ({} known from earlier calls)", learned.known);
+  if (learned.best_at > 0) out += fmt::format(", best found at {}", learned.best_at);
+  if (learned.failed > 0) out += fmt::format("; {} could not be timed ({})", learned.failed, learned.failure);
+  if (learned.sum_error > 0)
+    out += fmt::format("; residual error {:.1f} % -> {:.1f} %", 100 * learned.sum_error, 100 * learned.residual_error);
+  return out + "; ended by: " + learned.ended_by;
+}
+
+std::string learned_verdict(const Result& result) {
+  const LearnedSummary& learned = result.learned;
+  if (!learned.asked) return "";
+  if (learned.seconds <= 0) return fmt::format("nothing was learned ({}): as with --method search", learned.ended_by);
+  const std::string took =
+      fmt::format("{} timed whole in {}", plural(learned.timed.size(), "graph"), human_seconds(learned.seconds));
+  if (result.best().by_learned) return took + "; the result is one of those that the learned cost proposed";
+  return took +
+         "; nothing that the learned cost proposed is taken; --method search has this time for its searches and "
+         "comparisons and may find more";
+}
+
 std::string to_text(const Check& check) {
   if (!check.done()) return "not checked: " + check.detail;
   std::string text = fmt::format("largest relative error {:.3g}", check.error);
@@ -151,7 +181,7 @@ std::string to_text(const Result& result) {
   if (!result.sizes.empty()) out += line("sizes", "made-up ones do not run; these do: " + result.sizes);
   out += line("costs", fmt::format("{} measured now, {} known from earlier calls ({})", result.costs_new,
                                    result.costs_known, result.cost_name));
-  out += searches_text(result) + agent_text(result);
+  out += searches_text(result) + agent_text(result) + learned_text(result);
   out += attempts_text(result);
   out += line("rules applied", plural(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));

@@ -45,6 +45,8 @@ struct Candidate {
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators
+  double foretold_us = 0;              // latency by the learned cost; 0: not foretold
+  bool by_learned = false;             // the learned cost proposed it
   std::filesystem::path file = {};     // "" where it could not be written
   onnx_io::ExportReport normalised = {};
   double ratio = 0;  // latency to the original's, of the last comparison that it was in; 0: not measured
@@ -53,6 +55,8 @@ struct Candidate {
   double doubt = 0;        // what `ratio` is uncertain by
   std::string error = {};  // why it could not be written or measured
   cost::RunnableModel runnable() const { return {&graph, file}; }
+  // What it costs, as far as that is known without comparing it.
+  double expected_us() const { return foretold_us > 0 ? foretold_us : cost_us; }
 };
 
 // What a check found.
@@ -76,6 +80,28 @@ struct Check {
   bool refuses() const { return done() && finding != Finding::same; }
 };
 
+// A graph that was timed whole for the learned cost; all in shares of the unmodified graph's.
+struct LearnedGraph {
+  std::string name;
+  double sum = 0;                      // of prices
+  double foretold = 0, deviation = 0;  // by the learned cost, before it was timed
+  double ratio = 0;                    // time
+};
+// What --method learned did.
+struct LearnedSummary {
+  bool asked = false;
+  size_t known = 0;                 // graphs of earlier calls that it began with
+  std::vector<LearnedGraph> timed;  // in this order
+  size_t failed = 0;                // graphs that could not be timed
+  std::string failure = {};         // why the last of them could not
+  double seconds = 0;               // that it took: `search` has them for its searches and comparisons
+  size_t best_at = 0;               // which of them was the fastest, from 1; 0: none was faster than the unmodified one
+  // Root mean squares over `timed`: time - sum, and time - foretold, each foretold from all others. 0: too few.
+  double sum_error = 0, residual_error = 0;
+  std::string ended_by;
+  std::filesystem::path file = {};  // that keeps them for the next call; "": none
+};
+
 struct Result {
   // The request.
   std::string model, out, method, target, device;
@@ -94,7 +120,8 @@ struct Result {
   size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
-  std::string agent;                              // file of the agent that guided some of them; "" for none
+  std::string agent;  // file of the agent that guided some of them; "" for none
+  LearnedSummary learned;
   std::vector<Candidate> candidates;              // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;                              // of candidates
   std::vector<double> step_us;                    // cost after each rewrite of the chosen one
@@ -126,6 +153,11 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 // "-19.51 %", by 100 (after - before) / before.
 std::string percent_change(double before, double after);
 std::string milliseconds(double us);
+// "14 graphs timed (3 known from earlier calls), best found at 9; ..."; "" where it was not asked for.
+std::string to_text(const LearnedSummary& learned);
+// Whether the result is what the learned cost proposed, and what else could have been done in its time: "14 graphs
+// timed whole in 12.3 s; the result is not of them ..."; "" where it was not asked for.
+std::string learned_verdict(const Result& result);
 // Lines "equivalence   text" about checks.
 std::string to_text(const std::vector<Check>& checks);
 // "largest relative error 2e-14 (value of conv2d 'c1'), allowed 1e-09".

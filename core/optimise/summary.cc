@@ -77,6 +77,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   out += "  " + latency_text(result) + "\n";
   if (!result.sizes.empty()) out += "  made-up sizes do not run; these do: " + result.sizes + "\n";
   out += "  " + rewrites_text(result) + "\n";
+  if (const auto text = learned_verdict(result); !text.empty()) out += "  learned cost: " + text + "\n";
   if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   if (const auto text = slower_threads_text(result.switches); !text.empty()) out += "  " + text + "\n";
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",

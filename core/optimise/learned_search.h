@@ -1,0 +1,100 @@
+// Search by a learned cost of whole models: graphs are rewritten exactly, few of them are timed.
+//
+// What the searches found, neighbours of the best graph (rules left out, a rule more, beginnings of its rewrites), and
+// what searches find by costs that are drawn from what is known (Thompson sampling) are offered; acquisition.h says
+// which of these is timed next. The cost is fitted anew after each.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/options.h"
+#include "core/optimise/acquisition.h"
+#include "core/optimise/learned_cost.h"
+#include "core/optimise/result.h"
+#include "core/optimise/timed_graphs.h"
+#include "core/search/search.h"
+
+namespace rlgo::optimise {
+
+struct LearnedOptions {
+  std::string data;              // file of timed graphs; "": beside the table of measured costs, where that is kept
+  int graphs = 64;               // that are timed at most, >= 0
+  std::string choice = "bound";  // which: "bound" (acquisition.h), or "all" in the order in which they are found
+};
+// Options learned.*.
+void declare(OptionSink& sink, LearnedOptions& options);
+
+// A rewritten graph that may be timed.
+struct Proposal {
+  std::string name;  // "sweep without fuse-x"
+  graph::Graph graph;
+  rules::Trace trace;  // from the unmodified graph
+};
+
+struct LearnedParts {
+  const graph::Graph& unmodified;
+  std::shared_ptr<const rules::RuleSet> rules;
+  cost::CostModel& prices;
+  // Searches on from a graph.
+  std::function<search::Result(const std::string& method, const graph::Graph& from, cost::CostModel& cost,
+                               double seconds)>
+      search = {};
+  // Latency of a graph to that of the unmodified one. Throws Error where it cannot be timed, and WriteError
+  // where there is no room to try.
+  std::function<double(const graph::Graph&)> time = {};
+  std::function<double()> left_s = {};  // until this is to end
+};
+
+class LearnedSearch {  // see the top of the file
+ public:
+  // Refers to `kept`, whose graphs are known from the start and which gets those that are timed.
+  LearnedSearch(LearnedParts parts, TimedGraphs& kept, const LearnedOptions& options, uint64_t seed);
+  // False where the same graph was offered before, or is the unmodified one.
+  bool offer(Proposal proposal);
+  // Until nothing is left that is worth a measurement, options.graphs were timed, or time is over.
+  void run();
+  // Those that were timed, the fastest first: as many as `count`, none slower than the fastest by more than 5 %.
+  std::vector<const Proposal*> fastest(size_t count) const;
+  // Share of the unmodified graph's time that a graph took, or else is foretold to take.
+  double foretold(const graph::Graph& graph, const rules::Trace& trace) const;
+  LearnedSummary summary() const;
+
+ private:
+  bool over() const { return parts_.left_s() <= 0; }
+  bool times_all() const { return options_.choice == "all"; }
+  std::optional<size_t> next() const { return times_all() ? acquisition_.first() : acquisition_.next(); }
+  void measure(size_t graph);
+  void explore();
+  void offer_neighbours(size_t graph);
+  void offer_without_rules(const Proposal& best);
+  void offer_one_rule_more(const Proposal& best);
+  bool offer_found(const std::string& name, const rules::Trace& before, search::Result found);
+
+  LearnedParts parts_;
+  TimedGraphs& kept_;
+  const LearnedOptions options_;
+  const uint64_t seed_, model_;
+  GraphFeatures features_;
+  Acquisition acquisition_;
+  std::vector<Proposal> proposals_;  // by acquisition_'s numbers
+  std::vector<uint64_t> hashes_;     // of their graphs
+  std::vector<double> sums_;
+  std::set<uint64_t> seen_;  // graphs that were offered
+  std::set<size_t> expanded_;
+  std::vector<LearnedGraph> timed_;
+  size_t failed_ = 0;    // could not be timed
+  std::string failure_;  // why the last of them could not
+  std::string ended_by_ = "time is over";
+  size_t known_;
+  uint64_t draws_ = 0;
+  double timing_s_ = 0, exploring_s_ = 0;  // spent so far
+};
+
+}  // namespace rlgo::optimise

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""`rlgo optimise --method learned` under ONNX Runtime: against the default search in equal seconds, and against timing every graph.
+
+    results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] MODEL.onnx ...
+    results/learned.py record --out learned-all.csv --methods all,learned --race-s 0 --seconds 30 --seeds 0,1,2,3,4 MODEL.onnx ...
+    results/learned.py show learned.csv
+
+`all` is the learned cost's own search, which times every graph that it finds (--learned.choice all): how many graphs it needs is what choosing
+among them saves. Each method starts from a copy of its own of FOLDER (tables of measured costs; none: empty) and knows no timed graph. What they
+wrote is then run in turns with the original in one process, for --race-s seconds (0: the ratio is that of the command's own last comparison); a
+model that a method leaves as it is counts as 1. `times` are those of the graphs that were timed whole, in that order; `best_at` says which was the
+fastest. MODEL may be a file or a name of the corpus (tests/interop/_models.py). Rows are written as soon as a model is done; what is in the file
+is not measured again. Times count on an idle machine only. A model and seed take about (methods x seconds + race-s + 5) s. results/pages.py makes
+results/learned.md of results/learned.csv and results/learned-all.csv.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "interop"))
+from rlgo_results import learned  # noqa: E402
+from rlgo_results.where import commit, machine  # noqa: E402
+
+METHODS = {"search": ["--method", "search"], "learned": ["--method", "learned"], "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}
+FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rounds", "timed", "best_at", "sum_error_percent", "residual_error_percent", "ended_by",
+          "times", "commit", "machine"]  # fmt: skip
+
+
+def optimise(args, model, method, seed, folder):
+    """(what `rlgo optimise --json` tells, the file it wrote or None)."""
+    costs, out, told = folder / f"costs-{method}", folder / f"{method}.onnx", folder / f"{method}.json"
+    if args.costs:
+        shutil.copytree(args.costs, costs)
+        for file in costs.glob("*.timed.tsv"):
+            file.unlink()
+    command = [args.rlgo, "optimise", model, "-o", out, *METHODS[method], "--seconds", args.seconds, "--seed", seed, "--target", "onnxruntime",
+               "--cost.folder", costs, "--json", told, "--quiet", "--switches", "no"]  # fmt: skip
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):
+        raise RuntimeError(f"{model}, {method}: status {done.returncode}: {done.stderr.strip()[-300:]}")
+    return json.loads(told.read_text(encoding="utf-8")), out if out.exists() else None
+
+
+def raced(model, written, seconds, seed):
+    """{method: ratio to the original}, the original's ratio to itself, rounds."""
+    from rlgo_results.race import in_onnxruntime, made_up_feeds, race
+
+    feeds = made_up_feeds(model)
+    timed = {name: in_onnxruntime(path, feeds, 1) for name, path in {"original": model, "again": model, **written}.items()}
+    samples = race(timed, 201, seconds, seed)
+    ratio = {name: statistics.median(a / b for a, b in zip(values, samples["original"])) for name, values in samples.items()}
+    return ratio, abs(ratio["again"] - 1), len(samples["original"])
+
+
+def measure(args, model, seed):
+    with tempfile.TemporaryDirectory() as scratch:
+        found = {method: optimise(args, model, method, seed, pathlib.Path(scratch)) for method in args.methods}
+        written = {method: path for method, (_, path) in found.items() if path is not None}
+        if args.race_s > 0:
+            ratio, noise, rounds = raced(model, written, args.race_s, seed)
+        else:
+            ratio, noise, rounds = {method: found[method][0]["latency"]["ratio"] for method in written}, 0.0, 0
+    for method, (told, _) in found.items():
+        said = told["learned"] or {}
+        timed = said.get("timed", [])
+        yield {"model": model.stem, "seed": seed, "method": method, "seconds": args.seconds, "took_s": round(told["seconds"], 2),
+               "ratio": round(ratio.get(method, 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
+               "best_at": said.get("best_at"), "sum_error_percent": said.get("sum_error_percent"),
+               "residual_error_percent": said.get("residual_error_percent"), "ended_by": said.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
+
+
+def rows_in(path):
+    if not pathlib.Path(path).exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def files_of(models):
+    """Files as they are, names of the corpus by where they lie."""
+    known = {}
+    if any(not pathlib.Path(m).is_file() for m in models):
+        import _models
+
+        known = {name: path for _, name, path in _models.corpus(fetch=False)}
+    missing = [m for m in models if not pathlib.Path(m).is_file() and m not in known]
+    if missing:
+        raise SystemExit(f"no such file, and not in the corpus: {', '.join(missing)}")
+    return [pathlib.Path(m) if pathlib.Path(m).is_file() else pathlib.Path(known[m]) for m in models]
+
+
+def record(args):
+    done = {(row["model"], row["seed"]) for row in rows_in(args.out)}
+    fresh = not pathlib.Path(args.out).exists()
+    with open(args.out, "a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if fresh:
+            writer.writeheader()
+        for model in files_of(args.models):
+            for seed in args.seeds.split(","):
+                if (model.stem, seed) in done:
+                    continue
+                try:
+                    rows = [row | {"commit": commit(), "machine": machine()} for row in measure(args, model, seed)]
+                except Exception as error:  # of any kind: the other models go on
+                    print(f"{model.stem}: {str(error)[:300]}", flush=True)
+                    continue
+                writer.writerows(rows)
+                file.flush()
+                print(f"{model.stem}, seed {seed}: " + ", ".join(f"{r['method']} {r['ratio']:.3f}" for r in rows) + f" (noise {rows[0]['noise']:.3f})", flush=True)
+    return show(args)
+
+
+def show(args):
+    rows = rows_in(args.out)
+    tables = {"all": learned.graphs_needed, "search": learned.in_equal_seconds}
+    for method, table in tables.items():
+        if any(row["method"] == method for row in rows):
+            print("\n".join(table(rows)))
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    recording = commands.add_parser("record")
+    recording.add_argument("models", nargs="+")
+    recording.add_argument("--rlgo", default=str(ROOT / "build" / "release" / "rlgo"))
+    recording.add_argument("--out", default="learned.csv")
+    recording.add_argument("--seconds", type=float, default=60)
+    recording.add_argument("--race-s", type=float, default=8)
+    recording.add_argument("--seeds", default="0")
+    recording.add_argument("--methods", default="search,learned", help=f"in this order, of {', '.join(METHODS)}")
+    recording.add_argument("--costs", help="folder of measured costs that both start from")
+    showing = commands.add_parser("show")
+    showing.add_argument("out")
+    args = parser.parse_args()
+    if args.command == "record":
+        args.methods = args.methods.split(",")
+        if unknown := [m for m in args.methods if m not in METHODS]:
+            parser.error(f"--methods: no method {', '.join(unknown)}; there are {', '.join(METHODS)}")
+    return record(args) if args.command == "record" else show(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
