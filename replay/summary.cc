@@ -26,7 +26,8 @@ void add(Summary& s, const PartReader& part, std::set<EpisodeName>& seen, double
     s.return_min = first ? sum : std::min(s.return_min, sum);
     s.return_max = first ? sum : std::max(s.return_max, sum);
     return_sum += sum;
-    const auto costs = s.costs.try_emplace(facts.graph[e], facts.initial_cost_us[e], facts.best_cost_us[e]).first;
+    const auto costs =
+        s.costs.try_emplace(facts.graph[e], Summary::Costs{facts.initial_cost_us[e], facts.best_cost_us[e]}).first;
     costs->second.best_us = std::min(costs->second.best_us, facts.best_cost_us[e]);
     s.terminal += facts.terminal[e];
     s.dream += facts.dream[e];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/agent/choice.h"
 #include "core/agent/kernels.h"
@@ -36,7 +37,7 @@ mdp::Action highest(const Judgement& judged, const std::vector<int32_t>& counts)
 
 }  // namespace
 
-Player::Player(std::shared_ptr<const Network> network) : rows_(network), judge_(network) {}
+Player::Player(std::shared_ptr<const Network> network) : rows_(network), judge_(std::move(network)) {}
 
 // `ids`: after the last round.
 void Player::pool(RowIds ids) {

@@ -26,7 +26,7 @@ constexpr uint32_t kRoots[64] = {
 
 void Sha256::block(const unsigned char* bytes) {
   uint32_t w[64];
-  for (int i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i) {
     w[i] = uint32_t{bytes[4 * i]} << 24 | uint32_t{bytes[4 * i + 1]} << 16 | uint32_t{bytes[4 * i + 2]} << 8 |
            bytes[4 * i + 3];
   }

@@ -1,6 +1,8 @@
 #include "core/codec/observation_align.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -99,6 +101,7 @@ class Aligner {
 
   bool is_position(size_t c) const {
     using Lanes = float __attribute__((vector_size(16)));
+    using TwoWords = std::array<uint64_t, 2>;  // the bits of four lanes
     const float* at = now_.node_feat.data() + c;
     const auto total = static_cast<float>(nodes_);
     size_t row = 0;
@@ -106,7 +109,7 @@ class Aligner {
       const Lanes held = {at[row * width_], at[(row + 1) * width_], at[(row + 2) * width_], at[(row + 3) * width_]};
       const auto first = static_cast<float>(row);
       const Lanes expected = Lanes{first, first + 1, first + 2, first + 3} / total;
-      if (std::memcmp(&held, &expected, sizeof(held)) != 0) return false;
+      if (std::bit_cast<TwoWords>(held) != std::bit_cast<TwoWords>(expected)) return false;
     }
     while (row < nodes_ && bits(at[row * width_]) == bits(position_of(row, nodes_))) ++row;
     return row == nodes_;

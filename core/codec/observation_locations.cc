@@ -159,10 +159,10 @@ class LocationDecoder {
             fail("observation code: a location of rule {} is at a node that is gone", x);
           }
         }
-        if (x != next) {
-          for (const size_t k : before) copy_location(k);
-        } else {
+        if (x == next) {
           get_list(before, count);
+        } else if (base_ != nullptr) {
+          for (const size_t k : before) copy_location(k);
         }
         total += count;
         base_at += base_count;

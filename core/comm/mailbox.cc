@@ -24,7 +24,7 @@ void Mailbox::send(int to, Tag tag, std::string payload) {
   pump(to, peers_[static_cast<size_t>(to)]);
 }
 
-void Mailbox::publish(std::span<const int> ranks, Tag tag, Bytes payload) {
+void Mailbox::publish(std::span<const int> ranks, Tag tag, const Bytes& payload) {
   const uint64_t hash = hash_bytes(payload->data(), payload->size());
   for (int to : ranks) enqueue(to, {tag, payload, hash, true});
   pump();

@@ -68,7 +68,7 @@ class Mailbox {
   void send(int to, Tag tag, std::string payload);
   // Newest-only, to many: an earlier message of this tag to the same rank that has not left yet is replaced. The
   // payload is held once.
-  void publish(std::span<const int> ranks, Tag tag, Bytes payload);
+  void publish(std::span<const int> ranks, Tag tag, const Bytes& payload);
 
   // The oldest message that has arrived: of any tag, of one tag, of one tag from one rank.
   std::optional<Incoming> take();

@@ -17,7 +17,7 @@ namespace {
 constexpr double kLookEveryUs = 1000;  // at the mailbox, which costs system calls
 constexpr double kSpinUs = 2000;       // most sums are there by then; after it, sleep between looks
 
-class PluginGroup : public DeviceGroup {
+class PluginGroup final : public DeviceGroup {
  public:
   PluginGroup(const RlgoNcclPlugin& plugin, Mailbox& mailbox, std::vector<int> ranks, int device, GroupOptions options)
       : plugin_(plugin), mailbox_(mailbox), ranks_(std::move(ranks)), device_(device), options_(std::move(options)) {

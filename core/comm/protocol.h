@@ -28,14 +28,14 @@ struct Weights {
   int64_t version = 0;      // 0, 1, 2, ...
   int64_t quota_steps = 0;  // no new episode once this many steps were sent under this version
   std::string weights;      // what Policy::load takes
-  std::string starts;       // where episodes begin: learner::encode_archives; may be empty
+  std::string starts = {};  // where episodes begin: learner::encode_archives; may be empty
   bool operator==(const Weights&) const = default;
 };
 
 // The answer to an actor that is new, or comes back.
 struct Welcome {
-  int64_t next_episode = 0;  // the number of its next episode; one that has played already knows better
-  std::string rollouts;      // folder of the run's store, for an aggregator; "": no store
+  int64_t next_episode = 0;   // the number of its next episode; one that has played already knows better
+  std::string rollouts = {};  // folder of the run's store, for an aggregator; "": no store
   bool operator==(const Welcome&) const = default;
 };
 

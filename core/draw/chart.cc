@@ -41,21 +41,30 @@ double y_of(const Scale& scale, double value) {
   return kHeight - kBottom - scale.share(value) * (kHeight - kTop - kBottom);
 }
 
+// The multiples of tick_step within the scale.
+std::vector<double> ticks(const Scale& scale) {
+  const double step = tick_step(scale);
+  const auto first = std::llround(std::ceil(scale.low / step));
+  const auto last = std::llround(std::floor(scale.high / step + 1e-9));
+  std::vector<double> all;
+  for (auto k = first; k <= last; ++k) all.push_back(static_cast<double>(k) * step);
+  return all;
+}
+
 std::string axes(const Chart& chart, const Scale& x, const Scale& y) {
   std::string out;
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
-  const double step_x = tick_step(x), step_y = tick_step(y);
-  for (double t = std::ceil(x.low / step_x) * step_x; t <= x.high + 1e-9 * step_x; t += step_x) {
+  for (const double t : ticks(x)) {
     out += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text x=\"{0:.1f}\" y=\"{3}\" "
         "text-anchor=\"middle\">{4:.6g}</text>\n",
-        x_of(x, t), kTop, bottom, bottom + 15, std::abs(t) < 1e-9 * step_x ? 0.0 : t);
+        x_of(x, t), kTop, bottom, bottom + 15, t);
   }
-  for (double t = std::ceil(y.low / step_y) * step_y; t <= y.high + 1e-9 * step_y; t += step_y) {
+  for (const double t : ticks(y)) {
     out += fmt::format(
         "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\" "
         "text-anchor=\"end\">{5:.6g}</text>\n",
-        kLeft, y_of(y, t), right, kLeft - 5, y_of(y, t) + 4, std::abs(t) < 1e-9 * step_y ? 0.0 : t);
+        kLeft, y_of(y, t), right, kLeft - 5, y_of(y, t) + 4, t);
   }
   out += fmt::format("<path class=\"axis\" d=\"M{} {}V{}H{}\"/>\n", kLeft, kTop, bottom, right);
   out += fmt::format("<text class=\"name\" x=\"{}\" y=\"16\">{}</text>\n", kLeft, graph::xml_escaped(chart.title));

@@ -15,12 +15,12 @@
 namespace rlgo::optimise {
 
 struct ModelOptions {
-  std::string graph;                  // an ONNX file, or the name of a zoo graph
-  std::vector<std::string> dims;      // "NAME=VALUE": open dimensions that are fixed, in the written model too
-  std::vector<std::string> sizes;     // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
-  zoo::ZooOptions zoo;                // of zoo graphs
-  onnx_io::ImportLimits limits = {};  // of ONNX files
-  bool written = false;               // a file that rlgo wrote, read again: as it is
+  std::string graph = {};               // an ONNX file, or the name of a zoo graph
+  std::vector<std::string> dims = {};   // "NAME=VALUE": open dimensions that are fixed, in the written model too
+  std::vector<std::string> sizes = {};  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
+  zoo::ZooOptions zoo = {};             // of zoo graphs
+  onnx_io::ImportLimits limits = {};    // of ONNX files
+  bool written = false;                 // a file that rlgo wrote, read again: as it is
 };
 // One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
 // commas and all.

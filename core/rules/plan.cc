@@ -177,7 +177,7 @@ class Planner {
     if (node.bundle >= 0) {
       const auto& bundle = binding_.bundles[node.bundle];
       for (const auto& [key, value] : bundle.attrs->items()) {
-        const auto known = [&](const ops::AttrSpec& spec) {
+        const auto known = [&key = key, &value = value](const ops::AttrSpec& spec) {
           return spec.key == key && spec.fallback.index() == value.index();
         };
         if (in_bundle(*bundle.pattern, key) && std::ranges::any_of(ops::spec(node.op).attrs, known))

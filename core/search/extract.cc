@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/search/milp.h"
@@ -201,9 +202,11 @@ std::vector<std::vector<ClassId>> Extraction::dominators() const {
         const Set& set = all[place[read]];
         for (size_t i = 0; i < set.size(); ++i) below[i] = below[i] || set[i];
       }
-      if (first) all[k] = std::move(below);
-      for (size_t i = 0; !first && i < k; ++i) all[k][i] = all[k][i] && below[i];
-      first = false;
+      if (std::exchange(first, false)) {
+        all[k] = std::move(below);
+        continue;
+      }
+      for (size_t i = 0; i < k; ++i) all[k][i] = all[k][i] && below[i];
     }
     Set implied(k, false);
     for (size_t i = k; i-- > 0;) {

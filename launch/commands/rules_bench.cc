@@ -46,7 +46,7 @@ int run_rules_bench(std::vector<std::string> arguments) {
   StatusLine line = output.status_line();
   bench.stop = [] { return stop_signal() != 0; };
   bench.show = [&](const std::string& text) { text.empty() ? line.clear() : line.show(text); };
-  bench.say = [&](const std::string& line) { output.say(line + "\n"); };
+  bench.say = [&](const std::string& text) { output.say(text + "\n"); };
   Json body = {{"generate", nullptr}, {"prove", nullptr}, {"match", nullptr}, {"soundness", nullptr}};
   if (asked("generate")) body["generate"] = learner::to_json(rulegen::bench_generate(bench));
   if (asked("prove")) body["prove"] = learner::to_json(rulegen::bench_prove(bench));

@@ -39,17 +39,13 @@ misc-definitions-in-headers,misc-unused-using-decls,misc-unused-alias-decls,mode
 cppcoreguidelines-virtual-class-destructor,performance-for-range-copy,\
 readability-identifier-naming,readability-container-size-empty
 
-# Modules that the quick checks have not been run over: this list only shrinks.
-readonly quick_later="core/rulegen/prove core/rulegen/semantics core/rulegen/taso core/rules core/search core/zoo replay"
-
 # Modules that read neither LibTorch's nor nanobind's headers, themselves or through others (launch/modules.tsv).
 light_modules() {
-  awk -F'\t' -v later="$quick_later" 'BEGIN { split(later, names, " "); for (k in names) is_later[names[k]] = 1 }
-    !/^#/ && NF == 3 {
+  awk -F'\t' '!/^#/ && NF == 3 {
     heavy = $2 == "all" || $3 ~ /torch|nanobind/
     count = split($2, others, " ")
     for (k = 1; k <= count; k++) heavy = heavy || others[k] in is_heavy
-    if (heavy) is_heavy[$1] = 1; else if (!($1 in is_later)) print $1
+    if (heavy) is_heavy[$1] = 1; else print $1
   }' launch/modules.tsv
 }
 

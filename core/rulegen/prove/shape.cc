@@ -310,7 +310,7 @@ bool Facts::compatible(ExtentId a, ExtentId b) {
       // What absorbs x agrees with all that x agrees with.
       const bool through = std::ranges::any_of(absorbs_, [&](const auto& fact) {
         const auto& [big, small] = fact;
-        const auto reaches = [&](ExtentId one, ExtentId other) {
+        const auto reaches = [&, &big = big, &small = small](ExtentId one, ExtentId other) {
           return small == one && std::ranges::all_of(big, [&](ExtentId m) {
                    return m == other || compatible_.contains(ordered(m, other));
                  });

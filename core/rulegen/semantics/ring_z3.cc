@@ -125,7 +125,7 @@ void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& te
   for (const auto& [fn, all] : applications) {
     if (all.size() > kMostPairs) continue;
     const auto input = [&](Element e) { return expr(list[static_cast<size_t>(e)].operands[0]); };
-    const auto defined = [&](Element e) {
+    const auto defined = [&, fn = fn](Element e) {
       if (fn == Fn::log) return input(e) > 0;
       return fn == Fn::sqrt ? input(e) >= 0 : context.bool_val(true);
     };
