@@ -15,8 +15,11 @@ std::vector<cost::ResidualExample> last(std::vector<cost::ResidualExample> known
 
 }  // namespace
 
-Acquisition::Acquisition(std::vector<cost::ResidualExample> known)
-    : examples_(last(std::move(known), kMostKnown)), known_(examples_.size()), residual_(examples_) {}
+Acquisition::Acquisition(std::vector<cost::ResidualExample> known, size_t most_fitted)
+    : examples_(last(std::move(known), std::min(kMostKnown, most_fitted))),
+      known_(examples_.size()),
+      most_fitted_(most_fitted),
+      residual_(examples_) {}
 
 size_t Acquisition::offer(double sum, cost::Features features) {
   const auto residual = residual_.predict(features);
@@ -26,9 +29,10 @@ size_t Acquisition::offer(double sum, cost::Features features) {
 
 std::optional<size_t> Acquisition::next() const {
   const double worth = (examples_.size() < kFewest ? 1.0 : incumbent_) * (1 - kLeastGain);
+  const auto rank = [&](size_t k) { return timed_.empty() ? foretold(k) : bound(k); };
   std::optional<size_t> lowest;
   for (size_t k = 0; k < graphs_.size(); ++k) {
-    if (graphs_[k].waits() && bound(k) < worth && (!lowest || bound(k) < bound(*lowest))) lowest = k;
+    if (graphs_[k].waits() && bound(k) < worth && (!lowest || rank(k) < rank(*lowest))) lowest = k;
   }
   return lowest;
 }
@@ -42,6 +46,10 @@ void Acquisition::timed(size_t graph, double ratio) {
   graphs_[graph].ratio = ratio;
   timed_.push_back(graph);
   examples_.push_back({graphs_[graph].features, ratio - graphs_[graph].sum});
+  if (examples_.size() > most_fitted_) {
+    examples_.erase(examples_.begin());
+    known_ -= std::min<size_t>(known_, 1);
+  }
   if (ratio < best_ratio_) {
     best_ratio_ = ratio;
     best_at_ = timed_.size();
@@ -71,7 +79,7 @@ double Acquisition::sum_error() const {
 
 double Acquisition::residual_error() const {
   if (timed_.size() < kFewest) return 0;
-  std::vector<size_t> mine(timed_.size());
+  std::vector<size_t> mine(examples_.size() - known_);
   std::iota(mine.begin(), mine.end(), known_);
   return residual_.left_out_error(mine);
 }

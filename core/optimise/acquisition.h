@@ -15,18 +15,21 @@ namespace rlgo::optimise {
 class Acquisition {
  public:
   // `known`: graphs of earlier calls, of this model and of others; at most kMostKnown of them, the last ones, count.
-  explicit Acquisition(std::vector<cost::ResidualExample> known = {});
+  // `most_fitted`: graphs, known ones included, that the residual is fitted to, the latest; a fit takes their cube.
+  explicit Acquisition(std::vector<cost::ResidualExample> known = {}, size_t most_fitted = kMostFitted);
 
   static constexpr double kOptimism = 1.645;   // deviations: one in twenty graphs is faster than its bound
   static constexpr double kLeastGain = 0.003;  // of the best time: what promises less is not worth a measurement
-  static constexpr size_t kMostKnown = 96;
+  static constexpr size_t kMostKnown = 96, kMostFitted = 192;
   // Graphs timed, known ones included, before which what is known is a guess: until then whatever may be faster than
   // the unmodified graph is worth a measurement, and errors say nothing.
   static constexpr size_t kFewest = 3;
 
   // `sum`: of prices, in shares of the unmodified graph's. Returns the graph's number.
   size_t offer(double sum, cost::Features features);
-  // The graph that is yet to be timed whose bound is lowest; nothing where none promises a gain over incumbent().
+  // The graph that is yet to be timed whose bound is lowest; nothing where none promises a gain over incumbent(). The
+  // first is the one that is foretold to be the fastest: bounds that rest on no time are wide, and widest for the
+  // strangest graphs.
   std::optional<size_t> next() const;
   // The graph that is yet to be timed and was offered first, whatever it promises.
   std::optional<size_t> first() const;
@@ -52,7 +55,7 @@ class Acquisition {
   size_t best_at() const { return best_at_; }
 
   // Root mean squares over the graphs that were timed, in shares: of time - sum, and of time - foretold, each foretold
-  // from all others. 0 before the third one.
+  // from all others that the residual is fitted to. 0 before the third one.
   double sum_error() const;
   double residual_error() const;
   const cost::Residual& residual() const { return residual_; }
@@ -66,8 +69,9 @@ class Acquisition {
     bool failed = false;
     bool waits() const { return ratio == 0 && !failed; }
   };
-  std::vector<cost::ResidualExample> examples_;  // known ones, then those of timed_
-  size_t known_;
+  std::vector<cost::ResidualExample> examples_;  // known ones, then those of timed_; the latest
+  size_t known_;                                 // of examples_
+  size_t most_fitted_;
   std::vector<Offered> graphs_;
   std::vector<size_t> timed_;
   double best_ratio_ = 1, incumbent_ = 1;
