@@ -68,6 +68,7 @@ void Candidates::learn(double until_s) {
   const auto file = result_.learned.file;
   result_.learned = search.summary();
   result_.learned.file = file;
+  if (clock_.interrupted()) result_.learned.ended_by = "interrupted";
 }
 
 }  // namespace rlgo::optimise

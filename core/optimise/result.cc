@@ -145,11 +145,10 @@ std::string learned_verdict(const Result& result) {
   if (!learned.asked) return "";
   if (learned.seconds <= 0) return fmt::format("nothing was learned ({}): as with --method search", learned.ended_by);
   const std::string took =
-      fmt::format("{} timed whole in {}", plural(learned.timed.size(), "graph"), human_seconds(learned.seconds));
+      fmt::format("{} timed whole in {}, which --method search has for its searches and comparisons",
+                  plural(learned.timed.size(), "graph"), human_seconds(learned.seconds));
   if (result.best().by_learned) return took + "; the result is one of those that the learned cost proposed";
-  return took +
-         "; nothing that the learned cost proposed is taken; --method search has this time for its searches and "
-         "comparisons and may find more";
+  return took + "; nothing that the learned cost proposed is taken, and --method search may find more";
 }
 
 std::string to_text(const Check& check) {

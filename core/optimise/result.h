@@ -155,8 +155,9 @@ std::string percent_change(double before, double after);
 std::string milliseconds(double us);
 // "14 graphs timed (3 known from earlier calls), best found at 9; ..."; "" where it was not asked for.
 std::string to_text(const LearnedSummary& learned);
-// Whether the result is what the learned cost proposed, and what else could have been done in its time: "14 graphs
-// timed whole in 12.3 s; the result is not of them ..."; "" where it was not asked for.
+// Whether the result is what the learned cost proposed, and whose time that took: "14 graphs timed whole in 12.3 s,
+// which
+// --method search has for ..."; "" where it was not asked for.
 std::string learned_verdict(const Result& result);
 // Lines "equivalence   text" about checks.
 std::string to_text(const std::vector<Check>& checks);
