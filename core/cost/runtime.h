@@ -128,6 +128,12 @@ class Runtime {
   }
   // What models answer to the same made-up inputs (number `set`), one run each.
   virtual std::vector<Outputs> outputs(std::span<const RunnableModel> models, int set) = 0;
+  // The same without the runtime's own graph optimisation; where it has none to turn off, outputs() or nothing.
+  virtual std::vector<Outputs> plain_outputs(std::span<const RunnableModel> models, int set) {
+    static_cast<void>(models);
+    static_cast<void>(set);
+    return {};
+  }
 };
 
 }  // namespace rlgo::cost

@@ -364,14 +364,14 @@ Comparison Measurer::compare(std::span<const fs::path> models, const cost::Compa
   return out;
 }
 
-std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set) {
+std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set, bool plain) {
   const fs::path folder = impl_->folder / "outputs";
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   std::vector<Outputs> out(models.size());
   std::string why = impl_->hello.outputs ? "the measurer failed too often" : "the measurer answers no outputs";
   if (impl_->hello.outputs && usable()) {
-    const Json request{{"do", "outputs"}, {"models", texts(models)}, {"folder", folder.string()}};
+    const Json request{{"do", "outputs"}, {"models", texts(models)}, {"folder", folder.string()}, {"plain", plain}};
     try {
       out = read_outputs(ask(request.dump(), set), models.size());
       why.clear();

@@ -76,7 +76,8 @@ class Measurer {
   Comparison compare(std::span<const std::filesystem::path> models, const cost::CompareOptions& options);
 
   // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
-  std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set);
+  // `plain`: without the runtime's own graph optimisation, where the measurer can do that.
+  std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set, bool plain = false);
 
   // Sends a JSON object {"do": ...} with seed (options().seed + `set`), shapes and values added; the answer. Throws
   // Error where there is none.

@@ -123,4 +123,15 @@ OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a
   return worst;
 }
 
+double own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets) {
+  double worst = 0;
+  for (int set = 0; set < sets; ++set) {
+    const auto usual = runtime.outputs({&model, 1}, set), plain = runtime.plain_outputs({&model, 1}, set);
+    if (usual.empty() || plain.empty()) return 0;
+    if (const OutputCheck check = compare(usual[0], plain[0]); check.alike)
+      worst = std::max(worst, check.max_rel_error);
+  }
+  return worst;
+}
+
 }  // namespace rlgo::measure

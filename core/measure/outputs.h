@@ -32,5 +32,8 @@ OutputCheck compare(const Outputs& a, const Outputs& b);
 // Both models run on `sets` sets of inputs; the worst of all.
 OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a, const cost::RunnableModel& b,
                             int sets);
+// How far the runtime's own graph optimisation moves the outputs of one model, the worst of `sets` sets of inputs: an
+// error of rounding that a user of the runtime lives with. 0 where that is not known.
+double own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets);
 
 }  // namespace rlgo::measure

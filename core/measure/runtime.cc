@@ -42,4 +42,8 @@ std::vector<cost::Outputs> ChildRuntime::outputs(std::span<const cost::RunnableM
   return measurer_->outputs(files_of(models), set);
 }
 
+std::vector<cost::Outputs> ChildRuntime::plain_outputs(std::span<const cost::RunnableModel> models, int set) {
+  return measurer_->outputs(files_of(models), set, true);
+}
+
 }  // namespace rlgo::measure

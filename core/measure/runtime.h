@@ -24,6 +24,7 @@ class ChildRuntime : public cost::Runtime {
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;
   std::vector<cost::SwitchTiming> switches(std::span<const cost::RunnableModel> models, double seconds) override;
   std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int set) override;
+  std::vector<cost::Outputs> plain_outputs(std::span<const cost::RunnableModel> models, int set) override;
 
  private:
   std::shared_ptr<Measurer> measurer_;

@@ -93,6 +93,9 @@ class OnnxRuntime:
         return [{"level": level, "threads": threads, "usual": level == "all" and threads == self.threads}
                 for threads in sorted({1, self.threads, cores}, key=lambda n: (n != self.threads, n)) for level in ("all", "extended", "basic", "disable")]
 
+    def plain(self):
+        return {"level": "disable", "threads": self.threads}
+
     def load(self, path, generator, probe, shapes, values, setting=None):
         options = self.ort.SessionOptions()
         if setting:

@@ -8,6 +8,7 @@ and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inf
 1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
 runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
+    plain() -> the one of them without graph optimisation; may be missing
 """
 import gc
 import json
@@ -215,8 +216,9 @@ class Server:
         import numpy
 
         self.say(id=request["id"], at=index)
+        setting = [self.runtime.plain()] if request.get("plain") and hasattr(self.runtime, "plain") else []
         model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
-                                  request.get("values", {}))
+                                  request.get("values", {}), *setting)
         told = []
         for place, (name, value) in enumerate(model.outputs()):
             array = numpy.asarray(value)

@@ -49,7 +49,7 @@ def outputs(request, index, path):
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
     told = []
-    for name, shape, values in (("y", [1, 2], [1.5, 8.0 if holds(path, "differs") else 4.0]), ("z", [], [float(request["seed"])])):
+    for name, shape, values in (("y", [1, 2], [1.5, 8.0 if holds(path, "differs") else 5.0 if "rounds" in options and request["plain"] else 4.0]), ("z", [], [float(request["seed"])])):
         file = f"{request['folder']}/{index}-{name}"
         with open(file, "wb") as out:
             out.write(struct.pack(f"<{len(values)}d", *values))

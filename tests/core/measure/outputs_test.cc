@@ -62,6 +62,17 @@ TEST(Outputs, ThroughAMeasurer) {
   EXPECT_EQ(failed.detail, "the rewritten model: unsupported operator");
 }
 
+TEST(Outputs, OwnRoundingIsWhatTheRuntimesOptimisationMoves) {
+  const auto own = [](std::vector<std::string> options) {
+    const auto measurer = std::make_shared<Measurer>(fake(std::move(options)), quick());
+    ChildRuntime runtime(measurer);
+    return own_rounding(runtime, {nullptr, file_of(*measurer, "a", 10)}, 2);
+  };
+  EXPECT_DOUBLE_EQ(own({"outputs", "rounds"}), 0.25);
+  EXPECT_EQ(own({"outputs"}), 0);
+  EXPECT_EQ(own({}), 0);
+}
+
 TEST(Outputs, MeasurerThatDoesNotAnswerThem) {
   const auto measurer = std::make_shared<Measurer>(fake(), quick());
   ChildRuntime runtime(measurer);

@@ -9,6 +9,52 @@
 namespace rlgo::optimise {
 namespace {
 
+// Answers 1 for the original, 1 + `result` for any other file, 1 + `plain` for the original without its own
+// optimisation.
+class RoundingRuntime : public exec::LibTorchRuntime {
+ public:
+  RoundingRuntime(std::filesystem::path before, double result, double plain)
+      : exec::LibTorchRuntime({}, {}), before_(std::move(before)), result_(result), plain_(plain) {}
+  bool reads_files() const override { return true; }
+  std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int) override {
+    std::vector<cost::Outputs> out;
+    for (const auto& model : models) out.push_back(answer(model.file == before_ ? 1 : 1 + result_));
+    return out;
+  }
+  std::vector<cost::Outputs> plain_outputs(std::span<const cost::RunnableModel>, int) override {
+    return {answer(1 + plain_)};
+  }
+
+ private:
+  static cost::Outputs answer(double value) { return {{{"y", "float32", {1}, {value}}}, ""}; }
+  std::filesystem::path before_;
+  double result_, plain_;
+};
+
+// What the runtime's own check finds of a toy, unchanged.
+Check by_runtime(double result, double plain) {
+  const TemporaryFolder folder("rlgo-test");
+  ModelOptions options;
+  options.graph = "toy_mlp";
+  const LoadedModel model = load_model(options, true);
+  const auto file = folder.path() / "out.onnx", before = folder.path() / "before.onnx";
+  export_model(model, model.graph, file);
+  RoundingRuntime runtime(before, result, plain);
+  const auto checks = Verifier(model, before, runtime, {}).check({model.graph, {}, {}, {}}, file);
+  return checks.at(2);
+}
+
+TEST(Verifier, ARuntimesOwnRoundingIsNotHeldAgainstAResult) {
+  EXPECT_EQ(by_runtime(1e-5, 0).finding, Finding::same);
+  EXPECT_EQ(by_runtime(5e-4, 0).finding, Finding::rounding);
+  EXPECT_EQ(by_runtime(5e-4, 1e-5).finding, Finding::rounding);
+  const Check check = by_runtime(5e-4, 1e-4);
+  EXPECT_EQ(check.finding, Finding::same);
+  EXPECT_NEAR(check.allowed, 8e-4, 1e-7);
+  EXPECT_EQ(check.detail, "y; the runtime's own 0.0001");
+  EXPECT_EQ(by_runtime(0.02, 0.5).finding, Finding::rounding);  // no more than 1 %, whatever the runtime does
+}
+
 // A toy, unchanged, whose file is read again; checks may take `seconds`.
 std::vector<Check> checks_in(double seconds) {
   const TemporaryFolder folder("rlgo-test");
