@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/measure/rounding_floor.h"
 
 namespace rlgo::measure {
 namespace {
@@ -42,7 +43,7 @@ OutputCheck differ(std::string detail) {
 }
 
 // Relative error of one output; nothing where NaN or infinity stand in other places.
-std::optional<double> relative_error(std::span<const double> a, std::span<const double> b) {
+std::optional<double> relative_error(std::span<const double> a, std::span<const double> b, double floor) {
   double error = 0, scale = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::isfinite(a[i]) && std::isfinite(b[i])) {
@@ -52,6 +53,7 @@ std::optional<double> relative_error(std::span<const double> a, std::span<const 
       return std::nullopt;
     }
   }
+  error = std::max(error - floor, 0.0);
   return scale > 0 ? error / scale : error;
 }
 
@@ -84,7 +86,7 @@ InputValues read_assumed(std::string_view result) {
   }
 }
 
-OutputCheck compare(const Outputs& a, const Outputs& b) {
+OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::string, double>& floors) {
   OutputCheck check;
   if (!a.ok() || !b.ok()) {
     check.second_failed = a.ok();
@@ -99,7 +101,8 @@ OutputCheck compare(const Outputs& a, const Outputs& b) {
     if (x.name != y.name) return differ(fmt::format("output {} is '{}' against '{}'", k, x.name, y.name));
     if (x.dtype != y.dtype) return differ(fmt::format("output '{}' is {} against {}", x.name, x.dtype, y.dtype));
     if (x.shape != y.shape) return differ(fmt::format("output '{}' has other shapes", x.name));
-    const auto error = relative_error(x.values, y.values);
+    const auto floor = floors.find(x.name);
+    const auto error = relative_error(x.values, y.values, floor == floors.end() ? 0 : floor->second);
     if (!error) return differ(fmt::format("output '{}' has NaN or infinity in other places", x.name));
     if (*error <= check.max_rel_error) continue;
     check.max_rel_error = *error;
@@ -113,10 +116,11 @@ OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a
                             int sets) {
   RLGO_CHECK(sets >= 1);
   OutputCheck worst;
+  const auto floors = a.graph == nullptr ? std::map<std::string, double>{} : rounding_floors(*a.graph);
   const cost::RunnableModel both[] = {a, b};
   for (int set = 0; set < sets; ++set) {
     const auto found = runtime.outputs(both, set);
-    const OutputCheck check = compare(found[0], found[1]);
+    const OutputCheck check = compare(found[0], found[1], floors);
     if (!check.done || !check.alike) return check;
     if (set == 0 || check.max_rel_error > worst.max_rel_error) worst = check;
   }

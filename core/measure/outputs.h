@@ -1,6 +1,7 @@
 // Outputs of models under the runtime that will serve them: read, and compared.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,8 +29,9 @@ struct OutputCheck {
       0;               // per output max |a - b| / max |a| over the finite elements (max |a - b| where a is all zero)
   std::string detail;  // else the output where max_rel_error is, "" for none
 };
-OutputCheck compare(const Outputs& a, const Outputs& b);
-// Both models run on `sets` sets of inputs; the worst of all.
+// `floors` (rounding_floors()): so much is taken from differences of the outputs named.
+OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::string, double>& floors = {});
+// Both models run on `sets` sets of inputs; the worst of all. The floors are those of `a`, where it has a graph.
 OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a, const cost::RunnableModel& b,
                             int sets);
 // How far the runtime's own graph optimisation moves the outputs of one model, the worst of `sets` sets of inputs: an
