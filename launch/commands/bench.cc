@@ -12,7 +12,7 @@
 #include "launch/commands/rules.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/dream/dream_agent.h"

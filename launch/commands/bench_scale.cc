@@ -9,7 +9,7 @@
 #include "core/cost/decorators.h"
 #include "core/rules/rule_choice.h"
 #include "launch/model.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/session/scale.h"

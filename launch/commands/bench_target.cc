@@ -8,7 +8,7 @@
 #include "core/rules/rule_choice.h"
 #include "core/rules/rules.h"
 #include "launch/model.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 

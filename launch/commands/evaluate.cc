@@ -10,7 +10,7 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/agent_of_run.h"

@@ -18,7 +18,7 @@
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/revision.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 

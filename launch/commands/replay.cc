@@ -12,7 +12,7 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/target.h"
 #include "learner/session/run_folder.h"
 

@@ -12,7 +12,7 @@
 #include "core/options/options.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 
 namespace rlgo::launch {
 namespace {

@@ -14,9 +14,9 @@ namespace rlgo::launch {
 
 struct RulesCommand {
   const char* name;
-  const char* arguments;                           // "NAME [--dot | --svg]"
-  const char* help;                                // one line
-  int (*run)(std::vector<std::string> arguments);  // what follows the name; exit status
+  const char* arguments;                                  // "NAME [--dot | --svg]"
+  const char* help;                                       // one line
+  int (*run)(const std::vector<std::string>& arguments);  // what follows the name; exit status
 };
 
 std::span<const RulesCommand> rules_commands();  // in the order of --help
@@ -32,16 +32,16 @@ std::shared_ptr<const rules::RuleSet> chosen_rules(const std::vector<std::string
 // To standard output, at once.
 void say_line(const std::string& line);
 
-int run_rules_list(std::vector<std::string> arguments);  // `rlgo rules WORD`; exit status
-int run_rules_show(std::vector<std::string> arguments);
-int run_rules_axioms(std::vector<std::string> arguments);
-int run_rules_soundness(std::vector<std::string> arguments);
-int run_rules_check(std::vector<std::string> arguments);
-int run_rules_generate(std::vector<std::string> arguments);
-int run_rules_fires(std::vector<std::string> arguments);
-int run_rules_verify(std::vector<std::string> arguments);
-int run_rules_import(std::vector<std::string> arguments);
-int run_rules_cover(std::vector<std::string> arguments);
-int run_rules_bench(std::vector<std::string> arguments);
+int run_rules_list(const std::vector<std::string>& arguments);  // `rlgo rules WORD`; exit status
+int run_rules_show(const std::vector<std::string>& arguments);
+int run_rules_axioms(const std::vector<std::string>& arguments);
+int run_rules_soundness(const std::vector<std::string>& arguments);
+int run_rules_check(const std::vector<std::string>& arguments);
+int run_rules_generate(const std::vector<std::string>& arguments);
+int run_rules_fires(const std::vector<std::string>& arguments);
+int run_rules_verify(const std::vector<std::string>& arguments);
+int run_rules_import(const std::vector<std::string>& arguments);
+int run_rules_cover(const std::vector<std::string>& arguments);
+int run_rules_bench(const std::vector<std::string>& arguments);
 
 }  // namespace rlgo::launch

@@ -12,7 +12,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_axioms(std::vector<std::string> arguments) {
+int run_rules_axioms(const std::vector<std::string>& arguments) {
   std::vector<std::string> files, used_by;
   int64_t dims = 2, kernel = 3, tries = 4'000, instances = 200;
   int64_t stride = 1, first = 0;

@@ -15,7 +15,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_bench(std::vector<std::string> arguments) {
+int run_rules_bench(const std::vector<std::string>& arguments) {
   rulegen::BenchOptions bench;
   std::vector<std::string> graphs{"squeezenet1_1", "resnet50", "bert"};
   std::vector<std::string> parts{"generate", "prove", "match", "soundness"};

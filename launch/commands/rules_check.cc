@@ -10,7 +10,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_check(std::vector<std::string> arguments) {
+int run_rules_check(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   int64_t instances = 40, seed = 1;
   Options options;

@@ -33,7 +33,7 @@ std::shared_ptr<const rules::RuleSet> proved_rules(const std::vector<std::string
 
 }  // namespace
 
-int run_rules_import(std::vector<std::string> arguments) {
+int run_rules_import(const std::vector<std::string>& arguments) {
   std::string out;
   Options options;
   options.heading("Import");
@@ -50,7 +50,7 @@ int run_rules_import(std::vector<std::string> arguments) {
   return 0;
 }
 
-int run_rules_cover(std::vector<std::string> arguments) {
+int run_rules_cover(const std::vector<std::string>& arguments) {
   std::vector<std::string> known, only;
   std::string axioms;
   int64_t threads = 1, instances = 60, seed = 1, applications = 4;

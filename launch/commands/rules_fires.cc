@@ -15,7 +15,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_fires(std::vector<std::string> arguments) {
+int run_rules_fires(const std::vector<std::string>& arguments) {
   std::vector<std::string> graphs;
   int64_t walks = 2, steps = 30;
   std::string out;

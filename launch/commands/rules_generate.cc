@@ -15,7 +15,7 @@
 #include "core/rulegen/generate/generate.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {
@@ -53,7 +53,7 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
 
 }  // namespace
 
-int run_rules_generate(std::vector<std::string> arguments) {
+int run_rules_generate(const std::vector<std::string>& arguments) {
   Flags flags;
   rulegen::GenerateOptions how;
   how.threads = 2;

@@ -9,11 +9,11 @@
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 
 namespace rlgo::launch {
 
-int run_rules_list(std::vector<std::string> arguments) {
+int run_rules_list(const std::vector<std::string>& arguments) {
   std::vector<std::string> files, graphs, tags;
   Options options;
   options.heading("List");

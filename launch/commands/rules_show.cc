@@ -14,7 +14,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_show(std::vector<std::string> arguments) {
+int run_rules_show(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   bool dot = false, svg = false;
   std::string out;

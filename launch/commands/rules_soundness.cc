@@ -13,7 +13,7 @@
 
 namespace rlgo::launch {
 
-int run_rules_soundness(std::vector<std::string> arguments) {
+int run_rules_soundness(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   std::string folder;
   int64_t applications = 20'000, least = 0, seed = 1, every = 1'000;
@@ -63,7 +63,7 @@ int run_rules_soundness(std::vector<std::string> arguments) {
     std::printf("%s: not sound\n%s\n", rules->name(rule).c_str(), example.to_text().c_str());
   for (int r = 0; r < rules->size(); ++r) {
     const auto count = result.by_rule[static_cast<size_t>(r)];
-    if (count < 100 && (count == 0 || applications >= 100 * rules->size()))
+    if (count < 100 && (count == 0 || applications >= int64_t{100} * rules->size()))
       std::printf("%s: applied %lld times\n", rules->name(r).c_str(), static_cast<long long>(count));
   }
   std::printf(

@@ -50,7 +50,7 @@ Json to_json(const rulegen::Proofs& work, const rulegen::ProofTotals& sum, doubl
 
 }  // namespace
 
-int run_rules_verify(std::vector<std::string> arguments) {
+int run_rules_verify(const std::vector<std::string>& arguments) {
   std::string axioms_file;
   int64_t threads = 2, max_rank = 0, max_list = 0, instances = 12, seed = 1, sample = 0;
   std::vector<std::string> only;

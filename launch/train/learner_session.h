@@ -12,7 +12,7 @@
 #include "launch/config.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/session.h"
+#include "launch/run_parts.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/followers.h"
 #include "learner/background_checkpoints.h"

@@ -25,8 +25,8 @@ learner::TimerOf timer_of(const RunConfig& config);
 
 // `count` environments on one model's graph, from its unmodified form, stepped side by side.
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> cost, int count);
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& cost, int count);
 
 // What the parts of a run's store say of it.
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);

@@ -1,4 +1,4 @@
-#include "launch/session.h"
+#include "launch/run_parts.h"
 
 #include "core/base/error.h"
 #include "core/base/usage.h"
@@ -18,10 +18,9 @@ learner::TimerOf timer_of(const RunConfig& config) {
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> cost, int count) {
-  return env::make_envs({{model.graph, nullptr, timer_of(config)(model)}}, std::move(rules), std::move(cost),
-                        config.env, count);
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& cost, int count) {
+  return env::make_envs({{model.graph, nullptr, timer_of(config)(model)}}, rules, cost, config.env, count);
 }
 
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules) {
