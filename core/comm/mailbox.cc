@@ -205,15 +205,6 @@ std::optional<Incoming> Mailbox::take_unless(std::span<const Tag> kept) {
       [=](const Incoming& message) { return std::find(kept.begin(), kept.end(), message.tag) == kept.end(); });
 }
 
-std::optional<Incoming> Mailbox::take_newest(Tag tag) {
-  std::optional<Incoming> newest;
-  while (auto message = take(tag)) {
-    if (newest) ++counters_.superseded;
-    newest = std::move(message);
-  }
-  return newest;
-}
-
 bool Mailbox::wait(double max_ms) {
   const Stopwatch watch;
   for (;;) {

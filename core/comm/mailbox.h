@@ -46,7 +46,7 @@ struct MailboxCounters {  // since the start
   std::array<Traffic, 32> in_by_tag{}, out_by_tag{};
   uint64_t corrupt = 0;     // messages (or stray packets) dropped for a wrong checksum, length or address
   uint64_t missing = 0;     // messages that never arrived, by their sequence numbers
-  uint64_t superseded = 0;  // older messages of a newest-only kind that were never sent or never read
+  uint64_t superseded = 0;  // older messages of a newest-only kind that were never sent
   const Traffic& sent(Tag tag) const { return out_by_tag[static_cast<size_t>(tag) % 32]; }
   const Traffic& received(Tag tag) const { return in_by_tag[static_cast<size_t>(tag) % 32]; }
 };
@@ -76,8 +76,6 @@ class Mailbox {
   std::optional<Incoming> take(Tag tag, int source);
   // The oldest message of any other tag than these, which stay.
   std::optional<Incoming> take_unless(std::span<const Tag> kept);
-  // The newest message of a tag; older ones of that tag are dropped.
-  std::optional<Incoming> take_newest(Tag tag);
   // Waits until a message arrives (true) or max_ms have passed (false), mostly asleep. Messages that arrived before the
   // call do not count: take first, then wait.
   bool wait(double max_ms);

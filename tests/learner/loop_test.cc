@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
@@ -52,11 +54,17 @@ comm::Heartbeat exhausted(const comm::Weights& weights) {
   return beat;
 }
 
+std::optional<comm::Incoming> newest(comm::Mailbox& box, Tag tag) {
+  std::optional<comm::Incoming> message;
+  while (auto next = box.take(tag)) message = std::move(next);
+  return message;
+}
+
 TEST(Loop, OldTrajectoriesAreStoredButNotLearnedFrom) {
   int64_t episode = 0;
   Scripted run([&](comm::Mailbox& box) {
     if (episode == 0) box.send(0, Tag::hello, encode(comm::Hello{}));
-    const auto message = box.take_newest(Tag::weights);
+    const auto message = newest(box, Tag::weights);
     if (!message) return false;
     const auto version = comm::decode_weights(message->payload).version;
     // Two versions old, one, none.
@@ -84,8 +92,8 @@ TEST(Loop, PermitsMoreWhereEpisodesAreMissing) {
   int with_weights = 0;
   Scripted run([&](comm::Mailbox& box) {
     if (quotas.empty()) box.send(0, Tag::hello, encode(comm::Hello{}));
-    const auto message = box.take_newest(Tag::weights);
-    const auto more = box.take_newest(Tag::quota);
+    const auto message = newest(box, Tag::weights);
+    const auto more = newest(box, Tag::quota);
     if (!message && !more) return quotas.empty();
     if (quotas.size() < 3) with_weights += message ? 1 : 0;
     comm::Weights weights;

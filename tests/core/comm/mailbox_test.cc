@@ -102,16 +102,6 @@ TEST(Mailbox, TakesByTagAndSourceAndLeavesTheRest) {
   EXPECT_EQ(a.take()->payload, "b1");
 }
 
-TEST(Mailbox, NewestDropsTheOlder) {
-  Pair pair;
-  for (const char* text : {"v1", "v2", "v3"}) pair.a.send(1, Tag::weights, text);
-  pair.a.send(1, Tag::stop, "end");
-  EXPECT_EQ(pair.b.take_newest(Tag::weights)->payload, "v3");
-  EXPECT_FALSE(pair.b.take_newest(Tag::weights));
-  EXPECT_EQ(pair.b.counters().superseded, 2u);
-  EXPECT_EQ(pair.b.take()->payload, "end");
-}
-
 TEST(Mailbox, PublishReplacesWhatHasNotLeft) {
   auto comms = local_comms(2);
   FaultyComm slow(std::move(comms[0]));
