@@ -40,9 +40,9 @@ enum class ActorEnd : uint8_t {
 };
 
 // The rules that it keeps:
-//  - the newest weights are taken before an episode starts, never between the start of a lone episode and its end;
-//  where
-//    several episodes run at once the others go on with the new weights, and carry the version that they started with;
+//  - the newest weights are taken before an episode starts, never between the start of a lone episode and its end.
+//    Where several episodes run at once, the others go on with the new weights and carry the version that they
+//    started with;
 //  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are
 //    being played, each of these at the `episode_steps` that it may take: so an actor never runs ahead of the learner
 //    by more than the quota and one episode, however many environments it steps;

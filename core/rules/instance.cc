@@ -16,10 +16,10 @@ using graph::Value;
 
 class Maker {
  public:
-  Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), propose_(rng), rng_(rng), editor_("instance") {
+  Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), random_attributes_(rng), rng_(rng), editor_("instance") {
     for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     const auto literals = asked_.numbers;
-    propose_.wish(asked_.extents);
+    random_attributes_.wish(asked_.extents);
     for (const auto& node : rule.right) {
       for (const auto& attr : node.attrs) asked_.look(attr.expr);
     }
@@ -47,7 +47,7 @@ class Maker {
     draft.op = left.op;
     known_attributes(left, draft);
     if (!known_operands(left, draft)) return false;
-    if (!propose_.complete(draft)) return false;
+    if (!random_attributes_.complete(draft)) return false;
     std::vector<Value> inputs;
     for (size_t k = 0; k < draft.types.size(); ++k) {
       if (values_[k].node == graph::kNoNode) values_[k] = earlier_slot(k);
@@ -190,7 +190,7 @@ class Maker {
     bool operator==(const Slot&) const = default;
   };
   const CompiledRule& rule_;
-  RandomAttributes propose_;
+  RandomAttributes random_attributes_;
   Rng& rng_;
   graph::Editor editor_;
   Asked asked_;  // numbers: literals of the conditions alone

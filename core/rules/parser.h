@@ -13,8 +13,7 @@
 //     => ?y = (conv2d ?x ?w ?b... act=relu ..?A)  right side: what replaces nodes of the left side
 //
 // Operands: ?x one tensor; ?s.1 output 1 of split ?s; ?xs... any number of tensors (none included); ?s... all outputs
-// of
-//   split ?s in order; (op ...) a nested term; a number or {expression}: a scalar constant (left: a constant whose
+//   of split ?s in order; (op ...) a nested term; a number or {expression}: a scalar constant (left: a constant whose
 //   elements all are that number). On the right (op ... ?xs ...)... makes one node for each element of ?xs (of the
 //   outputs of a split ?s); several sequences inside go in step and must be equally long.
 // Attributes follow the operands: key=EXPR. On the left a name ?k not seen before is bound, a list of names
@@ -22,10 +21,9 @@
 //   must have the operator's default, unless ..?A is there: it takes all that are not mentioned. On the right ..?A
 //   gives them back (those that the new operator knows), mentioned ones win, others are defaults.
 // Equations on the right: ?y = operand replaces ?y of the left side; ?s.0 = ... one output of a split; ?s... = ?t...
-// all
-//   outputs; a new name is a new node. Left nodes that are not replaced stay where something else reads them, and may
-//   be read on the right. Different nodes of the left side match different nodes of the graph; operands of commutative
-//   operators match both ways.
+//   all outputs; a new name is a new node. Left nodes that are not replaced stay where something else reads them, and
+//   may be read on the right. Different nodes of the left side match different nodes of the graph; operands of
+//   commutative operators match both ways.
 // Expressions: integers, reals, inf, words, [lists], ?names, + - * / % (lists: element by element; / of integers rounds
 //   down), == != < <= > >=, and or not, l[i] (i < 0 counts from the end), functions (value.cc lists them). A condition
 //   that has no value (index out of range, dim of a missing axis, value(?c) unknown) does not hold.
