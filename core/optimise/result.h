@@ -90,12 +90,12 @@ struct LearnedGraph {
 // What --method learned did.
 struct LearnedSummary {
   bool asked = false;
-  size_t known = 0;                 // graphs of earlier calls that it began with
-  std::vector<LearnedGraph> timed;  // in this order
-  size_t failed = 0;                // graphs that could not be timed
-  std::string failure = {};         // why the last of them could not
-  double seconds = 0;               // that it took: `search` has them for its searches and comparisons
-  size_t best_at = 0;               // which of them was the fastest, from 1; 0: none was faster than the unmodified one
+  size_t known = 0;                      // graphs of earlier calls that it began with
+  std::vector<LearnedGraph> timed = {};  // in this order
+  size_t failed = 0;                     // graphs that could not be timed
+  std::string failure = {};              // why the last of them could not
+  double seconds = 0;                    // that it took: `search` has them for its searches and comparisons
+  size_t best_at = 0;  // which of them was the fastest, from 1; 0: none was faster than the unmodified one
   // Root mean squares over `timed`: time - sum, and time - foretold, each foretold from all others. 0: too few.
   double sum_error = 0, residual_error = 0;
   std::string ended_by;

@@ -5,7 +5,8 @@
 #   launch/scripts/nightly.sh [ctest's options]     e.g. nightly.sh -R soak
 #
 # The samples and the figure of the hour's soak go to results/soak.csv and results/soak.svg. Then feeds every reader with
-# mutated inputs (fuzz.sh, results/fuzz.md), and runs the C++ tests with sanitizers (sanitizers.sh).
+# mutated inputs (fuzz.sh, results/fuzz.md), builds everything with warnings as errors (preset strict), and runs the C++
+# tests with sanitizers (sanitizers.sh).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -25,6 +26,7 @@ if [ -f "$work/soak/memory.svg" ]; then
   cp "$work/soak/memory.svg" "$RLGO_ROOT/results/soak.svg"
 fi
 "$RLGO_ROOT/launch/scripts/fuzz.sh" || status=1
+(build_rlgo strict) || status=1
 "$RLGO_ROOT/launch/scripts/sanitizers.sh" || status=1
 cat "$RLGO_ROOT/results/nightly.md"
 exit "$status"
