@@ -16,7 +16,7 @@ namespace rlgo::actors {
 // the predicted counts; an episode ends by NO-OP, when nothing is legal any more, or when the terminal head says so
 // (drawn; at temperature 0 where likelier). Everything depends on the key of reset, the networks, and the company in a
 // batch only by rounding.
-class DreamEnv : public mdp::BatchEnv {
+class DreamEnv final : public mdp::BatchEnv {
  public:
   DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options);
 

@@ -12,8 +12,9 @@ namespace {
 
 std::string python(const RunConfig& config) {
   if (!config.cost.target.python.empty()) return config.cost.target.python;
+  const std::string of_set_up = RLGO_PYTHON;
   std::error_code error;
-  return fs::exists(RLGO_PYTHON, error) ? RLGO_PYTHON : "python3";  // of set-up, or the user's own
+  return fs::exists(of_set_up, error) ? of_set_up : "python3";  // the user's own
 }
 
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.

@@ -62,7 +62,7 @@ class Algorithm {  // what learns, behind the loop
   virtual void store(Checkpoint& /*checkpoint*/) const {}
   virtual void restore(const Checkpoint& /*checkpoint*/) {}
   // Who learns along (learner/distributed/learner_group.h). At first: nobody.
-  virtual void set_group(std::shared_ptr<LearnerGroup> /*group*/) {}
+  virtual void set_group(const std::shared_ptr<LearnerGroup>& /*group*/) {}
 };
 
 // Tensors of a checkpoint whose names begin so are each learner's own; all others are the same on every learner.

@@ -6,8 +6,8 @@ namespace rlgo::learner {
 
 std::string PpoAlgorithm::weights() { return nets::pack(*trainer_.agent()); }
 
-void PpoAlgorithm::set_group(std::shared_ptr<LearnerGroup> group) {
-  group_ = std::move(group);
+void PpoAlgorithm::set_group(const std::shared_ptr<LearnerGroup>& group) {
+  group_ = group;
   trainer_.set_group(group_);
 }
 

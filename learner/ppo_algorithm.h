@@ -26,7 +26,7 @@ class PpoAlgorithm : public Algorithm {
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override { learner::store(trainer_, checkpoint); }
   void restore(const Checkpoint& checkpoint) override { learner::restore(trainer_, checkpoint); }
-  void set_group(std::shared_ptr<LearnerGroup> group) override;
+  void set_group(const std::shared_ptr<LearnerGroup>& group) override;
 
  private:
   PpoTrainer trainer_;

@@ -15,8 +15,9 @@ std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Grap
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options, int count) {
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& model, const EnvOptions& options,
+                                         int count) {
   std::vector<std::unique_ptr<mdp::Env>> envs;
   for (int i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<mdp::Env>> of_graphs;

@@ -25,7 +25,8 @@ struct Playground {
 };
 // `count` environments, stepped side by side: each draws one of the graphs for each episode.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const EnvOptions& options, int count);
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& model, const EnvOptions& options,
+                                         int count);
 
 }  // namespace rlgo::env

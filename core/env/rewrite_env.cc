@@ -61,7 +61,7 @@ void declare(OptionSink& o, EnvOptions& env) {
 }
 
 struct RewriteEnv::Impl {
-  Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, EnvOptions o,
+  Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, const EnvOptions& o,
        std::function<double(const graph::Graph&)> measure, std::shared_ptr<const Starts> from)
       : initial(std::move(g)),
         rules(std::move(r)),
@@ -269,7 +269,7 @@ struct RewriteEnv::Impl {
 };
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
-                       std::shared_ptr<cost::CostModel> model, EnvOptions options,
+                       std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
                        std::function<double(const graph::Graph&)> measure_us, std::shared_ptr<const Starts> starts)
     : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us),
                                    std::move(starts))) {}

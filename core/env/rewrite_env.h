@@ -56,7 +56,7 @@ class RewriteEnv : public mdp::Env {  // the environment of one graph and rule s
   // `starts`: where episodes begin, by the key of reset(); null: at the unmodified graph.
   // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).
   RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
-             EnvOptions options, std::function<double(const graph::Graph&)> measure_us = {},
+             const EnvOptions& options, std::function<double(const graph::Graph&)> measure_us = {},
              std::shared_ptr<const Starts> starts = nullptr);
   ~RewriteEnv() override;
   // An environment of its own in the same state, which goes on from here: O(size of the graph), matches are shared

@@ -23,7 +23,7 @@ bool shorter(const Way& a, const Way& b) {
 
 }  // namespace
 
-Way priced_way(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+Way priced_way(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
                int max_locations, const rules::Trace& trace) {
   Way way;
   const search::State start{
@@ -91,7 +91,7 @@ void Archive::decode(std::string_view bytes) {
   ways_ = std::move(ways);
 }
 
-Starts::Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
                int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
     : share_(share) {
   search::Options options;

@@ -23,7 +23,7 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 // A trace with its costs, as far as it can be made.
-Way priced_way(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+Way priced_way(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
                int max_locations, const rules::Trace& trace);
 
 // The cheapest graphs that episodes reached, by the ways there. Bounded: of graphs of equal cost it keeps the one with
@@ -57,7 +57,7 @@ class Starts {  // the frontier that episodes may begin on
  public:
   // Ways of these searches, each at most `budget` priced graphs. They depend on the arguments alone. `share` of all
   // episodes begin on one of them, or at a graph of the archive.
-  Starts(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost,
+  Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
          int max_locations, double share, int64_t budget = 20'000,
          const std::vector<std::string>& searches = {"greedy", "anneal", "window"});
   // Where the episode with this key begins; nothing: at the unmodified graph. Of those that do not, half begin at

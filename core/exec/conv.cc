@@ -24,7 +24,7 @@ Tensors conv2d_kernel(const Call& call) {
         symmetric ? std::vector<int64_t>{pads[0], pads[1]} : std::vector<int64_t>{0, 0};
     out = at::conv2d(x, w, bias, strides, padding, dilations, attrs.i(Attr::group));
   }
-  activate_(out, attrs.word(Attr::act));
+  activate_in_place(out, attrs.word(Attr::act));
   return {out};
 }
 

@@ -5,7 +5,7 @@ namespace rlgo::exec {
 
 using ops::Attr;
 
-void activate_(at::Tensor& x, std::string_view act) {
+void activate_in_place(at::Tensor& x, std::string_view act) {
   if (act == "none") return;
   if (act == "relu") {
     x.relu_();

@@ -21,7 +21,7 @@ bool fits(const at::Tensor& tensor, const ops::TensorType& type) {
 
 }  // namespace
 
-Interpreter::Interpreter(graph::Graph graph, InterpreterOptions options)
+Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
     : graph_(std::move(graph)), device_(options.device), precision_(options.precision) {
   const c10::InferenceMode inference;
   Slot slots = 0;

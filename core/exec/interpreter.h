@@ -24,7 +24,7 @@ struct InterpreterOptions {
 class Interpreter {
  public:
   // Throws Error where contents of weights are absent.
-  explicit Interpreter(graph::Graph graph, InterpreterOptions options = {});
+  explicit Interpreter(graph::Graph graph, const InterpreterOptions& options = {});
   const graph::Graph& graph() const { return graph_; }
 
   // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another

@@ -36,7 +36,7 @@ using Kernel = Tensors (*)(const Call& call);
 Tensors run_kernel(const Call& call);
 
 // x with the activation word `act` applied in place.
-void activate_(at::Tensor& x, std::string_view act);
+void activate_in_place(at::Tensor& x, std::string_view act);
 
 // In each family file; one without is a link error.
 #define RLGO_OP(name, id) Tensors name##_kernel(const Call& call);

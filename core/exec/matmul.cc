@@ -22,7 +22,7 @@ Tensors matmul_kernel(const Call& call) {
     out = at::matmul(a, b);
   }
   if (!biased) out.add_(call.in[2]);
-  activate_(out, call.attrs().word(ops::Attr::act));
+  activate_in_place(out, call.attrs().word(ops::Attr::act));
   return {out};
 }
 

@@ -46,7 +46,8 @@ class GpuClock : public DeviceClock {
   double host_us() override { return watch_.us(); }
   void synchronize() override { torch::cuda::synchronize(device_.index()); }
   void occupy(double us) override {
-    for (double given_us = 0; given_us < us; given_us += work_us_) at::mm(work_, work_);
+    const auto products = static_cast<int64_t>(std::ceil(us / work_us_));
+    for (int64_t i = 0; i < products; ++i) at::mm(work_, work_);
   }
   void mark_begin() override { begin_.record(stream_); }
   void mark_end() override { end_.record(stream_); }

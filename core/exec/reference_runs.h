@@ -1,6 +1,7 @@
 // What a graph computes in double precision, kept: the side of a comparison that all candidates share.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,7 +23,7 @@ struct Kept {
   at::ScalarType type = at::kDouble;
   at::Tensor values;  // f64, flat
   at::Tensor scale;   // f64, flat: the larger of an element's magnitude and its channel's median; undefined: no floats
-  at::Tensor noise[2];  // largest |noisy - values|, by Noise; undefined before ReferenceRuns::add_noise()
+  std::array<at::Tensor, 2> noise;  // largest |noisy - values|, by Noise; undefined before ReferenceRuns::add_noise()
 };
 
 // What moves every number of a noisy run, in relative terms.

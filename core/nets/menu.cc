@@ -50,10 +50,11 @@ std::vector<int32_t> Menu::counts(int32_t rules) const {
 }
 
 size_t Menu::index(mdp::Action action) const {
-  const auto of_rule = std::ranges::equal_range(items_, action.rule, {}, [](const Item& item) { return item->rule; });
-  if (action.location < 0 || action.location >= std::ssize(of_rule))
+  const auto rule_of = [](const Item& item) { return item->rule; };
+  const auto first = std::ranges::lower_bound(items_, action.rule, {}, rule_of);
+  if (action.location < 0 || action.location >= std::ranges::upper_bound(items_, action.rule, {}, rule_of) - first)
     fail("dream: action (rule {}, location {}) is not legal", action.rule, action.location);
-  return static_cast<size_t>(of_rule.begin() - items_.begin() + action.location);
+  return static_cast<size_t>(first - items_.begin() + action.location);
 }
 
 const MenuItem& Menu::at(mdp::Action action) const { return *items_[index(action)]; }

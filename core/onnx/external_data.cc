@@ -61,7 +61,7 @@ fs::path resolve(const std::string& location, const fs::path& folder, const std:
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   if (error) fail("folder {} cannot be read: {}", folder.string(), error.message());
-  const fs::path file = fs::canonical(root / relative, error);
+  fs::path file = fs::canonical(root / relative, error);
   if (error)
     fail("tensor '{}': external data file {} is missing: {}", tensor, (folder / relative).string(), error.message());
   if (!is_inside(file, root))
@@ -160,7 +160,7 @@ fs::path store_external_data(onnx::ModelProto& model, const fs::path& model_path
   uint64_t hash = 0;
   for (const auto& tensor : model.graph().initializer()) hash = hash_string(tensor.raw_data(), hash);
   const std::string name = data_prefix(model_path) + hex(hash) + std::string(kDataSuffix);
-  const fs::path path = model_path.parent_path() / name;
+  fs::path path = model_path.parent_path() / name;
   atomic_write(path, [&](const fs::path& temporary) {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     int64_t offset = 0;

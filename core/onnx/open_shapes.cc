@@ -50,7 +50,7 @@ std::string OpenShapes::name_of(const Extent& extent) {
 }
 
 ops::TensorType OpenShapes::type(const std::string& name, const ops::TensorType& sample) {
-  const auto unknown = ops::TensorType::unranked(sample.dtype);
+  auto unknown = ops::TensorType::unranked(sample.dtype);
   auto dims = types_.dims(name);
   if (!sample.is_static() || !dims || static_cast<int>(dims->size()) != sample.rank()) return unknown;
   ops::Extents extents;

@@ -59,7 +59,7 @@ std::optional<bool> decide_equal(const Extent& a, const Extent& b) {
   // 2 * s + 1 is no multiple of 2.
   int64_t common = 0;
   for (const auto& term : difference.terms()) common = std::gcd(common, term.factor);
-  return difference.constant_term() % common != 0 ? std::optional(false) : std::nullopt;
+  return common != 0 && difference.constant_term() % common != 0 ? std::optional(false) : std::nullopt;
 }
 
 std::optional<bool> decide_less(const Extent& a, const Extent& b) {

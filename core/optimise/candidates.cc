@@ -70,8 +70,8 @@ double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
 }
 
 search::Result Candidates::run(const std::string& method, const graph::Graph& from,
-                               std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& cost, double until_s,
-                               std::string from_name) {
+                               const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
+                               double until_s, std::string from_name) {
   search::Options options;
   options.budget = options_.budget;
   options.seed = options_.seed;

@@ -66,8 +66,9 @@ class Candidates {
   void choose();
 
  private:
-  search::Result run(const std::string& method, const graph::Graph& from, std::shared_ptr<const rules::RuleSet> rules,
-                     cost::CostModel& cost, double until_s, std::string from_name);
+  search::Result run(const std::string& method, const graph::Graph& from,
+                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost, double until_s,
+                     std::string from_name);
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
   size_t cheapest() const;

@@ -12,8 +12,9 @@ constexpr double kBenchmarkSeconds = 60;  // then no further load, once there ar
 
 }  // namespace
 
-Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace) {
-  const Replay replay(model.graph, std::move(rules), trace);
+Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                  const rules::Trace& trace) {
+  const Replay replay(model.graph, rules, trace);
   return replay.prefix(replay.size());
 }
 

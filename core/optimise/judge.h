@@ -25,7 +25,8 @@ struct Judgement {
 };
 
 // The trace's rewrites of the model.
-Replayed replayed(const LoadedModel& model, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace);
+Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                  const rules::Trace& trace);
 // The same as a file: with the cost of the graph after each rewrite.
 rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
                             const rules::Trace& trace, cost::CostModel& cost);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/base/destination.h"
 #include "core/base/error.h"
@@ -43,7 +45,7 @@ fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, cons
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.'; },
       '-');
-  const fs::path file = fs::path(options.costs) / fmt::format("{}-{}t-{:08x}.tsv", name, origin.threads, hash >> 32);
+  fs::path file = fs::path(options.costs) / fmt::format("{}-{}t-{:08x}.tsv", name, origin.threads, hash >> 32);
   std::error_code error;
   if (!fs::exists(file, error)) return file;
   try {
@@ -195,8 +197,9 @@ void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, Op
 }
 
 // What may be timed: operators until candidates->timing_s() at the latest.
-cost::MeasureWatch until_timing_ends(OptimiseClock& clock, const Candidates* const& candidates) {
-  return [&clock, &candidates](size_t done, size_t of) {
+cost::MeasureWatch until_timing_ends(OptimiseClock& clock, std::shared_ptr<const Candidates*> timing_for) {
+  return [&clock, timing_for = std::move(timing_for)](size_t done, size_t of) {
+    const Candidates* const candidates = *timing_for;
     const bool may = candidates != nullptr && !clock.over(candidates->timing_s());
     const double left_s = may ? candidates->timing_s() - clock.passed() : 0.0;
     if (of > 0) clock.timing(left_s > 0 ? done : of, of);
@@ -254,10 +257,10 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   const Pace& pace = benchmark.pace();
   const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
   const TimePlan plan = plan_of(options.seconds, clock.passed(), last_s, pace, log);
-  const Candidates* timing_for = nullptr;
+  const auto timing_for = std::make_shared<const Candidates*>(nullptr);
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
-  timing_for = &candidates;
+  *timing_for = &candidates;
   if (parts.agent != nullptr && asks_agent(options.method)) {
     candidates.use_agent(parts.agent);
     result.agent = parts.agent_file;
@@ -273,7 +276,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (timed) save_timed(result, *timed, log);
   candidates.choose();
   keep_costs();
-  timing_for = nullptr;
+  *timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
   Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, last_s).choose();

@@ -18,7 +18,7 @@ using report::Json;
 constexpr int kStepsPerVariant = 12;
 
 // Random rewrites, each variant further from the graph than the one before.
-std::vector<Graph> random_variants(const Graph& graph, std::shared_ptr<const rules::RuleSet> rules, int count,
+std::vector<Graph> random_variants(const Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, int count,
                                    uint64_t seed) {
   std::vector<Graph> out;
   Rng rng({seed, 0xBE7C});
@@ -69,14 +69,14 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
-                  std::shared_ptr<const rules::RuleSet> rules, const PriceCheckOptions& options,
+                  const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
                   const std::function<void(const std::string&)>& say) {
   const auto& runtime = prices.runtime;
   const Graph* original = &model.graph;
   const Stopwatch first;
   const size_t groups = prices.groups->prepare({&original, 1});
   const double first_s = first.seconds();
-  const auto others = random_variants(model.graph, std::move(rules), options.variants, options.seed);
+  const auto others = random_variants(model.graph, rules, options.variants, options.seed);
   std::vector<const Graph*> all = {original};
   for (const auto& g : others) all.push_back(&g);
   prices.groups->prepare(all);

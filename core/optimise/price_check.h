@@ -23,7 +23,7 @@ struct PriceCheckOptions {
 // it. `prices`: of groups. Says lines for people; returns a member of "graphs" of the document "rlgo.bench/1". Throws
 // Error where a whole model cannot be timed.
 report::Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
-                          std::shared_ptr<const rules::RuleSet> rules, const PriceCheckOptions& options,
+                          const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
                           const std::function<void(const std::string&)>& say);
 
 }  // namespace rlgo::optimise

@@ -90,7 +90,7 @@ class Replay::Walk {
   std::map<graph::NodeId, Key> keys_;
 };
 
-Replay::Replay(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace)
+Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace)
     : graph_(std::move(graph)) {
   std::set<int32_t> used;
   for (const auto& step : trace) used.insert(step.rule);

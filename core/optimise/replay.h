@@ -27,7 +27,7 @@ struct Replayed {
 class Replay {
  public:
   // Throws Error where a step of the trace does not apply.
-  Replay(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, const rules::Trace& trace);
+  Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace);
   size_t size() const { return steps_.size(); }
   const std::string& rule_name(size_t step) const { return rules_->name(steps_[step].rule); }
   int32_t rule(size_t step) const { return steps_[step].rule; }

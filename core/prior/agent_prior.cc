@@ -30,7 +30,7 @@ bool same(const search::Position& a, const search::Position& b) {
 
 }  // namespace
 
-AgentPrior::AgentPrior(std::shared_ptr<const agent::Network> network, const rules::RuleSet& rules)
+AgentPrior::AgentPrior(const std::shared_ptr<const agent::Network>& network, const rules::RuleSet& rules)
     : AgentPrior(network, match_rules(network->spec, rules)) {
   const auto& agent = network->spec;
   const auto own = env::observation_spec(rules, agent.max_locations);
@@ -46,7 +46,7 @@ AgentPrior::AgentPrior(std::shared_ptr<const agent::Network> network, const rule
 }
 
 AgentPrior::AgentPrior(std::shared_ptr<const agent::Network> network, std::vector<int32_t> agent_rule)
-    : network_(network), agent_rule_(std::move(agent_rule)), rows_(network), judge_(network) {}
+    : network_(std::move(network)), agent_rule_(std::move(agent_rule)), rows_(network_), judge_(network_) {}
 
 std::unique_ptr<search::PolicyPrior> AgentPrior::fork() const {
   return std::unique_ptr<PolicyPrior>(new AgentPrior(network_, agent_rule_));

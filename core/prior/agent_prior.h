@@ -24,7 +24,7 @@ class AgentPrior : public search::PolicyPrior {
  public:
   // Searches rewrite by `rules`; those that the agent does not know, by name, are as good as it thinks the others are
   // on average.
-  AgentPrior(std::shared_ptr<const agent::Network> network, const rules::RuleSet& rules);
+  AgentPrior(const std::shared_ptr<const agent::Network>& network, const rules::RuleSet& rules);
 
   const Scores& rank(const search::Walk& walk, const search::Position& at) override;
   std::unique_ptr<PolicyPrior> fork() const override;

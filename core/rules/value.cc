@@ -68,20 +68,21 @@ template <Fn op>
 Val arithmetic(Args args) {
   if (is_open(args)) return open_arithmetic(op, args);
   const auto *la = list(args[0]), *lb = list(args[1]);
+  const auto *ia = integer(args[0]), *ib = integer(args[1]);
   if (la || lb) {
     const size_t size = la ? la->size() : lb->size();
     if (la && lb && la->size() != lb->size()) return {};
-    if ((!la && !integer(args[0])) || (!lb && !integer(args[1]))) return {};
+    if ((!la && !ia) || (!lb && !ib)) return {};
     Ints out;
     for (size_t k = 0; k < size; ++k) {
-      const auto item = combine(op, la ? (*la)[k] : *integer(args[0]), lb ? (*lb)[k] : *integer(args[1]));
+      const auto item = combine(op, la ? (*la)[k] : *ia, lb ? (*lb)[k] : *ib);
       if (!item) return {};
       out.push_back(*item);
     }
     return out;
   }
-  if (integer(args[0]) && integer(args[1])) {
-    const auto result = combine(op, *integer(args[0]), *integer(args[1]));
+  if (ia && ib) {
+    const auto result = combine(op, *ia, *ib);
     return result ? Val(*result) : Val();
   }
   const auto a = number(args[0]), b = number(args[1]);

@@ -21,7 +21,7 @@ std::vector<rules::Rewrite> Backtracking::choose(const State& state) const {
   return steps;
 }
 
-bool Backtracking::run(StatePtr start, int64_t expansions) {
+bool Backtracking::run(const StatePtr& start, int64_t expansions) {
   best_ = start;
   visited_.insert(start->hash.value());
   push({start->cost_us, number_++, nullptr, {}, start});

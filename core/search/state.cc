@@ -22,7 +22,7 @@ std::vector<rules::Rewrite> State::steps(int max_locations) const {
 
 int64_t State::bytes() const {
   const auto per_node = static_cast<int64_t>(sizeof(graph::Node) + 2 * sizeof(int32_t) + 3 * sizeof(uint64_t));
-  return static_cast<int64_t>(sizeof(State)) + per_node * graph.id_bound() + 256 * index.rules().size();
+  return static_cast<int64_t>(sizeof(State)) + per_node * graph.id_bound() + int64_t{256} * index.rules().size();
 }
 
 double ThreadCost::op_us(const graph::Graph& graph, graph::NodeId id) {

@@ -41,7 +41,8 @@ Value self_attention(Builder& b, const std::string& name, Value x, const Encoder
   const Value q = split_heads(b, b.linear_add(name + ".self.query", x, size.hidden, kSharp), size.heads, {0, 2, 1, 3});
   const Value k = split_heads(b, b.linear_add(name + ".self.key", x, size.hidden, kSharp), size.heads, {0, 2, 3, 1});
   const Value v = split_heads(b, b.linear_add(name + ".self.value", x, size.hidden), size.heads, {0, 2, 1, 3});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(size.hidden / size.heads));
+  const auto width = size.hidden / size.heads;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(width));
   const Value factor = b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
   const Value scores = b.op(Op::mul, {b.op(Op::matmul, {q, k}), factor});
   const Value probabilities = b.op(Op::softmax, {scores}, {{Attr::axis, int64_t{3}}});

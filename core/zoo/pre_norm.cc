@@ -17,7 +17,8 @@ using ops::Op;
 
 constexpr int64_t kHidden = 768;
 constexpr int64_t kHeads = 12;
-constexpr int64_t kInner = 3072;  // width of the feed-forward layer
+constexpr int64_t kWidth = kHidden / kHeads;  // of a head
+constexpr int64_t kInner = 3072;              // width of the feed-forward layer
 // Sharp attention and short steps along the residual stream keep the tokens apart, so that a wrong rewrite shows.
 constexpr double kSharp = 1.5;
 constexpr double kStep = 0.4;
@@ -35,7 +36,7 @@ constexpr Style kGpt2{"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", 
 // [B,S,H] -> [B,heads,S,H/heads] with perm {0,2,1,3}; [B,heads,H/heads,S] with {0,2,3,1}.
 Value split_heads(Builder& b, Value x, Ints perm) {
   const auto shape = b.shape(x);
-  const Value parts = b.op(Op::reshape, {x}, {{Attr::shape, Ints{shape[0], shape[1], kHeads, kHidden / kHeads}}});
+  const Value parts = b.op(Op::reshape, {x}, {{Attr::shape, Ints{shape[0], shape[1], kHeads, kWidth}}});
   return b.op(Op::transpose, {parts}, {{Attr::perm, std::move(perm)}});
 }
 
@@ -47,7 +48,7 @@ Value attention(Builder& b, const std::string& name, const Style& style, Value x
   const Value q = split_heads(b, parts, {0, 2, 1, 3});
   const Value k = split_heads(b, {parts.node, 1}, {0, 2, 3, 1});
   const Value v = split_heads(b, {parts.node, 2}, {0, 2, 1, 3});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(kHidden / kHeads));
+  const double scale = 1.0 / std::sqrt(static_cast<double>(kWidth));
   const Value factor = b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
   Value scores = b.op(Op::mul, {b.op(Op::matmul, {q, k}), factor});
   if (mask) {

@@ -1,6 +1,7 @@
 #include "launch/python/padded_env.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -17,7 +18,7 @@ int with_growth(size_t size, int least) {
 }  // namespace
 
 PaddedEnv::PaddedEnv(std::unique_ptr<env::RewriteEnv> env, env::EnvOptions options, Room room)
-    : env_(std::move(env)), options_(options), room_(room) {
+    : env_(std::move(env)), options_(std::move(options)), room_(room) {
   const mdp::Observation first = env_->reset(0);
   if (room_.nodes <= 0) room_.nodes = with_growth(first.node_op.size(), kLeastNodes);
   if (room_.edges <= 0) room_.edges = with_growth(first.edge_src.size(), kLeastNodes);

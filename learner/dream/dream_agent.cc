@@ -105,8 +105,8 @@ std::string DreamAgent::final_weights() {
   return weights();
 }
 
-void DreamAgent::set_group(std::shared_ptr<LearnerGroup> group) {
-  group_ = std::move(group);
+void DreamAgent::set_group(const std::shared_ptr<LearnerGroup>& group) {
+  group_ = group;
   world_.set_group(group_);
   ppo_.set_group(group_);
 }

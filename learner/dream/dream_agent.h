@@ -62,7 +62,7 @@ class DreamAgent : public Algorithm {  // world model and controller
   }
   // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of
   // the dreams, from starts of its own.
-  void set_group(std::shared_ptr<LearnerGroup> group) override;
+  void set_group(const std::shared_ptr<LearnerGroup>& group) override;
 
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };

@@ -183,15 +183,16 @@ void CostServer::publish() {
 }
 
 std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, std::shared_ptr<CostClient> client) {
-  return std::make_shared<cost::TableCost>(std::move(origin), [client](const Graph& graph, NodeId id) {
-    const Question one[] = {{cost::signature(graph, id), operator_graph(graph, id)}};
-    return client->ask(one, false)[0];
-  });
+  return std::make_shared<cost::TableCost>(
+      std::move(origin), [client = std::move(client)](const Graph& graph, NodeId id) {
+        const Question one[] = {{cost::signature(graph, id), operator_graph(graph, id)}};
+        return client->ask(one, false)[0];
+      });
 }
 
 std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table,
                                                   std::shared_ptr<CostClient> client) {
-  const auto measure = [client](std::span<const measure::Group> groups) {
+  const auto measure = [client = std::move(client)](std::span<const measure::Group> groups) {
     std::vector<Question> questions;
     for (const auto& group : groups) questions.push_back({group.signature, graph::to_text(group.graph)});
     std::vector<measure::GroupResult> out;

@@ -85,7 +85,7 @@ std::shared_ptr<LearnerGroup> join(const LearnersOptions& options, comm::Mailbox
 }
 
 Inspect inspector(std::shared_ptr<const Algorithm> algorithm, const exec::Device& device) {
-  return [algorithm, device] {
+  return [algorithm = std::move(algorithm), device] {
     const auto peak = memory_peak(device);
     return FollowerReport{digest(*algorithm), 0, peak.host_bytes, peak.device_bytes};
   };
@@ -156,7 +156,8 @@ LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mail
 
 std::shared_ptr<LeaderAlgorithm> lead_learners(const LearnersOptions& options, comm::Mailbox& mailbox,
                                                const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                               const mdp::Observation& initial, std::shared_ptr<Algorithm> algorithm) {
+                                               const mdp::Observation& initial,
+                                               const std::shared_ptr<Algorithm>& algorithm) {
   Checkpoint state;
   algorithm->store(state);
   const std::string bytes = encode(state);

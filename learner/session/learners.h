@@ -43,7 +43,8 @@ LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mail
 // the algorithm for the loop.
 std::shared_ptr<LeaderAlgorithm> lead_learners(const LearnersOptions& options, comm::Mailbox& mailbox,
                                                const LearnerDevices& devices, const mdp::ObservationSpec& spec,
-                                               const mdp::Observation& initial, std::shared_ptr<Algorithm> algorithm);
+                                               const mdp::Observation& initial,
+                                               const std::shared_ptr<Algorithm>& algorithm);
 // How the learners are joined, for people: "2 learners: ring of 2 ranks on the CPU, through MPI (4 ranks)".
 std::string describe(const LearnerGroup& group, const LearnerDevices& devices);
 

@@ -132,12 +132,12 @@ void add_best_costs(const std::vector<RunGraph>& graphs, MetricRow& row) {
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<RunGraph>& graphs,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const env::EnvOptions& options,
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& model, const env::EnvOptions& options,
                                          const TimerOf& timer_of, int count) {
   std::vector<env::Playground> playgrounds;
   for (const RunGraph& graph : graphs) playgrounds.push_back({graph.model.graph, graph.starts, timer_of(graph.model)});
-  return env::make_envs(playgrounds, std::move(rules), std::move(model), options, count);
+  return env::make_envs(playgrounds, rules, model, options, count);
 }
 
 uint64_t graphs_hash(const std::vector<RunGraph>& graphs) {
@@ -153,7 +153,7 @@ void store_best(const std::vector<RunGraph>& graphs, const rules::RuleSet& rules
   }
 }
 
-std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, std::shared_ptr<const rules::RuleSet> rules,
+std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::shared_ptr<const rules::RuleSet>& rules,
                                     cost::CostModel& cost, int max_locations, const Checkpoint& checkpoint,
                                     const std::string& place) {
   std::vector<std::string> changed;

@@ -62,8 +62,8 @@ void decode_archives(std::vector<RunGraph>& graphs, std::string_view bytes);
 using TimerOf = std::function<optimise::WholeTimer(const optimise::LoadedModel&)>;
 // Environments on all of them: see env::make_envs.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<RunGraph>& graphs,
-                                         std::shared_ptr<const rules::RuleSet> rules,
-                                         std::shared_ptr<cost::CostModel> model, const env::EnvOptions& options,
+                                         const std::shared_ptr<const rules::RuleSet>& rules,
+                                         const std::shared_ptr<cost::CostModel>& model, const env::EnvOptions& options,
                                          const TimerOf& timer_of, int count);
 // One number for all of them: of a single graph its own.
 uint64_t graphs_hash(const std::vector<RunGraph>& graphs);
@@ -71,7 +71,7 @@ uint64_t graphs_hash(const std::vector<RunGraph>& graphs);
 void store_best(const std::vector<RunGraph>& graphs, const rules::RuleSet& rules, Checkpoint& checkpoint);
 // Takes them out of it; archives begin with them. Returns a line for each whose prices have changed since then: its
 // best is priced anew. Throws Error, which names `place`, where one is missing or of another graph.
-std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, std::shared_ptr<const rules::RuleSet> rules,
+std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::shared_ptr<const rules::RuleSet>& rules,
                                     cost::CostModel& cost, int max_locations, const Checkpoint& checkpoint,
                                     const std::string& place);
 

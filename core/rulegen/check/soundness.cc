@@ -24,7 +24,7 @@ class Tester {
 
   SoundnessResult run() {
     // A rule whose conditions chance never meets must not hold the others up.
-    const int64_t most_graphs = 50 * options_.applications + 1000 * rules_->size();
+    const int64_t most_graphs = 50 * options_.applications + int64_t{1000} * rules_->size();
     for (int64_t k = 0; k < most_graphs && result_.applications < options_.applications; ++k) {
       if (!one_graph(static_cast<int>(k % rules_->size()), k, k / rules_->size() % 2 == 1)) break;
     }

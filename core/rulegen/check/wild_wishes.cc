@@ -47,13 +47,13 @@ void WildWishes::grant(int tensor, ops::Shape& shape, const Known& known) const 
     if (mine.tensor != tensor) continue;
     const ops::Shape* other = asked.tensor >= 0 ? known(asked.tensor) : nullptr;
     if (asked.tensor >= 0 && other == nullptr) continue;
-    if (mine.kind == Side::Kind::shape && asked.kind == Side::Kind::shape) shape = *other;
+    if (other != nullptr && mine.kind == Side::Kind::shape && asked.kind == Side::Kind::shape) shape = *other;
     if (mine.kind == Side::Kind::rank && asked.kind == Side::Kind::number && asked.number >= 0 && asked.number <= 6)
       shape.resize(static_cast<size_t>(asked.number), 1);
     if (mine.kind != Side::Kind::dim) continue;
     const auto at = place(shape, mine.number);
     if (at && asked.kind == Side::Kind::number && asked.number >= 0) shape[*at] = asked.number;
-    if (at && asked.kind == Side::Kind::dim) {
+    if (at && other != nullptr && asked.kind == Side::Kind::dim) {
       if (const auto from = place(*other, asked.number)) shape[*at] = (*other)[*from];
     }
   }

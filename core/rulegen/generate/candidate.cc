@@ -73,7 +73,7 @@ std::vector<std::pair<uint64_t, uint64_t>> buckets(const Enumeration& enumeratio
 class Producer {
  public:
   Producer(const Enumeration& enumeration, int threads, const std::function<bool(int, uint64_t, Candidate)>& fn)
-      : enumeration_(enumeration), fn_(fn) {
+      : fn_(fn) {
     for (int t = 0; t < threads; ++t) evaluators_.push_back(std::make_unique<SketchEvaluator>(enumeration.family));
   }
 
@@ -111,7 +111,6 @@ class Producer {
   }
 
  private:
-  const Enumeration& enumeration_;
   const std::function<bool(int, uint64_t, Candidate)>& fn_;
   std::vector<std::unique_ptr<SketchEvaluator>> evaluators_;
 };

@@ -49,7 +49,7 @@ struct KeptRules::Impl {
   uint64_t roots_key(const Sketch& left, const Sketch& right) const {
     uint64_t sum = 0;
     for (size_t k = 0; k < left.outputs.size(); ++k) {
-      sum += mix64(hash_combine(static_cast<uint64_t>(root(left, k) + 1), static_cast<uint64_t>(root(right, k) + 1)));
+      sum += mix64(hash_combine(static_cast<uint64_t>(root(left, k)) + 1, static_cast<uint64_t>(root(right, k)) + 1));
     }
     return sum;
   }

@@ -20,7 +20,7 @@ TermView::TermView(const Family& family, const Sketch& sketch) : family_(family)
 uint32_t TermView::steps_below(int tensor) const {
   if (step_[tensor] < 0) return 0;
   uint32_t below = 1u << step_[tensor];
-  for (int s = step_[tensor]; s >= 0; --s) {
+  for (int s = step_of(tensor); s >= 0; --s) {
     if ((below >> s & 1u) == 0) continue;
     const OpStep& step = sketch_.steps[s];
     for (int k = 0; k < family_.configs[step.config].arity; ++k) {

@@ -20,7 +20,8 @@ std::string RuleWriter::axis_text(int side, int s, int axis) {
   if (side == 1) return from_last(side, tensor, axis);
   const std::string name = fmt::format("?k{}", axis_names_.size());
   if (style_.axes == 0) {
-    for (const auto& [other, other_name] : axis_names_) conditions_.push_back(other_name + " != " + name);
+    for (const auto& [other, other_name] : axis_names_)
+      conditions_.push_back(fmt::format("{} != {}", other_name, name));
   } else {
     conditions_.push_back(name + " == " + from_last(side, tensor, axis));
   }

@@ -18,6 +18,7 @@ ExtentId Facts::without_common_factor(ExtentId p) {
   if (terms.empty()) return p;
   int64_t divisor = 0;
   for (const auto& item : terms) divisor = std::gcd(divisor, item.factor);
+  RLGO_CHECK(divisor > 0);
   Monomial common;
   Monomial first = terms[0].atoms;
   for (int32_t atom : first) {

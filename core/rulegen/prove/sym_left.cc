@@ -13,7 +13,7 @@ using ops::Op;
 using rules::Operand;
 
 namespace {
-constexpr int kWindowAxes = 2;
+constexpr size_t kWindowAxes = 2;
 
 void need(Fit fit, const std::string& what) {
   if (fit == Fit::misfit) throw Impossible();
@@ -312,7 +312,8 @@ Value LeftSide::subset(size_t index, Attr key, size_t rank, int length) {
 Value LeftSide::list_attribute(size_t index, Attr key, const std::string& name, const Shape& first, int length) {
   const auto open_length = [&](int least, int most) {
     if (length >= 0) return static_cast<size_t>(length);
-    return static_cast<size_t>(least + choices_.choose(&rule_.left[index], static_cast<int>(key), most - least + 1));
+    return static_cast<size_t>(least) +
+           static_cast<size_t>(choices_.choose(&rule_.left[index], static_cast<int>(key), most - least + 1));
   };
   const bool windows = rule_.left[index].op == Op::conv2d || rule_.left[index].op == Op::max_pool ||
                        rule_.left[index].op == Op::avg_pool || rule_.left[index].op == Op::conv_transpose;

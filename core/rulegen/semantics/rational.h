@@ -32,13 +32,13 @@ struct Rational {
     if (a.overflow || b.overflow) return {0, 1, true};
     if (a.den == 1 && b.den == 1) return of(static_cast<Wide>(a.num) + b.num, 1);
     const int64_t common = std::gcd(a.den, b.den);
-    Wide left = 0, right = 0, num = 0;
+    Wide left = 0, right = 0, sum = 0;
     if (__builtin_mul_overflow(static_cast<Wide>(a.num), static_cast<Wide>(b.den / common), &left) ||
         __builtin_mul_overflow(static_cast<Wide>(b.num), static_cast<Wide>(a.den / common), &right) ||
-        __builtin_add_overflow(left, right, &num)) {
+        __builtin_add_overflow(left, right, &sum)) {
       return {0, 1, true};
     }
-    return of(num, static_cast<Wide>(a.den) * (b.den / common));
+    return of(sum, static_cast<Wide>(a.den) * (b.den / common));
   }
   friend Rational operator*(const Rational& a, const Rational& b) {
     if (a.overflow || b.overflow) return {0, 1, true};

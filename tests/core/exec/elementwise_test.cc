@@ -69,13 +69,13 @@ TEST(ElementwiseKernel, ActivationWordsEqualTheOperators) {
                                                                         {"gelu", Op::gelu},
                                                                         {"hard_swish", Op::hard_swish}}) {
     at::Tensor y = x.clone();
-    activate_(y, word);
+    activate_in_place(y, word);
     expect_near(y, call(op, {x}));
   }
   at::Tensor y = x.clone();
-  activate_(y, "none");
+  activate_in_place(y, "none");
   expect_near(y, x);
-  EXPECT_THROW(activate_(y, "swish"), Error);
+  EXPECT_THROW(activate_in_place(y, "swish"), Error);
 }
 
 }  // namespace
