@@ -11,8 +11,6 @@
 
 namespace rlgo::learner {
 
-using actors::DreamStarts;
-
 namespace {
 
 constexpr double kGateMemory = 0.7;  // of the running reward correlation, per epoch

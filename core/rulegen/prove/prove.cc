@@ -61,8 +61,7 @@ class Prover {
       if (!axioms_.has("concat-flatten")) plan_.around = 0;
       if (plan_.around != 0) used_.insert("concat-flatten");
       do {
-        if (++attempts_ > int64_t{50} * options_.max_cases)
-          throw Untranslatable("too many combinations of ranks and lists");
+        if (++attempts_ > 50L * options_.max_cases) throw Untranslatable("too many combinations of ranks and lists");
         facts_.clear();
         if (!build() || is_covered()) continue;
         if (plan_.around != 0 && !same_axes()) return with_lists();
