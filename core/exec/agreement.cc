@@ -298,9 +298,10 @@ TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int thread
   return Interpreter(graph).run(inputs);
 }
 
-TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads) {
+TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads,
+                        std::shared_ptr<WeightStore> weights) {
   const ThreadScope scope(threads);
-  return Interpreter(graph, {.device = {}, .precision = Precision::f64, .weights = {}}).run(inputs);
+  return Interpreter(graph, {.device = {}, .precision = Precision::f64, .weights = std::move(weights)}).run(inputs);
 }
 
 }  // namespace rlgo::exec

@@ -88,7 +88,8 @@ struct OutputError {
 OutputError output_error(const TensorMap& reference, const TensorMap& got);
 // The graph's outputs in single precision (in what precision it says).
 TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
-// ... in double precision.
-TensorMap exact_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
+// ... in double precision. `weights`: contents that are there already; null: none.
+TensorMap exact_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads,
+                        std::shared_ptr<WeightStore> weights = {});
 
 }  // namespace rlgo::exec

@@ -71,10 +71,10 @@ at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places) {
   return (places.defined() ? flat.index_select(0, places) : flat).to(at::kDouble);
 }
 
-ReferenceRuns::ReferenceRuns(Graph graph, int threads)
+ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights)
     : graph_(std::move(graph)),
       threads_(threads),
-      weights_(std::make_shared<WeightStore>()),
+      weights_(weights ? std::move(weights) : std::make_shared<WeightStore>()),
       interpreter_(graph_, InterpreterOptions{{}, Precision::f64, weights_}) {}
 
 int ReferenceRuns::add(TensorMap inputs) {

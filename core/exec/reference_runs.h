@@ -42,8 +42,8 @@ class ReferenceRuns {
   static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
   using Key = std::pair<graph::NodeId, int32_t>;  // a value: node, port
 
-  // Throws Error where contents of weights are absent.
-  ReferenceRuns(graph::Graph graph, int threads);
+  // `weights`: contents that are there already; null: none. Throws Error where contents of weights are absent.
+  ReferenceRuns(graph::Graph graph, int threads, std::shared_ptr<WeightStore> weights = {});
   const graph::Graph& graph() const { return graph_; }
   int threads() const { return threads_; }
   // Contents of weights, to be shared with graphs made from this one.

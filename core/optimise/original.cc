@@ -75,11 +75,15 @@ Expected Original::expected(int set) {
   return {runs->inputs(set), runs->outputs(set), runs->own_error(set), exec::unknown_types(model_.graph)};
 }
 
+std::shared_ptr<exec::WeightStore> Original::weights() {
+  return std::make_shared<exec::WeightStore>(*runs(0)->weights());
+}
+
 bool Original::try_sizes(const Sizes& sizes) {
   try {
     const auto loaded = load_at_sizes(model_.source.graph, model_.source.dims, sizes, true);
     if (!admits(loaded.graph, model_.graph)) return false;
-    exec::ReferenceRuns runs(loaded.graph, threads_);
+    exec::ReferenceRuns runs(loaded.graph, threads_, weights());
     runs.add(inputs_of(loaded.graph, seed_, 0));
     others_.push_back(std::make_unique<AtSizes>(
         AtSizes{sizes,

@@ -39,6 +39,9 @@ class Original {  // its outputs, worked out once for all candidates
   // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns.
   std::shared_ptr<exec::ReferenceRuns> runs(int sets);
   Expected expected(int set);
+  // Contents of its weights, in a store of their own that may take more: those of a large model are the most that a
+  // check holds.
+  std::shared_ptr<exec::WeightStore> weights();
   // The k-th of the sizes at which the original runs; null where there are no more. Sizes at which it does not are
   // passed over, once. `soon`: of those that were not tried yet, the smallest come first.
   const AtSizes* other(size_t k, bool soon);

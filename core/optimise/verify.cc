@@ -162,7 +162,8 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   }
   if (reference.empty()) return;
   if (check.finding == Finding::not_compared) check.finding = Finding::same;
-  const auto exact = exec::output_error(reference, exec::exact_outputs(after, expected.inputs, options_.threads));
+  const auto exact = exec::output_error(
+      reference, exec::exact_outputs(after, expected.inputs, options_.threads, original_->weights()));
   const auto rounded = exec::output_error(reference, exec::native_outputs(after, expected.inputs, options_.threads));
   const auto worst = std::max({exact, rounded}, [](const auto& a, const auto& b) { return a.error < b.error; });
   const double allowed = std::max(options_.tolerance, kOwnErrors * expected.own_error);
