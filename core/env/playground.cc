@@ -8,9 +8,9 @@ constexpr int64_t kBudget = 20'000;  // graphs that each search may price
 }  // namespace
 
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
-                                    std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model) {
+                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
   if (options.frontier <= 0) return nullptr;
-  return std::make_shared<Starts>(graph, std::move(rules), model, options.max_locations, options.frontier, kBudget,
+  return std::make_shared<Starts>(graph, rules, model, options.max_locations, options.frontier, kBudget,
                                   options.searches);
 }
 

@@ -16,7 +16,7 @@ namespace rlgo::env {
 
 // Where the episodes of a run begin, by options.frontier; null: at the unmodified graph. The same in each process.
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
-                                    std::shared_ptr<const rules::RuleSet> rules, cost::CostModel& model);
+                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
 
 struct Playground {
   const graph::Graph& graph;
