@@ -44,7 +44,7 @@ std::string missing_cuda(int index) {
     return "LibTorch sees no usable GPU; check that the NVIDIA driver is installed and `nvidia-smi` lists a GPU, or "
            "use --device cpu";
   }
-  const auto devices = static_cast<int>(torch::cuda::device_count());
+  const auto devices = static_cast<int>(torch::cuda::device_count());  // NOLINT(bugprone-signed-char-misuse): a number
   if (index >= devices)
     return fmt::format("there is no GPU {}: the machine has {} (0 to {})", index, devices, devices - 1);
   return {};

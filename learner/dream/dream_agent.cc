@@ -164,8 +164,10 @@ std::vector<mdp::Trajectory> DreamAgent::hand_out(std::vector<mdp::Trajectory> t
 void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context,
                             UpdateReport& report) {
   const bool compare = context.version % std::max<int64_t>(options_.evaluate_every, 1) == 0;
-  compare_returns(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
-  weigh_promise(compare ? trajectories : std::vector<mdp::Trajectory>{}, context, report);
+  const std::vector<mdp::Trajectory> none;
+  const auto& compared = compare ? trajectories : none;
+  compare_returns(compared, context, report);
+  weigh_promise(compared, context, report);
   if (!trusted_) ++refused_;
   std::vector<mdp::Trajectory> real, dreams;
   for (auto& t : hand_out(std::move(trajectories))) (t.dream ? dreams : real).push_back(std::move(t));
