@@ -24,6 +24,17 @@ constexpr const char* kUsage =
     "       rlgo replay --graph G --trace FILE [options]   a trace of your own\n"
     "The graph, rules and options of the run are used; options below win over them.\n";
 
+// Says the cost of both graphs, and returns it as the document has it.
+Json price(const RunConfig& config, const rules::RuleSet& rules, const graph::Graph& before, const graph::Graph& after,
+           const Output& output) {
+  const auto prices = make_prices(config);
+  const double before_us = cost::graph_cost(*prices.model, before).runtime_us;
+  const double after_us = cost::graph_cost(*prices.model, after).runtime_us;
+  output.say(fmt::format("rules           {:016x}\ncost            {:.6f} us -> {:.6f} us\n", rules.hash(), before_us,
+                         after_us));
+  return {{"model", prices.model->name()}, {"before_us", before_us}, {"after_us", after_us}};
+}
+
 }  // namespace
 
 int run_replay(Context& context) {
@@ -73,25 +84,19 @@ int run_replay(Context& context) {
                {"written", nullptr},
                {"rules", report::rules_json(*rules)}};
   if (price_only) {
-    const auto prices = make_prices(config);
-    const double before_us = cost::graph_cost(*prices.model, model.graph).runtime_us;
-    const double after_us = cost::graph_cost(*prices.model, graph).runtime_us;
-    output.say(fmt::format("rules           {:016x}\ncost            {:.6f} us -> {:.6f} us\n", rules->hash(),
-                           before_us, after_us));
-    body["cost"] = {{"model", prices.model->name()}, {"before_us", before_us}, {"after_us", after_us}};
-    output.document("replay", 0, options, std::move(body));
-    return 0;
-  }
-  const auto after = optimise::replayed(model, rules, trace.rewrites);
-  optimise::CheckOptions checks = config.check;
-  checks.seed = config.seed;
-  const auto judgement = optimise::judge(model, after, *start_runtime(config), checks);
-  output.say(optimise::to_text(judgement));
-  body["judgement"] = optimise::to_json(judgement);
-  if (!out_path.empty()) {
-    export_model(model, graph, out_path);
-    output.say(fmt::format("model           {}\n", out_path));
-    body["written"] = report::file_json(out_path);
+    body["cost"] = price(config, *rules, model.graph, graph, output);
+  } else {
+    const auto after = optimise::replayed(model, rules, trace.rewrites);
+    optimise::CheckOptions checks = config.check;
+    checks.seed = config.seed;
+    const auto judgement = optimise::judge(model, after, *start_runtime(config), checks);
+    output.say(optimise::to_text(judgement));
+    body["judgement"] = optimise::to_json(judgement);
+    if (!out_path.empty()) {
+      export_model(model, graph, out_path);
+      output.say(fmt::format("model           {}\n", out_path));
+      body["written"] = report::file_json(out_path);
+    }
   }
   output.document("replay", 0, options, std::move(body));
   return 0;

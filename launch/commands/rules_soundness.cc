@@ -16,24 +16,21 @@ namespace rlgo::launch {
 int run_rules_soundness(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   std::string folder;
-  int64_t applications = 20'000, least = 0, seed = 1, every = 1'000;
+  int64_t every = 1'000;
+  rulegen::SoundnessOptions soundness;
   Options options;
   options.heading("Soundness");
   options.texts("rules", files, "rule files; none means the shipped set");
-  options.integer("applications", applications, 1, kNoLimit, "how often rules are applied in all");
-  options.integer("least", least, 0, kNoLimit,
+  options.integer("applications", soundness.applications, 1, kNoLimit, "how often rules are applied in all");
+  options.integer("least", soundness.least, 0, kNoLimit,
                   "of each rule: one that was applied less often gets up to 2,000 graphs more");
   options.text("pairs", folder, "folder for pairs of ONNX files, before and after, for a check in another runtime");
   options.integer("every", every, 1, kNoLimit, "one pair of so many applications");
-  options.integer("seed", seed, 0, kNoLimit, "seed of the graphs");
+  options.integer("seed", soundness.seed, 0, kNoLimit, "seed of the graphs");
   const auto rest = parse_rules_arguments("soundness", options, arguments);
   if (!rest) return 0;
   auto rules = chosen_rules(files);
   if (!rest->empty()) rules = rules->subset(*rest);
-  rulegen::SoundnessOptions soundness;
-  soundness.applications = applications;
-  soundness.least = least;
-  soundness.seed = static_cast<uint64_t>(seed);
   int64_t seen = 0, written = 0;
   if (!folder.empty()) {
     std::filesystem::create_directories(folder);
@@ -63,7 +60,7 @@ int run_rules_soundness(const std::vector<std::string>& arguments) {
     std::printf("%s: not sound\n%s\n", rules->name(rule).c_str(), example.to_text().c_str());
   for (int r = 0; r < rules->size(); ++r) {
     const auto count = result.by_rule[static_cast<size_t>(r)];
-    if (count < 100 && (count == 0 || applications >= int64_t{100} * rules->size()))
+    if (count < 100 && (count == 0 || soundness.applications >= int64_t{100} * rules->size()))
       std::printf("%s: applied %lld times\n", rules->name(r).c_str(), static_cast<long long>(count));
   }
   std::printf(

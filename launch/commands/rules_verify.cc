@@ -52,25 +52,27 @@ Json to_json(const rulegen::Proofs& work, const rulegen::ProofTotals& sum, doubl
 
 int run_rules_verify(const std::vector<std::string>& arguments) {
   std::string axioms_file;
-  int64_t threads = 2, max_rank = 0, max_list = 0, instances = 12, seed = 1, sample = 0;
+  int threads = 2;
+  size_t sample = 0;
   std::vector<std::string> only;
   bool write = false, widest = false;
-  std::string route = "egraph";
+  rulegen::ProveOptions how;
   Options options;
   options.heading("Verify");
-  options.choice("route", route, {"egraph", "z3", "both"},
+  options.choice("route", how.route, rulegen::kRoutes,
                  "how proofs are found: e-graph and certificate, Z3 with quantified axioms, or both for comparison");
   options.text("axioms", axioms_file, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
   options.texts("only", only, "names of the rules to prove; none means all");
   options.integer("sample", sample, 0, kNoLimit, "so many rules of each file, evenly spread; 0: all");
   options.integer("threads", threads, 1, 256, "rules that are proved at a time");
-  options.integer("max-rank", max_rank, 0, 6,
+  options.integer("max-rank", how.max_rank, 0, 6,
                   "ranks of variables that a rule leaves open go up to this; 0: as its proof line says, else 4");
-  options.integer("max-list", max_list, 0, 64,
+  options.integer("max-list", how.max_list, 0, 64,
                   "lengths of lists that a rule leaves open go up to this; 0: as its proof line says, else 3");
   options.flag("widest", widest, "look for proofs with ranks up to 6 and lists up to 32 as well");
-  options.integer("instances", instances, 1, 100'000, "random places of application that are checked exactly");
-  options.integer("seed", seed, 0, kNoLimit, "of the random places");
+  options.integer("instances", how.check_instances, 1, 100'000,
+                  "random places of application that are checked exactly");
+  options.integer("seed", how.seed, 0, kNoLimit, "of the random places");
   options.flag("write", write,
                "write the proofs into the files ('proof proved for SCOPE: AXIOM...', 'proof unproved')");
   OutputOptions output_options;
@@ -78,30 +80,25 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail_usage("rules verify needs a file of rules");
-  if (write && route != "egraph") fail_usage("rules verify: --write takes the proofs of --route egraph alone");
+  if (write && how.route != rulegen::Route::egraph)
+    fail_usage("rules verify: --write takes the proofs of --route egraph alone");
   const Output output(output_options);
   if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   if (!rules::is_shipped_text(read_file(axioms_file)))
     output.note(
         fmt::format("{}: not the axioms that rlgo was built with; the proofs rest on what it says", axioms_file));
-  rulegen::ProveOptions how;
-  how.max_rank = static_cast<int>(max_rank);
-  how.max_list = static_cast<int>(max_list);
   if (widest) {
     how.widest_rank = 6;
     how.widest_list = 32;
   }
-  how.route = route == "z3" ? rulegen::Route::z3 : route == "both" ? rulegen::Route::both : rulegen::Route::egraph;
-  how.check_instances = static_cast<int>(instances);
-  how.seed = static_cast<uint64_t>(seed);
   how.stop = [] { return stop_signal() != 0; };
-  rulegen::Proofs work(rulegen::rules_of_files(*files, only, static_cast<size_t>(sample)));
+  rulegen::Proofs work(rulegen::rules_of_files(*files, only, sample));
   const auto say = [&](const std::string& line) {
     if (!output.quiet()) output.say(line + "\n");
   };
   const Stopwatch watch;
-  const bool ended = rulegen::prove_all(work, *axioms, how, static_cast<int>(threads), say);
+  const bool ended = rulegen::prove_all(work, *axioms, how, threads, say);
   for (const auto& file : write ? *files : std::vector<std::string>()) {
     rulegen::write_proofs(file, work);
     output.say(fmt::format("wrote {}\n", file));

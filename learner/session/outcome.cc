@@ -74,6 +74,32 @@ struct Candidates {
   const char* taken = "agent";
 };
 
+// The lowest of the agent's graph, polished or not, greedy's and the one that the run started from, without useless
+// rewrites.
+std::pair<Candidate, Candidates> lowest(const OutcomeInput& in, const rules::Trace& found, double initial_us) {
+  Candidate result = priced(in, found);
+  const double agent_us = result.us(initial_us);
+  Candidates candidates{agent_us};
+  const auto offer = [&](Candidate other, const char* name) {
+    if (other.us(initial_us) >= result.us(initial_us)) return;
+    result = std::move(other);
+    candidates.taken = name;
+  };
+  if (in.polish) {
+    result = polish(in, std::move(result));
+    candidates.polished_us = result.us(initial_us);
+    Candidate greedy = polish(in, {in.model.graph, {}, {}});
+    candidates.greedy_us = greedy.us(initial_us);
+    offer(std::move(greedy), "greedy");
+  }
+  if (!in.start.empty()) {
+    Candidate start = priced(in, in.start);
+    candidates.start_us = start.us(initial_us);
+    offer(std::move(start), "search");
+  }
+  return {minimal(in, std::move(result)), candidates};
+}
+
 // By how much the agent's graph, polished or not, is below what searches reach alone. In percent of the initial cost.
 double contribution_percent(const OutcomeInput& in, double initial_us, const Candidates& c) {
   double alone_us = in.polish ? c.greedy_us : initial_us;
@@ -141,27 +167,7 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   // Operators may have been timed since the agent and the searches priced their graphs: all are compared at one time.
   const double initial_us = cost::graph_cost(in.cost, in.model.graph).runtime_us;
   best.reprice(initial_us);
-  Candidate result = priced(in, best.trace().rewrites);
-  const double agent_us = result.us(initial_us);
-  Candidates candidates{agent_us};
-  const auto offer = [&](Candidate other, const char* name) {
-    if (other.us(initial_us) >= result.us(initial_us)) return;
-    result = std::move(other);
-    candidates.taken = name;
-  };
-  if (in.polish) {
-    result = polish(in, std::move(result));
-    candidates.polished_us = result.us(initial_us);
-    Candidate greedy = polish(in, {in.model.graph, {}, {}});
-    candidates.greedy_us = greedy.us(initial_us);
-    offer(std::move(greedy), "greedy");
-  }
-  if (!in.start.empty()) {
-    Candidate start = priced(in, in.start);
-    candidates.start_us = start.us(initial_us);
-    offer(std::move(start), "search");
-  }
-  result = minimal(in, std::move(result));
+  auto [result, candidates] = lowest(in, best.trace().rewrites, initial_us);
   // What no longer lowers the cost is not the best: the unmodified graph is.
   if (result.us(initial_us) >= initial_us) result = {in.model.graph, {}, {}};
   best.replace(result.trace, result.costs);

@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/rulegen/prove/axiom.h"
 #include "core/rules/compiled.h"
 
@@ -38,6 +39,7 @@ namespace rlgo::rulegen {
 // (sym_quantified.h), which needs no certificate. both: Z3 is asked in each case that comes before the e-graph gives
 // up; the verdict is the e-graph's.
 enum class Route : uint8_t { egraph, z3, both };
+inline constexpr Named<Route> kRoutes[] = {{"egraph", Route::egraph}, {"z3", Route::z3}, {"both", Route::both}};
 
 struct Proof {                                                // what is known of a rule
   enum class Verdict : uint8_t { proved, refuted, unknown };  // unknown: budget spent, or not expressible
