@@ -24,8 +24,9 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo evaluate --checkpoint RUN_FOLDER [options]\n"
-    "Plays the agent of a run's newest checkpoint, with the graph, rules and options of the run: sampled and greedy\n"
-    "in the real environment, and, where it has a world model, in the dream. Options below win over the run's.\n";
+    "Plays the agent of a run's newest checkpoint on each graph of the run, with its rules and options: sampled and\n"
+    "greedy in the real environment, and, where it has a world model, in the dream. Options below win over the "
+    "run's.\n";
 
 struct EvaluateOptions {
   std::string checkpoint, csv, agent_file;
@@ -33,6 +34,55 @@ struct EvaluateOptions {
   bool world_model = false;
   OutputOptions output;
 };
+
+// Plays the checkpoint's agent on the one graph that `config` names.
+learner::Evaluation evaluate_graph(const RunConfig& config, const learner::RunFolder& folder,
+                                   const learner::Latest& found, bool world_model, actors::EvaluationOptions how) {
+  const auto model = load_model(config.model, true);
+  const auto rules = rules::choose_rules(config.rules);
+  const auto prices = make_prices(config);
+  if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
+  const auto envs_of = [&](int64_t most) {
+    return make_envs(config, model, rules, prices.model, static_cast<int>(std::min(most, how.episodes)));
+  };
+  auto envs = envs_of(config.envs_per_actor);
+  const auto initial = envs->reset(0, 0);
+  learner::Evaluation done{folder.path,
+                           found.path,
+                           config.model.graph,
+                           name_of(config.agent, kAgents),
+                           name_of(config.env.reward, env::kRewards),
+                           config.seed,
+                           config.dream.dream.temperature,
+                           envs->initial_cost_us(0),
+                           {},
+                           {}};
+  const auto algorithm =
+      make_algorithm({config, envs->spec(), exec::resolve_device(config.device), initial, folder.rollouts()});
+  algorithm->restore(*found.checkpoint);
+  const auto weights = algorithm->final_weights();
+  const auto play = [&](const Player& player, bool greedy, const char* mode) {
+    how.greedy = greedy;
+    done.played.push_back({mode, actors::evaluate(*player.envs, *player.policy, how)});
+  };
+  {
+    const auto player = make_player(config, std::move(envs), false);
+    player.policy->load(weights, 0);
+    play(player, false, "sampled");
+    play(player, true, "greedy");
+    if (world_model) done.world = learner::check_world(*algorithm, *player.envs, *player.policy, how);
+  }
+  if (latent_features(config) > 0) {
+    RunConfig dreaming = config;
+    dreaming.dream.branch_length = dreaming.env.max_steps;
+    dreaming.dream.length = 0;
+    dreaming.dream.dream.batch = static_cast<int>(std::min<int64_t>(dreaming.dream.dream.batch, how.episodes));
+    const auto player = make_player(dreaming, envs_of(1), true);
+    player.policy->load(weights, 0);
+    play(player, false, "dream");
+  }
+  return done;
+}
 
 }  // namespace
 
@@ -53,7 +103,7 @@ int run_evaluate(Context& context) {
   options.rest();
   declare(options, config);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
-  [[maybe_unused]] const Output checked(evaluate.output);
+  const Output output(evaluate.output);
   if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
   const learner::RunFolder folder{evaluate.checkpoint};
   read_run_options(options, config, folder);
@@ -66,59 +116,25 @@ int run_evaluate(Context& context) {
 
   if (!evaluate.agent_file.empty()) agent::save(agent_of_run(folder.path), evaluate.agent_file);
 
-  const auto device = exec::resolve_device("cpu");
-  const auto model = load_model(config.model, true);
-  const auto rules = rules::choose_rules(config.rules);
-  config.device = "cpu";
-  auto prices = make_prices(config);
-  if (prices.table && std::filesystem::exists(folder.costs())) prices.table->load(folder.costs());
-  auto envs = make_envs(config, model, rules, prices.model,
-                        static_cast<int>(std::min<int64_t>(config.envs_per_actor, evaluate.episodes)));
-  const auto initial = envs->reset(0, 0);
-  const double initial_us = envs->initial_cost_us(0);
-  const auto algorithm = make_algorithm({config, envs->spec(), device, initial, folder.rollouts()});
-  algorithm->restore(*found.checkpoint);
-  const auto weights = algorithm->final_weights();
-
   actors::EvaluationOptions how;
   how.seed = config.seed + 0xE7A1;
   how.episodes = evaluate.episodes;
   how.should_stop = [] { return stop_signal() != 0; };
-  std::vector<learner::Played> all;
-  std::optional<learner::WorldCheck> world;
-  {
-    const auto player = make_player(config, std::move(envs), false);
-    player.policy->load(weights, 0);
-    for (const bool greedy : {false, true}) {
-      how.greedy = greedy;
-      all.push_back({greedy ? "greedy" : "sampled", actors::evaluate(*player.envs, *player.policy, how)});
-    }
-    if (evaluate.world_model) world = learner::check_world(*algorithm, *player.envs, *player.policy, how);
+  config.device = "cpu";
+  std::string rows;
+  Json all;
+  for (const auto& one : optimise::each_model(config.model)) {
+    config.model = one;
+    const auto done = evaluate_graph(config, folder, found, evaluate.world_model, how);
+    output.say(learner::to_text(done));
+    rows += learner::csv_rows(done);
+    all.push_back(learner::to_json(done));
+    if (stop_signal() != 0) break;
   }
-  if (latent_features(config) > 0) {
-    RunConfig dreaming = config;
-    dreaming.dream.branch_length = dreaming.env.max_steps;
-    dreaming.dream.length = 0;
-    dreaming.dream.dream.batch = static_cast<int>(std::min<int64_t>(dreaming.dream.dream.batch, evaluate.episodes));
-    const auto player = make_player(dreaming, make_envs(config, model, rules, prices.model, 1), true);
-    player.policy->load(weights, 0);
-    how.greedy = false;
-    all.push_back({"dream", actors::evaluate(*player.envs, *player.policy, how)});
-  }
-  const learner::Evaluation done{folder.path,
-                                 found.path,
-                                 config.model.graph,
-                                 name_of(config.agent, kAgents),
-                                 name_of(config.env.reward, env::kRewards),
-                                 config.seed,
-                                 config.dream.dream.temperature,
-                                 initial_us,
-                                 std::move(all),
-                                 std::move(world)};
-  const Output output(evaluate.output);
-  output.say(learner::to_text(done));
-  if (!evaluate.csv.empty()) learner::append_rows(evaluate.csv, learner::csv_rows(done));
-  Json document = learner::to_json(done);
+  if (!evaluate.csv.empty()) learner::append_rows(evaluate.csv, rows);
+  // As of a training run: the members of the first graph, and where there are several of each.
+  Json document = all[0];
+  if (all.size() > 1) document["graphs"] = std::move(all);
   document["agent_file"] = report::file_json(evaluate.agent_file);
   output.document("evaluate", 0, options, std::move(document));
   return 0;

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "learner/dream/dream_agent.h"
+#include "learner/metrics.h"
 
 namespace rlgo::learner {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 using report::Json;
 
 constexpr const char* kHeader =
-    "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,"
+    "run,graph,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_"
+    "cost_us,"
     "lost\n";
 
 Json to_json(const actors::Spread& s) {
@@ -28,9 +30,9 @@ std::string csv_row(const Evaluation& e, const Played& p) {
   const auto& r = p.report;
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const bool real = p.mode != "dream";
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", e.run.filename().string(), e.agent, e.seed, e.temperature,
-                     p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation, r.length.mean,
-                     real ? r.final_cost_us.mean : unknown, real ? r.best_cost_us.min : unknown, r.lost);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_line({e.run.filename().string(), e.graph}), e.agent,
+                     e.seed, e.temperature, p.mode, r.episodes, r.total_reward.mean, r.total_reward.deviation,
+                     r.length.mean, real ? r.final_cost_us.mean : unknown, real ? r.best_cost_us.min : unknown, r.lost);
 }
 
 std::string to_text(const Played& p, double initial_us) {

@@ -107,6 +107,19 @@ def training(folder):
     assert not quiet.stderr and "equivalence" in quiet.stdout, quiet.stderr
 
 
+def several_graphs(folder):
+    """an agent of two graphs is played on each of them; the table names the graph, and the agent's file is written"""
+    rlgo("--graph", "toy_conv,toy_mlp", *TRAIN[2:], "--agent", "model-free", "--name", "two", cwd=folder)
+    done = rlgo("evaluate", "--checkpoint", "runs/two", "--episodes", 2, "--csv", "e.csv", "--agent.file", "two.agent", "--json", "e.json", cwd=folder)
+    found = read(folder / "e.json", "evaluate")
+    assert [g["graph"] for g in found["graphs"]] == ["toy_conv", "toy_mlp"] == re.findall(r"^(\w+), agent", done.stdout, re.M), done.stdout
+    assert {key: found[key] for key in found["graphs"][0]} == found["graphs"][0] and (folder / "two.agent").stat().st_size > 1000
+    rows = [line.split(",") for line in (folder / "e.csv").read_text().splitlines()]
+    assert [row[1] for row in rows] == ["graph", "toy_conv", "toy_conv", "toy_mlp", "toy_mlp"], rows
+    one = rlgo("evaluate", "--checkpoint", "runs/two", "--graph", "toy_mlp", "--episodes", 2, "--json", "o.json", cwd=folder)
+    assert "graphs" not in read(folder / "o.json", "evaluate") and one.stdout in done.stdout, one.stdout
+
+
 def never_above_its_start(folder):
     """a run that hardly plays ends at the searches' best that it was given, which is not put down to the agent"""
     options = ["--graph", "squeezenet1_1", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 10, *QUICK, "--cost.profile", "gpu",
@@ -191,4 +204,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, switches, nothing_found, search, training, never_above_its_start, dream, model, verified, bench, benches, replayed, errors)
+    main(schemas_are_valid, optimise, switches, nothing_found, search, training, several_graphs, never_above_its_start, dream, model, verified, bench, benches, replayed, errors)

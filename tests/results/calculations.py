@@ -103,11 +103,11 @@ class Files(unittest.TestCase):
         return path
 
     def test_temperature(self):
-        head = "run,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,lost\n"
-        line = "a,model-based,{},{},{},10,{},0,5,{},900,0\n"
+        head = "run,graph,agent,seed,temperature,mode,episodes,return_mean,return_deviation,length_mean,final_cost_mean_us,best_cost_us,lost\n"
+        line = "a,bert,model-based,{},{},{},10,{},0,5,{},900,0\n"
         rows = [line.format(1, 0.5, "sampled", 2.0, 980), line.format(1, 0.5, "greedy", 3.0, 970), line.format(1, 0.5, "dream", 8.0, "nan"),
                 line.format(2, 0.5, "sampled", 4.0, 960), line.format(2, 0.5, "greedy", 5.0, 950), line.format(2, 0.5, "dream", 10.0, "nan")]  # fmt: skip
-        self.write("temperature.csv", head + "".join(rows) + "a,model-based,2,0.5,cut")  # the last line is being written
+        self.write("temperature.csv", head + "".join(rows) + "a,bert,model-based,2,0.5,cut")  # the last line is being written
         table = temperature.sweep(self.folder)[0].table.iloc[0]
         self.assertEqual((table["runs"], table["world-model score, %"], table["real score, %"], table["real greedy, %"]), (2, -9.0, -3.0, -4.0))
         self.assertAlmostEqual(table["real sd"], math.sqrt(2))
