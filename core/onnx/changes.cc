@@ -26,6 +26,9 @@ std::string to_text(const Change& change) {
       return fmt::format("bypassed {} '{}': does nothing", change.op, change.name);
     case Change::Kind::moved:
       return fmt::format("moved {} '{}' into the body that reads it", change.op, change.name);
+    case Change::Kind::inlined:
+      return fmt::format("put the {} of {} '{}' in its place: its condition is known", change.detail, change.op,
+                         change.name);
     case Change::Kind::unread:
       break;
   }

@@ -54,12 +54,32 @@ std::string printable(std::string text) {
   return text;
 }
 
+bool has_branches(const onnx::GraphProto& graph) {
+  return std::ranges::any_of(graph.node(), [](const onnx::NodeProto& node) { return node.op_type() == "If"; });
+}
+
+// The model at later_dims; see there.
+Model read_at(onnx::ModelProto& model, const ImportOptions& options) {
+  if (options.later_dims.empty()) return Importer(model, options).run();
+  ImportOptions later = options;
+  later.samples.clear();
+  if (!options.change_bodies || !has_branches(model.graph())) {
+    bind_dims(model, options.later_dims);
+    return Importer(model, later).run();
+  }
+  onnx::ModelProto copy = model;
+  Importer first(copy, options);
+  first.run();
+  bind_dims(model, options.later_dims);
+  return Importer(model, later, &first.simplified()).run();
+}
+
 Model build(onnx::ModelProto& model, const ImportOptions& options) {
   validate_model(model);
   check_model(model);
   std::vector<Change> moved;
-  if (options.move_constants) moved = move_constants_into_bodies(model);
-  Model result = Importer(model, options).run();
+  if (options.change_bodies) moved = move_constants_into_bodies(model);
+  Model result = read_at(model, options);
   result.report.moved = static_cast<int>(moved.size());
   std::ranges::move(moved, std::back_inserter(result.report.changes));
   return result;
@@ -184,7 +204,8 @@ std::string ImportReport::changes_summary() const {
       {Change::Kind::merged, "merged with equal ones"},
       {Change::Kind::bypassed, "bypassed"},
       {Change::Kind::unread, "removed, as no output needs them"},
-      {Change::Kind::moved, "moved into the bodies that read them"}};
+      {Change::Kind::moved, "moved into the bodies that read them"},
+      {Change::Kind::inlined, "replaced by the branch that they take"}};
   std::vector<std::string> parts;
   for (const auto& [kind, what] : kKinds) {
     std::map<std::string, int> counts;

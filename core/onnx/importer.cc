@@ -12,9 +12,6 @@
 namespace rlgo::onnx_io {
 namespace {
 
-// Before opset 7 operators broadcast and drop out in other ways; such models pass through untouched.
-constexpr int kOldestOpset = 7;
-
 std::string function_key(const std::string& domain, const std::string& name) { return domain + ":" + name; }
 
 bool is_tensor_known(const ops::TensorType& type) { return type.is_static() && type.dtype != ops::DType::other; }
@@ -74,13 +71,15 @@ bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProt
 
 }  // namespace
 
-Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
+Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
+                   const std::unordered_map<std::string, onnx::NodeProto>* simplified)
     : model_(model),
       options_(options),
       opset_(standard_opset(model)),
       types_(model),
       editor_(model.graph().name()),
-      skeleton_(std::make_shared<Skeleton>()) {
+      skeleton_(std::make_shared<Skeleton>()),
+      given_(simplified) {
   for (const auto& import : model.opset_import()) versions_[import.domain()] = static_cast<int>(import.version());
   for (const auto& function : model.functions()) functions_.insert(function_key(function.domain(), function.name()));
   for (const auto& input : model.graph().input()) pinned_names_.insert(input.name());
@@ -99,6 +98,8 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options)
     report_.notes.push_back("the file declares other shapes than its operators have: " + types_.misdeclared());
   collect_names(model.graph(), skeleton_->names);
 }
+
+Importer::~Importer() = default;
 
 Model Importer::run() {
   sample_open_dims();
@@ -236,6 +237,11 @@ void Importer::add_node(onnx::NodeProto& node) {
   if (std::ranges::none_of(node.output(), is_read)) return note(Change::Kind::unread, node);
   if (is_standard) {
     if (node.op_type() == "Constant" && add_constant(node)) return;
+    if (node.op_type() == "If") {
+      take_over(node);
+      if (add_branch(node)) return;
+      simplify_branches(node);
+    }
     OnnxNode resolved = resolve(node);
     follow(node, resolved);
     if (add_folded(node, resolved)) return;
@@ -270,7 +276,8 @@ bool Importer::add_constant(onnx::NodeProto& node) {
 }
 
 bool Importer::add_folded(const onnx::NodeProto& node, const OnnxNode& resolved) {
-  const auto result = evaluate(resolved);
+  auto result = evaluate(resolved);
+  if (!result && open_ && node.output_size() == 1) result = open_->constant(node.output(0));
   if (!result || !agree(resolved.output_types[0], result->type)) return false;
   ++report_.folded;
   note(Change::Kind::folded, node, ops::to_string(result->type));

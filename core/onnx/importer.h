@@ -17,15 +17,26 @@
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
+class ValueInfoProto;
 }  // namespace onnx
 
 namespace rlgo::onnx_io {
 
+// Before opset 7 operators broadcast and drop out in other ways; such models pass through untouched.
+constexpr int kOldestOpset = 7;
+
 class Importer {
  public:
   // The model's weights are moved out of the message.
-  Importer(onnx::ModelProto& model, const ImportOptions& options);
+  // `simplified`: operators with bodies as simplified() has them of another reading, which are taken over; null:
+  // bodies are simplified where the options say so.
+  Importer(onnx::ModelProto& model, const ImportOptions& options,
+           const std::unordered_map<std::string, onnx::NodeProto>* simplified = nullptr);
+  ~Importer();
   Model run();
+  // Of operators whose bodies were simplified, by the name of their first output: as they are now.
+  const std::unordered_map<std::string, onnx::NodeProto>& simplified() const { return simplified_; }
 
  private:
   void add_inputs();
@@ -35,10 +46,16 @@ class Importer {
   void add_node(onnx::NodeProto& node);
   // Each tries one way to take a node in, and tells whether it worked.
   bool add_constant(onnx::NodeProto& node);
+  bool add_branch(onnx::NodeProto& node);
   bool add_folded(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_converted(const OnnxNode& resolved, Maker& maker);
   void add_opaque(const onnx::NodeProto& node);
+  void rename_branch(onnx::GraphProto& branch);
+  void simplify_branches(onnx::NodeProto& node);
+  void take_over(onnx::NodeProto& node) const;
+  bool simplify(onnx::GraphProto& branch);
+  bool declare(const std::string& name, onnx::ValueInfoProto& value, Sizes& samples);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
 
   void note(Change::Kind kind, const onnx::NodeProto& node, std::string detail = {});
@@ -82,6 +99,8 @@ class Importer {
   std::vector<Made> made_;
   std::shared_ptr<Skeleton> skeleton_;
   ImportReport report_;
+  const std::unordered_map<std::string, onnx::NodeProto>* given_;
+  std::unordered_map<std::string, onnx::NodeProto> simplified_;
 };
 
 // One attribute of an OnnxNode.

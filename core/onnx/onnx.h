@@ -37,6 +37,9 @@ struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
   std::map<std::string, int64_t> dims = {};
+  // The same for one more look at a model that was read before: bodies of operators are simplified only as far as they
+  // are without these sizes, so that what stays unknown is the same in both.
+  std::map<std::string, int64_t> later_dims = {};
   // True: dimensions that `dims` does not bind stay open in the export, while the graph has them at sample sizes
   // (Model::samples), and operators behind them can be rewritten. The graph's types also hold extents as functions of
   // the open sizes (TensorType::open): a rewrite applies only where it holds for all of them.
@@ -46,9 +49,10 @@ struct ImportOptions {
   // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
   // processes that rewrite but never compute.
   bool keep_weights = true;
-  // Constants that only bodies of If, Loop and Scan read move there (core/onnx/bodies.h). False for files that rlgo
-  // wrote and that are to be the same graph again: a rewrite may have left a body as the only reader of a constant.
-  bool move_constants = true;
+  // Constants that only bodies of If, Loop and Scan read move there (core/onnx/bodies.h), and branches of If are
+  // simplified. False for files that rlgo wrote and that are to be the same graph again: a rewrite may have left a body
+  // as the only reader of a constant.
+  bool change_bodies = true;
   ImportLimits limits = {};
 };
 
@@ -60,6 +64,7 @@ struct Change {
     bypassed,  // does nothing: what read it reads its input
     unread,    // no output of the model needs it
     moved,     // a constant that only bodies of If, Loop and Scan read: these hold it now
+    inlined,   // an If whose condition is known: the branch that it takes (`detail`) stands in its place
   };
   Kind kind;
   std::string op;      // "Add"; "initialiser"

@@ -82,6 +82,19 @@ void OpenShapes::set(const std::string& name, const ops::TensorType& type) {
   types_.set_dims(name, type.dtype, dims);
 }
 
+void OpenShapes::alias(const std::string& name, const std::string& other) {
+  types_.alias(name, other);
+  if (const auto found = constants_.find(other); found != constants_.end()) {
+    OpenConstant same = found->second;
+    constants_[name] = std::move(same);
+  }
+}
+
+std::optional<Constant> OpenShapes::constant(const std::string& name) const {
+  const auto found = constants_.find(name);
+  return found == constants_.end() ? std::nullopt : to_closed(found->second);
+}
+
 void OpenShapes::step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved) {
   const auto constant = [&](int k) { return resolved.constants[static_cast<size_t>(k)]; };
   if (version > 0) types_.refine(node, version, constant, true);

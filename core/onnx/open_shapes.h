@@ -23,13 +23,16 @@ class OpenShapes {
   // certain, or the samples say otherwise.
   ops::TensorType type(const std::string& name, const ops::TensorType& sample);
   void set(const std::string& name, const ops::TensorType& type);
+  void alias(const std::string& name, const std::string& other);  // `name` is another name of `other`
+  // One name for extents that are the same at all sizes; other names for others.
+  std::string name_of(const ops::Extent& extent);
+  // The value of shape arithmetic that is the same at all sizes.
+  std::optional<Constant> constant(const std::string& name) const;
   // Follows one operator, before type() is asked of its outputs. `resolved` has the types of type(), and the constants
   // that hold at all sizes.
   void step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved);
 
  private:
-  std::string name_of(const ops::Extent& extent);
-
   ops::Extents extents_;                          // by number in a dimension's name
   std::unordered_map<std::string, int> numbers_;  // of extents, by text
   int64_t next_symbol_ = 0;

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/onnx/dims.h"
 
@@ -28,19 +29,36 @@ struct ForgottenShapes::Saved {
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> input, output, values;
 };
 
-ForgottenShapes::ForgottenShapes(onnx::ModelProto& model) {
-  auto& graph = *model.mutable_graph();
-  saved_ = std::unique_ptr<Saved>(new Saved{graph, graph.input(), graph.output(), graph.value_info()});
-  graph.clear_value_info();
-  for (auto& output : *graph.mutable_output()) {
-    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+namespace {
+
+// Shows the graph, and the bodies of its nodes at any depth.
+void visit_graphs(onnx::GraphProto& graph, const std::function<void(onnx::GraphProto&)>& visit) {
+  visit(graph);
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) visit_graphs(*attribute.mutable_g(), visit);
+    }
   }
 }
 
+}  // namespace
+
+ForgottenShapes::ForgottenShapes(onnx::ModelProto& model) {
+  visit_graphs(*model.mutable_graph(), [&](onnx::GraphProto& graph) {
+    saved_.push_back(Saved{graph, graph.input(), graph.output(), graph.value_info()});
+    graph.clear_value_info();
+    for (auto& output : *graph.mutable_output()) {
+      if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  });
+}
+
 ForgottenShapes::~ForgottenShapes() {
-  saved_->graph.mutable_input()->Swap(&saved_->input);
-  saved_->graph.mutable_output()->Swap(&saved_->output);
-  saved_->graph.mutable_value_info()->Swap(&saved_->values);
+  for (Saved& saved : saved_) {
+    saved.graph.mutable_input()->Swap(&saved.input);
+    saved.graph.mutable_output()->Swap(&saved.output);
+    saved.graph.mutable_value_info()->Swap(&saved.values);
+  }
 }
 
 Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis) {
@@ -64,6 +82,14 @@ Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_a
 }
 
 SampledShapes::SampledShapes(onnx::ModelProto& model, const Sizes& sizes) : types_(types_at(model, sizes)) {}
+
+void SampledShapes::alias(const std::string& name, const std::string& other) {
+  types_.alias(name, other);
+  if (const auto found = constants_.find(other); found != constants_.end()) {
+    Constant same = found->second;
+    constants_[name] = std::move(same);
+  }
+}
 
 void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_standard, OnnxNode& resolved) {
   const auto constant = [&](int k) -> const Constant* {

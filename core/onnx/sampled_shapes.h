@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/onnx/onnx_node.h"
 #include "core/onnx/type_table.h"
@@ -19,8 +20,8 @@ using Sizes = std::map<std::string, int64_t>;  // by symbolic name, or "input:ax
 // input has not even a rank.
 Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis);
 
-// While it lives, the model says nothing of the shapes of its outputs and of values inside: that is for other sizes.
-// Then its inputs, too, are as they were.
+// While it lives, the model says nothing of the shapes of its outputs and of values inside, in bodies of operators,
+// too: that is for other sizes. Then its inputs, too, are as they were.
 class ForgottenShapes {
  public:
   explicit ForgottenShapes(onnx::ModelProto& model);
@@ -30,7 +31,7 @@ class ForgottenShapes {
 
  private:
   struct Saved;
-  std::unique_ptr<Saved> saved_;
+  std::vector<Saved> saved_;
 };
 
 class SampledShapes {  // types at one choice of the open sizes
@@ -44,6 +45,7 @@ class SampledShapes {  // types at one choice of the open sizes
   void step(const onnx::NodeProto& node, int version, bool is_standard, OnnxNode& resolved);
   ops::TensorType type(const std::string& name) const { return types_.type(name); }
   void set(const std::string& name, const ops::TensorType& type) { types_.set(name, type); }
+  void alias(const std::string& name, const std::string& other);  // `name` is another name of `other`
 
  private:
   TypeTable types_;

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -28,13 +29,34 @@ void merge_dims(onnx::TypeProto& known, const onnx::TypeProto& inferred) {
   }
 }
 
+void forget_declarations(onnx::NodeProto& node) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (!attribute.has_g()) continue;
+    auto& body = *attribute.mutable_g();
+    body.clear_value_info();
+    for (auto& output : *body.mutable_output()) {
+      if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+    for (auto& inner : *body.mutable_node()) forget_declarations(inner);
+  }
+}
+
+constexpr size_t kMostBodyBytes = size_t{64} << 20;  // of an operator that is copied with its bodies
+
 }  // namespace
 
 struct TypeTable::Map {
   std::unordered_map<std::string, onnx::TypeProto> types;
+  std::unordered_map<std::string, int> opsets;  // versions by domain
+
+  bool knows(const std::string& name) const {
+    const auto found = types.find(name);
+    return found != types.end() && found->second.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+  }
 };
 
 TypeTable::TypeTable(onnx::ModelProto& model) : map_(std::make_unique<Map>()) {
+  for (const auto& import : model.opset_import()) map_->opsets[import.domain()] = static_cast<int>(import.version());
   Inference inference(model);
   contradiction_ = inference.run_strictly(true);
   if (!contradiction_.empty()) {
@@ -67,6 +89,12 @@ ops::TensorType TypeTable::type(const std::string& name) const {
 }
 
 void TypeTable::set(const std::string& name, const ops::TensorType& type) { set_type(map_->types[name], type); }
+
+void TypeTable::alias(const std::string& name, const std::string& other) {
+  if (!map_->knows(other)) return;
+  const onnx::TypeProto type = map_->types[other];
+  map_->types[name] = type;
+}
 
 std::optional<std::vector<TypeTable::Dim>> TypeTable::dims(const std::string& name) const {
   const auto found = map_->types.find(name);
@@ -109,9 +137,18 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
       data[name] = &tensors[name];
     }
   }
+  const bool into_bodies =
+      std::ranges::any_of(node.attribute(), &onnx::AttributeProto::has_g) && node.ByteSizeLong() <= kMostBodyBytes;
+  std::unordered_map<std::string, onnx::TypeProto*> around;
+  if (into_bodies) {
+    forget_declarations(copy);
+    for (auto& [name, type] : map_->types) around.emplace(name, &type);
+  }
   try {
     const onnx::ShapeInferenceOptions options(false, 0, false);
-    onnx::shape_inference::InferenceContextImpl context(copy, types, data, {}, options);
+    onnx::shape_inference::GraphInferenceContext outer(around, map_->opsets);
+    onnx::shape_inference::InferenceContextImpl context(copy, types, data, {}, options, nullptr,
+                                                        into_bodies ? &outer : nullptr);
     check_before_inference(*schema, context);
     schema->GetTypeAndShapeInferenceFunction()(context);
     for (int k = 0; k < node.output_size(); ++k) {

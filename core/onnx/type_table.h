@@ -27,6 +27,8 @@ class TypeTable {
   // Unranked and `other` for an unknown name.
   ops::TensorType type(const std::string& name) const;
   void set(const std::string& name, const ops::TensorType& type);
+  // `name` is another name of `other`; nothing changes where nothing is known of that.
+  void alias(const std::string& name, const std::string& other);
   // One dimension: its size, else its name, else neither.
   struct Dim {
     int64_t value = ops::kUnknown;
@@ -37,7 +39,8 @@ class TypeTable {
   void set_dims(const std::string& name, ops::DType dtype, const std::vector<Dim>& dims);
   // Infers the types of the node's outputs once more, now that some inputs are known to be constant: `constant` gives
   // the value of input k, or null. Errors of inference leave all as it was. With `by_dims`, what is inferred of single
-  // dimensions counts too.
+  // dimensions counts too. Bodies of If, Loop and Scan
+  // up to 64 MiB are gone through; what the file declares in them is not believed.
   void refine(const onnx::NodeProto& node, int version, const std::function<const Constant*(int k)>& constant,
               bool by_dims = false);
 

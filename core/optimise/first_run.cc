@@ -30,7 +30,7 @@ uint64_t usable_bytes() { return available_memory_bytes() / 2; }
 // Nothing where its declarations contradict them.
 std::optional<LoadedModel> read_at(const ModelOptions& given, const Sizes& sizes) {
   try {
-    auto shapes = input_shapes(load_at_sizes(given.graph, given.dims, sizes, false).graph);
+    auto shapes = input_shapes(load_at_sizes(given, sizes, false).graph);
     ModelOptions other = given;
     other.sizes.clear();
     for (const auto& [name, size] : sizes)
@@ -55,7 +55,7 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
   for (const Sizes& sizes : likely_sizes(model.open_places, fixed, fitting_extents(model.graph))) {
     if (clock.over(until_s)) break;
     try {
-      const auto loaded = load_at_sizes(given.graph, given.dims, sizes, false);
+      const auto loaded = load_at_sizes(given, sizes, false);
       if (!no_room(loaded.graph, usable_bytes()).empty()) continue;
       runtime.set_input_shapes(input_shapes(loaded.graph));
     } catch (const Error&) {

@@ -56,7 +56,8 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
   options.samples = parse_dims(given.sizes, "size", 2);
   options.keep_weights = with_weights;
   options.sample_open = true;
-  options.move_constants = !given.written;
+  options.later_dims = given.later_sizes;
+  options.change_bodies = !given.written;
   options.limits = given.limits;
   auto model = onnx_io::import_model(given.graph, options);
   LoadedModel loaded{given,

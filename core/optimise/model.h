@@ -21,6 +21,7 @@ struct ModelOptions {
   zoo::ZooOptions zoo = {};             // of zoo graphs
   onnx_io::ImportLimits limits = {};    // of ONNX files
   bool written = false;                 // a file that rlgo wrote, read again: as it is
+  std::map<std::string, int64_t> later_sizes = {};  // see onnx_io::ImportOptions::later_dims
 };
 // One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
 // commas and all.

@@ -54,13 +54,8 @@ exec::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
 
 }  // namespace
 
-LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
-                          bool with_weights, bool written) {
-  ModelOptions options;
-  options.graph = file;
-  options.dims = dims;
-  options.written = written;
-  for (const auto& [name, size] : sizes) options.dims.push_back(fmt::format("{}={}", name, size));
+LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_weights) {
+  options.later_sizes = sizes;
   return load_model(options, with_weights);
 }
 
@@ -81,7 +76,7 @@ std::shared_ptr<exec::WeightStore> Original::weights() {
 
 bool Original::try_sizes(const Sizes& sizes) {
   try {
-    const auto loaded = load_at_sizes(model_.source.graph, model_.source.dims, sizes, true);
+    const auto loaded = load_at_sizes(model_.source, sizes, true);
     if (!admits(loaded.graph, model_.graph)) return false;
     exec::ReferenceRuns runs(loaded.graph, threads_, weights());
     runs.add(inputs_of(loaded.graph, seed_, 0));

@@ -57,9 +57,8 @@ class Original {  // its outputs, worked out once for all candidates
   std::vector<std::unique_ptr<AtSizes>> others_;
 };
 
-// `file` with its open dimensions fixed to `sizes`, beside those that `dims` ("NAME=VALUE") fixes. Throws Error where
-// it cannot have them.
-LoadedModel load_at_sizes(const std::string& file, const std::vector<std::string>& dims, const Sizes& sizes,
-                          bool with_weights, bool written = false);
+// The file that `options` name with its open dimensions fixed to `sizes`, beside those that the options fix. Throws
+// Error where it cannot have them.
+LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_weights);
 
 }  // namespace rlgo::optimise

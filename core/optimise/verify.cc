@@ -230,7 +230,10 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, doub
 Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
   Check check{fmt::format("LibTorch at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
   try {
-    add_rounding(original.expected, load_at_sizes(file.string(), {}, original.sizes, true, true).graph, check);
+    ModelOptions options;
+    options.graph = file.string();
+    options.written = true;
+    add_rounding(original.expected, load_at_sizes(options, original.sizes, true).graph, check);
   } catch (const Error& e) {
     check.finding = Finding::wrong;
     check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());

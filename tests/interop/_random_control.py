@@ -29,17 +29,32 @@ def subgraph(b, build, inputs=()):
     return helper.make_graph(nodes, b.name("graph"), list(inputs), outputs)
 
 
+def by_shape(b, name, x):
+    """A condition on an extent, as exports of dynamic code have them: known, known for some sizes, or neither."""
+    if b.chance(0.2):
+        size = b.node("Size", [b.node("Shape", [name])])
+        return b.node("Not", [b.node("Equal", [size, b.int(b.one_of(2, 3, 4))])])
+    size = b.node("Gather", [b.node("Shape", [name]), b.int(b.one_of(*range(RANK[x.kind])))])
+    if b.chance(0.3):
+        return b.node("Cast", [b.node("Sub", [size, b.int(b.one_of(0, 1, x.channels))])], to=TensorProto.BOOL)
+    return b.node(b.one_of("Equal", "Less", "Greater"), [size, b.int(b.one_of(0, 1, 2, 3, x.channels))])
+
+
 @for_all(opset=11)
 def branch(b, x):
-    """If: both branches use a value from outside; one of them an initialiser of its own, too."""
+    """If: both branches use a value from outside; one of them an initialiser of its own, too, and other branches."""
     sum_ = b.node("ReduceMax", [x.name], keepdims=0)
     if b.chance(0.2):
         condition = b.weight(np.array(b.chance(0.5)), np.bool_)
     else:
-        condition = b.node("Greater", [sum_, b.weight(0.5)])
+        condition = by_shape(b, x.name, x) if b.chance(0.5) else b.node("Greater", [sum_, b.weight(0.5)])
 
     def one():
-        return [tensor(b, activation(b, b.node("Mul", [x.name, b.scalar(2)])))]
+        y = activation(b, b.node("Mul", [x.name, b.scalar(2)]))
+        if not b.chance(0.5):
+            return [tensor(b, y)]
+        branches = [subgraph(b, lambda op=op: [tensor(b, b.node(op, [y, x.name]))]) for op in ("Add", "Sub")]
+        return [tensor(b, b.node("If", [by_shape(b, y, x)], then_branch=branches[0], else_branch=branches[1]))]
 
     def other():
         y = b.node("Add", [b.node("Neg", [x.name]), b.node("Constant", [], value=numpy_helper.from_array(np.full(1, 0.5, b.dtype)))])

@@ -102,7 +102,7 @@ TEST(Bodies, WrittenFilesAreReadAsTheyAre) {
       import_text(two_bodies("int64[2] a = {1, 20}", "p = Reshape(h, a)", "q = Exp(h)", "h = Reshape(x, a)"));
   ASSERT_EQ(model.report.moved, 0);
   const auto out = export_proto(model);
-  EXPECT_EQ(import_proto(out, {.move_constants = false}).graph.hash(), model.graph.hash());
+  EXPECT_EQ(import_proto(out, {.change_bodies = false}).graph.hash(), model.graph.hash());
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+// If whose condition is known, and what is simplified in branches whose condition is not.
+#include <gmock/gmock.h>
+
+#include "tests/core/onnx/support.h"
+
+namespace rlgo::onnx_io::test {
+namespace {
+
+std::string if_of(const std::string& condition, const std::string& then, const std::string& other) {
+  return "If(" + condition + ") <then_branch = t () => (float[] p) { " + then +
+         " }, else_branch = e () => (float[] q) { " + other + " }> ";
+}
+
+// One input x, with a batch that stays open; `k` is a number to ask for.
+std::string graph(const std::string& nodes, const std::string& shape = "N,4",
+                  const std::string& weights = "int64 k = {4}") {
+  return "g (float[" + shape + "] x) => (float[] y) <" + weights + "> { " + nodes + " }";
+}
+
+Model read(const std::string& text, bool sample_open = true) {
+  ImportOptions options;
+  options.sample_open = sample_open;
+  return import_text(text, 17, options);
+}
+
+// The extent of x along an axis equals k.
+std::string asks(int axis) {
+  return "s = Shape(x) i = Constant<value = int64 {" + std::to_string(axis) + "}>() n = Gather(s, i) c = Equal(n, k) ";
+}
+
+TEST(Branches, TakeTheIfsPlaceWhereTheConditionIsKnown) {
+  const std::string both = if_of("c", "p = Relu(x)", "q = Exp(x)");
+  const auto then = read("g (float[2] x) => (float[2] y) <bool c = {1}> { y = " + both + "}");
+  EXPECT_EQ(op_types(export_proto(then)), "Relu");
+  EXPECT_EQ(then.report.changes_summary(), "1 replaced by the branch that they take (If 1)");
+  const auto other = read("g (float[2] x) => (float[2] y) <bool c = {0}> { y = " + both + "}");
+  EXPECT_EQ(op_types(export_proto(other)), "Exp");
+}
+
+TEST(Branches, AnExtentThatIsOneAtEverySizeDecides) {
+  const auto model = read(graph(asks(1) + "y = " + if_of("c", "p = Relu(x)", "q = Exp(x)")));
+  EXPECT_EQ(op_types(export_proto(model)), "Relu");
+}
+
+TEST(Branches, AnOpenExtentDoesNot) {
+  const auto model = read(graph(asks(0) + "y = " + if_of("c", "p = Relu(x)", "q = Exp(x)")));
+  EXPECT_EQ(op_types(export_proto(model)), "Shape Gather Equal If");
+}
+
+// The file says that h has four columns, which is true at one size only.
+TEST(Branches, WhatTheFileDeclaresInsideDoesNotDecide) {
+  auto file =
+      parse(graph("h = Concat<axis = 1>(x, x) s = Shape(h) i = Constant<value = int64 {1}>() n = Gather(s, i) "
+                  "c = Equal(n, k) y = " +
+                      if_of("c", "p = Relu(h)", "q = Exp(h)"),
+                  "2,M"));
+  auto& value = *file.mutable_graph()->add_value_info();
+  value.set_name("h");
+  auto* type = value.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(1);
+  type->mutable_shape()->add_dim()->set_dim_value(2);
+  type->mutable_shape()->add_dim()->set_dim_value(4);
+  ImportOptions options;
+  options.sample_open = true;
+  EXPECT_THAT(op_types(export_proto(import_proto(file, options))), testing::HasSubstr("If"));
+}
+
+TEST(Branches, ACallerMayOverrideADefault) {
+  auto file =
+      parse("g (float[2] x) => (float[2] y) <bool c = {1}> { y = " + if_of("c", "p = Relu(x)", "q = Exp(x)") + "}");
+  auto& input = *file.mutable_graph()->add_input();
+  input.set_name("c");
+  input.mutable_type()->mutable_tensor_type()->set_elem_type(9);
+  input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  EXPECT_EQ(op_types(export_proto(import_proto(file))), "If");
+}
+
+// Both Ifs call their values the same; both branches stand in the main graph then.
+TEST(Branches, EqualNamesOfTwoBranchesAreKeptApart) {
+  const std::string one = if_of("c", "h = Relu(x) p = Neg(h)", "q = Exp(x)");
+  const std::string two = if_of("c", "h = Exp(a) p = Neg(h)", "q = Exp(x)");
+  const auto model = read("g (float[2] x) => (float[2] y) <bool c = {1}> { a = " + one + "y = " + two + "}");
+  EXPECT_EQ(op_types(export_proto(model)), "Relu Neg Exp Neg");
+}
+
+TEST(Branches, HoldWeightsAndOtherBranches) {
+  const std::string inner = if_of("c", "p = Add(x, w)", "q = Exp(x)");
+  const auto model = read("g (float[2] x) => (float[2] y) <bool c = {1}, float[2] w = {1, 2}> { y = " +
+                          if_of("c", "r = " + inner + "p = Neg(r)", "q = Exp(x)") + "}");
+  EXPECT_EQ(op_types(export_proto(model)), "Add Neg");
+}
+
+TEST(Branches, ShowWhatIsMadeAroundThem) {
+  const auto model = read("g (float[2] x) => (float[2] y) <bool c = {1}> { h = Relu(x) y = " +
+                          if_of("c", "p = Identity(h)", "q = Exp(x)") + "}");
+  EXPECT_EQ(op_types(export_proto(model)), "Relu");
+}
+
+TEST(Branches, BranchesThatTheDataChooseAreSimplifiedInside) {
+  const std::string inner = asks(1) + "p = " + if_of("c", "p2 = Relu(x) p = Neg(p2)", "q = Exp(x)");
+  const auto model =
+      read("g (bool d, float[N,4] x) => (float[] y) <int64 k = {4}> { y = " + if_of("d", inner, "q = Abs(x)") + "}");
+  const auto out = export_proto(model);
+  ASSERT_EQ(op_types(out), "If");
+  onnx::ModelProto branch;
+  *branch.mutable_graph() = out.graph().node(0).attribute(0).g();
+  EXPECT_EQ(op_types(branch), "Relu Neg");
+  EXPECT_EQ(branch.graph().input_size(), 0);
+}
+
+TEST(Branches, SimplifiedFilesAreReadAsTheyAre) {
+  const std::string inner = asks(1) + "p = " + if_of("c", "p2 = Relu(x) p = Neg(p2)", "q = Exp(x)");
+  const auto model =
+      read("g (bool d, float[N,4] x) => (float[] y) <int64 k = {4}> { y = " + if_of("d", inner, "q = Abs(x)") + "}");
+  ImportOptions options;
+  options.sample_open = true;
+  options.change_bodies = false;
+  EXPECT_EQ(import_proto(export_proto(model), options).graph.hash(), model.graph.hash());
+}
+
+// At N = 4 more is known, and one more branch could be decided: it stays, as it does in the file that is written.
+TEST(Branches, ALaterLookKnowsTheSameOperators) {
+  const std::string inner =
+      asks(0) + "w = Identity(x) r = " + if_of("c", "p = Relu(x)", "q = Exp(x)") + "p = Add(r, w)";
+  const std::string text =
+      "g (bool d, float[N,4] x) => (float[] y) <int64 k = {4}> { y = " + if_of("d", inner, "q = Abs(x)") + "}";
+  ImportOptions first, later, written;
+  first.sample_open = later.sample_open = written.sample_open = true;
+  later.later_dims = written.later_dims = {{"N", 4}};
+  written.change_bodies = false;
+  const auto out = export_proto(import_text(text, 17, first));
+  EXPECT_EQ(import_text(text, 17, later).graph.hash(), import_proto(out, written).graph.hash());
+  first.dims = {{"N", 4}};
+  EXPECT_NE(import_text(text, 17, first).graph.hash(), import_proto(out, written).graph.hash())
+      << "the test sees nothing";
+}
+
+}  // namespace
+}  // namespace rlgo::onnx_io::test
