@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/constants.h"
+#include "core/exec/freed_memory.h"
 
 namespace rlgo::exec {
 namespace {
@@ -96,6 +97,7 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
 }
 
 TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
+  if (precision_ == Precision::f64) return_freed_memory();  // nobody times it
   const c10::InferenceMode inference;
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);

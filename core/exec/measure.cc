@@ -2,7 +2,6 @@
 
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <malloc.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -16,7 +15,9 @@
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
 #include "core/exec/device_clock.h"
+#include "core/exec/freed_memory.h"
 #include "core/exec/interpreter.h"
+#include "core/exec/warm_up.h"
 
 namespace rlgo::exec {
 namespace {
@@ -86,10 +87,11 @@ Bench make_bench(const Device& device, int threads) {
   return {threads, device.kind == Device::Kind::cuda ? std::make_shared<GpuClock>(device) : nullptr};
 }
 
+int most_runs(const Bench& bench) { return bench.gpu ? kMaxBatchOnGpu : kMaxBatch; }
+
 // Runs per sample, from the time of one run.
 int batch_for(double run_us, const MeasureOptions& options, const Bench& bench) {
-  const int most = bench.gpu ? kMaxBatchOnGpu : kMaxBatch;
-  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, most);
+  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, most_runs(bench));
 }
 
 Measurement summarise(const std::vector<double>& samples, int batch) {
@@ -133,14 +135,6 @@ graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inpu
 bool is_free(Op op) {
   return op == Op::reshape || op == Op::input || op == Op::weight || op == Op::fill || op == Op::literal ||
          op == Op::opaque;
-}
-
-// From now on the allocator keeps what is freed. Otherwise large outputs are mapped and unmapped again at every run,
-// and the page faults (up to six times the work of a convolution: measured) are counted or not as chance has it.
-// Runtimes keep arenas for the same reason.
-void keep_freed_memory() {
-  static const bool done = mallopt(M_MMAP_MAX, 0) == 1 && mallopt(M_TRIM_THRESHOLD, -1) == 1;
-  (void)done;
 }
 
 }  // namespace
@@ -188,10 +182,8 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
         std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
     runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
-    for (int i = 0; i < options.warmup; ++i) runs.back()();
-    // The least of two: another process may have had the core.
-    batches.push_back(
-        batch_for(std::min(bench.sample_us(runs.back(), 1), bench.sample_us(runs.back(), 1)), options, bench));
+    const auto sample_us = [&](int batch) { return bench.sample_us(runs.back(), batch); };
+    batches.push_back(warm_up(sample_us, options.warmup, options.min_sample_us, most_runs(bench)));
   }
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<size_t> order(runs.size());

@@ -86,6 +86,23 @@ void cannot_run(const std::string& why, const LoadedModel& model, Result& result
 
 }  // namespace
 
+namespace {
+
+// What LibTorch's convolution in double precision copies its input to: an element for each of the window and of the
+// output, of all pictures at once.
+double columns_bytes(const graph::Graph& graph, const graph::Node& node) {
+  if (node.op() != ops::Op::conv2d) return 0;
+  const auto &input = graph.type(node.inputs[0]), &kernel = graph.type(node.inputs[1]), &output = node.info->outputs[0];
+  if (!input.is_static() || !kernel.is_static() || !output.is_static() || kernel.shape[2] * kernel.shape[3] == 1)
+    return 0;
+  double elements = static_cast<double>(input.shape[0]) * static_cast<double>(input.shape[1]);
+  for (const int64_t extent : {kernel.shape[2], kernel.shape[3], output.shape[2], output.shape[3]})
+    elements *= static_cast<double>(extent);
+  return elements * 8;
+}
+
+}  // namespace
+
 std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
   for (const graph::NodeId id : graph.order()) {
     const auto& node = graph.node(id);
@@ -99,6 +116,7 @@ std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
       if (std::find(node.inputs.begin(), in, *in) == in) add(graph.type(*in));
     }
     for (const auto& type : node.info->outputs) add(type);
+    bytes += columns_bytes(graph, node);
     if (bytes > static_cast<double>(available_bytes)) {
       return fmt::format("{} makes {}: its tensors take {} where they are checked; {} can be used",
                          ops::name(node.op()), node.info->outputs.empty() ? "" : to_string(node.info->outputs[0]),

@@ -9,8 +9,9 @@
 namespace rlgo::optimise {
 namespace {
 
-// Loading a model and warming it up takes about as long as so many runs.
-constexpr int kLoadRuns = 5;
+// Loading a model and warming it up takes about as long as so many runs; of a slow model, as one (core/exec/warm_up.h).
+constexpr int kLoadRuns = 5, kSlowLoadRuns = 1;
+constexpr double kSlowRun_s = 1;
 constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
 constexpr double kTimingShare = 0.35, kSweepShare = 0.5, kSweepsShare = 0.65;  // of the time until searching ends
 constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
@@ -21,11 +22,14 @@ constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAl
 }  // namespace
 
 void Pace::note(size_t models, int rounds, double seconds) {
-  if (models > 0 && rounds > 0 && seconds > 0) run_s_ = seconds / static_cast<double>(models) / (rounds + kLoadRuns);
+  if (models == 0 || rounds <= 0 || seconds <= 0) return;
+  const double one_s = seconds / static_cast<double>(models);
+  load_runs_ = one_s / (rounds + kSlowLoadRuns) > kSlowRun_s ? kSlowLoadRuns : kLoadRuns;
+  run_s_ = one_s / (rounds + load_runs_);
 }
 
 double Pace::compare_s(size_t models, int rounds) const {
-  return run_s_ * static_cast<double>(models) * (rounds + kLoadRuns);
+  return run_s_ * static_cast<double>(models) * (rounds + load_runs_);
 }
 
 size_t Pace::models(double seconds, int rounds) const {
@@ -36,7 +40,7 @@ size_t Pace::models(double seconds, int rounds) const {
 int Pace::rounds(double seconds, size_t models, int least, int most) const {
   const double all_s = run_s_ * static_cast<double>(models);
   if (all_s <= 0) return most;
-  return static_cast<int>(std::clamp(seconds / all_s - kLoadRuns, double(least), double(std::max(least, most))));
+  return static_cast<int>(std::clamp(seconds / all_s - load_runs_, double(least), double(std::max(least, most))));
 }
 
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s) {

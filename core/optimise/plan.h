@@ -20,6 +20,7 @@ class Pace {
 
  private:
   double run_s_ = 0;
+  int load_runs_ = 0;  // that loading and warming up take about
 };
 
 // Ends, in s since the start of the command. What is being done then ends as soon as it can.

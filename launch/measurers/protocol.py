@@ -45,6 +45,7 @@ def made_up(shape, dtype, generator):
 
 
 MOST_RUNS = 10000  # in a sample
+SLOW_US = 1e6  # of one run
 MOST_MEANT = 8  # an integer input of so few elements may mean something: a rate, a length, a size
 
 
@@ -147,6 +148,10 @@ class Server:
             run()
         return (self.now_ns() - begin) / 1000.0 / batch
 
+    def is_slow(self, run, warmup):
+        """Warms a model up; of one whose run takes a second, one run is enough, and one makes a sample."""
+        return any(self.sample_us(run, 1) > SLOW_US for _ in range(warmup))
+
     def batch_of(self, run, least_us):
         """How many runs last `least_us`. The runs that find that out warm the model up: a first run may take many times a later one."""
         batch = 1
@@ -174,9 +179,7 @@ class Server:
                     result["layout_share"] = model.layout_share()
                 elif model.assumed:
                     result["assumed"] = model.assumed
-                for _ in range(request["warmup"]):
-                    model.run()
-                if request["min_sample_us"] > 0:
+                if not self.is_slow(model.run, request["warmup"]) and request["min_sample_us"] > 0:
                     batch = self.batch_of(model.run, request["min_sample_us"])
             except Exception as error:  # of any kind: it is this model's result
                 model, result = None, {"error": f"{type(error).__name__}: {error}"[:2000]}

@@ -1,7 +1,11 @@
 // What measuring promises apart from the times themselves.
 #include "core/exec/measure.h"
 
+#include <malloc.h>
+
+#include "core/exec/freed_memory.h"
 #include "core/exec/measured_cost.h"
+#include "core/exec/warm_up.h"
 #include "tests/core/exec/graphs.h"
 
 namespace rlgo::exec {
@@ -40,6 +44,40 @@ TEST(Measure, ThreadsAreSetBackAfterwards) {
   two.threads = 2;
   measure_op(Op::relu, {}, {TensorType(DType::f32, {8})}, {}, two);
   EXPECT_EQ(at::get_num_threads(), before);
+}
+
+TEST(Measure, WarmingUpTellsHowManyRunsASampleTakes) {
+  std::vector<double> times_us = {900, 120, 100, 400};
+  int runs = 0;
+  const auto sample_us = [&](int batch) {
+    EXPECT_EQ(batch, 1);
+    return times_us[static_cast<size_t>(runs++)];
+  };
+  EXPECT_EQ(warm_up(sample_us, 2, 1000, 4096), 10);
+  EXPECT_EQ(runs, 4);
+}
+
+TEST(Measure, ASlowModelIsWarmAfterOneRun) {
+  int runs = 0;
+  const auto sample_us = [&](int) { return ++runs, 3e6; };
+  EXPECT_EQ(warm_up(sample_us, 5, 1000, 4096), 1);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(warm_up(sample_us, 0, 1000, 4096), 1);
+  EXPECT_EQ(runs, 2);
+}
+
+// 64 MiB at a time, as mapped blocks: what is kept stays in the arena, what is returned leaves it.
+TEST(FreedMemory, IsKeptWhereItIsTimedAndReturnedElsewhere) {
+  if (mallinfo2().arena == 0) GTEST_SKIP() << "another allocator (a sanitizer's)";
+  const auto kept_bytes = [] { return static_cast<double>(mallinfo2().fordblks); };
+  const auto use = [] { at::ones({16 << 20}, at::kFloat); };
+  keep_freed_memory();
+  use();
+  EXPECT_GE(kept_bytes(), 60e6);
+  return_freed_memory();
+  const double before = static_cast<double>(mallinfo2().arena);
+  use();
+  EXPECT_EQ(static_cast<double>(mallinfo2().arena), before) << "a block of its own, unmapped again";
 }
 
 TEST(Measure, GraphsOneByOne) {

@@ -52,6 +52,13 @@ TEST(Pace, TheLatestComparisonTellsWhatTheNextWillTake) {
   EXPECT_DOUBLE_EQ(pace.compare_s(1, 5), 10);
 }
 
+TEST(Pace, ASlowModelIsLoadedInAboutARun) {
+  Pace pace;
+  pace.note(2, 1, 8.0);  // 2 models, loaded and run once each: 2 s a run
+  EXPECT_DOUBLE_EQ(pace.compare_s(2, 4), 20);
+  EXPECT_EQ(pace.rounds(20, 2, 1, 31), 4);
+}
+
 TEST(OptimiseClock, BooksTimeByKind) {
   double now = 100;
   StatusLine line(false, false);
