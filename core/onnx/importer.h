@@ -51,9 +51,9 @@ class Importer {
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_converted(const OnnxNode& resolved, Maker& maker);
   void add_opaque(const onnx::NodeProto& node);
-  void rename_branch(onnx::GraphProto& branch);
+  void rename_branch(onnx::GraphProto& branch, const std::string& if_output);
   void simplify_branches(onnx::NodeProto& node);
-  void take_over(onnx::NodeProto& node) const;
+  void take_over(onnx::NodeProto& node);
   bool simplify(onnx::GraphProto& branch);
   bool declare(const std::string& name, onnx::ValueInfoProto& value, Sizes& samples);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);

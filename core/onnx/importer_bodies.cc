@@ -36,12 +36,14 @@ onnx::GraphProto* branch_of(onnx::NodeProto& node, bool taken) {
 
 }  // namespace
 
-// Gives the values that the branch makes names that nothing else in the file has, in bodies inside it, too.
-void Importer::rename_branch(onnx::GraphProto& branch) {
+// Gives the values that the branch makes names that nothing else in the file has, in bodies inside it, too. They come
+// from the If's own output, not from what was read before: a reading that knows more and has more branches in their
+// If's place must find the same operators under the same names in simplified().
+void Importer::rename_branch(onnx::GraphProto& branch, const std::string& if_output) {
   std::unordered_map<std::string, std::string> fresh;
   const auto name_anew = [&](std::string& name) {
     if (name.empty()) return;
-    std::string other = name + "/inlined";
+    std::string other = name + "/" + if_output;
     while (!skeleton_->names.insert(other).second) other += '+';
     fresh[name] = other;
     name = std::move(other);
@@ -71,7 +73,7 @@ bool Importer::add_branch(onnx::NodeProto& node) {
   if (!std::ranges::all_of(branch->node(), is_standard)) return false;
   const std::vector<std::string> outputs(node.output().begin(), node.output().end());
   note(Change::Kind::inlined, node, *taken ? "then branch" : "else branch");
-  rename_branch(*branch);
+  rename_branch(*branch, first_output(node));
   for (const auto& inner : branch->node()) {
     read_names_.insert(inner.input().begin(), inner.input().end());
     for (auto& name : captured_names(inner)) read_names_.insert(std::move(name));
@@ -139,14 +141,17 @@ bool Importer::simplify(onnx::GraphProto& branch) {
   graph.clear_input();
   *graph.mutable_output() = branch.output();
   branch.Swap(&graph);
+  collect_names(branch, skeleton_->names);
   for (auto change : read.report.changes) report_.changes.push_back(std::move(change));
   return true;
 }
 
-void Importer::take_over(onnx::NodeProto& node) const {
+void Importer::take_over(onnx::NodeProto& node) {
   if (given_ == nullptr) return;
   const auto found = given_->find(first_output(node));
-  if (found != given_->end()) *node.mutable_attribute() = found->second.attribute();
+  if (found == given_->end()) return;
+  *node.mutable_attribute() = found->second.attribute();
+  collect_names(node, skeleton_->names);
 }
 
 void Importer::simplify_branches(onnx::NodeProto& node) {

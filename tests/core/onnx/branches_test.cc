@@ -83,6 +83,16 @@ TEST(Branches, EqualNamesOfTwoBranchesAreKeptApart) {
   EXPECT_EQ(op_types(export_proto(model)), "Relu Neg Exp Neg");
 }
 
+// One h is renamed inside a branch that stays, the other one in the main graph, which the file has first.
+TEST(Branches, NamesMadeInsideAreNotMadeAgainAround) {
+  const std::string inner =
+      "k = Constant<value = bool {1}>() p = " + if_of("k", "h = Relu(x) p = Neg(h)", "q = Exp(x)");
+  const auto model =
+      read("g (bool d, float[2] x) => (float[2] y) <bool c = {1}> { a = " + if_of("d", inner, "q = Abs(x)") +
+           "b = " + if_of("c", "h = Exp(x) p = Neg(h)", "q = Abs(x)") + "y = Add(b, a) }");
+  EXPECT_EQ(op_types(export_proto(model)), "Exp Neg If Add");
+}
+
 TEST(Branches, HoldWeightsAndOtherBranches) {
   const std::string inner = if_of("c", "p = Add(x, w)", "q = Exp(x)");
   const auto model = read("g (float[2] x) => (float[2] y) <bool c = {1}, float[2] w = {1, 2}> { y = " +
@@ -133,6 +143,23 @@ TEST(Branches, ALaterLookKnowsTheSameOperators) {
   first.dims = {{"N", 4}};
   EXPECT_NE(import_text(text, 17, first).graph.hash(), import_proto(out, written).graph.hash())
       << "the test sees nothing";
+}
+
+// At N = 4 the first If gives way, too, and its values are called as those of the second.
+TEST(Branches, ALaterLookThatKnowsMoreDoesNotMixOperatorsUp) {
+  const std::string known = "k2 = Constant<value = bool {1}>() p = ";
+  const std::string one = known + if_of("k2", "g = Relu(h) p = Neg(g)", "q = Exp(h)");
+  const std::string two = known + if_of("k2", "g = Tanh(h) p = Abs(g)", "q = Exp(h)");
+  const std::string text = "g (bool d, float[N,4] x) => (float[] y) <int64 k = {4}, bool t = {1}> { " + asks(0) +
+                           "a = " + if_of("c", "h = Sin(x) p = " + if_of("d", one, "q = Cos(h)"), "q = Abs(x)") +
+                           "b = " + if_of("t", "h = Exp(x) p = " + if_of("d", two, "q = Floor(h)"), "q = Abs(x)") +
+                           "y = Add(b, a) }";
+  ImportOptions first, later, written;
+  first.sample_open = later.sample_open = written.sample_open = true;
+  later.later_dims = written.later_dims = {{"N", 4}};
+  written.change_bodies = false;
+  const auto out = export_proto(import_text(text, 17, first));
+  EXPECT_EQ(import_text(text, 17, later).graph.hash(), import_proto(out, written).graph.hash());
 }
 
 }  // namespace
