@@ -7,6 +7,7 @@
 namespace rlgo::exec {
 namespace {
 
+using graph::Graph;
 using graph::NodeId;
 using ops::Op;
 
@@ -18,6 +19,18 @@ bool fits(const at::Tensor& tensor, const ops::TensorType& type) {
   }
   const auto dtype = from_torch(tensor.scalar_type());
   return dtype == type.dtype || (ops::is_float(dtype) && ops::is_float(type.dtype));
+}
+
+constexpr int64_t kLargeWeightBytes = int64_t{1} << 20;
+
+// Of all weights, in double precision.
+int64_t wide_bytes(const Graph& graph) {
+  int64_t sum = 0;
+  for (const NodeId id : graph.order()) {
+    const auto& info = *graph.node(id).info;
+    if (info.op == Op::weight && ops::is_float(info.outputs[0].dtype)) sum += info.outputs[0].elements() * 8;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -32,18 +45,21 @@ Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
     slots += static_cast<Slot>(graph_.node(id).info->outputs.size());
   }
   constants_.resize(static_cast<size_t>(slots));
-  load_constants(options.weights);
+  load_constants(options);
   plan();
 }
 
-void Interpreter::load_constants(const std::shared_ptr<WeightStore>& given) {
-  const auto store = given ? given : std::make_shared<WeightStore>(device_);
+void Interpreter::load_constants(const InterpreterOptions& options) {
+  const auto store = options.weights ? options.weights : std::make_shared<WeightStore>(device_);
   RLGO_CHECK(store->device() == device_);
+  const bool many = precision_ == Precision::f64 && wide_bytes(graph_) > options.most_wide_bytes;
   for (NodeId id : read_constants(graph_)) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
-    const auto dtype = to_torch(info.outputs[0].dtype, precision_);
-    constants_[slot({id, 0})] = store->load(*info.blob, dtype);
+    const auto& type = info.outputs[0];
+    const bool narrow = many && ops::is_float(type.dtype) && type.bytes() >= kLargeWeightBytes;
+    constants_[slot({id, 0})] = store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
+    if (narrow) narrow_.insert(slot({id, 0}));
   }
   for (auto& [id, tensors] : compute_constants(graph_)) {
     const auto& types = graph_.node(id).info->outputs;
@@ -105,7 +121,7 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
   Tensors in;
   for (const Step& step : steps_) {
     in.clear();
-    for (Slot s : step.inputs) in.push_back(values[s]);
+    for (Slot s : step.inputs) in.push_back(narrow_.contains(s) ? values[s].to(at::kDouble) : values[s]);
     Call call{.in = in, .info = *graph_.node(step.node).info};
     call.device = to_torch(device_);
     call.precision = precision_;
@@ -118,7 +134,10 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     for (Slot s : step.freed) values[s] = at::Tensor();
   }
   TensorMap outputs;
-  for (const auto& output : graph_.outputs()) outputs[output.name] = values[slot(output.value)];
+  for (const auto& output : graph_.outputs()) {
+    const Slot s = slot(output.value);
+    outputs[output.name] = narrow_.contains(s) ? values[s].to(at::kDouble) : values[s];
+  }
   return outputs;
 }
 

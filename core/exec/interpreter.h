@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "core/exec/device.h"
@@ -17,6 +18,9 @@ struct InterpreterOptions {
   Precision precision = Precision::native;
   // Shared with other interpreters of the same device; a store of its own where there is none.
   std::shared_ptr<WeightStore> weights;
+  // Where weights take more in double precision, the large ones are kept as they are, and made double where they are
+  // read.
+  int64_t most_wide_bytes = int64_t{512} << 20;
 };
 
 // A graph made ready to run: weights are on the device, what depends on weights alone is computed. Runs without
@@ -48,7 +52,7 @@ class Interpreter {
     std::vector<int64_t> index_bounds;  // opaque only
     std::vector<Slot> freed;            // dead after this step
   };
-  void load_constants(const std::shared_ptr<WeightStore>& given);
+  void load_constants(const InterpreterOptions& options);
   void plan();
   Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
 
@@ -57,6 +61,8 @@ class Interpreter {
   Precision precision_;
   std::vector<Slot> first_slot_;  // by node id
   Tensors constants_;             // by slot; undefined where computed
+  std::unordered_set<Slot>
+      narrow_;  // constants that are made double where they are read: there are too many bytes of them
   std::vector<Step> steps_;
 };
 

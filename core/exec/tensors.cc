@@ -69,10 +69,12 @@ std::vector<int64_t> sizes_of(const ops::TensorType& type) {
 at::Tensor to_tensor(const graph::Blob& blob) {
   if (!blob.available())
     fail("the contents of a weight of type {} were left behind; load the model again", to_string(blob.type()));
-  auto bytes = std::make_shared<std::string>(blob.load());
+  const auto bytes = blob.share();
   RLGO_CHECK_EQ(static_cast<int64_t>(bytes->size()), blob.type().bytes());
+  // LibTorch has no tensors of constant memory; kernels read their inputs.
   return at::from_blob(
-      bytes->data(), sizes_of(blob.type()), [bytes](void*) {}, at::TensorOptions(to_torch(blob.type().dtype)));
+      const_cast<char*>(bytes->data()), sizes_of(blob.type()), [bytes](void*) {},
+      at::TensorOptions(to_torch(blob.type().dtype)));
 }
 
 std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type) {

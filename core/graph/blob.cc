@@ -80,7 +80,7 @@ std::shared_ptr<const Blob> Blob::bytes(ops::TensorType type, std::string data) 
   blob->kind_ = Kind::bytes;
   blob->hash_ = hash_bytes(data.data(), data.size(), type.hash());
   blob->type_ = std::move(type);
-  blob->data_ = std::move(data);
+  blob->data_ = std::make_shared<const std::string>(std::move(data));
   return blob;
 }
 
@@ -94,7 +94,7 @@ std::shared_ptr<const Blob> Blob::absent(ops::TensorType type, uint64_t content_
 }
 
 std::string Blob::load() const {
-  if (kind_ == Kind::bytes) return data_;
+  if (kind_ == Kind::bytes) return *data_;
   if (kind_ == Kind::absent) fail("the contents of a weight ({}) are not in this process", ops::to_string(type_));
   std::string data = reserve_bytes(type_);
   const Normals normals(seed_, scale_, shift_);
@@ -105,6 +105,10 @@ std::string Blob::load() const {
     std::memcpy(data.data() + i * sizeof(float), &stored, sizeof(float));
   }
   return data;
+}
+
+std::shared_ptr<const std::string> Blob::share() const {
+  return kind_ == Kind::bytes ? data_ : std::make_shared<const std::string>(load());
 }
 
 std::string Blob::describe() const {

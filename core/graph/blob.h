@@ -28,6 +28,8 @@ class Blob {
   uint64_t content_hash() const { return hash_; }
   bool available() const { return kind_ != Kind::absent; }
   std::string load() const;  // all bytes; throws Error where contents are absent
+  // The same without a copy where they are held; nobody may write there.
+  std::shared_ptr<const std::string> share() const;
   // For text form: "seed=7 scale=0.1 shift=0 positive=0", "hash=..." .
   std::string describe() const;
 
@@ -40,7 +42,7 @@ class Blob {
   uint64_t seed_ = 0;
   double scale_ = 0, shift_ = 0;
   bool positive_ = false;
-  std::string data_;
+  std::shared_ptr<const std::string> data_;
 };
 
 // An operator that rlgo does not know, kept byte for byte. The graph node's inputs are the present ones of the formal

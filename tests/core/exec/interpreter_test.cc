@@ -17,6 +17,29 @@ TEST(Interpreter, SmallGraphByHand) {
   expect_values(out.at("y"), {11, 0, 13, 0});
 }
 
+// 4 MiB together in double precision, 1 MiB each in single precision: kept so, and read as doubles.
+TEST(Interpreter, ManyWeightsAreMadeDoubleWhereTheyAreRead) {
+  Editor editor("large");
+  const ops::TensorType type(ops::DType::f32, {512, 513});
+  std::string bytes(static_cast<size_t>(type.bytes()), '\0');
+  const float third = 1.0F / 3;
+  std::memcpy(bytes.data(), &third, sizeof third);
+  const auto first = editor.add_weight("a", graph::Blob::bytes(type, bytes));
+  std::memcpy(bytes.data() + sizeof third, &third, sizeof third);
+  const auto second = editor.add_weight("b", graph::Blob::bytes(type, bytes));
+  const auto sum = editor.op(Op::add, {first, editor.add_input("x", type)});
+  editor.add_output("y", editor.op(Op::add, {sum, second}));
+  editor.add_output("w", second);
+  const auto store = std::make_shared<WeightStore>();
+  const Interpreter interpreter(*editor.finish(), {{}, Precision::f64, store, 1 << 20});
+  EXPECT_EQ(store->load(*graph::Blob::bytes(type, bytes), at::kFloat).scalar_type(), at::kFloat);
+  EXPECT_EQ(store->size(), 2U) << "nothing was kept as doubles";
+  const auto out = interpreter.run({{"x", at::zeros({512, 513})}});
+  EXPECT_EQ(out.at("y").scalar_type(), at::kDouble);
+  EXPECT_EQ(out.at("y")[0][0].item<double>(), 2 * static_cast<double>(third));
+  EXPECT_EQ(out.at("w").scalar_type(), at::kDouble);
+}
+
 TEST(Interpreter, ReportsMissingAndMisshapenInputs) {
   const Interpreter interpreter(linear_graph({1, 0, 0, 1}, {0, 0}));
   EXPECT_THROW(interpreter.run({}), Error);
