@@ -171,6 +171,25 @@ ops::TensorType type_of(const onnx::TypeProto& proto) {
   return type;
 }
 
+void forget_shapes(onnx::GraphProto& graph, bool inputs) {
+  const auto forget = [](google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values) {
+    for (auto& value : values) {
+      if (value.type().has_tensor_type()) value.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  };
+  graph.clear_value_info();
+  forget(*graph.mutable_output());
+  if (inputs) forget(*graph.mutable_input());
+}
+
+void forget_shapes_in_bodies(onnx::NodeProto& node) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (!attribute.has_g()) continue;
+    forget_shapes(*attribute.mutable_g(), true);
+    for (auto& inner : *attribute.mutable_g()->mutable_node()) forget_shapes_in_bodies(inner);
+  }
+}
+
 void set_type(onnx::TypeProto& proto, const ops::TensorType& type) {
   RLGO_CHECK(type.is_static());
   auto* tensor = proto.mutable_tensor_type();

@@ -37,6 +37,10 @@ bool is_absurd(const ops::TensorType& type);
 ops::TensorType tensor_type_of(const onnx::TensorProto& tensor);
 // Static, partly known or unranked; `other` and unranked where it is no tensor.
 ops::TensorType type_of(const onnx::TypeProto& type);
+// Without what a graph declares of the shapes of its outputs and of values inside, and with `inputs` of its inputs.
+void forget_shapes(onnx::GraphProto& graph, bool inputs);
+// The same of the bodies of an operator at any depth, their inputs included.
+void forget_shapes_in_bodies(onnx::NodeProto& node);
 // Static types only.
 void set_type(onnx::TypeProto& proto, const ops::TensorType& type);
 

@@ -3,7 +3,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "core/onnx/dims.h"
 
@@ -27,38 +26,26 @@ int64_t first_size(int rank, int axis, int64_t count) {
 struct ForgottenShapes::Saved {
   onnx::GraphProto& graph;
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> input, output, values;
+  std::vector<std::pair<int, onnx::NodeProto>> nodes;  // those with bodies, by place
 };
 
-namespace {
-
-// Shows the graph, and the bodies of its nodes at any depth.
-void visit_graphs(onnx::GraphProto& graph, const std::function<void(onnx::GraphProto&)>& visit) {
-  visit(graph);
-  for (auto& node : *graph.mutable_node()) {
-    for (auto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_g()) visit_graphs(*attribute.mutable_g(), visit);
-    }
-  }
-}
-
-}  // namespace
-
 ForgottenShapes::ForgottenShapes(onnx::ModelProto& model) {
-  visit_graphs(*model.mutable_graph(), [&](onnx::GraphProto& graph) {
-    saved_.push_back(Saved{graph, graph.input(), graph.output(), graph.value_info()});
-    graph.clear_value_info();
-    for (auto& output : *graph.mutable_output()) {
-      if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
-    }
-  });
+  auto& graph = *model.mutable_graph();
+  saved_ = std::unique_ptr<Saved>(new Saved{graph, graph.input(), graph.output(), graph.value_info(), {}});
+  forget_shapes(graph, false);
+  for (int n = 0; n < graph.node_size(); ++n) {
+    auto& node = *graph.mutable_node(n);
+    if (std::ranges::none_of(node.attribute(), &onnx::AttributeProto::has_g)) continue;
+    saved_->nodes.emplace_back(n, node);
+    forget_shapes_in_bodies(node);
+  }
 }
 
 ForgottenShapes::~ForgottenShapes() {
-  for (Saved& saved : saved_) {
-    saved.graph.mutable_input()->Swap(&saved.input);
-    saved.graph.mutable_output()->Swap(&saved.output);
-    saved.graph.mutable_value_info()->Swap(&saved.values);
-  }
+  saved_->graph.mutable_input()->Swap(&saved_->input);
+  saved_->graph.mutable_output()->Swap(&saved_->output);
+  saved_->graph.mutable_value_info()->Swap(&saved_->values);
+  for (auto& [n, node] : saved_->nodes) saved_->graph.mutable_node(n)->Swap(&node);
 }
 
 Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis) {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/onnx/onnx_node.h"
 #include "core/onnx/type_table.h"
@@ -20,8 +19,8 @@ using Sizes = std::map<std::string, int64_t>;  // by symbolic name, or "input:ax
 // input has not even a rank.
 Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis);
 
-// While it lives, the model says nothing of the shapes of its outputs and of values inside, in bodies of operators,
-// too: that is for other sizes. Then its inputs, too, are as they were.
+// While it lives, the model says nothing of the shapes of its outputs and of values inside, nor bodies of operators of
+// those of their inputs: that is for other sizes. Then its inputs, too, are as they were.
 class ForgottenShapes {
  public:
   explicit ForgottenShapes(onnx::ModelProto& model);
@@ -31,7 +30,7 @@ class ForgottenShapes {
 
  private:
   struct Saved;
-  std::vector<Saved> saved_;
+  std::unique_ptr<Saved> saved_;
 };
 
 class SampledShapes {  // types at one choice of the open sizes

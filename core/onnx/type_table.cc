@@ -29,18 +29,6 @@ void merge_dims(onnx::TypeProto& known, const onnx::TypeProto& inferred) {
   }
 }
 
-void forget_declarations(onnx::NodeProto& node) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (!attribute.has_g()) continue;
-    auto& body = *attribute.mutable_g();
-    body.clear_value_info();
-    for (auto& output : *body.mutable_output()) {
-      if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
-    }
-    for (auto& inner : *body.mutable_node()) forget_declarations(inner);
-  }
-}
-
 constexpr size_t kMostBodyBytes = size_t{64} << 20;  // of an operator that is copied with its bodies
 
 }  // namespace
@@ -141,7 +129,7 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
       std::ranges::any_of(node.attribute(), &onnx::AttributeProto::has_g) && node.ByteSizeLong() <= kMostBodyBytes;
   std::unordered_map<std::string, onnx::TypeProto*> around;
   if (into_bodies) {
-    forget_declarations(copy);
+    forget_shapes_in_bodies(copy);
     for (auto& [name, type] : map_->types) around.emplace(name, &type);
   }
   try {

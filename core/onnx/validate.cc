@@ -307,10 +307,7 @@ std::string Inference::run_strictly(bool propagate_data) {
 
 void Inference::forget_shapes() {
   auto& graph = *saved_->model.mutable_graph();
-  graph.clear_value_info();
-  for (auto& output : *graph.mutable_output()) {
-    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
-  }
+  onnx_io::forget_shapes(graph, false);
   for (const auto& [n, node] : saved_->nodes) *graph.mutable_node(n) = node;
 }
 

@@ -65,6 +65,23 @@ TEST(Branches, WhatTheFileDeclaresInsideDoesNotDecide) {
   EXPECT_THAT(op_types(export_proto(import_proto(file, options))), testing::HasSubstr("If"));
 }
 
+// The state is declared at the size at which the import looks at open batches, two; what is collected would have it.
+TEST(Branches, NorDoesWhatItDeclaresOfABodysInputs) {
+  const std::string scan =
+      "last, all = Scan<num_scan_inputs = 1, body = b (float[2,4] v, float[5] item) => (float[] v2, float[] w) { v2 = "
+      "Relu(v) w = Exp(v) }>(x, z) ";
+  const std::string asks_for_two =
+      "s = Shape(all) i = Constant<value = int64 {1}>() k = Constant<value = int64 {2}>() m = Gather(s, i) c = "
+      "Equal(m, "
+      "k) ";
+  const auto text = [&](const std::string& batch) {
+    return "g (float[" + batch + ",4] x, float[3,5] z) => (float[] y) { " + scan + asks_for_two +
+           "y = " + if_of("c", "p = Relu(x)", "q = Exp(x)") + "}";
+  };
+  EXPECT_EQ(op_types(export_proto(read(text("2")))), "Relu");
+  EXPECT_THAT(op_types(export_proto(read(text("N")))), testing::HasSubstr("If"));
+}
+
 TEST(Branches, ACallerMayOverrideADefault) {
   auto file =
       parse("g (float[2] x) => (float[2] y) <bool c = {1}> { y = " + if_of("c", "p = Relu(x)", "q = Exp(x)") + "}");
