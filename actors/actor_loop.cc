@@ -30,13 +30,14 @@ ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       collector_(envs, policy, *this, collector_options(mailbox, options_)) {
-  comm::Hello hello;
-  hello.spec_hash = envs.spec().hash();
-  hello.rules_hash = options_.rules_hash;
-  hello.dream = options_.dream;
-  hello.host = options_.host;
-  mailbox_.send(options_.via, Tag::hello, encode(hello));
+  hello_.spec_hash = envs.spec().hash();
+  hello_.rules_hash = options_.rules_hash;
+  hello_.dream = options_.dream;
+  hello_.host = options_.host;
+  say_hello();
 }
+
+void ActorLoop::say_hello() { mailbox_.send(options_.via, Tag::hello, encode(hello_)); }
 
 ActorEnd ActorLoop::run(const std::function<bool()>& should_stop) {
   while (end_ == ActorEnd::running) {
@@ -115,11 +116,26 @@ void ActorLoop::read(const comm::Incoming& message) {
     if (quota.version != granted_version_) return;  // the newer weights carry their own
     quota_steps_ = quota.quota_steps;
     told_exhausted_ = false;
+  } else if (message.tag == Tag::route && message.source == options_.learner) {
+    change_route(comm::decode_route(message.payload));
   } else if (message.tag == Tag::stop) {
     end_ = message.payload == comm::kRankZeroFailed ? ActorEnd::deserted : ActorEnd::stopped;
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
     handler->second(message);
   }
+}
+
+// Hello again: rank 0 then sends what may have been lost on the way here.
+void ActorLoop::change_route(const comm::Route& route) {
+  const int before = std::exchange(options_.via, route.via);
+  if (before == route.via) return;
+  if (before != options_.learner) {
+    // Should it live, it need not wait for this actor's goodbye. What has left is still delivered.
+    mailbox_.send(before, Tag::route, encode(route));
+    mailbox_.forget(before);
+  }
+  say_hello();
+  send_heartbeat(Tag::heartbeat);
 }
 
 bool ActorLoop::may_start() {

@@ -23,7 +23,7 @@ struct ActorOptions {
   std::function<void(std::string_view)> take_starts = {};  // comm::Weights::starts, with each new weights
   std::function<bool()> ready;  // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;              // its rank
-  int via = 0;                  // whom messages to it go through (learner/distributed/aggregator.h)
+  int via = 0;  // whom messages to it go through, until it says otherwise (learner/distributed/aggregator.h)
   std::function<void(const comm::Welcome&)> welcomed = [](const auto&) {};  // before the first weights
   double heartbeat_s = 1;                                                   // between two signs of life
   double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error
@@ -75,6 +75,8 @@ class ActorLoop : private CodedSink {
   bool read_messages();
   void finish();
   void read(const comm::Incoming& message);
+  void say_hello();
+  void change_route(const comm::Route& route);
   bool may_start();
   int64_t quota_left() const;
   void send_heartbeat(comm::Tag tag);
@@ -82,6 +84,7 @@ class ActorLoop : private CodedSink {
   comm::Mailbox& mailbox_;
   Policy& policy_;
   ActorOptions options_;
+  comm::Hello hello_;
   comm::Handlers handlers_;
   Collector collector_;
   ActorEnd end_ = ActorEnd::running;

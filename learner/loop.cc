@@ -70,6 +70,7 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
       handlers_(std::move(handlers)),
       state_(std::move(start)),
       registry_(mailbox.size(), options_.learners),
+      routes_(options_.via),
       started_at_s_(state_.seconds) {
   if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
   if (options_.learners < 1 || options_.learners >= mailbox_.size())
@@ -233,7 +234,7 @@ void Loop::grant_more() {
 
 void Loop::hand_out(const std::vector<int>& ranks, Tag tag, std::string payload, bool newest_only) {
   std::map<int, std::vector<int32_t>> by_way_of;
-  for (int rank : ranks) by_way_of[via(rank)].push_back(rank);
+  for (int rank : ranks) by_way_of[routes_.via(rank)].push_back(rank);
   const auto direct = std::exchange(by_way_of[0], {});
   by_way_of.erase(0);
   for (auto& [aggregator, behind] : by_way_of) {

@@ -14,6 +14,7 @@
 #include "core/comm/protocol.h"
 #include "learner/algorithm.h"
 #include "learner/distributed/actor_registry.h"
+#include "learner/distributed/routes.h"
 #include "learner/loop_options.h"
 
 namespace rlgo::learner {
@@ -55,7 +56,8 @@ std::string name(StopReason reason);
 
 // All optional. None may block for long: actors wait meanwhile.
 struct LoopHooks {
-  std::function<void(const Episode&)> on_trajectory;      // every real one, also those too old to learn from
+  // Every real one, also those too old to learn from; `passed_on`: by an aggregator, which has stored it.
+  std::function<void(const Episode&, bool passed_on)> on_trajectory;
   std::function<void(const comm::ErrorReport&)> on_lost;  // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
   std::function<std::string()> starts;          // goes with the weights: comm::Weights::starts
@@ -93,13 +95,15 @@ class Loop {
  private:
   // Reads messages, tends the actors, calls the service hook. Whether any message came.
   bool service();
-  void read(const comm::Incoming& message);
+  void read(const comm::Incoming& message, bool passed_on = false);
   void read_bundle(const comm::Incoming& message);
-  void read_from_actor(const comm::Incoming& message);
+  void read_from_actor(const comm::Incoming& message, bool passed_on);
   void drop_malformed(const comm::Incoming& message, const std::string& why);
-  void read_trajectory(const comm::Incoming& message);
+  void read_trajectory(const comm::Incoming& message, bool passed_on);
   void read_error(const comm::Incoming& message);
   void tend_actors();
+  void tend_aggregators();
+  void route_around(int aggregator);
   void say(const std::string& line) const;
   // Waits for an epoch's data. False where the loop must end (reason_).
   bool collect();
@@ -113,7 +117,6 @@ class Loop {
   void publish(std::span<const int> ranks);
   // The same message to each rank, by way of its aggregator where it has one. newest_only: see Mailbox::publish.
   void hand_out(const std::vector<int>& ranks, comm::Tag tag, std::string payload, bool newest_only);
-  int via(int rank) const { return options_.via.empty() ? 0 : options_.via.at(static_cast<size_t>(rank)); }
   void grant_more();
   void drop_stale();
   int64_t lag_of(const mdp::Trajectory& trajectory) const;
@@ -129,6 +132,7 @@ class Loop {
   comm::Handlers handlers_;
   LoopState state_;
   ActorRegistry registry_;
+  Routes routes_;
   StopReason reason_ = StopReason::epochs;
   bool stopping_ = false;
   std::string weights_, starts_;  // of the current version; not asked for during an update

@@ -33,7 +33,10 @@ void Loop::tend_actors() {
   since_tended_.restart();
   // An actor in this thread is silent whenever it has no turn.
   if (!options_.turn) {
-    for (int rank : registry_.lose_silent(options_.actor_timeout_s)) {
+    tend_aggregators();
+    // What went through an aggregator is missed a little later than the aggregator's own sign of life.
+    const auto longer_s = [this](int rank) { return routes_.via(rank) != 0 ? 3 * options_.heartbeat_s : 0; };
+    for (int rank : registry_.lose_silent(options_.actor_timeout_s, longer_s)) {
       mailbox_.forget(rank);
       say(fmt::format("actor {} is lost: nothing was heard from it for {:.3g} s; {} actors remain", rank,
                       options_.actor_timeout_s, registry_.living().size()));
@@ -46,14 +49,37 @@ void Loop::tend_actors() {
   for (int rank : registry_.living()) mailbox_.send(rank, Tag::heartbeat, encode(beat));
 }
 
-void Loop::read(const comm::Incoming& message) {
+void Loop::tend_aggregators() {
+  if (stopping_) return;
+  for (int rank = options_.learners; rank < mailbox_.size(); ++rank) {
+    const auto& actor = registry_.actor(rank);
+    if (routes_.via(rank) == rank && actor.since_heard.seconds() > options_.actor_timeout_s) route_around(rank);
+  }
+}
+
+// The actors behind one that passes nothing on any more speak for themselves from now on.
+void Loop::route_around(int aggregator) {
+  if (routes_.via(aggregator) != aggregator) return;
+  const auto behind = routes_.close(aggregator);
+  say(fmt::format("actor {} passes on no more what {} others send: they send it themselves", aggregator,
+                  behind.size()));
+  for (int rank : behind) {
+    mailbox_.remember(rank);
+    registry_.excuse(rank);
+    mailbox_.send(rank, Tag::route, encode(comm::Route()));
+  }
+  // Weights or a quota may have been lost with it.
+  publish(behind);
+}
+
+void Loop::read(const comm::Incoming& message, bool passed_on) {
   const int rank = message.source;
   if (rank < options_.learners) {
     if (message.tag == Tag::stop) fail("learner rank {} ended: {}", rank, message.payload);
     return;
   }
   try {
-    message.tag == Tag::bundle ? read_bundle(message) : read_from_actor(message);
+    message.tag == Tag::bundle ? read_bundle(message) : read_from_actor(message, passed_on);
     malformed_.at(static_cast<size_t>(rank)) = 0;
   } catch (const Malformed& e) {
     drop_malformed(message, e.what());
@@ -99,14 +125,14 @@ void check_facts(const mdp::Trajectory& facts) {
 
 void Loop::read_bundle(const comm::Incoming& message) {
   for (auto& item : decoded_or_malformed(message, comm::decode_bundle)) {
-    if (item.source < options_.learners || item.source >= mailbox_.size() || via(item.source) != message.source ||
-        item.tag == Tag::bundle)
+    if (item.source < options_.learners || item.source >= mailbox_.size() ||
+        !routes_.may_speak_for(message.source, item.source) || item.tag == Tag::bundle)
       throw Malformed(fmt::format("it has a message of rank {}", item.source));
-    read({item.source, item.tag, message.sequence, std::move(item.payload)});
+    read({item.source, item.tag, message.sequence, std::move(item.payload)}, true);
   }
 }
 
-void Loop::read_from_actor(const comm::Incoming& message) {
+void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
   const int rank = message.source;
   if (message.tag == Tag::hello) {
     const auto hello = decoded_or_malformed(message, comm::decode_hello);
@@ -132,20 +158,23 @@ void Loop::read_from_actor(const comm::Incoming& message) {
     if (message.tag != Tag::hello) say(fmt::format("actor {} is back", rank));
   }
   if (message.tag == Tag::trajectory) {
-    read_trajectory(message);
+    read_trajectory(message, passed_on);
   } else if (message.tag == Tag::error_report) {
     read_error(message);
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
     registry_.beat(rank, decoded_or_malformed(message, comm::decode_heartbeat));
     if (message.tag == Tag::heartbeat) return;
     registry_.said_goodbye(rank);
-    if (!stopping_) say(fmt::format("actor {} left", rank));
+    if (!stopping_) {
+      say(fmt::format("actor {} left", rank));
+      route_around(rank);
+    }
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
     handler->second(message);
   }
 }
 
-void Loop::read_trajectory(const comm::Incoming& message) {
+void Loop::read_trajectory(const comm::Incoming& message, bool passed_on) {
   const auto episode = std::make_shared<const mdp::CodedTrajectory>(decoded_or_malformed(message, mdp::decode_coded));
   const auto& facts = episode->facts;
   if (options_.spec_hash != 0 && facts.spec_hash != options_.spec_hash)
@@ -157,7 +186,7 @@ void Loop::read_trajectory(const comm::Incoming& message) {
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, facts.episode + 1);
   if (!facts.dream) {
-    if (hooks_.on_trajectory) hooks_.on_trajectory(episode);
+    if (hooks_.on_trajectory) hooks_.on_trajectory(episode, passed_on);
     state_.episodes += 1;
     state_.steps += steps;
     received_steps_ += steps;

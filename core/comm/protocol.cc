@@ -112,6 +112,20 @@ FanOut decode_fan_out(std::string_view bytes) {
   });
 }
 
+std::string encode(const Route& message) {
+  ByteWriter writer;
+  writer.put(message.via);
+  return writer.take();
+}
+
+Route decode_route(std::string_view bytes) {
+  return decode<Route>(bytes, "message route", [](ByteReader& reader) {
+    Route message;
+    message.via = reader.get<int32_t>();
+    return message;
+  });
+}
+
 void add_to_bundle(std::string& bundle, int source, Tag tag, std::string_view payload) {
   ByteWriter writer;
   writer.put<int32_t>(source);

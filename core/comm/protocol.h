@@ -55,6 +55,12 @@ struct FanOut {
   bool operator==(const FanOut&) const = default;
 };
 
+// Whom an actor's messages to rank 0 go through from now on.
+struct Route {
+  int32_t via = 0;  // 0: nobody
+  bool operator==(const Route&) const = default;
+};
+
 // A message within a bundle of messages.
 struct Bundled {
   int source = 0;  // who sent it at first
@@ -91,6 +97,7 @@ std::string encode(const Weights& message);
 std::string encode(const Welcome& message);
 std::string encode(const Quota& message);
 std::string encode(const FanOut& message);
+std::string encode(const Route& message);
 std::string encode(const Heartbeat& message);
 std::string encode(const ErrorReport& message);
 Hello decode_hello(std::string_view bytes);
@@ -98,6 +105,7 @@ Weights decode_weights(std::string_view bytes);
 Welcome decode_welcome(std::string_view bytes);
 Quota decode_quota(std::string_view bytes);
 FanOut decode_fan_out(std::string_view bytes);
+Route decode_route(std::string_view bytes);
 Heartbeat decode_heartbeat(std::string_view bytes);
 ErrorReport decode_error_report(std::string_view bytes);
 

@@ -26,13 +26,14 @@ enum class Tag : uint8_t {
   quota = 16,        // learner -> actor: Quota; more steps under weights that it has; only the newest counts
   bundle = 17,       // aggregator -> learner: messages of several actors (add_to_bundle)
   fan_out = 18,      // learner -> aggregator: FanOut; one message for several actors
+  route = 19,        // learner -> actor: Route; its aggregator is no more. actor -> that one: the last to it
 };
 
 struct TagName {  // for logs and counters
   Tag tag;
   std::string_view name;
 };
-inline constexpr std::array<TagName, 18> kTags{{{Tag::hello, "hello"},
+inline constexpr std::array<TagName, 19> kTags{{{Tag::hello, "hello"},
                                                 {Tag::weights, "weights"},
                                                 {Tag::trajectory, "trajectory"},
                                                 {Tag::cost_request, "cost_request"},
@@ -49,7 +50,8 @@ inline constexpr std::array<TagName, 18> kTags{{{Tag::hello, "hello"},
                                                 {Tag::welcome, "welcome"},
                                                 {Tag::quota, "quota"},
                                                 {Tag::bundle, "bundle"},
-                                                {Tag::fan_out, "fan_out"}}};
+                                                {Tag::fan_out, "fan_out"},
+                                                {Tag::route, "route"}}};
 // What learners say to each other while they learn together: not for a loop that looks after actors.
 inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 

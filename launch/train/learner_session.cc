@@ -225,22 +225,16 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
   if (report.epoch % config_.checkpoint.every == 0) checkpoint(state);
 }
 
-// Aggregators store what they pass on; their own episodes come by themselves.
-bool LearnerSession::stored_elsewhere(int rank) const {
-  const auto& via = config_.loop.via;
-  return !via.empty() && via[static_cast<size_t>(rank)] != 0 && via[static_cast<size_t>(rank)] != rank;
-}
-
 learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
-  hooks.on_trajectory = [this](const learner::Episode& episode) {
+  hooks.on_trajectory = [this](const learner::Episode& episode, bool passed_on) {
     const mdp::Trajectory& t = episode->facts;
     if (const auto* graph = learner::offer(graphs_, t, spec_.rules)) {
       const auto cost = learner::overall_cost(graphs_);
       progress_.costs(cost.initial_us, cost.best_us);
       atomic_write(graph->folder.best_trace(), to_text(graph->best->trace(), *rules_));
     }
-    if (store_ && !stored_elsewhere(t.rank)) store_->append(episode);
+    if (store_ && !passed_on) store_->append(episode);
     progress_.steps(static_cast<int64_t>(t.steps.size()));
   };
   hooks.starts = [this] { return learner::encode_archives(graphs_); };

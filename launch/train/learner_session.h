@@ -57,7 +57,6 @@ class LearnerSession {
   learner::LoopHooks hooks();
   void on_epoch(const learner::EpochReport& report, const learner::LoopState& state);
   void checkpoint(const learner::LoopState& state);
-  bool stored_elsewhere(int rank) const;
   void open_metrics();
   void store_costs() const;
   int finish(const learner::LoopResult& result);

@@ -145,6 +145,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     mailbox.send(0, comm::Tag::stats, e.what());
     mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));
     mailbox.flush(2);
+    if (node) node->leave();
     throw;
   }
 }

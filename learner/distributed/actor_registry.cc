@@ -13,14 +13,15 @@ bool ActorRegistry::heard(int rank) {
   return true;
 }
 
-std::vector<int> ActorRegistry::lose_silent(double timeout_s) {
+std::vector<int> ActorRegistry::lose_silent(double timeout_s, const std::function<double(int)>& longer_s) {
   std::vector<int> lost;
   for (size_t rank = first_; rank < actors_.size(); ++rank) {
     Actor& actor = actors_[rank];
     if (actor.state != State::alive && actor.state != State::expected) continue;
-    if (actor.since_heard.seconds() <= timeout_s) continue;
+    const int number = static_cast<int>(rank);
+    if (actor.since_heard.seconds() <= timeout_s + (longer_s ? longer_s(number) : 0)) continue;
     actor.state = State::lost;
-    lost.push_back(static_cast<int>(rank));
+    lost.push_back(number);
   }
   return lost;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,11 @@ class ActorRegistry {
   void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
   void beat(int rank, const comm::Heartbeat& beat) { at(rank).beat = beat; }
   void said_goodbye(int rank) { at(rank).state = State::gone; }
-  // Actors, expected ones included, that are silent for longer than this become lost; returns those.
-  std::vector<int> lose_silent(double timeout_s);
+  // Actors, expected ones included, that are silent for longer than this become lost; returns those. `longer_s`: what
+  // is added for a rank; empty: nothing.
+  std::vector<int> lose_silent(double timeout_s, const std::function<double(int)>& longer_s = {});
+  // Its silence counts from now on: it could not be heard.
+  void excuse(int rank) { at(rank).since_heard.restart(); }
 
   std::vector<int> living() const { return in(State::alive); }
   // Those among `ranks` that step real environments, or that dream.

@@ -36,6 +36,7 @@ comm::Handlers Aggregator::handlers() {
   comm::Handlers handlers;
   for (const Tag tag : kPassedOn) handlers[tag] = [this](const comm::Incoming& message) { pass_on(message); };
   handlers[Tag::fan_out] = [this](const comm::Incoming& message) { hand_out(message); };
+  handlers[Tag::route] = [this](const comm::Incoming& message) { present_.erase(message.source); };
   return handlers;
 }
 

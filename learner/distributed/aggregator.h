@@ -3,7 +3,8 @@
 // parts of its own; and what rank 0 sends to many of them, above all weights, comes to it once. So rank 0's work, and
 // what goes over the network, does not grow with the actors of a node.
 //
-// An aggregator that dies takes the word of its node's actors along: rank 0 gives them up as it does silent ones.
+// Where an aggregator dies or leaves, rank 0 tells its node's actors to speak for themselves (Tag::route); what it had
+// not passed on by then is lost.
 #pragma once
 
 #include <functional>
@@ -39,10 +40,9 @@ class Aggregator {
   comm::Handlers handlers();
   // Sends on what has waited long enough. To be called often.
   void tick();
-  // Whether every actor that was heard has said goodbye.
+  // Whether every actor that was heard has said goodbye, or goes another way now.
   bool alone() const { return present_.empty(); }
-  // At the end: passes on until every actor that was heard has said goodbye, at most `max_s` seconds; then all has left
-  // for rank 0.
+  // At the end: passes on until it is alone, at most `max_s` seconds; then all has left for rank 0.
   void drain(double max_s);
 
  private:
@@ -55,7 +55,7 @@ class Aggregator {
   std::function<void(const Episode&)> on_trajectory_;
   std::string bundle_;
   Stopwatch since_first_;  // of the messages in the bundle
-  std::set<int> present_;  // heard, and no goodbye yet
+  std::set<int> present_;  // heard, and not left yet
 };
 
 }  // namespace rlgo::learner

@@ -1,5 +1,6 @@
 #include "learner/session/node_messages.h"
 
+#include <exception>
 #include <utility>
 
 namespace rlgo::learner {
@@ -28,6 +29,14 @@ void NodeMessages::tick() {
 void NodeMessages::end() {
   aggregator_.drain(kDrain_s);
   if (store_) store_->close();
+}
+
+void NodeMessages::leave() noexcept {
+  try {
+    end();
+  } catch (const std::exception&) {
+    // The first error ends the process.
+  }
 }
 
 }  // namespace rlgo::learner

@@ -23,6 +23,8 @@ class NodeMessages {
   void tick();
   // Once this actor has said goodbye: waits some seconds for the others', then closes the store.
   void end();
+  // The same after a failure of this actor, whose error counts more than one of the store here.
+  void leave() noexcept;
 
  private:
   replay::StoreHeader header_;

@@ -281,9 +281,8 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
     return watched_s >= options.seconds && (epochs > 0 || watched_s >= options.seconds + kPatience_s);
   };
   LoopHooks hooks;
-  hooks.on_trajectory = [&](const Episode& episode) {
-    const auto rank = static_cast<size_t>(episode->facts.rank);
-    if (store && (via.empty() || via[rank] == episode->facts.rank)) store->append(episode);
+  hooks.on_trajectory = [&](const Episode& episode, bool passed_on) {
+    if (store && !passed_on) store->append(episode);
   };
   hooks.service = [&] {
     if (store) store->tick(watch.seconds());

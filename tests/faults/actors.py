@@ -3,7 +3,7 @@ import os
 import re
 import signal
 
-from _faults import ENDLESS, chooser, end, epochs, episodes_of, job, log_of, ranks_of, wait_until
+from _faults import ENDLESS, chooser, end, epochs, episodes_of, job, log_of, ranks_of, stored, wait_until
 from _rlgo import QUICK, RANDOM, SMALL_NET, complete, main, metrics
 
 TIMEOUT = ["--train.actor-timeout", 4]
@@ -75,6 +75,51 @@ def stopped_without_lag(folder):
     stopped(folder, lag=0, timeout_s=25)
 
 
+def behind_one(folder):
+    """A job whose rank 1 passes on what ranks 2, 3 and 4 send, and has stored some of it."""
+    process, run, found = begun(folder, *RANDOM, "--train.aggregate", "--store.seconds-per-part", 0.2, ranks=5)
+    wait_until("parts of the aggregator", lambda: len(list(run.glob("rollouts/part-001-*.h5"))) >= 2, process=process)
+    return process, run, found
+
+
+def none_twice(run):
+    episodes = stored(run)
+    assert not episodes.duplicated(["rank", "episode"]).any(), "an episode was stored twice"
+
+
+def aggregator_killed(folder):
+    """SIGKILL of the actor that passes on what the others send: they send it themselves"""
+    process, run, found = behind_one(folder)
+    os.kill(found[1], signal.SIGKILL)
+    wait_until("another way is told", lambda: "actor 1 passes on no more what 3 others send" in log_of(run), process=process)
+    wait_until("the loss is told", lambda: "actor 1 is lost" in log_of(run), process=process)
+    done, before = epochs(run), {rank: len(episodes_of(run, rank)) for rank in (2, 3, 4)}
+    wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+    wait_until("new episodes of each are stored", lambda: all(len(episodes_of(run, rank)) > before[rank] + 3 for rank in before), process=process)
+    end(process)
+    complete(run)
+    none_twice(run)
+    assert int(metrics(run)[-1]["actors"]) == 3
+    assert not re.search("actor [234] is lost", log_of(run)), log_of(run)
+
+
+def aggregator_stopped(folder):
+    """SIGSTOP of it, and SIGCONT: what it still had is taken, nothing comes twice"""
+    process, run, found = behind_one(folder)
+    os.kill(found[1], signal.SIGSTOP)
+    wait_until("the loss is told", lambda: "actor 1 is lost" in log_of(run), process=process)
+    done = epochs(run)
+    wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+    os.kill(found[1], signal.SIGCONT)
+    wait_until("it is back", lambda: "actor 1 is back" in log_of(run), process=process)
+    done = epochs(run)
+    wait_until("ten more epochs", lambda: epochs(run) >= done + 10, process=process)
+    assert int(metrics(run)[-1]["actors"]) == 4
+    end(process)
+    complete(run)
+    none_twice(run)
+
+
 def too_few(folder):
     """below --train.min-actors: state stored, started again by itself, and 75 where no restart is left"""
     process = job("--graph", "toy_conv", *RANDOM, *ENDLESS, *TIMEOUT, "--train.min-actors", 2, "--name", "r", cwd=folder, ranks=3, RLGO_RESTARTS="1")
@@ -90,4 +135,4 @@ def too_few(folder):
 
 
 if __name__ == "__main__":
-    main(killed, stopped, stopped_without_lag, too_few)
+    main(killed, stopped, stopped_without_lag, aggregator_killed, aggregator_stopped, too_few)

@@ -100,7 +100,7 @@ Target message_target() {
             const std::string_view rest = std::string_view(input).substr(1);
             comm::FrameHeader header;
             comm::read_header(rest, &header);
-            switch (input[0] % 6) {
+            switch (input[0] % 9) {
               case 0:
                 comm::decode_hello(rest);
                 break;
@@ -115,6 +115,15 @@ Target message_target() {
                 break;
               case 5:
                 comm::decode_quota(rest);
+                break;
+              case 6:
+                comm::decode_fan_out(rest);
+                break;
+              case 7:
+                comm::decode_bundle(rest);
+                break;
+              case 8:
+                comm::decode_route(rest);
                 break;
               default:
                 comm::decode_error_report(rest);

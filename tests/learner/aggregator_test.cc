@@ -114,6 +114,122 @@ TEST(Loop, ReadsBundlesAndSendsWeightsOncePerNode) {
   EXPECT_EQ(node.stored.size(), 4u);
 }
 
+TEST(Aggregator, DoesNotWaitForThoseThatGoAnotherWay) {
+  Node node;
+  node.two.send(1, Tag::heartbeat, encode(comm::Heartbeat{}));
+  node.turn();
+  EXPECT_FALSE(node.aggregator.alone());
+  node.two.send(1, Tag::route, encode(comm::Route{}));
+  node.turn();
+  EXPECT_TRUE(node.aggregator.alone());
+}
+
+// An actor behind an aggregator, as little of it as the loop needs.
+struct Member {
+  comm::Mailbox& box;
+  int via = 1;
+  int64_t episodes = 0;
+  bool greeted = false;
+  void turn() {
+    if (!std::exchange(greeted, true)) box.send(via, Tag::hello, encode(comm::Hello{}));
+    while (const auto message = box.take()) {
+      if (message->tag == Tag::route) {
+        via = comm::decode_route(message->payload).via;
+        box.send(via, Tag::hello, encode(comm::Hello{}));
+      }
+      if (message->tag == Tag::weights) box.send(via, Tag::trajectory, episode(box.rank(), episodes++));
+      if (message->tag == Tag::stop) box.send(via, Tag::goodbye, encode(comm::Heartbeat{}));
+    }
+    box.send(via, Tag::heartbeat, encode(comm::Heartbeat{}));
+  }
+};
+
+// The aggregator falls silent after two epochs: its actors are kept, get the weights that it was sent, and what it
+// still had is taken from it when it comes back.
+TEST(Loop, GoesAroundASilentAggregator) {
+  Node node;
+  test_parts::Counter algorithm;
+  LoopOptions options;
+  options.epochs = 6;
+  options.steps_per_epoch = 4;  // both members' episodes
+  options.max_lag = 100;
+  options.actor_timeout_s = 0.3;
+  options.heartbeat_s = 0.1;
+  options.drain_s = 5;
+  options.via = {0, 1, 1, 1};
+  test_parts::Diary diary;
+  auto hooks = diary.hooks();
+  std::vector<std::pair<int32_t, bool>> came;
+  hooks.on_trajectory = [&](const Episode& e, bool passed_on) { came.emplace_back(e->facts.rank, passed_on); };
+  Member two{node.two}, three{node.three};
+  node.one.send(0, Tag::hello, encode(comm::Hello{}));
+  hooks.service = [&] {
+    two.turn();
+    three.turn();
+    if (algorithm.updates >= 2 && algorithm.updates < 5) return;
+    node.one.send(0, algorithm.updates < 6 ? Tag::heartbeat : Tag::goodbye, encode(comm::Heartbeat{}));
+    node.turn();
+  };
+  const auto result = Loop(node.zero, algorithm, options, hooks).run();
+  EXPECT_EQ(result.state.epoch, 6);
+  EXPECT_THAT(diary.lines, ElementsAre("actor 1 passes on no more what 2 others send: they send it themselves",
+                                       testing::HasSubstr("actor 1 is lost"), "actor 1 is back"));
+  EXPECT_EQ(two.via, 0);
+  EXPECT_THAT(came, testing::Contains(std::pair{2, true}));
+  EXPECT_THAT(came, testing::Contains(std::pair{2, false}));
+  const auto passed_on = std::count_if(came.begin(), came.end(), [](const auto& one) { return one.second; });
+  EXPECT_EQ(static_cast<size_t>(passed_on), node.stored.size());
+  EXPECT_EQ(static_cast<int64_t>(came.size()), two.episodes + three.episodes);
+}
+
+// One that leaves by itself is gone around at once.
+TEST(Loop, GoesAroundAnAggregatorThatLeaves) {
+  Node node;
+  test_parts::Counter algorithm;
+  LoopOptions options;
+  options.epochs = 4;
+  options.steps_per_epoch = 4;
+  options.max_lag = 100;
+  options.drain_s = 5;
+  options.via = {0, 1, 1, 1};
+  test_parts::Diary diary;
+  auto hooks = diary.hooks();
+  Member two{node.two}, three{node.three};
+  node.one.send(0, Tag::hello, encode(comm::Hello{}));
+  bool left = false;
+  hooks.service = [&] {
+    two.turn();
+    three.turn();
+    if (algorithm.updates == 2 && !std::exchange(left, true)) node.one.send(0, Tag::goodbye, encode(comm::Heartbeat{}));
+    if (!left) node.one.send(0, Tag::heartbeat, encode(comm::Heartbeat{}));
+    if (!left) node.turn();
+  };
+  EXPECT_EQ(Loop(node.zero, algorithm, options, hooks).run().state.epoch, 4);
+  EXPECT_THAT(diary.lines, ElementsAre("actor 1 left", testing::StartsWith("actor 1 passes on no more")));
+}
+
+// The actor's side: it tells both and sends the rest directly.
+TEST(ActorLoop, ChangesItsRoute) {
+  const auto comms = comm::local_comms(3);
+  comm::Mailbox zero(*comms[0]), one(*comms[1]), two(*comms[2]);
+  const auto envs = test_parts::paths(1);
+  test_parts::Versioned policy;
+  actors::ActorOptions options;
+  options.via = 1;
+  actors::ActorLoop actor(two, *envs, policy, options);
+  EXPECT_TRUE(one.take(Tag::hello));
+  one.send(2, Tag::route, encode(comm::Route{}));  // only rank 0 may say so
+  actor.turn();
+  EXPECT_FALSE(zero.take());
+  zero.send(2, Tag::route, encode(comm::Route{}));
+  zero.send(2, Tag::weights, encode(comm::Weights{.version = 0, .quota_steps = 20, .weights = "0"}));
+  for (int i = 0; i < 100; ++i) actor.turn();
+  EXPECT_TRUE(one.take(Tag::route));
+  EXPECT_FALSE(one.take(Tag::trajectory));
+  EXPECT_EQ(zero.take()->tag, Tag::hello);
+  EXPECT_TRUE(zero.take(Tag::trajectory));
+}
+
 // Only the rank's own aggregator may speak for it.
 TEST(Loop, BundlesOfOthersAreDropped) {
   const auto comms = comm::local_comms(4);

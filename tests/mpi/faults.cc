@@ -66,7 +66,7 @@ int learn(comm::Comm& comm, const std::string& fault) {
     ++seen.lines;
     seen.epochs_after = std::max(seen.epochs_after, 0);
   };
-  hooks.on_trajectory = [&](const learner::Episode& episode) { look_at(mdp::whole(*episode), seen); };
+  hooks.on_trajectory = [&](const learner::Episode& episode, bool) { look_at(mdp::whole(*episode), seen); };
   hooks.on_epoch = [&](const auto&, const auto&) { seen.epochs_after += seen.epochs_after >= 0 ? 1 : 0; };
   options.should_stop = [&] { return seen.epochs_after >= 3 && seen.lines >= (episodes_alone ? 10 : 1); };
   learner::Loop loop(mailbox, algorithm, options, hooks);

@@ -64,7 +64,9 @@ class MpiLoop : public testing::Test {
   bool learner() const { return world().rank() == 0; }
   learner::LoopResult learn() {
     learner::LoopHooks hooks;
-    hooks.on_trajectory = [this](const learner::Episode& t) { names.emplace_back(t->facts.rank, t->facts.episode); };
+    hooks.on_trajectory = [this](const learner::Episode& t, bool) {
+      names.emplace_back(t->facts.rank, t->facts.episode);
+    };
     hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) {
       epochs.push_back(report);
     };

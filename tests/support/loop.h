@@ -59,7 +59,7 @@ class Versioned : public actors::RandomPolicy {
 struct Diary {
   LoopHooks hooks() {
     LoopHooks hooks;
-    hooks.on_trajectory = [this](const Episode& t) { trajectories.push_back(mdp::whole(*t)); };
+    hooks.on_trajectory = [this](const Episode& t, bool) { trajectories.push_back(mdp::whole(*t)); };
     hooks.on_lost = [this](const comm::ErrorReport& lost) { errors.push_back(lost); };
     hooks.on_epoch = [this](const EpochReport& report, const LoopState&) { epochs.push_back(report); };
     hooks.say = [this](const std::string& line) { lines.push_back(line); };

@@ -15,6 +15,8 @@ TEST(Protocol, RoundTrips) {
   EXPECT_EQ(decode_welcome(encode(Welcome{.next_episode = 12})), Welcome{.next_episode = 12});
   const Quota quota{.version = 4, .quota_steps = 99};
   EXPECT_EQ(decode_quota(encode(quota)), quota);
+  const Route route{.via = 5};
+  EXPECT_EQ(decode_route(encode(route)), route);
   const Heartbeat beat{.version = 2,
                        .quota_steps = 9,
                        .episodes = 3,
@@ -37,6 +39,7 @@ TEST(Protocol, MalformedBytesAreErrors) {
   EXPECT_THROW(decode_weights(encode(Weights{}).substr(0, 20)), Error);
   EXPECT_THROW(decode_quota(encode(Quota{}) + "x"), Error);
   EXPECT_THROW(decode_welcome(""), Error);
+  EXPECT_THROW(decode_route(""), Error);
   EXPECT_THROW(decode_heartbeat(std::string(63, 'x')), Error);
   EXPECT_THROW(decode_error_report(std::string(300, '\xff')), Error);
 }
