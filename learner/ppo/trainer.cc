@@ -52,10 +52,10 @@ struct PpoTrainer::Data {
   std::vector<nets::RowIds> rows;
   std::vector<mdp::Action> actions;
   std::vector<int64_t> versions;
-  std::vector<float> old_log_prob, old_value_rule, old_value_location, advantage, returns;
+  std::vector<float> old_log_prob, old_value_rule, old_value_location;
   Tensor old_log_prob_t, old_value_rule_t, old_value_location_t, advantage_t, returns_t;  // [T]
-  Tensor proximal_log_prob_t;  // [T] under the weights that the update starts from
-  Tensor weight_t;             // [T] of each transition: proximal to behaviour policy
+  Tensor proximal_log_prob_t, proximal_value_t;  // [T] under the weights that the update starts from
+  Tensor weight_t;                               // [T] of each transition: proximal to behaviour policy
   // Over all learners' transitions, of which this learner has those from `first` on.
   int64_t total = 0, first = 0;
   double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
@@ -138,18 +138,35 @@ PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& traject
       data.old_value_rule.push_back(step.value_rule);
       data.old_value_location.push_back(step.value_location);
     }
-    const auto [advantages, returns] = gae(trajectory, options_.gamma, options_.lambda);
-    data.advantage.insert(data.advantage.end(), advantages.begin(), advantages.end());
-    data.returns.insert(data.returns.end(), returns.begin(), returns.end());
     if (between) between();
   }
   data.old_log_prob_t = floats(data.old_log_prob);
   data.old_value_rule_t = floats(data.old_value_rule);
   data.old_value_location_t = floats(data.old_value_location);
-  data.returns_t = floats(data.returns);
-  data.advantage_t = floats(data.advantage);
-  share(data);
   return data;
+}
+
+void PpoTrainer::find_advantages(Data& data, const std::vector<mdp::Trajectory>& trajectories) const {
+  const bool correct = options_.advantage == AdvantageEstimator::vtrace;
+  const Tensor log_ratio = data.proximal_log_prob_t - data.old_log_prob_t;
+  std::vector<float> advantages, returns;
+  for (const auto& trajectory : trajectories) {
+    const auto begin = static_cast<std::ptrdiff_t>(advantages.size());
+    const auto of_steps = [&](const Tensor& all) {
+      return std::span(all.const_data_ptr<float>() + begin, trajectory.steps.size());
+    };
+    std::vector<float> rewards;
+    for (const auto& step : trajectory.steps) rewards.push_back(step.reward);
+    const float last_value = trajectory.terminal ? 0.0f : trajectory.last_value_rule;
+    const auto found = correct ? vtrace(rewards, of_steps(data.proximal_value_t), last_value, of_steps(log_ratio),
+                                        options_.gamma, options_.lambda)
+                               : gae(trajectory, options_.gamma, options_.lambda);
+    advantages.insert(advantages.end(), found.advantages.begin(), found.advantages.end());
+    returns.insert(returns.end(), found.returns.begin(), found.returns.end());
+  }
+  data.advantage_t = floats(advantages);
+  data.returns_t = floats(returns);
+  data.weight_t = log_ratio.exp().clamp_max(correct ? 1 : kLargestWeight);
 }
 
 // Means and deviations over the transitions of all learners; the advantages are normalised by theirs.
@@ -188,13 +205,14 @@ void PpoTrainer::update_value_scale(const Data& data) {
   agent_->rescale_values(mean, std::max(std::sqrt(std::max(variance, 0.0)), kMinValueScale));
 }
 
-// What the policy thinks of the actions now. Data that was made with these weights says so itself.
+// What the policy and the critic think of the actions now. Data that was made with these weights says so itself.
 void PpoTrainer::find_proximal(Data& data, const std::function<void()>& between) {
   data.proximal_log_prob_t = data.old_log_prob_t;
+  data.proximal_value_t = data.old_value_rule_t;
   const auto stale = [&](int64_t version) { return !version_ || version != *version_; };
   if (std::ranges::any_of(data.versions, stale)) {
     const torch::NoGradGuard no_gradients;
-    std::vector<Tensor> parts;
+    std::vector<Tensor> log_probs, values;
     const auto count = static_cast<int64_t>(data.actions.size());
     for (int64_t begin = 0; begin < count; begin += options_.minibatch) {
       std::vector<int64_t> chosen(static_cast<size_t>(std::min<int64_t>(options_.minibatch, count - begin)));
@@ -204,12 +222,13 @@ void PpoTrainer::find_proximal(Data& data, const std::function<void()>& between)
       if (type != torch::kFloat32) batch.convert(type);
       const auto e =
           agent_->evaluate(batch, std::span(data.actions).subspan(static_cast<size_t>(begin), chosen.size()));
-      parts.push_back(e.log_prob().to(torch::kCPU, torch::kFloat32));
+      log_probs.push_back(e.log_prob().to(torch::kCPU, torch::kFloat32));
+      values.push_back(e.value_rule.to(torch::kCPU, torch::kFloat32));
       if (between) between();
     }
-    data.proximal_log_prob_t = torch::cat(parts);
+    data.proximal_log_prob_t = torch::cat(log_probs);
+    data.proximal_value_t = torch::cat(values);
   }
-  data.weight_t = (data.proximal_log_prob_t - data.old_log_prob_t).exp().clamp_max(kLargestWeight);
 }
 
 void PpoTrainer::check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const {
@@ -309,10 +328,12 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
   auto data = flatten(trajectories, between);
+  find_proximal(data, between);
+  find_advantages(data, trajectories);
+  share(data);
   const int64_t count = data.total, end_of_own = data.first + static_cast<int64_t>(data.actions.size());
   if (count == 0) return {};
   update_value_scale(data);
-  find_proximal(data, between);
 
   Sums sums;
   auto& stats = sums.stats;

@@ -1,7 +1,7 @@
 // Proximal policy optimisation (Schulman et al. 2017, Algorithm 1): K epochs of minibatch Adam on whole trajectories,
 // for hierarchical agents. Decoupled (Hilton et al. 2022, "Batch size-invariance for policy optimization", equation 3):
 // clip and KL look at the weights that the update starts from; data of older weights is weighted by how much more
-// likely its actions have become.
+// likely its actions have become; --ppo.advantage vtrace corrects its advantages too.
 #pragma once
 
 #include <torch/optim/adam.h>
@@ -79,6 +79,7 @@ class PpoTrainer {  // Schulman et al. 2017
   struct Sums;
   Data flatten(const std::vector<mdp::Trajectory>& trajectories, const std::function<void()>& between) const;
   void share(Data& data) const;
+  void find_advantages(Data& data, const std::vector<mdp::Trajectory>& trajectories) const;
   void find_proximal(Data& data, const std::function<void()>& between);
   void update_value_scale(const Data& data);
   void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;

@@ -142,6 +142,28 @@ TEST(PpoTrainer, StaleDataDoesNotSpendTheTargetKl) {
   EXPECT_LT(stats.last_kl, 1e-4);
 }
 
+// The mean of the value's targets of data that this agent played, learned from after `change` of its weights.
+double target_mean(AdvantageEstimator advantage, double change, int64_t version) {
+  auto agent = make_agent();
+  const auto trajectories = data(agent);
+  {
+    torch::NoGradGuard no_gradients;
+    Rng rng({5});
+    for (auto& p : agent->parameters()) p.add_(nets::normal_init(p.sizes(), change, rng));
+  }
+  PpoTrainer trainer(agent.ptr(), {.advantage = advantage});
+  trainer.set_weights_version(version);
+  return update(trainer, trajectories).return_mean;
+}
+
+TEST(PpoTrainer, VtraceChangesWhatIsLearnedFromStaleDataOnly) {
+  using enum AdvantageEstimator;
+  EXPECT_EQ(target_mean(gae, 0, 0), target_mean(vtrace, 0, 0));
+  EXPECT_EQ(target_mean(gae, 0.3, 1), target_mean(gae, 0, 0));
+  EXPECT_GT(std::abs(target_mean(vtrace, 0.3, 1) - target_mean(gae, 0.3, 1)), 1e-3);
+  EXPECT_NEAR(target_mean(vtrace, 0, 1), target_mean(gae, 0, 1), 1e-5);  // older, but the same policy
+}
+
 // After each trajectory, each batch whose policy is asked again (no version is set: all are), and each minibatch.
 TEST(PpoTrainer, CallsBetweenAllThatTakesLong) {
   auto agent = make_agent();
