@@ -23,8 +23,11 @@ import subprocess
 import sys
 import tempfile
 
+import onnx
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
+import _models  # noqa: E402
 from rlgo_results import learned  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
@@ -40,7 +43,8 @@ def optimise(args, model, method, seed, folder):
         shutil.copytree(args.costs, costs)
         for file in costs.glob("*.timed.tsv"):
             file.unlink()
-    command = [args.rlgo, "optimise", model, "-o", out, *METHODS[method], "--seconds", args.seconds, "--seed", seed, "--target", "onnxruntime",
+    sizes = [part for key, size in _models.SIZES.get(model.stem, {}).items() for part in ("--size", f"{key}={size}")]
+    command = [args.rlgo, "optimise", model, *sizes, "-o", out, *METHODS[method], "--seconds", args.seconds, "--seed", seed, "--target", "onnxruntime",
                "--cost.folder", costs, "--json", told, "--quiet", "--switches", "no"]  # fmt: skip
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
@@ -50,9 +54,9 @@ def optimise(args, model, method, seed, folder):
 
 def raced(model, written, seconds, seed):
     """{method: ratio to the original}, the original's ratio to itself, rounds."""
-    from rlgo_results.race import in_onnxruntime, made_up_feeds, race
+    from rlgo_results.race import in_onnxruntime, race
 
-    feeds = made_up_feeds(model)
+    feeds = _models.feeds(onnx.load(model), model.stem)
     timed = {name: in_onnxruntime(path, feeds, 1) for name, path in {"original": model, "again": model, **written}.items()}
     samples = race(timed, 201, seconds, seed)
     ratio = {name: statistics.median(a / b for a, b in zip(values, samples["original"])) for name, values in samples.items()}
@@ -87,8 +91,6 @@ def files_of(models):
     """Files as they are, names of the corpus by where they lie."""
     known = {}
     if any(not pathlib.Path(m).is_file() for m in models):
-        import _models
-
         known = {name: path for _, name, path in _models.corpus(fetch=False)}
     missing = [m for m in models if not pathlib.Path(m).is_file() and m not in known]
     if missing:
