@@ -87,12 +87,18 @@ Target message_target() {
   return {"message",
           [] {
             const comm::Weights weights{3, 512, "weights"};
+            std::string bundle;
+            comm::add_to_bundle(bundle, 1, comm::Tag::hello, comm::encode(comm::Hello{1, 2, false, "host"}));
+            comm::add_to_bundle(bundle, 2, comm::Tag::heartbeat, comm::encode(comm::Heartbeat{}));
             return Corpus{"0" + comm::encode(comm::Hello{1, 2, false, "host"}),
                           "1" + comm::encode(weights),
                           "2" + comm::encode(comm::Heartbeat{}),
                           "3" + comm::encode(comm::ErrorReport{1, 2, 3, "why"}),
                           "4" + comm::encode(comm::Welcome{5}),
-                          "5" + comm::encode(comm::Quota{6, 7})};
+                          "5" + comm::encode(comm::Quota{6, 7}),
+                          "6" + comm::encode(comm::FanOut{{1, 2}, comm::Tag::weights, true, comm::encode(weights)}),
+                          "7" + bundle,
+                          "8" + comm::encode(comm::Route{2})};
           },
           mutate_bytes,
           [](const std::string& input, const fs::path&) {
@@ -100,29 +106,29 @@ Target message_target() {
             const std::string_view rest = std::string_view(input).substr(1);
             comm::FrameHeader header;
             comm::read_header(rest, &header);
-            switch (input[0] % 9) {
-              case 0:
+            switch (input[0]) {
+              case '0':
                 comm::decode_hello(rest);
                 break;
-              case 1:
+              case '1':
                 comm::decode_weights(rest);
                 break;
-              case 2:
+              case '2':
                 comm::decode_heartbeat(rest);
                 break;
-              case 4:
+              case '4':
                 comm::decode_welcome(rest);
                 break;
-              case 5:
+              case '5':
                 comm::decode_quota(rest);
                 break;
-              case 6:
+              case '6':
                 comm::decode_fan_out(rest);
                 break;
-              case 7:
+              case '7':
                 comm::decode_bundle(rest);
                 break;
-              case 8:
+              case '8':
                 comm::decode_route(rest);
                 break;
               default:
