@@ -254,14 +254,11 @@ TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
   return inputs;
 }
 
-OutputError output_error(const TensorMap& reference, const TensorMap& got) {
-  OutputError out;
-  const auto note = [&](const std::string& name, double error) {
-    if (!(error > out.error)) return;
-    out.error = error;
-    out.worst = name;
-  };
+OutputErrors output_errors(const TensorMap& reference, const TensorMap& got) {
+  OutputErrors out;
+  const auto note = [&](const std::string& name, double error) { out[name] = error; };
   for (const auto& [name, expected] : reference) {
+    out[name] = 0;
     const auto at = got.find(name);
     if (at == got.end() || at->second.sizes() != expected.sizes()) {
       note(name, std::numeric_limits<double>::infinity());

@@ -78,14 +78,10 @@ class AgreementCheck {
 constexpr int kInputKinds = 4;
 TensorMap check_inputs(const graph::Graph& graph, uint64_t seed, int kind);
 
-// Largest error of `got` against `reference` over the outputs, relative to the largest magnitude of the element's
+// Largest error of `got` against `reference` for each output, relative to the largest magnitude of the element's
 // channel (axis 1 of what has three axes or more) and at least to 1e-3 of the output's; 1 where an integer or a boolean
 // differs, infinity where shapes do or a number became NaN or infinite.
-struct OutputError {
-  double error = 0;
-  std::string worst;  // the output; "" where all is equal
-};
-OutputError output_error(const TensorMap& reference, const TensorMap& got);
+OutputErrors output_errors(const TensorMap& reference, const TensorMap& got);
 // The graph's outputs in single precision (in what precision it says).
 TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
 // ... in double precision. `weights`: contents that are there already; null: none.

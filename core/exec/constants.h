@@ -15,4 +15,7 @@ std::vector<graph::NodeId> read_constants(const graph::Graph& graph);
 // the way are loaded one by one and let go after their last use.
 std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph);
 
+// Whether the node's result is rounded, or decided by numbers that are: not where it moves, chooses or widens numbers.
+bool is_rounded(const graph::Graph& graph, graph::NodeId id);
+
 }  // namespace rlgo::exec

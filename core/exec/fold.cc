@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/exec/constants.h"
 #include "core/exec/kernels.h"
 
@@ -71,11 +72,47 @@ std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
   return kept;
 }
 
+namespace {
+
+// Throws Error where a result lies outside the range of its type: a factor of 1e25 * 1e25 is no float, and 0 times it
+// is no number.
+void check_range(const at::Tensor& exact, const ops::TensorType& type, bool sources_are_finite) {
+  if (!ops::is_float(type.dtype) || exact.numel() == 0) return;
+  const auto dtype = to_torch(type.dtype);
+  const at::Tensor wide = exact.to(at::kDouble), narrow = wide.to(dtype).to(at::kDouble);
+  const at::Tensor finite = wide.isfinite();
+  const bool lost = at::logical_and(finite, narrow.isfinite().logical_not()).any().item<bool>();
+  if (lost || (sources_are_finite && !finite.all().item<bool>()))
+    fail("what a rewrite makes of the weights does not fit into {}: it would be infinite", ops::name(type.dtype));
+  const double largest = at::where(finite, wide.abs(), at::zeros_like(wide)).max().item<double>();
+  const double least = dtype == at::kHalf ? 0x1p-14 : dtype == at::kDouble ? 0x1p-1022 : 0x1p-126;
+  if (largest > 0 && largest < least && !at::equal(narrow, wide))
+    fail("what a rewrite makes of the weights does not fit into {}: it would be denormal, with fewer digits",
+         ops::name(type.dtype));
+}
+
+// Whether arithmetic made the node of finite weights.
+bool is_made_of_finite(const Graph& graph, NodeId id) {
+  const auto nodes = computation(graph, {id});
+  if (std::ranges::none_of(nodes, [&](NodeId source) { return is_rounded(graph, source); })) return false;
+  return std::ranges::all_of(nodes, [&](NodeId source) {
+    const auto& info = *graph.node(source).info;
+    return info.op != Op::weight || !ops::is_float(info.outputs[0].dtype) ||
+           to_tensor(*info.blob).isfinite().all().item<bool>();
+  });
+}
+
+}  // namespace
+
 std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph) {
   std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
   for (const auto& [id, tensors] : compute_constants(graph)) {
     const auto& types = graph.node(id).info->outputs;
-    for (size_t p = 0; p < tensors.size(); ++p) blobs[id].push_back(to_blob(tensors[p], types[p]));
+    for (size_t p = 0; p < tensors.size(); ++p) {
+      const bool finite = tensors[p].isfinite().all().item<bool>();
+      check_range(tensors[p], types[p], !finite && is_made_of_finite(graph, id));
+      blobs[id].push_back(to_blob(tensors[p], types[p]));
+    }
   }
   for (NodeId id : read_constants(graph)) {
     if (graph.node(id).op() == Op::weight) blobs[id] = {graph.node(id).info->blob};

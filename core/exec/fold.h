@@ -11,7 +11,7 @@ namespace rlgo::exec {
 
 // One blob per output of each constant node that a non-constant node or a graph output reads. A weight is its own blob;
 // everything else is computed on the CPU, f32 arithmetic in double precision, rounded once at the end. Throws Error
-// where contents are absent.
+// where contents are absent, and where a result is outside the range of its type.
 std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const graph::Graph& graph);
 
 }  // namespace rlgo::exec

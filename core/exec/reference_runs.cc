@@ -143,13 +143,13 @@ void ReferenceRuns::add_noise(int number, Noise noise) {
   }
 }
 
-double ReferenceRuns::own_error(int number) {
+const OutputErrors& ReferenceRuns::own_errors(int number) {
   Set& set = run(number, false);
-  if (!set.own_error) {
+  if (!set.own_errors) {
     ++runs_;
-    set.own_error = output_error(*set.outputs, native_outputs(graph_, set.inputs, threads_)).error;
+    set.own_errors = output_errors(*set.outputs, native_outputs(graph_, set.inputs, threads_));
   }
-  return *set.own_error;
+  return *set.own_errors;
 }
 
 }  // namespace rlgo::exec

@@ -63,8 +63,8 @@ class ReferenceRuns {
   // Runs again with noise after every operator; inner() and kept_outputs() then tell how far it moves them. That of
   // constants comes on top of that of operators.
   void add_noise(int set, Noise noise);
-  // Error of the graph's own outputs in single precision (output_error).
-  double own_error(int set);
+  // Errors of the graph's own outputs in single precision.
+  const OutputErrors& own_errors(int set);
 
  private:
   struct Set {
@@ -73,7 +73,7 @@ class ReferenceRuns {
     std::map<std::string, Kept> kept_outputs;
     std::optional<std::map<Key, Kept>> inner;
     int64_t bytes = 0;  // of `inner`, about
-    std::optional<double> own_error;
+    std::optional<OutputErrors> own_errors;
   };
   Set& run(int set, bool with_inner);
   void make_room(int64_t bytes);

@@ -11,6 +11,8 @@ namespace rlgo::exec {
 
 // Tensors by name of a graph input or output.
 using TensorMap = std::map<std::string, at::Tensor>;
+// Relative errors by name of a graph output.
+using OutputErrors = std::map<std::string, double>;
 
 // On the CPU: f64 numbers with mean 0 and deviation 1, normal or (ten times as fast) uniform; i64 numbers in [0,
 // bound).

@@ -72,13 +72,18 @@ std::shared_ptr<const Blob> Blob::seeded(ops::TensorType type, uint64_t seed, do
 }
 
 std::shared_ptr<const Blob> Blob::bytes(ops::TensorType type, std::string data) {
+  const uint64_t hash = hash_bytes(data.data(), data.size(), type.hash());
+  return bytes(std::move(type), std::move(data), hash);
+}
+
+std::shared_ptr<const Blob> Blob::bytes(ops::TensorType type, std::string data, uint64_t content_hash) {
   check_static(type);
   if (type.dtype != ops::DType::other && static_cast<uint64_t>(type.bytes()) != data.size()) {
     fail("a weight of type {} has {} bytes, not {}", ops::to_string(type), type.bytes(), data.size());
   }
   std::shared_ptr<Blob> blob(new Blob());
   blob->kind_ = Kind::bytes;
-  blob->hash_ = hash_bytes(data.data(), data.size(), type.hash());
+  blob->hash_ = content_hash;
   blob->type_ = std::move(type);
   blob->data_ = std::make_shared<const std::string>(std::move(data));
   return blob;

@@ -21,6 +21,8 @@ class Blob {
                                             bool positive = false);
   // Held in memory. Throws Error where the size does not fit the type.
   static std::shared_ptr<const Blob> bytes(ops::TensorType type, std::string data);
+  // The same with a content hash of its own, for contents that other processes know without having them.
+  static std::shared_ptr<const Blob> bytes(ops::TensorType type, std::string data, uint64_t content_hash);
   // Only type and content hash: load() throws. For processes that rewrite but never compute.
   static std::shared_ptr<const Blob> absent(ops::TensorType type, uint64_t content_hash);
 

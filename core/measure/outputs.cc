@@ -57,6 +57,14 @@ std::optional<double> relative_error(std::span<const double> a, std::span<const 
   return scale > 0 ? error / scale : error;
 }
 
+// The larger of each output's errors.
+void raise(std::map<std::string, double>& errors, const std::map<std::string, double>& others) {
+  for (const auto& [name, error] : others) {
+    double& known = errors[name];
+    known = std::max(known, error);
+  }
+}
+
 }  // namespace
 
 std::vector<Outputs> read_outputs(std::string_view answer, size_t models) {
@@ -104,6 +112,7 @@ OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::stri
     const auto floor = floors.find(x.name);
     const auto error = relative_error(x.values, y.values, floor == floors.end() ? 0 : floor->second);
     if (!error) return differ(fmt::format("output '{}' has NaN or infinity in other places", x.name));
+    check.errors[x.name] = *error;
     if (*error <= check.max_rel_error) continue;
     check.max_rel_error = *error;
     check.detail = x.name;
@@ -122,18 +131,21 @@ OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a
     const auto found = runtime.outputs(both, set);
     const OutputCheck check = compare(found[0], found[1], floors);
     if (!check.done || !check.alike) return check;
-    if (set == 0 || check.max_rel_error > worst.max_rel_error) worst = check;
+    raise(worst.errors, check.errors);
+    if (set > 0 && check.max_rel_error <= worst.max_rel_error) continue;
+    auto errors = std::move(worst.errors);
+    worst = check;
+    worst.errors = std::move(errors);
   }
   return worst;
 }
 
-double own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets) {
-  double worst = 0;
+std::map<std::string, double> own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets) {
+  std::map<std::string, double> worst;
   for (int set = 0; set < sets; ++set) {
     const auto usual = runtime.outputs({&model, 1}, set), plain = runtime.plain_outputs({&model, 1}, set);
-    if (usual.empty() || plain.empty()) return 0;
-    if (const OutputCheck check = compare(usual[0], plain[0]); check.alike)
-      worst = std::max(worst, check.max_rel_error);
+    if (usual.empty() || plain.empty()) return {};
+    if (const OutputCheck check = compare(usual[0], plain[0]); check.alike) raise(worst, check.errors);
   }
   return worst;
 }

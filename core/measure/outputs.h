@@ -25,9 +25,10 @@ struct OutputCheck {
   bool second_failed = false;  // not done, and the first one has outputs
   bool alike =
       false;  // the same names, dtypes, shapes, and places of NaN and infinity; else `detail` says what differs
-  double max_rel_error =
-      0;               // per output max |a - b| / max |a| over the finite elements (max |a - b| where a is all zero)
-  std::string detail;  // else the output where max_rel_error is, "" for none
+  // By output: max |a - b| / max |a| over the finite elements (max |a - b| where a is all zero).
+  std::map<std::string, double> errors;
+  double max_rel_error = 0;  // the largest
+  std::string detail;        // else the output where max_rel_error is, "" for none
 };
 // `floors` (rounding_floors()): so much is taken from differences of the outputs named.
 OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::string, double>& floors = {});
@@ -35,7 +36,7 @@ OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::stri
 OutputCheck compare_outputs(cost::Runtime& runtime, const cost::RunnableModel& a, const cost::RunnableModel& b,
                             int sets);
 // How far the runtime's own graph optimisation moves the outputs of one model, the worst of `sets` sets of inputs: an
-// error of rounding that a user of the runtime lives with. 0 where that is not known.
-double own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets);
+// error of rounding that a user of the runtime lives with, by output. Empty where that is not known.
+std::map<std::string, double> own_rounding(cost::Runtime& runtime, const cost::RunnableModel& model, int sets);
 
 }  // namespace rlgo::measure

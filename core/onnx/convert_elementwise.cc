@@ -106,7 +106,10 @@ bool convert_clip(const OnnxNode& node, Maker& maker) {
   bool known_min = true, known_max = true;
   const auto min = node.scalar_of("min", 1, known_min), max = node.scalar_of("max", 2, known_max);
   if (!known_min || !known_max) return false;
-  maker.out(Op::clip, {node.inputs[0]}, {{Attr::min, min.value_or(-kInf)}, {Attr::max, max.value_or(kInf)}});
+  const double lowest = min.value_or(-kInf), highest = max.value_or(kInf);
+  // A bound that lets nothing pass, or is no number: an infinite one means none to rlgo.
+  if (!(lowest < kInf) || !(highest > -kInf)) return false;
+  maker.out(Op::clip, {node.inputs[0]}, {{Attr::min, lowest}, {Attr::max, highest}});
   return true;
 }
 

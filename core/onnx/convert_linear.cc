@@ -67,7 +67,10 @@ graph::Value transposed_2d(Maker& maker, graph::Value value, bool wanted) {
 
 graph::Value scaled(Maker& maker, graph::Value value, double factor) {
   if (factor == 1.0) return value;
-  const std::string dtype(ops::name(maker.type(value).dtype));
+  const auto type = maker.type(value).dtype;
+  // The attribute is a float, which a double shows.
+  if (type == ops::DType::f64) factor = static_cast<double>(static_cast<float>(factor));
+  const std::string dtype(ops::name(type));
   const auto scalar = maker.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::to, dtype}, {Attr::value, factor}});
   return maker.op(Op::mul, {value, scalar});
 }

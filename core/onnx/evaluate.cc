@@ -175,7 +175,9 @@ Result where(const OnnxNode& node) {
 
 // Rounded to the type: 32-bit results of correctly rounded double operations on 32-bit numbers are themselves correct.
 double rounded(DType dtype, double value) {
-  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  if (dtype == DType::f32) return static_cast<double>(static_cast<float>(value));
+  if (!ops::is_float(dtype) || dtype == DType::f64) return value;
+  return constant_from_bytes({dtype, {}}, element_bytes(dtype, value)).floats[0];
 }
 
 Result cast(const OnnxNode& node) {

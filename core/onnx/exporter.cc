@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/onnx/names.h"
@@ -25,17 +26,22 @@ bool swaps_two_axes(const graph::Node& node) {
 
 constexpr int64_t kLeastFlushed = 16;  // elements
 
+// Where a number stands beside them that they vanish before in any sum: a tensor of denormal numbers alone may be
+// scaled up again.
 template <typename Float>
 int64_t flush(std::string& bytes) {
-  int64_t count = 0;
+  constexpr Float kMuchLarger = std::numeric_limits<Float>::min() / (std::numeric_limits<Float>::epsilon() / 2);
+  bool has_much_larger = false;
+  std::vector<size_t> found;
   for (size_t at = 0; at + sizeof(Float) <= bytes.size(); at += sizeof(Float)) {
     Float number;
     std::memcpy(&number, bytes.data() + at, sizeof(Float));
-    if (std::fpclassify(number) != FP_SUBNORMAL) continue;
-    std::memset(bytes.data() + at, 0, sizeof(Float));
-    ++count;
+    has_much_larger = has_much_larger || (std::isfinite(number) && std::abs(number) >= kMuchLarger);
+    if (std::fpclassify(number) == FP_SUBNORMAL) found.push_back(at);
   }
-  return count;
+  if (!has_much_larger) return 0;
+  for (const size_t at : found) std::memset(bytes.data() + at, 0, sizeof(Float));
+  return static_cast<int64_t>(found.size());
 }
 
 // Sets denormal numbers to zero; returns how many.

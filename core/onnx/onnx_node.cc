@@ -67,6 +67,9 @@ std::optional<double> OnnxNode::scalar_of(std::string_view name, size_t input, b
   if (!has_input(input)) return std::nullopt;
   const Constant* constant = constants[input];
   known = constant != nullptr && constant->size() == 1;
+  // A double holds no larger integers exactly.
+  constexpr int64_t kLargestExact = int64_t{1} << 53;
+  if (known && !constant->is_float()) known = constant->ints[0] >= -kLargestExact && constant->ints[0] <= kLargestExact;
   if (!known) return std::nullopt;
   return constant->is_float()
              ? (constant->type.dtype == ops::DType::f32 ? plain_double(static_cast<float>(constant->floats[0]))

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
+
+#include "core/onnx/constant.h"
+#include "core/onnx/proto.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -143,6 +147,43 @@ void check_scan(onnx::InferenceContext& context) {
   if (inputs - scanned->i() > outputs + 1) fail_shape_inference("more states than outputs");
 }
 
+bool is_of_floats(const onnx::InferenceContext& context) {
+  const auto* type = context.getInputType(0);
+  return type != nullptr && ops::is_float(type_of(*type).dtype);
+}
+
+// Runtimes count the elements in the type's own precision, ONNX in double: -0.37 to 0.96 by 0.01 are 134 or 133.
+void infer_range_of_floats(onnx::InferenceContext& context) {
+  onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+  auto* shape = context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  shape->clear_dim();
+  shape->add_dim();
+}
+
+// A slice from behind whose end is the largest number: nothing by the specification, everything in ONNX Runtime.
+bool is_unclear_slice(const onnx::InferenceContext& context) {
+  if (context.getNumInputs() < 5) return false;
+  const auto *ends = context.getInputData(2), *steps = context.getInputData(4);
+  if (ends == nullptr || steps == nullptr) return false;
+  const auto numbers = [](const onnx::TensorProto& tensor) {
+    return constant_from_bytes(tensor_type_of(tensor), copy_bytes(tensor)).ints;
+  };
+  const auto end = numbers(*ends), step = numbers(*steps);
+  for (size_t k = 0; k < std::min(end.size(), step.size()); ++k) {
+    if (step[k] < 0 && end[k] >= std::numeric_limits<int32_t>::max()) return true;
+  }
+  return false;
+}
+
+void infer_rank_alone(onnx::InferenceContext& context) {
+  onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
+  const auto* shape = shape_of(context, 0);
+  if (shape == nullptr) return;
+  auto* result = context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  result->clear_dim();
+  for (int d = 0; d < shape->dim_size(); ++d) result->add_dim();
+}
+
 }  // namespace
 
 struct SafeSchemas::Registry final : public onnx::ISchemaRegistry {
@@ -153,10 +194,7 @@ struct SafeSchemas::Registry final : public onnx::ISchemaRegistry {
     auto& copy = copies[schema];
     if (!copy) {
       copy = std::make_unique<onnx::OpSchema>(*schema);
-      copy->TypeAndShapeInferenceFunction([schema](onnx::InferenceContext& context) {
-        check_before_inference(*schema, context);
-        schema->GetTypeAndShapeInferenceFunction()(context);
-      });
+      copy->TypeAndShapeInferenceFunction([schema](onnx::InferenceContext& context) { infer(*schema, context); });
     }
     return copy.get();
   }
@@ -167,7 +205,7 @@ SafeSchemas::SafeSchemas() : registry_(std::make_unique<Registry>()) {}
 SafeSchemas::~SafeSchemas() = default;
 const onnx::ISchemaRegistry& SafeSchemas::registry() const { return *registry_; }
 
-void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
+void infer(const onnx::OpSchema& schema, onnx::InferenceContext& context) {
   check_kinds(schema, context);
   check_divisors(context);
   if (const auto* window = row_of(kWindows, schema)) check_windows(*window, context);
@@ -175,6 +213,9 @@ void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext
   if (schema.attributes().contains("axis")) check_axis(schema, context);
   if (schema.Name() == "Split") check_split(context);
   if (schema.Name() == "Scan") check_scan(context);
+  if (schema.Name() == "Range" && is_of_floats(context)) return infer_range_of_floats(context);
+  if (schema.Name() == "Slice" && is_unclear_slice(context)) return infer_rank_alone(context);
+  schema.GetTypeAndShapeInferenceFunction()(context);
 }
 
 }  // namespace rlgo::onnx_io

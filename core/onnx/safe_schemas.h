@@ -24,7 +24,8 @@ class SafeSchemas {
   std::unique_ptr<Registry> registry_;
 };
 
-// Throws onnx::InferenceError where the operator's attributes or inputs would lead its inference function astray.
-void check_before_inference(const onnx::OpSchema& schema, onnx::InferenceContext& context);
+// ONNX's inference of one operator. Throws onnx::InferenceError where the operator's attributes or inputs would lead it
+// astray. What it works out with other rounding than runtimes do, the length of a Range of floats, it leaves open.
+void infer(const onnx::OpSchema& schema, onnx::InferenceContext& context);
 
 }  // namespace rlgo::onnx_io

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/onnx/safe_schemas.h"
@@ -56,10 +57,15 @@ TypeTable::TypeTable(onnx::ModelProto& model) : map_(std::make_unique<Map>()) {
     }
   }
   const auto& graph = model.graph();
+  std::unordered_set<std::string> inputs;  // that callers may override: initialisers of these names are defaults
   for (const auto* list : {&graph.input(), &graph.output(), &graph.value_info()}) {
     for (const auto& value : *list) map_->types[value.name()] = value.type();
   }
+  if (model.ir_version() >= 4) {
+    for (const auto& input : graph.input()) inputs.insert(input.name());
+  }
   for (const auto& tensor : graph.initializer()) {
+    if (inputs.contains(tensor.name())) continue;
     auto* type = map_->types[tensor.name()].mutable_tensor_type();
     type->set_elem_type(tensor.data_type());
     type->clear_shape();
@@ -137,8 +143,7 @@ void TypeTable::refine(const onnx::NodeProto& node, int version, const std::func
     onnx::shape_inference::GraphInferenceContext outer(around, map_->opsets);
     onnx::shape_inference::InferenceContextImpl context(copy, types, data, {}, options, nullptr,
                                                         into_bodies ? &outer : nullptr);
-    check_before_inference(*schema, context);
-    schema->GetTypeAndShapeInferenceFunction()(context);
+    infer(*schema, context);
     for (int k = 0; k < node.output_size(); ++k) {
       const auto* inferred = context.getOutputType(static_cast<size_t>(k));
       if (node.output(k).empty() || inferred->value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;

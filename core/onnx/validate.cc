@@ -274,18 +274,34 @@ void check_model(onnx::ModelProto& model) {
 struct Inference::Saved {
   onnx::ModelProto& model;
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs, outputs, values;
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> defaults;
   std::vector<std::pair<int, onnx::NodeProto>> nodes;
 };
 
 Inference::Inference(onnx::ModelProto& model)
-    : saved_(new Saved{model, model.graph().input(), model.graph().output(), model.graph().value_info(), {}}) {
+    : saved_(new Saved{model, model.graph().input(), model.graph().output(), model.graph().value_info(), {}, {}}) {
+  take_defaults();
   for (int n = 0; n < model.graph().node_size(); ++n) {
     if (has_subgraph(model.graph().node(n))) saved_->nodes.emplace_back(n, model.graph().node(n));
   }
 }
 
+// The numbers of an initialiser that callers may override say nothing about what is computed from it: ONNX's inference
+// takes them for constants.
+void Inference::take_defaults() {
+  auto& model = saved_->model;
+  if (model.ir_version() < 4) return;
+  std::unordered_set<std::string> inputs;
+  for (const auto& input : model.graph().input()) inputs.insert(input.name());
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> constants;
+  for (auto& tensor : *model.mutable_graph()->mutable_initializer())
+    (inputs.contains(tensor.name()) ? saved_->defaults : constants).Add()->Swap(&tensor);
+  model.mutable_graph()->mutable_initializer()->Swap(&constants);
+}
+
 Inference::~Inference() {
   auto& graph = *saved_->model.mutable_graph();
+  for (auto& tensor : saved_->defaults) graph.add_initializer()->Swap(&tensor);
   graph.mutable_input()->Swap(&saved_->inputs);
   graph.mutable_output()->Swap(&saved_->outputs);
   graph.mutable_value_info()->Swap(&saved_->values);

@@ -43,6 +43,7 @@ class Inference {
   void run_leniently();
 
  private:
+  void take_defaults();
   struct Saved;
   std::unique_ptr<Saved> saved_;
 };

@@ -1,5 +1,6 @@
 // Operators that move elements.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/onnx/writers.h"
@@ -72,7 +73,7 @@ void write_pad(Writer& w, const OutNode& n) {
     return w.node("Pad", n.inputs, n.outputs, {{"pads", pads}, {"value", static_cast<float>(value)}});
   }
   Names inputs{n.inputs[0], w.ints(pads)};
-  if (value != 0.0) inputs.push_back(w.scalar(value, n.input_types[0].dtype));
+  if (value != 0.0 || std::signbit(value)) inputs.push_back(w.scalar(value, n.input_types[0].dtype));
   w.node("Pad", inputs, n.outputs);
 }
 

@@ -2,9 +2,22 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/fold.h"
+#include "core/exec/worked_out.h"
+#include "core/onnx/skeleton.h"
 #include "core/optimise/model.h"
 
 namespace rlgo::optimise {
+
+LoadedModel load_model(const ModelOptions& given, bool with_weights) {
+  LoadedModel model = read_model(given, with_weights);
+  if (!model.skeleton) return model;
+  const auto& origins = model.skeleton->origins;
+  model.graph = exec::work_out_constants(std::move(model.graph), [&](graph::Value value) {
+    const auto origin = origins.find(value.node);
+    return origin == origins.end() ? std::string() : origin->second.outputs.at(static_cast<size_t>(value.port));
+  });
+  return model;
+}
 
 std::string normalisation_text(const onnx_io::ExportReport& report) {
   std::vector<std::string> parts;

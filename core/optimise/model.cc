@@ -107,7 +107,7 @@ std::vector<ModelOptions> each_model(const ModelOptions& options) {
   return models;
 }
 
-LoadedModel load_model(const ModelOptions& given, bool with_weights) {
+LoadedModel read_model(const ModelOptions& given, bool with_weights) {
   as_usage([&] { check(given); });
   if (names_file(given)) return load_onnx(given, with_weights);
   return as_usage([&] { return load_zoo(given); });

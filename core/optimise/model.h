@@ -47,6 +47,8 @@ struct LoadedModel {
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on a bad file, and
 // UsageError on what is wrong whatever a file holds: an unknown name, options that do not go with the graph.
+LoadedModel read_model(const ModelOptions& options, bool with_weights);
+// The same; what the file computes from weights alone with rounded numbers are weights (exec::work_out_constants).
 LoadedModel load_model(const ModelOptions& options, bool with_weights);
 // Shapes of the inputs that the model leaves open, as the graph has them.
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);

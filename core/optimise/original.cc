@@ -67,7 +67,7 @@ std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
 
 Expected Original::expected(int set) {
   const auto runs = this->runs(set + 1);
-  return {runs->inputs(set), runs->outputs(set), runs->own_error(set), exec::unknown_types(model_.graph)};
+  return {runs->inputs(set), runs->outputs(set), runs->own_errors(set), exec::unknown_types(model_.graph)};
 }
 
 std::shared_ptr<exec::WeightStore> Original::weights() {
@@ -84,7 +84,7 @@ bool Original::try_sizes(const Sizes& sizes) {
         AtSizes{sizes,
                 input_shapes(loaded.graph),
                 !unknown_operators(loaded.graph).empty(),
-                {runs.inputs(0), runs.outputs(0), runs.own_error(0), exec::unknown_types(loaded.graph)}}));
+                {runs.inputs(0), runs.outputs(0), runs.own_errors(0), exec::unknown_types(loaded.graph)}}));
     return true;
   } catch (const Error&) {
     return false;  // the model does not admit them

@@ -14,11 +14,11 @@
 
 namespace rlgo::optimise {
 
-// What a result is held against: inputs, the original's outputs in double precision, and by how much its own outputs in
-// single precision miss these (exec::output_error).
+// What a result is held against: inputs, the original's outputs in double precision, and by how much each of its own
+// outputs in single precision misses these (exec::output_errors).
 struct Expected {
   exec::TensorMap inputs, outputs;
-  double own_error = 0;
+  exec::OutputErrors own_errors;
   exec::UnknownTypes unknown;  // of the original
 };
 

@@ -60,9 +60,10 @@ class Verifier {
   Check exact(const Replayed& rewritten, const Budget& budget);
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
-  // The runtime's own outputs of the graph, written to `file`; `allowed`: largest relative error.
-  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, double allowed, int sets,
-                   const std::string& where = "") const;
+  // The runtime's own outputs of the graph, written to `file`, each beside the original's own error of it in single
+  // precision; `least`: what is allowed in any case.
+  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const Expected& expected, double least,
+                   int sets, const std::string& where = "") const;
   Check at_sizes(const AtSizes& original, const std::filesystem::path& file) const;
   void at_other_sizes(const std::filesystem::path& file, const Budget& budget, std::vector<Check>& checks);
 

@@ -27,7 +27,7 @@ PyGraph load(const std::string& graph, const std::map<std::string, int64_t>& siz
   options.sizes = assignments(sizes);
   options.dims = assignments(dims);
   options.zoo = zoo;
-  auto model = std::make_shared<optimise::LoadedModel>(optimise::load_model(options, weights));
+  auto model = std::make_shared<optimise::LoadedModel>(optimise::read_model(options, weights));
   return {model->graph, std::move(model)};
 }
 

@@ -1,5 +1,8 @@
 #include "core/exec/fold.h"
 
+#include <limits>
+
+#include "core/base/error.h"
 #include "core/exec/interpreter.h"
 #include "tests/core/exec/graphs.h"
 
@@ -45,6 +48,26 @@ TEST(Fold, RoundsOnceAtTheEnd) {
   const auto difference = editor.op(Op::sub, {editor.op(Op::add, {one, tiny}), one});
   editor.add_output("y", editor.op(Op::add, {x, difference}));
   EXPECT_EQ(floats_of(*fold(*editor.finish()).at(difference.node)[0]), (std::vector<float>{0x1p-30f}));
+}
+
+// A factor that a rewrite made of two: x * 1e25 * 1e25 is 0 for x = 0, x * infinity is not.
+graph::Graph scaled_by(const std::vector<float>& a, const std::vector<float>& b) {
+  Editor editor("range");
+  const auto size = static_cast<int64_t>(a.size());
+  const auto x = editor.add_input("x", {DType::f32, {size}});
+  const auto factor =
+      editor.op(Op::mul, {editor.add_weight("a", f32_blob(a, {size})), editor.add_weight("b", f32_blob(b, {size}))});
+  editor.add_output("y", editor.op(Op::mul, {x, factor}));
+  return *editor.finish();
+}
+
+TEST(Fold, ResultsOutsideTheRangeOfTheirTypeAreErrors) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  EXPECT_THROW(fold(scaled_by({1e25F}, {1e25F})), Error);
+  EXPECT_THROW(fold(scaled_by({1e-25F, 1e-30F}, {1e-15F, 1e-15F})), Error);  // denormal, both
+  EXPECT_NO_THROW(fold(scaled_by({1e-25F, 1}, {1e-15F, 1})));                // one that vanishes beside the other
+  EXPECT_NO_THROW(fold(scaled_by({0, 0}, {1, 1})));
+  EXPECT_NO_THROW(fold(scaled_by({kInf, 1}, {1, 1})));  // the file's own
 }
 
 TEST(Fold, KeepsIntegerTypes) {

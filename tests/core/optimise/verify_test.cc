@@ -5,6 +5,7 @@
 
 #include "core/base/temporary_folder.h"
 #include "core/exec/runtime.h"
+#include "core/graph/editor.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -51,8 +52,44 @@ TEST(Verifier, ARuntimesOwnRoundingIsNotHeldAgainstAResult) {
   const Check check = by_runtime(5e-4, 1e-4);
   EXPECT_EQ(check.finding, Finding::same);
   EXPECT_NEAR(check.allowed, 8e-4, 1e-7);
-  EXPECT_EQ(check.detail, "y; the runtime's own 0.0001");
+  EXPECT_EQ(check.detail, "output 'y'; the runtime's own 0.0001");
   EXPECT_EQ(by_runtime(0.02, 0.5).finding, Finding::rounding);  // no more than 1 %, whatever the runtime does
+}
+
+// y = x * factor, and a variance as mean(a^2) - mean(a)^2 of large numbers, of which single precision leaves nothing.
+graph::Graph beside_noise(float factor) {
+  graph::Editor editor("beside");
+  const auto scalar = [&](const char* name, float number) {
+    const std::string bytes(reinterpret_cast<const char*>(&number), sizeof(number));
+    return editor.add_weight(name, graph::Blob::bytes({ops::DType::f32, {}}, bytes));
+  };
+  const auto x = editor.add_input("x", {ops::DType::f32, {1, 64}});
+  editor.add_output("y", editor.op(ops::Op::mul, {x, scalar("factor", factor)}));
+  const auto large = editor.op(ops::Op::add, {x, scalar("large", 3e4F)});
+  const auto mean = [&](graph::Value value) {
+    return editor.op(ops::Op::reduce_mean, {value},
+                     {{ops::Attr::axes, ops::Ints{1}}, {ops::Attr::keepdims, int64_t{1}}});
+  };
+  const auto of_squares = mean(editor.op(ops::Op::mul, {large, large})), once = mean(large);
+  editor.add_output("z", editor.op(ops::Op::sub, {of_squares, editor.op(ops::Op::mul, {once, once})}));
+  return *editor.finish();
+}
+
+TEST(Verifier, OneOutputsRoundingDoesNotExcuseAnothers) {
+  const TemporaryFolder folder("rlgo-test");
+  LoadedModel model;
+  model.graph = beside_noise(1);
+  const auto same = folder.path() / "same.onnx", other = folder.path() / "other.onnx";
+  export_model(model, model.graph, same);
+  export_model(model, beside_noise(1.02F), other);
+  exec::LibTorchRuntime runtime({}, {});
+  Verifier verifier(model, same, runtime, {});
+  const auto as_it_is = verifier.check({model.graph, {}, {}, {}}, same).at(1);
+  EXPECT_EQ(as_it_is.finding, Finding::same);
+  EXPECT_NE(as_it_is.limits.find("output 'z' is as large as its values"), std::string::npos) << as_it_is.limits;
+  const auto changed = verifier.check({model.graph, {}, {}, {}}, other).at(1);
+  EXPECT_EQ(changed.finding, Finding::wrong);
+  EXPECT_NE(changed.detail.find("output 'y'"), std::string::npos) << changed.detail;
 }
 
 // A toy, unchanged, whose file is read again; checks may take `seconds`.

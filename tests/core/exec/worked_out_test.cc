@@ -1,0 +1,86 @@
+#include "core/exec/worked_out.h"
+
+#include <gmock/gmock.h>
+
+#include "core/exec/fold.h"
+#include "tests/core/exec/graphs.h"
+
+namespace rlgo::exec {
+namespace {
+
+using graph::Editor;
+using graph::Value;
+using ops::DType;
+
+Value cast(Editor& editor, Value value, const char* to) {
+  return editor.op(Op::cast, {value}, {{Attr::to, std::string(to)}});
+}
+
+std::string no_name(Value) { return {}; }
+
+// x + (w - float(half(w))): what half cannot hold of w.
+graph::Graph low_part(std::shared_ptr<const graph::Blob> w) {
+  Editor editor("low");
+  const auto x = editor.add_input("x", {DType::f32, {2}});
+  const auto weight = editor.add_weight("w", std::move(w));
+  const auto high = cast(editor, cast(editor, weight, "f16"), "f32");
+  editor.add_output("y", editor.op(Op::add, {x, editor.op(Op::sub, {weight, high})}));
+  return *editor.finish();
+}
+
+std::vector<float> only_constant(const graph::Graph& graph) {
+  const auto blobs = fold(graph);
+  EXPECT_EQ(blobs.size(), 1u);
+  return floats_of(*blobs.begin()->second[0]);
+}
+
+TEST(WorkedOut, EachResultIsRoundedToItsType) {
+  const auto graph = low_part(f32_blob({1 + 0x1p-12F, 2}, {2}));
+  const auto rounded = work_out_constants(graph, no_name);
+  EXPECT_EQ(only_constant(rounded), (std::vector<float>{0x1p-12F, 0}));
+  EXPECT_EQ(rounded.size(), 3u);  // x, the weight, the sum
+}
+
+TEST(WorkedOut, ProcessesWithoutContentsSeeTheSameGraph) {
+  const auto blob = f32_blob({1 + 0x1p-12F, 2}, {2});
+  const auto with = work_out_constants(low_part(blob), no_name);
+  const auto without = work_out_constants(low_part(graph::Blob::absent(blob->type(), blob->content_hash())), no_name);
+  EXPECT_EQ(with.hash(), without.hash());
+  const auto other = work_out_constants(low_part(f32_blob({1, 2}, {2})), no_name);
+  EXPECT_NE(with.hash(), other.hash());
+}
+
+TEST(WorkedOut, HalvesAreRoundedFromFloats) {
+  Editor editor("half");
+  const auto x = editor.add_input("x", {DType::f16, {1}});
+  const auto a = cast(editor, editor.add_weight("a", f32_blob({40000}, {1})), "f16");
+  editor.add_output("y", editor.op(Op::mul, {x, editor.op(Op::add, {a, a})}));  // 80000 is no half
+  const auto graph = work_out_constants(*editor.finish(), no_name);
+  const auto blobs = fold(graph);
+  EXPECT_TRUE(to_tensor(*blobs.begin()->second[0]).isinf().all().item<bool>());
+}
+
+TEST(WorkedOut, WhatOnlyMovesChoosesOrWidensNumbersStays) {
+  Editor editor("exact");
+  const auto x = editor.add_input("x", {DType::f32, {2, 3}});
+  const auto w = editor.add_weight("w", f32_blob({1, 2, 3, 4, 5, 6}, {3, 2}));
+  const auto moved = editor.op(Op::transpose, {w}, {{Attr::perm, Ints{1, 0}}});
+  editor.add_output("y", editor.op(Op::mul, {x, editor.op(Op::max, {moved, editor.op(Op::neg, {moved})})}));
+  const auto graph = *editor.finish();
+  EXPECT_EQ(work_out_constants(graph, no_name).hash(), graph.hash());
+}
+
+TEST(WorkedOut, NamesAreNewAndThoseThatAreGiven) {
+  Editor editor("names");
+  const auto x = editor.add_input("x", {DType::f32, {1}});
+  const auto w = editor.add_weight("w", f32_blob({2}, {1}));
+  const auto product = editor.op(Op::mul, {w, w});
+  editor.add_output("y", editor.op(Op::add, {x, product}));
+  const auto graph = work_out_constants(*editor.finish(), [](Value) { return "x"; });
+  std::vector<std::string> names;
+  for (const auto id : graph.order()) names.push_back(graph.node(id).info->name);
+  EXPECT_THAT(names, testing::Contains("x+"));
+}
+
+}  // namespace
+}  // namespace rlgo::exec

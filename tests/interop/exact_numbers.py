@@ -1,0 +1,209 @@
+"""Models whose numbers decide: halves and comparisons worked out at export, factors beyond a type's range, infinite bounds, integers
+that no double holds, -0.0, denormal weights, defaults that a caller overrides. `rlgo optimise --force` writes what it read in
+any case; in ONNX Runtime both must compute the same, one output's rounding beside another's included."""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+import _random_runs
+
+RNG = np.random.default_rng(7)
+F16, F32, F64, I64 = TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
+TYPES = {"float16": F16, "float32": F32, "float64": F64, "int64": I64}
+
+
+class Net:
+    """One input x, and operators by call: net.Mul("x", np.float32(2)). Constants are initialisers."""
+
+    def __init__(self, shape=(3, 30), dtype="float32", opset=17):
+        self.nodes, self.weights, self.inputs, self.outputs, self.feeds, self.opset = [], [], [], [], {}, opset
+        self.input("x", shape, dtype)
+
+    def input(self, name, shape, dtype):
+        self.inputs.append(helper.make_tensor_value_info(name, TYPES[dtype], shape))
+        self.feeds[name] = (RNG.standard_normal(shape) * (1 if dtype[0] == "f" else 9)).astype(dtype)
+
+    def default(self, name, value, instead):
+        """An initialiser that is an input, too; the caller gives `instead`."""
+        self.inputs.append(helper.make_tensor_value_info(name, TYPES[str(value.dtype)], value.shape))
+        self.weights.append(numpy_helper.from_array(value, name))
+        self.feeds[name] = instead
+        return name
+
+    def __getattr__(self, op):
+        def add(*inputs, **attributes):
+            names = []
+            for value in inputs:
+                if not isinstance(value, (str, type(None))):
+                    self.weights.append(numpy_helper.from_array(np.asarray(value), f"w{len(self.weights)}"))
+                    value = self.weights[-1].name
+                names.append(value or "")
+            self.nodes.append(helper.make_node(op, names, [f"v{len(self.nodes)}"], **attributes))
+            return self.nodes[-1].output[0]
+
+        return add
+
+    def model(self, outputs):
+        graph = helper.make_graph(self.nodes, "numbers", self.inputs, [onnx.ValueInfoProto(name=o) for o in outputs], self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        types = {v.name: v for v in onnx.shape_inference.infer_shapes(model).graph.value_info}
+        for output in model.graph.output:
+            output.type.tensor_type.elem_type = types[output.name].type.tensor_type.elem_type
+            if not self.weights or all(w.name not in self.feeds for w in self.weights):
+                output.type.CopyFrom(types[output.name].type)
+        return model
+
+
+def f32(*values):
+    return np.array(values, np.float32)
+
+
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+def halves():
+    net, w = Net(), (RNG.standard_normal((30, 20)) * 3).astype(np.float32)
+    high = net.Cast(net.Cast(w, to=F16), to=F32)
+    return net, [net.MatMul("x", high), net.MatMul("x", net.Sub(w, high))]
+
+
+def doubles():
+    net, w = Net(dtype="float64"), RNG.standard_normal((30, 20))
+    high = net.Cast(net.Cast(w, to=F32), to=F64)
+    return net, [net.MatMul("x", net.Sub(w, high)), net.Gemm("x", RNG.standard_normal((30, 4)), alpha=0.3)]
+
+
+def mask_that_overflows():
+    net = Net((2, 100))
+    mask = np.where(np.tri(2, 100, 40) > 0, 0, -1e6).astype(np.float32)
+    masked = net.Add("x", net.Cast(net.Cast(mask, to=F16), to=F32))
+    return net, [net.Softmax(masked), net.Abs(masked)]
+
+
+def compared_weights():
+    net, w = Net((400,)), (np.arange(400) / 7).astype(np.float32)
+    return net, [net.Where(net.Equal(net.Mul(w, f32(0.1)), net.Div(w, f32(10))), "x", net.Neg("x"))]
+
+
+def rounding_trick():
+    net, w = Net((200,)), np.arange(200).astype(np.float32)
+    index = net.Cast(net.Sub(net.Add(w, f32(2**24)), f32(2**24)), to=I64)
+    return net, [net.Gather("x", net.Min(index, i64(199)))]
+
+
+def overflow_on_the_way():
+    net = Net((100,))
+    return net, [net.Add("x", net.Log(net.Exp(np.linspace(60, 120, 100).astype(np.float32))))]
+
+
+def factors_beyond_range():
+    net = Net((8, 16))
+    net.feeds["x"][0] = 0
+    return net, [net.Mul(net.Mul("x", f32(1e25)), f32(1e25)), net.Mul(net.Mul("x", f32(1e30)), f32(1e-30))]
+
+
+def halves_beyond_range_beside_noise():
+    net = Net((8, 16), "float16")
+    x = net.Cast("x", to=F32)
+    return net, [net.Div(net.Div("x", np.float16(300)), np.float16(300)),
+                 net.Sub(net.ReduceMean(net.Mul(net.Add(x, f32(3e4)), net.Add(x, f32(3e4)))), net.Mul(net.ReduceMean(net.Add(x, f32(3e4))), net.ReduceMean(net.Add(x, f32(3e4)))))]
+
+
+def bounds():
+    net = Net((4, 6))
+    return net, [net.Clip("x", None, f32(-np.inf)[0]), net.Clip("x", f32(np.inf)[0]), net.Clip("x", f32(-np.inf)[0], f32(1)[0])]
+
+
+def minus_zero():
+    net = Net((1, 4), opset=13)
+    return net, [net.Div(f32(1), net.Pad("x", i64(0, 1, 0, 1), f32(-0.0)[0]))]
+
+
+def large_integers():
+    net = Net((4, 5), "int64", opset=13)
+    return net, [net.Pad("x", i64(1, 1, 0, 2), np.int64(2**53 + 1)), net.Pad("x", i64(1, 1, 0, 2), np.int64(-(2**63) + 1))]
+
+
+def denormal_weights():
+    net, w = Net((16,)), np.full(16, 1e-40, np.float32)
+    return net, [net.Cast(net.Greater(net.Mul("x", f32(0)), net.Neg(w)), to=F32), net.Div("x", w)]
+
+
+def overridden_shape():
+    net = Net((4, 6))
+    return net, [net.Relu(net.Reshape("x", net.default("shape", i64(6, 4), i64(3, 8)))), net.Relu(net.Expand(net.ReduceSum("x"), net.default("wide", i64(1, 2), i64(5, 7))))]
+
+
+def overridden_parts():
+    net = Net((4, 6))
+    part = net.Slice("x", net.default("start", i64(1), i64(2)), i64(4), i64(0))
+    return net, [net.Shape(part), net.Cast(net.Size(part), to=F32), net.Add("x", net.ReduceMax(net.ConstantOfShape(net.default("n", i64(2), i64(3)))))]
+
+
+def range_of_floats():
+    net = Net((1,))
+    numbers = net.Range(f32(-0.37)[0], f32(0.96)[0], f32(0.01)[0])
+    return net, [net.Mul("x", net.Cast(net.Size(numbers), to=F32)), net.Add("x", numbers)]
+
+
+def backwards_to_the_largest_end():
+    net = Net((5,))
+    back = net.Slice(np.arange(5, dtype=np.float32), i64(-1), i64(2**63 - 1), i64(0), i64(-1))
+    return net, [net.Mul("x", net.ReduceSum(back)), net.Mul("x", net.Cast(net.Size(back), to=F32))]
+
+
+CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
+         bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end]
+
+
+def run(path, feeds, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):
+    options = ort.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads, options.graph_optimization_level = 4, 1, level
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+def faults(case, folder):
+    """What is wrong with the result of one case: lines."""
+    net, outputs = case()
+    source, target = folder / f"{case.__name__}.onnx", folder / f"{case.__name__}.out.onnx"
+    onnx.save(net.model(outputs), source)
+    command = [_random_runs.RLGO, "optimise", source, "-o", target, "--force", "--seconds", "1", "--target", "libtorch", "--cost", "analytic"]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=_random_runs.LIMIT_S, check=False)
+    if done.returncode not in (0, 3):
+        return [f"status {done.returncode}: {done.stderr.strip()[-300:]}"]
+    if not target.exists():
+        return []
+    found = []
+    expected, usual, got = run(source, net.feeds), run(source, net.feeds, ort.GraphOptimizationLevel.ORT_ENABLE_ALL), run(target, net.feeds)
+    for name, a, also, b in zip(outputs, expected, usual, got, strict=True):
+        noise = _random_runs.error_of(a, also)  # what the runtime itself changes
+        error = _random_runs.error_of(a, b)
+        tolerance = 1e-10 if a.dtype == np.float64 else 2e-2 if a.dtype == np.float16 else 1e-5
+        if error > max(tolerance, 8 * noise):
+            found.append(f"output {name}: error {error:.2g}, the runtime's own {noise:.2g}")
+    return found
+
+
+def main():
+    if not _random_runs.RLGO.is_file():
+        print("rlgo is not built: skipped")
+        return 77
+    wanted = [c for c in CASES if not sys.argv[1:] or c.__name__ in sys.argv[1:]]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in wanted:
+            found = faults(case, Path(folder))
+            failed += bool(found)
+            print(f"{case.__name__}: {'; '.join(found) or 'the same'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
