@@ -13,6 +13,7 @@
 #include "core/base/usage.h"
 #include "core/comm/comm.h"
 #include "core/exec/device.h"
+#include "core/options/places.h"
 #include "launch/commands/command.h"
 #include "launch/output.h"
 #include "launch/revision.h"
@@ -73,6 +74,7 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells
   if (!command.parallel && comm->size() > 1)
     rlgo::fail_usage("'rlgo {}' runs in one process; start it without mpirun", name);
+  if (const std::string why = rlgo::overwritten_file(context.arguments); !why.empty()) rlgo::fail("{}", why);
   rlgo::launch::install_signal_handlers();
   context.comm = comm.get();
   return command.run(context);
@@ -105,7 +107,7 @@ int main(int argc, char** argv) {
     status = rlgo::launch::exit_status(e);
     if (rank == 0) rlgo::launch::document_error({argv + 1, argv + argc}, status, e.what());
   }
-  std::fflush(nullptr);
+  if (!rlgo::flush_standard_streams() && status == 0) status = 1;
   if (comm) comm->close(patience_s(*comm, status), status);
   // After an error a GPU's kernels may wait for a rank that is gone, and the end of CUDA for these.
   if (status != 0) std::_Exit(status);

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/usage.h"
 #include "core/options/options.h"
+#include "core/options/places.h"
 #include "launch/commands/command.h"
 #include "launch/revision.h"
 
@@ -96,7 +97,7 @@ void document_error(const std::vector<std::string>& arguments, int exit_status, 
     if (arguments[k] == "--json" && k + 1 < arguments.size()) place = arguments[k + 1];
     if (arguments[k].starts_with("--json=")) place = arguments[k].substr(7);
   }
-  if (place.empty()) return;
+  if (place.empty() || !overwritten_file(arguments).empty()) return;
   Json whole = envelope("error", exit_status);
   whole["kind"] = exit_status == kUsageStatus ? "usage" : "failed";
   whole["message"] = message;

@@ -5,20 +5,18 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
-#include <string_view>
-#include <utility>
 
 namespace rlgo {
 
 // Throws Error where atomic_write(path) could not begin: `path` is a folder, its folder is missing or not writable. For
 // the time before long work.
 void check_destination(const std::filesystem::path& path);
-// Throws Error where one of the files, told by what it is ("--report"), is one before it. "" and "-" are none.
-void check_apart(std::initializer_list<std::pair<std::string_view, std::filesystem::path>> files);
 
 // Opens /dev/null for those of standard input, output and error that are closed, so that no file gets their number and
 // finds text written into it. For the beginning of a program.
 void keep_standard_streams();
+// Writes out what is still held back. False, and a line on standard error, where standard output took not all of it (a
+// full disk); a reader that has gone is no failure. For the end of a program.
+bool flush_standard_streams();
 
 }  // namespace rlgo

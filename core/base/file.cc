@@ -159,25 +159,17 @@ void check_destination(const fs::path& path) {
   if (::access(folder.c_str(), W_OK) != 0) fail("{}: folder {} is not writable", path.string(), folder.string());
 }
 
-void check_apart(std::initializer_list<std::pair<std::string_view, fs::path>> files) {
-  const auto is_same = [](const fs::path& a, const fs::path& b) {
-    std::error_code error;
-    if (fs::equivalent(a, b, error)) return true;
-    return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
-  };
-  for (auto later = files.begin(); later != files.end(); ++later) {
-    if (later->second.empty() || later->second == "-") continue;
-    for (auto earlier = files.begin(); earlier != later; ++earlier) {
-      if (!earlier->second.empty() && is_same(earlier->second, later->second))
-        fail("{} {}: is {} itself; name another file", later->first, later->second.string(), earlier->first);
-    }
-  }
-}
-
 void keep_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) fail("/dev/null: cannot open: {}", reason());
   }
+}
+
+bool flush_standard_streams() {
+  const bool whole = std::fflush(nullptr) == 0 && std::ferror(stdout) == 0;
+  if (whole || errno == EPIPE) return true;
+  std::fprintf(stderr, "rlgo: error: standard output cannot be written: %s\n", std::strerror(errno));
+  return false;
 }
 
 bool atomic_create(const fs::path& path, std::string_view bytes) {

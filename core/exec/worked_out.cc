@@ -90,6 +90,14 @@ at::Tensor rounded(const at::Tensor& exact, DType type) {
   return narrow;
 }
 
+bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+
+// Where arithmetic on halves overflows on the way, runtimes differ: some keep floats between operators. Such a result
+// is not settled here.
+bool overflows(const at::Tensor& exact, const at::Tensor& narrow) {
+  return at::logical_and(exact.isfinite(), narrow.isfinite().logical_not()).any().item<bool>();
+}
+
 uint64_t hash_of(const Graph& graph, NodeId id, int32_t port, const std::unordered_map<NodeId, uint64_t>& known) {
   uint64_t hash = hash_combine(graph.node(id).info->local_hash, static_cast<uint64_t>(port));
   for (const Value& input : graph.node(id).inputs)
@@ -138,6 +146,7 @@ class Constants {
           continue;
         }
         const at::Tensor narrow = rounded(out[p], types[p].dtype);
+        if (node.op() != Op::cast && is_half(types[p].dtype) && overflows(out[p], narrow)) continue;
         found(value, graph::Blob::bytes(types[p], *to_blob(narrow, types[p])->share(), hash));
         out[p] = ops::is_float(types[p].dtype) ? narrow.to(at::kDouble) : narrow;
       }

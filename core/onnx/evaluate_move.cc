@@ -16,7 +16,7 @@ std::optional<Ints> positions(int64_t extent, int64_t start, int64_t end, int64_
     return step > 0 ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
   };
   if (step < 0 && start < -extent) return std::nullopt;
-  // ONNX Runtime takes this end for "all", the specification for "nothing".
+  // ONNX Runtime takes this end for "all", ONNX itself for "nothing".
   if (step < 0 && end >= std::numeric_limits<int32_t>::max()) return std::nullopt;
   Ints taken;
   // "-1 - extent" and below mean "before the first element" for a negative step.

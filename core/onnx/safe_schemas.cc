@@ -160,7 +160,8 @@ void infer_range_of_floats(onnx::InferenceContext& context) {
   shape->add_dim();
 }
 
-// A slice from behind whose end is the largest number: nothing by the specification, everything in ONNX Runtime.
+// A slice from behind whose end is the largest number: nothing by the operator's definition, everything in ONNX
+// Runtime.
 bool is_unclear_slice(const onnx::InferenceContext& context) {
   if (context.getNumInputs() < 5) return false;
   const auto *ends = context.getInputData(2), *steps = context.getInputData(4);

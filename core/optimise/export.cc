@@ -1,4 +1,6 @@
 // Apart from reading models, which needs no LibTorch.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/fold.h"
@@ -7,15 +9,29 @@
 #include "core/optimise/model.h"
 
 namespace rlgo::optimise {
+namespace {
+
+int constant_operators(const graph::Graph& graph) {
+  return static_cast<int>(std::ranges::count_if(graph.order(), [&](graph::NodeId id) {
+    return graph.node(id).constant && graph.node(id).op() != ops::Op::weight;
+  }));
+}
+
+}  // namespace
 
 LoadedModel load_model(const ModelOptions& given, bool with_weights) {
   LoadedModel model = read_model(given, with_weights);
   if (!model.skeleton) return model;
   const auto& origins = model.skeleton->origins;
+  const int operators = constant_operators(model.graph);
+  const graph::NodeId first_new = model.graph.id_bound();
   model.graph = exec::work_out_constants(std::move(model.graph), [&](graph::Value value) {
     const auto origin = origins.find(value.node);
     return origin == origins.end() ? std::string() : origin->second.outputs.at(static_cast<size_t>(value.port));
   });
+  model.worked_out = operators - constant_operators(model.graph);
+  model.worked_out_weights =
+      static_cast<int>(std::ranges::count_if(model.graph.order(), [&](graph::NodeId id) { return id >= first_new; }));
   return model;
 }
 
@@ -35,8 +51,11 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
   const auto folded = exec::fold(graph);
   onnx_io::ExportOptions options;
   options.limits = model.source.limits;
-  return model.skeleton ? onnx_io::export_model(*model.skeleton, graph, folded, path, options)
-                        : onnx_io::export_graph(graph, folded, path);
+  if (!model.skeleton) return onnx_io::export_graph(graph, folded, path);
+  auto report = onnx_io::export_model(*model.skeleton, graph, folded, path, options);
+  report.folded_operators += model.worked_out;
+  report.folded_weights += model.worked_out_weights;
+  return report;
 }
 
 }  // namespace rlgo::optimise

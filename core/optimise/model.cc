@@ -70,6 +70,8 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
                      model.report.open_dims,
                      {},
                      model.report.folded + model.report.moved,
+                     0,
+                     0,
                      {}};
   for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
   return loaded;

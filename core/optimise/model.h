@@ -41,8 +41,9 @@ struct LoadedModel {
   // Shapes of inputs with which the runtime runs the model, where these are not the graph's (an open batch that must be
   // 1, while sample sizes are 2 or more); empty: the graph's.
   std::map<std::string, std::vector<int64_t>> other_shapes = {};
-  int simplified = 0;                // operators that the import worked out, constants that it moved into bodies
-  std::vector<std::string> changes;  // one line for each thing of the file that the graph does without
+  int simplified = 0;  // operators that the import worked out, constants that it moved into bodies
+  int worked_out = 0, worked_out_weights = 0;  // operators on weights alone, into so many, by load_model()
+  std::vector<std::string> changes;            // one line for each thing of the file that the graph does without
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on a bad file, and

@@ -136,6 +136,12 @@ void conclude(const OptimiseOptions& options, Result& result) {
   else
     result.verdict = fmt::format("nothing found: {} is not shown to be faster ({})", change, interval);
   result.forced = !result.improved && options.force;
+  // Of a model without rewrites: what was worked out on its way through rlgo.
+  if (const Check* why = result.forced ? refusal(result.checks) : nullptr) {
+    result.forced = false;
+    result.verdict +=
+        fmt::format("; not written: the model as rlgo writes it differs ({}: {})", why->by, to_text(*why));
+  }
   if (options.out.empty() || best.file.empty() || !(result.improved || result.forced)) return;
   result.written = true;
 }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/usage.h"
 #include "core/cost/analytic.h"
 #include "core/cost/decorators.h"
 #include "core/nets/actor_critic.h"
@@ -13,6 +14,7 @@
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/run_parts.h"
+#include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/dream/dream_agent.h"
@@ -161,12 +163,17 @@ int run_bench(Context& context) {
   declare_details(options, config);
   optimise::declare(options, config.check);
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
+  if (!config.model.graph.empty()) fail_usage("bench takes --graphs, several with commas between, not --graph");
   const Output output(output_options);
   Json graphs = Json::array();
   if (config.is_external()) {
     graphs = bench_target(output, config, bench.graphs, static_cast<int>(bench.variants));
   } else {
-    for (const auto& graph : bench.graphs) graphs.push_back(bench_graph(output, config, graph, bench.seconds));
+    for (const auto& graph : bench.graphs) {
+      if (stop_signal() != 0)
+        fail("stopped by a signal; {} of {} graphs were benched", graphs.size(), bench.graphs.size());
+      graphs.push_back(bench_graph(output, config, graph, bench.seconds));
+    }
   }
   output.document("bench", 0, options,
                   {{"of", config.is_external() ? "target" : "training"}, {"graphs", std::move(graphs)}});

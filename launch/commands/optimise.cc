@@ -110,8 +110,6 @@ int run_optimise(Context& context) {
 
   const Output output(request.output);
   if (!report_path.empty()) check_destination(report_path);
-  check_apart(
-      {{"the model", model}, {"-o", request.options.out}, {"--report", report_path}, {"--json", request.output.json}});
   const Log log{output.log(LogLevel::warning)};
   StatusLine line = output.status_line();
   const RunConfig& config = request.config;

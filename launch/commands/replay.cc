@@ -1,7 +1,6 @@
 // rlgo replay: applies a trace to its graph again, checks and measures the result, writes the model.
 #include <nlohmann/json.hpp>
 
-#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
@@ -62,10 +61,6 @@ int run_replay(Context& context) {
   }
   if (trace_path.empty())
     fail_usage("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
-  check_apart({{"the model", config.model.graph},
-               {"--trace", trace_path},
-               {"--out", out_path},
-               {"--json", output_options.json}});
   check(config);
   if (price_only && !out_path.empty())
     fail_usage("--price-only and --out exclude one another: what is written is checked");

@@ -49,7 +49,9 @@ int run_rules_axioms(const std::vector<std::string>& arguments) {
   bounded.least_instances = instances;
   bounded.stop = [] { return stop_signal() != 0; };
   if (mutants) return rulegen::report_mutants({files, *names, stride, first}, bounded, say_line) ? 0 : 1;
-  return rulegen::report_axioms(*rules, bounded, expect_false, say_line) ? 0 : 1;
+  const bool all = rulegen::report_axioms(*rules, bounded, expect_false, say_line);
+  if (stop_signal() != 0) fail("stopped by a signal: the rest was not looked at");
+  return all ? 0 : 1;
 }
 
 }  // namespace rlgo::launch

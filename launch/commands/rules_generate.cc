@@ -88,7 +88,8 @@ int run_rules_generate(const std::vector<std::string>& arguments) {
   status.clear();
   std::printf("%s%zu rules; %s in all, %s resident at most\n", rulegen::to_text(report).c_str(), report.rules.size(),
               human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
-  if (!flags.out.empty() && how.prove)
+  const bool nothing = report.rules.empty() && stop_signal() != 0;  // an older file is worth more
+  if (!flags.out.empty() && how.prove && !nothing)
     atomic_write(flags.out, rulegen::file_text(report, "rlgo rules generate " + join(arguments, " ")));
   if (!flags.unproved.empty()) atomic_write(flags.unproved, rulegen::unproved_text(report));
   bool whole = true;

@@ -21,6 +21,7 @@
 #include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/train/agent_of_run.h"
+#include "learner/session/run_graph.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -211,6 +212,7 @@ Json run_all(SearchConfig config) {
   if (!rules->remark().empty()) output.note(rules->remark());
   const auto cost = std::make_shared<optimise::MeteredCost>(make_prices(config.run));
   std::vector<search::SearchRow> rows;
+  std::vector<std::string> labels;
   for (const auto& graph : graphs) {
     if (stop_signal() != 0) break;
     config.run.model.graph = graph;
@@ -222,7 +224,8 @@ Json run_all(SearchConfig config) {
       write_tables(config, rows);
     }
     if (!config.out.empty())
-      written.push_back(search.write(graphs.size() == 1 ? fs::path(config.out) : config.out / fs::path(graph).stem()));
+      written.push_back(search.write(graphs.size() == 1 ? fs::path(config.out)
+                                                        : fs::path(config.out) / learner::label_of(graph, labels)));
   }
   output.say(to_text(rows));
   return {{"searches", report::searches_json(rows, *rules)},

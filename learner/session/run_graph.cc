@@ -19,18 +19,6 @@ namespace {
 // What a checkpoint calls something of the k-th graph: as in runs of one graph, or with a number.
 std::string of_graph(const char* what, size_t k) { return k == 0 ? what : fmt::format("{}.{}", what, k); }
 
-std::string label_of(const std::string& name, const std::vector<RunGraph>& others) {
-  std::string stem = std::filesystem::path(name).stem().string();
-  if (stem.empty()) stem = "graph";
-  std::ranges::replace(stem, ',', '_');
-  const auto taken = [&](const std::string& label) {
-    return std::ranges::any_of(others, [&](const RunGraph& other) { return other.label == label; });
-  };
-  std::string label = stem;
-  for (int k = 2; taken(label); ++k) label = fmt::format("{}-{}", stem, k);
-  return label;
-}
-
 std::optional<env::Way> gained(RunGraph& graph, const mdp::Trajectory& trajectory) {
   try {
     return graph.gains->take(trajectory);
@@ -41,12 +29,23 @@ std::optional<env::Way> gained(RunGraph& graph, const mdp::Trajectory& trajector
 
 }  // namespace
 
+std::string label_of(const std::string& name, std::vector<std::string>& taken) {
+  std::string stem = std::filesystem::path(name).stem().string();
+  if (stem.empty()) stem = "graph";
+  std::ranges::replace(stem, ',', '_');
+  std::string label = stem;
+  for (int k = 2; std::ranges::count(taken, label) > 0; ++k) label = fmt::format("{}-{}", stem, k);
+  taken.push_back(label);
+  return label;
+}
+
 std::vector<RunGraph> load_graphs(const optimise::ModelOptions& options, bool with_weights) {
   std::vector<RunGraph> graphs;
+  std::vector<std::string> labels;
   for (const auto& one : optimise::each_model(options)) {
     if (std::ranges::any_of(graphs, [&](const RunGraph& other) { return other.name == one.graph; }))
       fail_usage("--graph {}: '{}' is named twice", options.graph, one.graph);
-    RunGraph graph{one.graph, label_of(one.graph, graphs), optimise::load_model(one, with_weights)};
+    RunGraph graph{one.graph, label_of(one.graph, labels), optimise::load_model(one, with_weights)};
     optimise::check_rewritable(graph.model, one.graph);
     graphs.push_back(std::move(graph));
   }

@@ -2,9 +2,12 @@
 // same.
 #pragma once
 
+#include <algorithm>
+#include <set>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "core/base/text.h"
 #include "core/exec/equivalence.h"
@@ -62,6 +65,16 @@ inline bool runs_in_double(const graph::Graph& graph) {
   return true;
 }
 
+// Two weights of a random instance that hold the same numbers: a file's are one weight, here a rule may change one for
+// the other, which no hash shows.
+inline bool has_equal_weights(const graph::Graph& graph) {
+  std::set<uint64_t> contents;
+  return std::ranges::any_of(graph.order(), [&](graph::NodeId id) {
+    const auto* blob = graph.node(id).info->blob.get();
+    return blob != nullptr && !contents.insert(hash_combine(blob->content_hash(), blob->type().hash())).second;
+  });
+}
+
 // Random instances of one rule, in double precision, until enough rewrites were compared, one violates the contract,
 // or the attempts are used up.
 inline Outcome check_rule(const RuleSet& rules, int rule, const Effort& effort, uint64_t seed = 1) {
@@ -70,7 +83,7 @@ inline Outcome check_rule(const RuleSet& rules, int rule, const Effort& effort, 
   while (outcome.instances < effort.instances && outcome.attempts < effort.attempts + effort.wild_attempts) {
     const bool wild = outcome.attempts++ >= effort.attempts;
     const auto graph = wild ? rulegen::wild_instance(rules.rule(rule), rng) : random_instance(rules.rule(rule), rng);
-    if (!graph || (wild && !runs_in_double(*graph))) continue;
+    if (!graph || has_equal_weights(*graph) || (wild && !runs_in_double(*graph))) continue;
     for (const Match& match : find_matches(rules, rule, *graph)) {
       outcome.violation = violation_of(rules, match, *graph, true, 1e-6, &outcome.worst_error);
       if (!outcome.violation.empty()) {

@@ -224,7 +224,7 @@ std::optional<Sum> ExtentPool::exact_quotient(Sum rest, const Sum& divisor) cons
 
 ExtentId ExtentPool::quotient(ExtentId a, ExtentId b) {
   const auto x = value(a), y = value(b);
-  RLGO_CHECK(!y || *y != 0);
+  if (y && *y == 0) fail("a length is divided by 0: by a stride or step of 0");
   if (x && y) return number(floor_div(*x, *y));
   if (a == b) return number(1);
   if (auto exact = exact_quotient(sum(a), sum(b))) return intern(std::move(*exact));

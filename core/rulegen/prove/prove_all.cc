@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "core/base/error.h"
@@ -69,7 +70,12 @@ class Provers : public std::enable_shared_from_this<Provers> {
     ended_.notify_all();
   }
   void one(size_t k) {
-    Proof proof = prove(work_.rules[k], axioms_, options_);
+    Proof proof;
+    try {
+      proof = prove(work_.rules[k], axioms_, options_);
+    } catch (const Error& e) {  // of this rule alone
+      proof.reason = e.what();
+    }
     const std::lock_guard lock(mutex_);
     if (proof.stopped || closed_) return;
     say_(line_of(work_.rules[k], proof));
@@ -99,12 +105,18 @@ bool starts(std::string_view line, std::string_view word) {
 std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& files, const std::vector<std::string>& only,
                                             size_t sample) {
   std::vector<rules::RuleText> all;
+  std::set<std::string> found;
   for (const auto& file : files) {
     auto rules = rules::parse_rules(read_text(file), file);
     std::erase_if(rules, [&](const auto& r) { return !only.empty() && std::ranges::find(only, r.name) == only.end(); });
+    for (const auto& rule : rules) found.insert(rule.name);
     const size_t count = sample == 0 ? rules.size() : std::min(rules.size(), sample);
     for (size_t k = 0; k < count; ++k) all.push_back(std::move(rules[k * rules.size() / count]));
   }
+  for (const auto& name : only) {
+    if (!found.contains(name)) fail("no rule '{}' in {}", name, join(files, ", "));
+  }
+  if (all.empty()) fail("{}: holds no rule", join(files, ", "));
   return all;
 }
 

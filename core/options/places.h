@@ -1,0 +1,13 @@
+// Files that a command line names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rlgo {
+
+// Why a file that the command is to write ("--json", "--out", "--report", ...) must not be written: it is one that the
+// command reads, or writes otherwise, too. "" where all are apart. `arguments`: of the command, as they were given.
+std::string overwritten_file(const std::vector<std::string>& arguments);
+
+}  // namespace rlgo
