@@ -121,11 +121,23 @@ class Constants {
     }
     std::ranges::reverse(nodes_);
     for (const NodeId id : nodes_) {
-      for (const Value& input : graph.node(id).inputs) last_reader_[input.node] = id;
+      const auto& node = graph.node(id);
+      for (const Value& input : node.inputs) {
+        last_reader_[input.node] = id;
+        if (absent_.contains(input.node)) absent_.insert(id);
+        if (of_tensors_.contains(input.node)) of_tensors_.insert(id);
+      }
       hashes_[id] = hash_of(graph, id, 0, hashes_);
-      const auto* blob = graph.node(id).info->blob.get();
-      available_ = available_ && (blob == nullptr || blob->available());
+      const auto* blob = node.info->blob.get();
+      if (blob != nullptr && !blob->available()) absent_.insert(id);
+      if (blob != nullptr && blob->type().elements() != 1) of_tensors_.insert(id);
     }
+    // Rules look at single numbers, which processes without contents have as far as they come from single numbers.
+    std::erase_if(rounded_, [&](NodeId id) {
+      const auto& types = graph.node(id).info->outputs;
+      return of_tensors_.contains(id) &&
+             std::ranges::any_of(types, [](const auto& type) { return type.elements() == 1; });
+    });
   }
 
   bool none() const { return rounded_.empty(); }
@@ -137,11 +149,12 @@ class Constants {
     for (const NodeId id : nodes_) {
       const auto& node = graph_.node(id);
       const auto& types = node.info->outputs;
-      Tensors out = available_ ? run(id, values) : Tensors(types.size());
+      const bool absent = absent_.contains(id);
+      Tensors out = absent ? Tensors(types.size()) : run(id, values);
       for (size_t p = 0; rounded_.contains(id) && p < types.size(); ++p) {
         const Value value{id, static_cast<int32_t>(p)};
         const uint64_t hash = hash_of(graph_, id, value.port, hashes_);
-        if (!available_) {
+        if (absent) {
           found(value, graph::Blob::absent(types[p], hash));
           continue;
         }
@@ -172,7 +185,8 @@ class Constants {
   std::unordered_set<NodeId> rounded_;
   std::unordered_map<NodeId, NodeId> last_reader_;
   std::unordered_map<NodeId, uint64_t> hashes_;
-  bool available_ = true;
+  std::unordered_set<NodeId> absent_;      // made of contents that are not here
+  std::unordered_set<NodeId> of_tensors_;  // made of weights of more than one element
 };
 
 std::unordered_set<std::string> leaf_names(const Graph& graph) {

@@ -52,6 +52,35 @@ TEST(WorkedOut, ProcessesWithoutContentsSeeTheSameGraph) {
   EXPECT_NE(with.hash(), other.hash());
 }
 
+// x * (a / b), and x * mean(w): rules look at single numbers, so every process must have the same of them.
+TEST(WorkedOut, SingleNumbersComeFromSingleNumbers) {
+  const auto made = [](bool with_contents) {
+    Editor editor("numbers");
+    const auto x = editor.add_input("x", {DType::f32, {1}});
+    const auto tensor = f32_blob({1, 2}, {2});
+    const auto a = editor.add_weight("a", f32_blob({3}, {1})), b = editor.add_weight("b", f32_blob({4}, {1}));
+    const auto w =
+        editor.add_weight("w", with_contents ? tensor : graph::Blob::absent(tensor->type(), tensor->content_hash()));
+    const auto mean = editor.op(Op::reduce_mean, {w}, {{Attr::axes, Ints{0}}, {Attr::keepdims, int64_t{1}}});
+    const auto scaled = editor.op(Op::mul, {x, editor.op(Op::div, {a, b})});
+    editor.add_output("y", editor.op(Op::mul, {scaled, mean}));
+    return work_out_constants(*editor.finish(), no_name);
+  };
+  const auto with = made(true), without = made(false);
+  EXPECT_EQ(with.hash(), without.hash());
+  for (const auto* graph : {&with, &without}) {
+    int numbers = 0;
+    for (const auto id : graph->order()) {
+      const auto* blob = graph->node(id).info->blob.get();
+      if (blob == nullptr || blob->type().elements() != 1) continue;
+      ++numbers;
+      EXPECT_TRUE(blob->available());
+      EXPECT_EQ(floats_of(*blob), std::vector<float>{0.75F});
+    }
+    EXPECT_EQ(numbers, 1);
+  }
+}
+
 // A mask of -1e6 is -infinity as a half; so is no sum of halves on the way to another, which some runtimes keep as
 // float.
 TEST(WorkedOut, CastsOverflowAndSumsOfHalvesAreLeft) {
