@@ -9,6 +9,7 @@ namespace rlgo::launch {
 void install_signal_handlers();
 // The number of the signal that asked for the end, 0 for none.
 int stop_signal();
+inline bool signalled() { return stop_signal() != 0; }
 // Whether that signal was a batch system's.
 bool restart_wanted();
 

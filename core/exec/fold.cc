@@ -44,7 +44,21 @@ std::vector<NodeId> read_constants(const Graph& graph) {
   return result;
 }
 
-std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
+namespace {
+
+double largest_of(const at::Tensor& t) { return t.numel() == 0 ? 0 : t.to(at::kDouble).abs().max().item<double>(); }
+
+// Throws Error where a rewrite drew constants together that round what stood between them.
+void check_sum(const graph::Node& node, const Tensors& in, const Tensors& out) {
+  if ((node.op() != Op::add && node.op() != Op::sub) || !at::isFloatingType(out[0].scalar_type())) return;
+  if (ops::cancels(std::max(largest_of(in[0]), largest_of(in[1])), largest_of(out[0])))
+    fail(
+        "what a rewrite makes of the weights cancels: the model adds and takes them away to round what stands between");
+}
+
+}  // namespace
+
+std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph, bool of_rewrites) {
   const c10::InferenceMode inference;
   const auto wanted = read_constants(graph);
   const auto nodes = computation(graph, wanted);
@@ -60,6 +74,7 @@ std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
     Call call{.in = in, .info = *node.info};
     call.precision = Precision::f64;
     Tensors out = run_kernel(call);
+    if (of_rewrites) check_sum(node, in, out);
     for (const auto& input : node.inputs) {
       if (last_reader.at(input.node) == id) values.erase(input.node);
     }
@@ -106,7 +121,7 @@ bool is_made_of_finite(const Graph& graph, NodeId id) {
 
 std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph) {
   std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
-  for (const auto& [id, tensors] : compute_constants(graph)) {
+  for (const auto& [id, tensors] : compute_constants(graph, true)) {
     const auto& types = graph.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
       const bool finite = tensors[p].isfinite().all().item<bool>();

@@ -123,7 +123,9 @@ graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inpu
   std::string reason;
   auto attrs = ops::complete_attrs(op, given, &reason);
   if (!attrs) fail("cannot measure: {}", reason);
-  auto outputs = ops::infer(op, inputs, *attrs, &reason);
+  ops::Types samples = inputs;  // it is measured at these sizes alone
+  for (auto& type : samples) type.open = nullptr;
+  auto outputs = ops::infer(op, samples, *attrs, &reason);
   if (!outputs) fail("cannot measure: {}", reason);
   graph::NodeInfo info;
   info.op = op;

@@ -1,4 +1,5 @@
 // Element-wise operators, activations, casts, and operators that do nothing at inference.
+#include <cmath>
 #include <limits>
 
 #include "core/onnx/converters.h"
@@ -66,12 +67,21 @@ bool convert_where(const OnnxNode& node, Maker& maker) {
   return true;
 }
 
-// An exponent of another type than the base is cast to it where it is constant.
+// Whether a number of that type is exactly it; few are tried of the short types.
+bool is_exact(double number, ops::DType dtype) {
+  if (dtype == ops::DType::f64) return true;
+  if (dtype == ops::DType::f32) return static_cast<double>(static_cast<float>(number)) == number;
+  return std::abs(number) <= 64 && 2 * number == std::floor(2 * number);
+}
+
+// An exponent of another type than the base is cast to it where it is a constant number that both types have.
 bool convert_pow(const OnnxNode& node, Maker& maker) {
   graph::Value exponent = node.inputs[1];
   const auto base = node.input_types[0].dtype;
   if (node.input_types[1].dtype != base) {
-    if (!node.constant(1)) return false;
+    bool known = true;
+    const auto number = node.scalar_of("", 1, known);
+    if (!number || !is_exact(*number, base)) return false;
     exponent = maker.op(Op::cast, {exponent}, {{Attr::to, std::string(ops::name(base))}});
   }
   maker.out(Op::pow, {node.inputs[0], exponent});

@@ -160,6 +160,8 @@ bool convert_max_pool(const OnnxNode& node, Maker& maker) {
   const auto kernel = node.ints("kernel_shape");
   const auto window = kernel ? window_of(node, *kernel) : std::nullopt;
   if (!window || !node.only_first_output()) return false;
+  // Of SAME_*, ONNX counts the dilated window, and ONNX Runtime's pools the plain one.
+  if (node.s("auto_pad", "NOTSET").starts_with("SAME") && !only_ones(window->dilations)) return false;
   maker.out(Op::max_pool, {node.inputs[0]},
             {{Attr::ceil_mode, node.i("ceil_mode", 0)},
              {Attr::dilations, window->dilations},

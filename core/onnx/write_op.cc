@@ -72,20 +72,13 @@ void write_min_max(Writer& w, const OutNode& n) {
   w.node(n.op == Op::min ? "Min" : "Max", n.inputs, n.outputs);
 }
 
+// Infinite bounds are written: runtimes take a missing one for the largest finite number, and Relu passes infinity on.
 void write_clip(Writer& w, const OutNode& n) {
   const double min = n.attrs.f(Attr::min), max = n.attrs.f(Attr::max);
   const auto dtype = n.input_types[0].dtype;
-  if (w.opset() < 11) {
-    OnnxAttrs attrs;
-    if (std::isfinite(min)) attrs.emplace_back("min", static_cast<float>(min));
-    if (std::isfinite(max)) attrs.emplace_back("max", static_cast<float>(max));
-    w.node("Clip", n.inputs, n.outputs, attrs);
-    return;
-  }
-  Names inputs = n.inputs;
-  if (std::isfinite(min) || std::isfinite(max)) inputs.push_back(std::isfinite(min) ? w.scalar(min, dtype) : "");
-  if (std::isfinite(max)) inputs.push_back(w.scalar(max, dtype));
-  w.node("Clip", inputs, n.outputs);
+  if (w.opset() < 11)
+    return w.node("Clip", n.inputs, n.outputs, {{"min", static_cast<float>(min)}, {"max", static_cast<float>(max)}});
+  w.node("Clip", {n.inputs[0], w.scalar(min, dtype), w.scalar(max, dtype)}, n.outputs);
 }
 
 void write_cast(Writer& w, const OutNode& n) {

@@ -39,7 +39,7 @@ OpSpec conv2d_spec() {
           3,
           false,
           false,
-          {{Attr::act, std::string("none")},
+          {{Attr::act, std::string("none"), true, kActivations},
            {Attr::dilations, Ints{1, 1}},
            {Attr::group, int64_t{1}},
            {Attr::pads, Ints{0, 0, 0, 0}},

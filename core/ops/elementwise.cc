@@ -29,9 +29,10 @@ Inferred infer_unary(Inputs in, const Attrs&) {
   return one(in[0].dtype, in[0].shape);
 }
 
+constexpr std::string_view kGeluForms[] = {"none", "tanh"};
 Inferred infer_gelu(Inputs in, const Attrs& attrs) {
-  const auto& word = attrs.word(Attr::approximate);
-  return word == "none" || word == "tanh" ? infer_unary(in, attrs) : std::nullopt;
+  const bool known = std::ranges::find(kGeluForms, attrs.word(Attr::approximate)) != std::end(kGeluForms);
+  return known ? infer_unary(in, attrs) : std::nullopt;
 }
 
 Inferred infer_clip(Inputs in, const Attrs& attrs) {
@@ -58,9 +59,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-bool is_activation(std::string_view act) {
-  return act == "none" || act == "relu" || act == "sigmoid" || act == "tanh" || act == "gelu" || act == "hard_swish";
-}
+bool is_activation(std::string_view act) { return std::ranges::find(kActivations, act) != std::end(kActivations); }
 
 double activation_flops(std::string_view act) {
   if (act == "none") return 0.0;
@@ -80,7 +79,7 @@ OpSpec relu_spec() { return unary(Op::relu, work_simple); }
 OpSpec sigmoid_spec() { return unary(Op::sigmoid, work_transcendental); }
 OpSpec tanh_spec() { return unary(Op::tanh, work_transcendental); }
 OpSpec gelu_spec() {
-  return unary(Op::gelu, work_transcendental, {{Attr::approximate, std::string("none")}}, infer_gelu);
+  return unary(Op::gelu, work_transcendental, {{Attr::approximate, std::string("none"), true, kGeluForms}}, infer_gelu);
 }
 OpSpec erf_spec() { return unary(Op::erf, work_transcendental); }
 OpSpec sqrt_spec() { return unary(Op::sqrt, work_simple); }

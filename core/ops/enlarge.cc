@@ -21,6 +21,11 @@ std::optional<int64_t> scaled(int64_t extent, double scale) {
   return static_cast<int64_t>(length);
 }
 
+constexpr std::string_view kResizeModes[] = {"linear", "nearest"};
+constexpr std::string_view kCoordinates[] = {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"};
+constexpr std::string_view kRoundings[] = {"floor", "round_prefer_floor"};
+
+// Of the combinations of these words, those that are known; a linear one does not read its rounding.
 bool is_resize(const Attrs& attrs) {
   const auto &mode = attrs.word(Attr::mode), &coordinates = attrs.word(Attr::coordinates),
              &rounding = attrs.word(Attr::rounding);
@@ -114,9 +119,9 @@ OpSpec resize_spec() {
           1,
           false,
           false,
-          {{Attr::coordinates, std::string("half_pixel")},
-           {Attr::mode, std::string("nearest")},
-           {Attr::rounding, std::string("round_prefer_floor")},
+          {{Attr::coordinates, std::string("half_pixel"), true, kCoordinates},
+           {Attr::mode, std::string("nearest"), true, kResizeModes},
+           {Attr::rounding, std::string("round_prefer_floor"), true, kRoundings},
            {Attr::scale_h, 1.0, false},
            {Attr::scale_w, 1.0, false}},
           infer_resize,

@@ -54,7 +54,8 @@ struct Requirement;
 Inferred infer_open(const OpSpec& spec, Inputs inputs, const Attrs& attrs, Types types,
                     std::vector<Requirement>* required);
 
-// True for none, relu, sigmoid, tanh, gelu (erf form) and hard_swish.
+// The attribute `act`: gelu is the erf form.
+constexpr std::string_view kActivations[] = {"none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
 bool is_activation(std::string_view act);
 // Operations for each output element; 0 for none.
 double activation_flops(std::string_view act);

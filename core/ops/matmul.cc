@@ -27,7 +27,8 @@ Work work_matmul(Inputs in, const Attrs& attrs) {
 }  // namespace
 
 OpSpec matmul_spec() {
-  return {Op::matmul, 2, 3, false, false, {{Attr::act, std::string("none")}}, infer_matmul, work_matmul};
+  return {Op::matmul,   2,          3, false, false, {{Attr::act, std::string("none"), true, kActivations}},
+          infer_matmul, work_matmul};
 }
 
 }  // namespace rlgo::ops

@@ -1,6 +1,7 @@
 // The table of operators: what each takes, what comes out, and how much work it is.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,6 +38,7 @@ struct AttrSpec {
   Attr key;
   AttrValue fallback;
   bool optional = true;
+  std::span<const std::string_view> words = {};  // what a word may be; others fit no inputs
 };
 
 // Extents that the attribute `shape` of reshape may hold instead of a number: what is left over (once), and the extent
@@ -59,6 +61,10 @@ struct OpSpec {
   // Requires that infer succeeded. Leaves (input, weight, fill) and opaque operators have no work.
   Work (*work)(std::span<const TensorType> inputs, const Attrs& attrs);
 };
+
+// Whether a sum of two constants is so small beside the larger of them (their magnitude) that the model adds one and
+// takes the other away to round what stands between.
+inline bool cancels(double largest, double sum) { return largest > 0 && std::abs(sum) <= 0x1p-10 * largest; }
 
 const OpSpec& spec(Op op);  // arity, attributes, inference, work
 

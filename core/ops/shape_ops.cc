@@ -192,12 +192,20 @@ OpSpec pad_spec() {
 }
 OpSpec gather_spec() { return {Op::gather, 2, 2, false, false, {{Attr::axis, int64_t{0}}}, infer_gather, work_gather}; }
 OpSpec cast_spec() {
-  return {Op::cast, 1, 1, false, true, {{Attr::to, std::string("f32"), false}}, infer_cast, work_copy<infer_cast>};
+  return {Op::cast,   1,
+          1,          false,
+          true,       {{Attr::to, std::string("f32"), false, dtype_names()}},
+          infer_cast, work_copy<infer_cast>};
 }
 OpSpec fill_spec() {
-  return {Op::fill,   0,      0,
-          false,      false,  {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::value, 0.0}},
-          infer_fill, no_work};
+  return {Op::fill,
+          0,
+          0,
+          false,
+          false,
+          {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32"), true, dtype_names()}, {Attr::value, 0.0}},
+          infer_fill,
+          no_work};
 }
 // Certain whole numbers: the matrices that rules calculate with.
 OpSpec literal_spec() {
@@ -206,7 +214,9 @@ OpSpec literal_spec() {
           0,
           false,
           false,
-          {{Attr::shape, Ints{}, false}, {Attr::to, std::string("f32")}, {Attr::values, Ints{}, false}},
+          {{Attr::shape, Ints{}, false},
+           {Attr::to, std::string("f32"), true, dtype_names()},
+           {Attr::values, Ints{}, false}},
           infer_literal,
           no_work};
 }

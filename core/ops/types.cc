@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <ranges>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -52,6 +53,15 @@ std::string_view name(DType dtype) { return row(dtype).name; }
 std::optional<DType> dtype_from_name(std::string_view name) {
   const auto found = std::ranges::find(kDTypes, name, &DTypeRow::name);
   return found == kDTypes.end() ? std::nullopt : std::optional(found->dtype);
+}
+
+std::span<const std::string_view> dtype_names() {
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, kDTypes.size() - 1> names;
+    std::ranges::transform(kDTypes | std::views::drop(1), names.begin(), &DTypeRow::name);
+    return names;
+  }();
+  return kNames;
 }
 
 int64_t size_bytes(DType dtype) { return row(dtype).bytes; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,8 @@ enum class DType : uint8_t {
 
 std::string_view name(DType dtype);  // "f32", "i64", "bool", ...
 std::optional<DType> dtype_from_name(std::string_view name);
-int64_t size_bytes(DType dtype);  // of one element; 0 for `other`
+std::span<const std::string_view> dtype_names();  // all but that of `other`
+int64_t size_bytes(DType dtype);                  // of one element; 0 for `other`
 constexpr bool is_float(DType d) { return d == DType::f32 || d == DType::f64 || d == DType::f16 || d == DType::bf16; }
 
 // Extents, outermost first. An extent of -1 is unknown (only behind opaque operators); known extents are >= 0.

@@ -10,15 +10,17 @@ cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::
   std::vector<std::string> names;
   for (const auto id : graph.inputs()) names.push_back(graph.node(id).info->name);
   cost::InputValues out;
+  std::string name;
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0) fail("--input {}: not NAME=VALUE", text);
-    const std::string name = text.substr(0, equals);
+    const bool more = equals == std::string::npos && !name.empty();  // options are split at commas
+    if (!more && (equals == std::string::npos || equals == 0)) fail("--input {}: not NAME=VALUE", text);
+    if (!more) name = text.substr(0, equals);
     if (std::ranges::find(names, name) == names.end()) {
       fail("--input {}: the model has no input '{}'{}; it has: {}", text, name, did_you_mean(name, names),
            names.empty() ? "none" : join(names, ", "));
     }
-    for (const std::string& part : split(std::string_view(text).substr(equals + 1), ',')) {
+    for (const std::string& part : split(std::string_view(text).substr(more ? 0 : equals + 1), ',')) {
       const auto value = parse_double(trim(part));
       if (!value) fail("--input {}: '{}' is no number", text, part);
       out[name].push_back(*value);

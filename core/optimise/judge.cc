@@ -28,7 +28,8 @@ rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<cons
   return file;
 }
 
-Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options) {
+Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options,
+                const std::function<bool()>& should_stop) {
   const TemporaryFolder folder("rlgo-outcome");
   const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
   export_model(model, model.graph, files[0]);
@@ -50,7 +51,7 @@ Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& 
     verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
     return verdict;
   }
-  verdict.latency = benchmark.measure(both[1], options.repeats, kBenchmarkSeconds);
+  verdict.latency = benchmark.measure(both[1], options.repeats, kBenchmarkSeconds, should_stop);
   return verdict;
 }
 

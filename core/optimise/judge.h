@@ -2,6 +2,7 @@
 // with --out and a replay end with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +32,9 @@ Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::R
 rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
                             const rules::Trace& trace, cost::CostModel& cost);
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
-Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options);
+// `should_stop` ends the measurement, not the checks.
+Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options,
+                const std::function<bool()>& should_stop = {});
 // Lines about it, for summaries.
 std::string to_text(const Judgement& judgement);
 

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
+#include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
 #include "core/optimise/acceptance.h"
 #include "core/optimise/benchmark.h"
@@ -167,18 +168,23 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
   return result;
 }
 
+constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
+
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
-// estimated.
+// estimated. Thousands of rewrites of a large graph take minutes, and go without.
 void tell_costs(cost::CostModel& model, Result& result) {
   const bool gathers = model.postpone();
   // Of one time: what was an estimate when the search began may have been timed since.
   result.before_us = cost::graph_cost(model, result.before).runtime_us;
   for (Candidate& candidate : result.candidates)
     candidate.cost_us = cost::graph_cost(model, candidate.graph).runtime_us;
+  const Stopwatch watch;
   const auto note = [&](const graph::Graph& graph) {
-    result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
+    if (watch.seconds() < kTellSeconds) result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
   };
-  rules::replay(result.before, result.rules, result.best().trace, std::numeric_limits<int>::max(), note);
+  const auto& trace = result.best().trace;
+  rules::replay(result.before, result.rules, trace, std::numeric_limits<int>::max(), note);
+  if (result.step_us.size() < trace.size()) result.step_us.clear();
   result.before_op_us = report::prices_of(model, result.before);
   result.after_op_us = report::prices_of(model, result.best().graph);
   if (gathers) model.settle();
@@ -236,7 +242,10 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("reading", "reading " + options.model.graph);
   LoadedModel model = load_model(options.model, true);
   clock.phase("starting the target", "starting the target");
-  const auto runtime = parts.start_runtime();
+  // A signal ends the wait for a runtime that says nothing; one that has started measures what was found until then.
+  const auto started = std::make_shared<bool>(false);
+  const auto runtime = parts.start_runtime([started, &should_stop] { return !*started && should_stop(); });
+  *started = true;
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
   runtime->set_input_shapes(run_shapes(model));
   Result result = begin(options, parts, model, *runtime);
@@ -286,6 +295,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
   Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, last_s).choose();
+  clock.phase("costs of the report", "costs of the report");
   if (costs.refresh) costs.refresh();
   tell_costs(*costs.model, result);
   clock.phase("final measurement", "final measurement");

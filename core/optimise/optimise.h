@@ -50,7 +50,8 @@ void declare_details(OptionSink& sink, OptimiseOptions& options);
 // What the caller chooses by name.
 struct OptimiseParts {
   std::shared_ptr<const rules::RuleSet> rules;
-  std::function<std::shared_ptr<cost::Runtime>()> start_runtime;  // asked once, after the model was read
+  // Asked once, after the model was read. `should_stop` says so as long as the runtime has not started.
+  std::function<std::shared_ptr<cost::Runtime>(std::function<bool()> should_stop)> start_runtime;
   std::shared_ptr<cost::CostModel> formula;  // prices operators in place of the runtime; may be null
   std::string version;                       // of rlgo, for the report
   search::PolicyPrior* agent = nullptr;      // judges by `rules`, for the methods that asks_agent() names; null: none

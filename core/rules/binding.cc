@@ -275,7 +275,10 @@ bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Opera
   const auto number = uniform_value(graph, value);
   const Expr& wanted = rule.scalars[operand.index];
   const double target = wanted.kind == Expr::Kind::integer ? static_cast<double>(wanted.integer) : wanted.real;
-  return number && is_near(*number, target);
+  // What single precision holds exactly is spelt so, and doubles have all digits.
+  const bool exact =
+      static_cast<double>(static_cast<float>(target)) == target || graph.type(value).dtype == ops::DType::f64;
+  return number && (exact ? *number == target : is_near(*number, target));
 }
 
 bool deferred_tests_hold(const Scope& scope) {

@@ -101,6 +101,14 @@ const ops::AttrSpec& Compiler::attr_of(ops::Op op, const std::string& key, int l
   fail_at(line, fmt::format("{} has no attribute '{}'{}", ops::name(op), key, did_you_mean(key, known)));
 }
 
+void Compiler::check_word(ops::Op op, const ops::AttrSpec& attr, const Expr& value) const {
+  if (value.kind != Expr::Kind::word || attr.words.empty()) return;
+  if (std::ranges::find(attr.words, value.text) != attr.words.end()) return;
+  const std::vector<std::string> known(attr.words.begin(), attr.words.end());
+  fail_at(value.line, fmt::format("'{}' of {} cannot be {}{}; it is one of: {}", ops::name(attr.key), ops::name(op),
+                                  value.text, did_you_mean(value.text, known), join(known, " ")));
+}
+
 void Compiler::check_arity(const Term& term, ops::Op op) const {
   const auto& spec = ops::spec(op);
   int fixed = 0;

@@ -20,6 +20,7 @@ class Compiler {
   [[noreturn]] void fail_at(int line, const std::string& reason) const;
   ops::Op operator_of(const Term& term) const;
   const ops::AttrSpec& attr_of(ops::Op op, const std::string& key, int line) const;
+  void check_word(ops::Op op, const ops::AttrSpec& attr, const Expr& value) const;
   void check_arity(const Term& term, ops::Op op) const;
   void declare(const std::string& name, Slot slot, int line);
   std::string near_name(const std::string& name) const;

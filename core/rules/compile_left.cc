@@ -158,6 +158,7 @@ void Compiler::left_attribute(LeftNode& node, int index, const AttrTerm& attr) {
   if (std::ranges::find(node.mentioned, known.key) != node.mentioned.end())
     fail_at(attr.value.line, fmt::format("'{}' is mentioned twice", attr.key));
   node.mentioned.push_back(known.key);
+  check_word(node.op, known, attr.value);
   if (const auto value = literal(attr.value)) {
     const auto fixed = to_attr(*value, known.fallback);
     if (!fixed)

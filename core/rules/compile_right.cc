@@ -144,6 +144,7 @@ void Compiler::right_attributes(const Term& term, RightNode& node) {
     if (std::ranges::find(mentioned, known.key) != mentioned.end())
       fail_at(attr.value.line, fmt::format("'{}' is mentioned twice", attr.key));
     mentioned.push_back(known.key);
+    check_word(node.op, known, attr.value);
     RightAttr made{known.key, known.fallback, attr.value};
     resolve(made.expr);
     node.attrs.push_back(std::move(made));

@@ -157,11 +157,19 @@ class Maker {
     return graph::Blob::bytes(type, std::move(bytes));
   }
 
+  bool wants_positive(const LeftNode& left, int place) const {
+    if (left.op == ops::Op::batch_norm) return place == 4;
+    if (left.op == ops::Op::div) return place == 1;
+    if (left.op != ops::Op::pow) return left.op == ops::Op::sqrt || left.op == ops::Op::log;
+    // Whole powers are there for negative bases too.
+    const Operand& exponent = left.operands.back();
+    const bool whole = exponent.kind == Operand::Kind::scalar &&
+                       rule_.scalars[static_cast<size_t>(exponent.index)].kind == Expr::Kind::integer;
+    return place == 0 && !whole;
+  }
+
   Value leaf(const LeftNode& left, int place, const ops::TensorType& type) {
-    const bool positive = left.op == ops::Op::batch_norm
-                              ? place == 4
-                              : left.op == ops::Op::sqrt || left.op == ops::Op::log ||
-                                    (left.op == ops::Op::div && place == 1) || (left.op == ops::Op::pow && place == 0);
+    const bool positive = wants_positive(left, place);
     const Slot slot = slots_[place];
     const bool asked = slot.kind == static_cast<int>(Operand::Kind::tensor) && (asked_.constant >> slot.index & 1u);
     const bool parameter =

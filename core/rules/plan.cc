@@ -200,7 +200,21 @@ class Planner {
     return true;
   }
 
+  std::optional<double> number(const PlanRef& ref) const {
+    if (ref.planned < 0) return uniform_value(graph_, ref.value);
+    const PlanNode& made = plan_.nodes[static_cast<size_t>(ref.planned)];
+    return made.op == ops::Op::fill ? std::optional(made.attrs.f(ops::Attr::value)) : std::nullopt;
+  }
+
+  // (x + 2^23) - 2^23 rounds x to whole numbers: numbers that all but cancel are not drawn together.
+  bool cancels(const PlanNode& made) const {
+    if (made.op != ops::Op::add && made.op != ops::Op::sub) return false;
+    const auto a = number(made.inputs[0]), b = number(made.inputs[1]);
+    return a && b && ops::cancels(std::max(std::abs(*a), std::abs(*b)), made.op == ops::Op::add ? *a + *b : *a - *b);
+  }
+
   bool add(PlanNode made) {
+    if (cancels(made)) return false;
     ops::Types inputs;
     inputs.reserve(made.inputs.size());
     for (const auto& ref : made.inputs) inputs.push_back(type(ref));

@@ -340,7 +340,7 @@ static_assert([] {
 
 bool is_near(double a, double b) {
   return a == b ||
-         (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)));
+         (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= 2.5e-7 * std::max(std::abs(a), std::abs(b)));
 }
 
 std::span<const Function> functions() { return kFunctions; }

@@ -170,8 +170,7 @@ int run_bench(Context& context) {
     graphs = bench_target(output, config, bench.graphs, static_cast<int>(bench.variants));
   } else {
     for (const auto& graph : bench.graphs) {
-      if (stop_signal() != 0)
-        fail("stopped by a signal; {} of {} graphs were benched", graphs.size(), bench.graphs.size());
+      if (signalled()) fail("stopped by a signal; {} of {} graphs were benched", graphs.size(), bench.graphs.size());
       graphs.push_back(bench_graph(output, config, graph, bench.seconds));
     }
   }

@@ -31,7 +31,7 @@ int run_bench_same(Context& context) {
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   const Output output(output_options);
   install_signal_handlers();
-  const auto stop = [] { return stop_signal() != 0; };
+  const auto stop = signalled;
   const auto runtime = start_runtime(config, Log(output.log()), stop);
   output.say(optimise::kSameHeading);
   const auto runs = optimise::measure_same(same, *runtime, stop,

@@ -86,7 +86,7 @@ int run_bench_scale(Context& context) {
     const auto bare = measure_bare(config, model, scale.seconds / 2);
     learner::ScaleJobOptions job{actors, config.loop.learners, scale.launcher, program, config.store_rollouts, {}, {}};
     job.config = [&](const fs::path& runs) { return run_config(config, actors, scale, runs); };
-    job.stop = [] { return stop_signal() != 0; };
+    job.stop = signalled;
     const auto row = learner::measure_actors(job, bare, scale.seconds);
     if (!one) one = row;
     output.say(learner::to_text(row, *one));

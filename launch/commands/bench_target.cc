@@ -17,7 +17,7 @@ Json bench_target(const Output& output, const RunConfig& config, const std::vect
   if (config.cost.kind == CostKind::analytic)
     fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
-  const auto runtime = start_runtime(config, Log(LogOptions()), [] { return stop_signal() != 0; });
+  const auto runtime = start_runtime(config, Log(LogOptions()), signalled);
   output.say(fmt::format("{} on {}, {} thread{}\n", runtime->name(), runtime->device(), runtime->threads(),
                          runtime->threads() == 1 ? "" : "s"));
   Json out = Json::array();

@@ -119,7 +119,7 @@ int run_evaluate(Context& context) {
   actors::EvaluationOptions how;
   how.seed = config.seed + 0xE7A1;
   how.episodes = evaluate.episodes;
-  how.should_stop = [] { return stop_signal() != 0; };
+  how.should_stop = signalled;
   config.device = "cpu";
   std::string rows;
   Json all;
@@ -129,7 +129,7 @@ int run_evaluate(Context& context) {
     output.say(learner::to_text(done));
     rows += learner::csv_rows(done);
     all.push_back(learner::to_json(done));
-    if (stop_signal() != 0) break;
+    if (signalled()) break;
   }
   if (!evaluate.csv.empty()) learner::append_rows(evaluate.csv, rows);
   // As of a training run: the members of the first graph, and where there are several of each.

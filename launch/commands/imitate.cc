@@ -50,8 +50,7 @@ int run_imitate(Context& context) {
   for (const auto& name : names) graphs.push_back(load_model({name, {}, {}, {}}, false).graph);
   learner::ImitationReport report;
   auto agent = learner::imitate(
-      graphs, names, rules, network, imitation, [&](const std::string& line) { output.note(line); },
-      [] { return stop_signal() != 0; }, report);
+      graphs, names, rules, network, imitation, [&](const std::string& line) { output.note(line); }, signalled, report);
   agent.about["command"] = "rlgo imitate " + join(context.arguments, " ");
   agent.about["revision"] = kRevision;
   agent::save(agent, file);

@@ -116,7 +116,7 @@ int run_optimise(Context& context) {
   optimise::OptimiseParts parts;
   parts.rules = rules::choose_rules(rules::with_set_in_default(config.rules, "winograd"));
   if (!parts.rules->remark().empty()) log.warn("{}", parts.rules->remark());
-  parts.start_runtime = [&] { return start_runtime(config, log); };
+  parts.start_runtime = [&](auto stop) { return start_runtime(config, log, std::move(stop)); };
   if (config.cost.kind == CostKind::analytic)
     parts.formula = cost::analytic_cost(config.cost.profile);
   else if (config.cost.profile != CostOptions().profile)
@@ -125,8 +125,7 @@ int run_optimise(Context& context) {
   parts.agent = agent.get();
   parts.agent_file = request.agent;
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
-  const optimise::Result result =
-      optimise::optimise(engine_options(request), parts, log, line, [] { return stop_signal() != 0; });
+  const optimise::Result result = optimise::optimise(engine_options(request), parts, log, line, signalled);
   line.clear();
   if (!report_path.empty()) atomic_write(report_path, optimise::to_html(result));
   if (output.verbose())

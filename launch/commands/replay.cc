@@ -13,6 +13,7 @@
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/run_parts.h"
+#include "launch/signals.h"
 #include "launch/target.h"
 #include "learner/session/run_folder.h"
 
@@ -89,7 +90,7 @@ int run_replay(Context& context) {
     const auto after = optimise::replayed(model, rules, trace.rewrites);
     optimise::CheckOptions checks = config.check;
     checks.seed = config.seed;
-    const auto judgement = optimise::judge(model, after, *start_runtime(config), checks);
+    const auto judgement = optimise::judge(model, after, *start_runtime(config), checks, signalled);
     output.say(optimise::to_text(judgement));
     body["judgement"] = optimise::to_json(judgement);
     if (!out_path.empty()) {

@@ -47,10 +47,10 @@ int run_rules_axioms(const std::vector<std::string>& arguments) {
   bounded.most_tries = tries;
   bounded.reads = true;
   bounded.least_instances = instances;
-  bounded.stop = [] { return stop_signal() != 0; };
+  bounded.stop = signalled;
   if (mutants) return rulegen::report_mutants({files, *names, stride, first}, bounded, say_line) ? 0 : 1;
   const bool all = rulegen::report_axioms(*rules, bounded, expect_false, say_line);
-  if (stop_signal() != 0) fail("stopped by a signal: the rest was not looked at");
+  if (signalled()) fail("stopped by a signal: the rest was not looked at");
   return all ? 0 : 1;
 }
 

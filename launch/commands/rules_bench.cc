@@ -39,12 +39,10 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
     if (part != "generate" && part != "prove" && part != "match" && part != "soundness")
       fail_usage("rules bench: unknown part '{}'; known: generate, prove, match, soundness", part);
   }
-  const auto asked = [&](const char* part) {
-    return stop_signal() == 0 && std::ranges::find(parts, part) != parts.end();
-  };
+  const auto asked = [&](const char* part) { return !signalled() && std::ranges::find(parts, part) != parts.end(); };
   const Output output(output_options);
   StatusLine line = output.status_line();
-  bench.stop = [] { return stop_signal() != 0; };
+  bench.stop = signalled;
   bench.show = [&](const std::string& text) { text.empty() ? line.clear() : line.show(text); };
   bench.say = [&](const std::string& text) { output.say(text + "\n"); };
   Json body = {{"generate", nullptr}, {"prove", nullptr}, {"match", nullptr}, {"soundness", nullptr}};
@@ -60,7 +58,7 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
     body["match"] = learner::to_json(rulegen::bench_match(models, bench));
   }
   if (asked("soundness")) body["soundness"] = learner::to_json(rulegen::bench_soundness(bench));
-  const int status = stop_signal() == 0 ? 0 : 1;
+  const int status = !signalled() ? 0 : 1;
   output.document("bench-rules", status, options, std::move(body));
   return status;
 }

@@ -78,7 +78,7 @@ int run_rules_cover(const std::vector<std::string>& arguments) {
   how.cover.applications = static_cast<int>(applications);
   how.cover.seed = static_cast<uint64_t>(seed);
   how.threads = static_cast<int>(threads);
-  how.stop = [] { return stop_signal() != 0; };
+  how.stop = signalled;
   how.say = say_line;
   const Stopwatch watch;
   const auto rules = proved_rules(known);

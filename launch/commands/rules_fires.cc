@@ -33,7 +33,7 @@ int run_rules_fires(const std::vector<std::string>& arguments) {
     for (const auto& name : zoo::names()) graphs.push_back(name);
   }
   rules::FireCounts fires(rules);
-  const auto stop = [] { return stop_signal() != 0; };
+  const auto stop = signalled;
   for (const auto& name : graphs) {
     ModelOptions wanted;
     wanted.graph = name;

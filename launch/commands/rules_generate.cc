@@ -82,13 +82,13 @@ int run_rules_generate(const std::vector<std::string>& arguments) {
   StatusLine status(true, isatty(STDERR_FILENO) != 0);
   how.progress = [&](const std::string& line) {
     status.show(line);
-    return stop_signal() == 0 && (flags.seconds == 0 || watch.seconds() < static_cast<double>(flags.seconds));
+    return !signalled() && (flags.seconds == 0 || watch.seconds() < static_cast<double>(flags.seconds));
   };
   const auto report = rulegen::generate(how);
   status.clear();
   std::printf("%s%zu rules; %s in all, %s resident at most\n", rulegen::to_text(report).c_str(), report.rules.size(),
               human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
-  const bool nothing = report.rules.empty() && stop_signal() != 0;  // an older file is worth more
+  const bool nothing = report.rules.empty() && signalled();  // an older file is worth more
   if (!flags.out.empty() && how.prove && !nothing)
     atomic_write(flags.out, rulegen::file_text(report, "rlgo rules generate " + join(arguments, " ")));
   if (!flags.unproved.empty()) atomic_write(flags.unproved, rulegen::unproved_text(report));

@@ -53,7 +53,7 @@ int run_rules_soundness(const std::vector<std::string>& arguments) {
       told = watch.seconds();
       std::fprintf(stderr, "%lld applications, %.0f s\n", static_cast<long long>(done), told);
     }
-    return stop_signal() == 0;
+    return !signalled();
   };
   const auto result = rulegen::check_soundness(rules, soundness);
   for (const auto& [rule, example] : result.counterexamples)
@@ -69,7 +69,7 @@ int run_rules_soundness(const std::vector<std::string>& arguments) {
       "for rounded constants or without a meaning over the reals; %.1f s\n",
       static_cast<long long>(result.applications), rules->size(), result.seldom_rules, result.idle_rules,
       result.counterexamples.size(), static_cast<long long>(result.incomparable), watch.seconds());
-  if (stop_signal() != 0) fail("stopped by a signal before all applications were made");
+  if (signalled()) fail("stopped by a signal before all applications were made");
   return result.counterexamples.empty() ? 0 : 1;
 }
 

@@ -92,7 +92,7 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
     how.widest_rank = 6;
     how.widest_list = 32;
   }
-  how.stop = [] { return stop_signal() != 0; };
+  how.stop = signalled;
   rulegen::Proofs work(rulegen::rules_of_files(*files, only, sample));
   const auto say = [&](const std::string& line) {
     if (!output.quiet()) output.say(line + "\n");
@@ -106,7 +106,7 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   const auto sum = rulegen::totals_of(work);
   output.say(rulegen::to_text(sum, work.rules.size(), watch.seconds()));
   const int status = sum.counts[0] == static_cast<int>(work.rules.size()) ? 0 : kFailedStatus;
-  const int stopped = stop_signal() == 0 ? 0 : 128 + stop_signal();
+  const int stopped = !signalled() ? 0 : 128 + stop_signal();
   output.document("rules-verify", stopped != 0 ? stopped : status, options, to_json(work, sum, watch.seconds()));
   std::fflush(stdout);
   if (!ended) ::_exit(stopped);

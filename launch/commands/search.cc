@@ -144,7 +144,7 @@ class GraphSearch {
         best_.traced ? optimise::replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
     optimise::CheckOptions checks = config_.run.check;
     checks.seed = config_.run.seed;
-    const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks);
+    const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks, signalled);
     std::error_code none;
     fs::remove(folder / "best.trace", none);  // of an earlier search
     if (best_.traced)
@@ -170,7 +170,7 @@ class GraphSearch {
     options.minimal = true;
     if (config_.seconds > 0) options.egraph_seconds = config_.seconds;
     const auto is_over = [&](double since_s) {
-      return stop_signal() != 0 || (config_.seconds > 0 && clock.seconds() - since_s >= config_.seconds);
+      return signalled() || (config_.seconds > 0 && clock.seconds() - since_s >= config_.seconds);
     };
     options.stop = [&] { return is_over(0); };
     options.stop_minimising = [&] {
@@ -214,12 +214,12 @@ Json run_all(SearchConfig config) {
   std::vector<search::SearchRow> rows;
   std::vector<std::string> labels;
   for (const auto& graph : graphs) {
-    if (stop_signal() != 0) break;
+    if (signalled()) break;
     config.run.model.graph = graph;
     GraphSearch search(config, rules, cost);
     search.price(methods);
     for (const auto& method : methods) {
-      if (stop_signal() != 0 && !rows.empty()) break;
+      if (signalled() && !rows.empty()) break;
       rows.push_back(search.compare(method));
       write_tables(config, rows);
     }

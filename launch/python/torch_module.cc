@@ -76,7 +76,7 @@ optimise::Result run(const Request& request, Interrupt& interrupt, const nb::obj
   optimise::OptimiseParts parts;
   parts.rules = rules::choose_rules(rules::with_set_in_default(request.rules, "winograd"));
   if (!parts.rules->remark().empty()) lines.warn("{}", parts.rules->remark());
-  parts.start_runtime = [&] { return launch::start_runtime(request.config, lines, stop); };
+  parts.start_runtime = [&](const auto&) { return launch::start_runtime(request.config, lines, stop); };
   if (request.config.cost.kind == launch::CostKind::analytic)
     parts.formula = cost::analytic_cost(request.config.cost.profile);
   parts.version = fmt::format("{} ({})", launch::kVersion, launch::kRevision);

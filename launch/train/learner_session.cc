@@ -25,8 +25,6 @@
 namespace rlgo::launch {
 namespace {
 
-bool should_stop() { return stop_signal() != 0; }
-
 std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   std::vector<int> ranks(static_cast<size_t>(mailbox.size() - learners));
   std::iota(ranks.begin(), ranks.end(), static_cast<int>(learners));
@@ -106,7 +104,7 @@ void LearnerSession::time_operators() {
   for (const auto& graph : graphs_) {
     if (known) break;
     timed += learner::explore_costs({config_.env, config_.cost.explore, config_.seed}, graph.model.graph, rules_,
-                                    prices_, should_stop, [&](size_t) {
+                                    prices_, signalled, [&](size_t) {
                                       progress_.show();
                                       give_sign();
                                     });
@@ -265,7 +263,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   learner::LoopOptions options = config_.loop;
   options.spec_hash = spec_.hash();
   options.turn = std::move(turn);
-  options.should_stop = should_stop;
+  options.should_stop = signalled;
   if (config_.store_rollouts) options.rollouts = std::filesystem::absolute(folder_.rollouts()).string();
   comm::Handlers handlers = {
       {comm::Tag::cost_request, [this](const comm::Incoming& message) { cost_server_->answer(message); }},
@@ -335,7 +333,7 @@ learner::Outcome LearnerSession::conclude(const learner::RunGraph& graph, const 
   in.polish = config_.polish;
   in.check = config_.check;
   in.check.seed = config_.seed;
-  in.should_stop = should_stop;
+  in.should_stop = signalled;
   auto outcome = learner::conclude(in, *graph.best, log_);
   atomic_write(graph.folder.result(), report::to_text(make_document("train", 0, options_json(config_), outcome.json)));
   try {

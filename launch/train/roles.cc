@@ -19,8 +19,6 @@
 namespace rlgo::launch {
 namespace {
 
-bool should_stop() { return stop_signal() != 0; }
-
 actors::ActorOptions actor_options(const RunConfig& config, const Player& player, uint64_t rules_hash) {
   actors::ActorOptions options;
   options.dream = player.dreams;
@@ -67,7 +65,7 @@ bool stopped_too(comm::Comm& comm) {
     return false;
   }
   try {
-    return !wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
+    return !wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
   } catch (const comm::NoAnswer&) {
     return false;
   }
@@ -95,7 +93,7 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
 
 int run_actor(const RunConfig& config, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
-  const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, should_stop);
+  const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
   if (!first_costs) return 0;
   RunConfig here = config;
   here.device = "cpu";  // whole-graph times for R4 are taken where the actor is
@@ -105,7 +103,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   if (config.cost.kind == CostKind::measured) {
     learner::AskOptions ask;
     ask.timeout_s = config.loop.actor_timeout_s;
-    ask.should_stop = should_stop;
+    ask.should_stop = signalled;
     const auto client = std::make_shared<learner::CostClient>(mailbox, ask);
     prices.table = learner::remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
     learner::receive_costs(*first_costs, *prices.table);
@@ -137,7 +135,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   try {
     const auto end = loop.run([&] {
       if (node) node->tick();
-      return should_stop();
+      return signalled();
     });
     if (node) node->end();
     return end == actors::ActorEnd::deserted ? 1 : 0;

@@ -176,7 +176,7 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   log.info("checking and measuring the best graph ({} rewrites)", best.trace().rewrites.size());
   const auto after = optimise::replayed(in.model, in.rules, result.trace);
   const graph::Graph& graph = after.graph;  // what is written is what was checked
-  const auto verdict = optimise::judge(in.model, after, in.runtime, in.check);
+  const auto verdict = optimise::judge(in.model, after, in.runtime, in.check, in.should_stop);
   // What was shown to be slower is not called best: the unmodified graph is better.
   const bool slower = verdict.latency.slower;
   if (!result.trace.empty() && !verdict.latency.faster)

@@ -39,7 +39,7 @@ struct OutcomeInput {
   bool polish = true;       // rewrite greedily, from the best graph and from the unmodified one; take the cheaper
   rules::Trace start = {};  // the best that searches gave the agent to start from; empty: nothing
   optimise::CheckOptions check = {};
-  std::function<bool()> should_stop = {};  // cuts the polish short
+  std::function<bool()> should_stop = {};  // cuts polish and measurement short
 };
 
 struct Outcome {

@@ -1,5 +1,6 @@
 #include "core/rulegen/check/input_values.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace rlgo::rulegen {
@@ -14,10 +15,18 @@ uint64_t key_of(const graph::Graph& graph, graph::NodeId id) {
   return node.op() == Op::input ? hash_string(node.info->name, 1) : hash_combine(2, node.info->blob->content_hash());
 }
 
-bool wants_positive(const graph::Node& user, int32_t input) {
+// Whole powers are there for negative bases too.
+bool is_whole_power(const graph::Graph& graph, const graph::Node& pow) {
+  const graph::Node& exponent = graph.node(pow.inputs[1].node);
+  if (exponent.op() != Op::fill) return false;
+  const double number = exponent.attrs().f(ops::Attr::value);
+  return number == std::floor(number);
+}
+
+bool wants_positive(const graph::Graph& graph, const graph::Node& user, int32_t input) {
   const Op op = user.op();
-  return op == Op::sqrt || op == Op::log || (op == Op::pow && input == 0) || (op == Op::batch_norm && input == 4) ||
-         (op == Op::div && input == 1);
+  return op == Op::sqrt || op == Op::log || (op == Op::pow && input == 0 && !is_whole_power(graph, user)) ||
+         (op == Op::batch_norm && input == 4) || (op == Op::div && input == 1);
 }
 
 template <class T>
@@ -56,7 +65,7 @@ InputValues::InputValues(const graph::Graph& graph) {
     if (!ops::is_float(node.info->outputs[0].dtype)) leaf.bound = kNoGather;
     for (const auto& use : node.uses) {
       const auto& user = graph.node(use.user);
-      leaf.positive = leaf.positive || wants_positive(user, use.input);
+      leaf.positive = leaf.positive || wants_positive(graph, user, use.input);
       if (user.op() == Op::gather && use.input == 1) {
         const auto axis = static_cast<size_t>(user.attrs().i(ops::Attr::axis));
         leaf.bound = std::min(leaf.bound, graph.type(user.inputs[0]).shape[axis]);

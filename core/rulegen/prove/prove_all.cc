@@ -108,6 +108,10 @@ std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& file
   std::set<std::string> found;
   for (const auto& file : files) {
     auto rules = rules::parse_rules(read_text(file), file);
+    std::set<std::string> defined;
+    for (const auto& rule : rules) {
+      if (!defined.insert(rule.name).second) fail("{}:{}: rule '{}' is defined twice", rule.file, rule.line, rule.name);
+    }
     std::erase_if(rules, [&](const auto& r) { return !only.empty() && std::ranges::find(only, r.name) == only.end(); });
     for (const auto& rule : rules) found.insert(rule.name);
     const size_t count = sample == 0 ? rules.size() : std::min(rules.size(), sample);

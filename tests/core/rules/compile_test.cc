@@ -83,7 +83,11 @@ TEST(RuleCompiler, ThePatternIsConnectedAndFinite) {
 TEST(RuleCompiler, SidesOfDifferentTypeAreRefused) {
   EXPECT_THAT(error_of("?y = (matmul ?x ?u) => ?y = (concat ?x ?u axis=0)"), HasSubstr("the two sides differ in type"));
   EXPECT_THAT(error_of("?y = (relu ?x) => ?y = (reshape ?x shape=[7, 77])"), HasSubstr("the two sides differ in type"));
-  EXPECT_THAT(error_of("?y = (relu ?x) => ?y = (conv2d ?x ?x act=rleu)"), HasSubstr("the right side does not fit"));
+  EXPECT_THAT(error_of("?y = (relu ?x) => ?y = (conv2d ?x ?x act=rleu)"),
+              HasSubstr("'act' of conv2d cannot be rleu (did you mean 'relu'?); it is one of: none relu sigmoid"));
+  EXPECT_THAT(error_of("?y = (relu (conv2d ?x ?w act=banana)) => ?y = (conv2d ?x ?w act=relu)"),
+              HasSubstr("'act' of conv2d cannot be banana"));
+  EXPECT_THAT(error_of("?y = (cast ?x to=f33) => ?y = ?x"), HasSubstr("'to' of cast cannot be f33"));
   EXPECT_EQ(error_of("?y = (transpose ?x perm=[1, 0]) => ?y = ?x"), "no error");  // true of square matrices
 }
 
