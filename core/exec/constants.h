@@ -12,7 +12,8 @@ namespace rlgo::exec {
 std::vector<graph::NodeId> read_constants(const graph::Graph& graph);
 
 // Outputs of the nodes of read_constants() that are not weights, on the CPU; f32 values in double precision. Weights on
-// the way are loaded one by one and let go after their last use.
+// the way are loaded one by one and let go after their last use. `of_rewrites`: throws Error where a sum cancels
+// (ops::cancels), for then a rewrite drew together what rounds a number between.
 std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph, bool of_rewrites = false);
 
 // Whether the node's result is rounded, or decided by numbers that are: not where it moves, chooses or widens numbers.

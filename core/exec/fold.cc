@@ -52,8 +52,7 @@ double largest_of(const at::Tensor& t) { return t.numel() == 0 ? 0 : t.to(at::kD
 void check_sum(const graph::Node& node, const Tensors& in, const Tensors& out) {
   if ((node.op() != Op::add && node.op() != Op::sub) || !at::isFloatingType(out[0].scalar_type())) return;
   if (ops::cancels(std::max(largest_of(in[0]), largest_of(in[1])), largest_of(out[0])))
-    fail(
-        "what a rewrite makes of the weights cancels: the model adds and takes them away to round what stands between");
+    fail("numbers that the model adds and takes away again, to round what stands between, would cancel");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <ranges>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -58,7 +57,7 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 std::span<const std::string_view> dtype_names() {
   static constexpr auto kNames = [] {
     std::array<std::string_view, kDTypes.size() - 1> names;
-    std::ranges::transform(kDTypes | std::views::drop(1), names.begin(), &DTypeRow::name);
+    for (size_t k = 0; k < names.size(); ++k) names[k] = kDTypes[k + 1].name;
     return names;
   }();
   return kNames;

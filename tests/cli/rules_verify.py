@@ -30,6 +30,14 @@ def some(folder):
     assert re.search(r"^wrong +refuted", out, re.M) and "5 rules: 4 proved, 1 refuted, 0 unknown" in out, out
 
 
+def twice(folder):
+    """a name that is defined twice in a file is an error that says where"""
+    file = folder / "twice.rules"
+    file.write_text(FALSE + "\n" + FALSE)
+    error = rlgo("rules", "verify", file, cwd=folder, status=1).stderr
+    assert f"{file}:6: rule 'wrong' is defined twice" in error, error
+
+
 def stopped(folder):
     """a signal ends it: what was proved is printed, the rest is counted, the status says which signal"""
     file = folder / "many.rules"
@@ -50,4 +58,4 @@ def stopped(folder):
 
 
 if __name__ == "__main__":
-    main(shipped, some, stopped)
+    main(shipped, some, twice, stopped)

@@ -1,7 +1,11 @@
 """--target: costs and final times of a runtime behind a measurer, also where that crashes, and on several ranks."""
+import signal
 import sys
+import time
 
-from _rlgo import SOURCE, main, rlgo
+import onnx
+import onnx.parser
+from _rlgo import SOURCE, STOP_S, main, rlgo, start, wait_until
 
 FAKE = f"'{sys.executable}' '{SOURCE}/tests/core/measure/_fake_measurer.py'"
 SHORT = ["--graph", "toy_conv", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20,
@@ -70,5 +74,21 @@ def wrong_targets_are_told(folder):
         assert error.returncode != 0 and words in error.stderr, error.stderr
 
 
+def a_signal_ends_the_wait_for_a_target(folder):
+    """a target that never says hello is not waited for after SIGTERM"""
+    slow = folder / "slow.py"
+    slow.write_text("import pathlib, time\npathlib.Path('began').touch()\ntime.sleep(600)\n")
+    onnx.save(onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Relu(x) }'), folder / "m.onnx")
+    process = start("optimise", "m.onnx", "--target", f"'{sys.executable}' slow.py", cwd=folder)
+    wait_until("the target's start", (folder / "began").exists, process=process)
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    try:
+        assert process.wait(timeout=STOP_S) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+    assert time.monotonic() - began < 50, "waited for the target's own limit"
+
+
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, a_run_folder_runs_no_command, wrong_targets_are_told)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)

@@ -159,8 +159,48 @@ def backwards_to_the_largest_end():
     return net, [net.Mul("x", net.ReduceSum(back)), net.Mul("x", net.Cast(net.Size(back), to=F32))]
 
 
+def magic_rounding():
+    net = Net((40,))
+    net.feeds["x"] *= 50
+    whole, half = net.Sub(net.Add("x", f32(12582912)), f32(12582912)), net.Cast("x", to=F16)
+    return net, [whole, net.Sub(f32(2**23), net.Sub(f32(2**23), net.Abs("x"))), net.Add(net.Add("x", f32(1e8)), f32(-1e8)),
+                 net.Sub(net.Add(half, np.float16(1536)), np.float16(1536)), net.Sub(net.Add("x", np.full(40, 2**20, np.float32)), np.full(40, 2**20, np.float32))]
+
+
+def beside_a_rule_s_number():
+    net, near = Net((50,), "float64"), np.float64(0.5000004)
+    net.feeds["x"] = np.abs(net.feeds["x"]) * 1e3
+    return net, [net.Pow("x", near), net.Mul("x", np.float64(1.0000004)), net.Add("x", np.float64(4e-7)), net.Pow("x", np.float64(2.0000004))]
+
+
+def infinities_between():
+    net = Net((4, 8))
+    x = net.Mul("x", f32(1e30))
+    large = net.Mul(x, f32(1e30))  # infinite
+    return net, [net.Relu(large), net.Max(large, f32(0)), net.Min(large, f32(3)), net.Max(net.Neg(large), f32(1e-3)),
+                 net.Div(f32(1), net.Max(net.Abs(large), f32(1e-6)))]
+
+
+def infinities_of_old_opsets():
+    net = Net((4, 8), opset=8)
+    large = net.Mul(net.Mul("x", f32(1e30)), f32(1e30))
+    return net, [net.Relu(large), net.Max(large, f32(0)), net.Max(net.Neg(large), f32(1e-3))]
+
+
+def dilated_pooling():
+    net = Net((1, 2, 9, 11))
+    return net, [net.Relu(net.MaxPool("x", kernel_shape=[3, 3], dilations=[2, 2], strides=[2, 2], auto_pad=pad)) for pad in ("SAME_UPPER", "SAME_LOWER", "VALID")]
+
+
+def exponents_of_another_type():
+    net = Net((30,))
+    net.feeds["x"] = np.abs(net.feeds["x"]) + 1
+    return net, [net.Pow("x", np.float64(1.1)), net.Pow("x", np.float64(0.1)), net.Pow("x", np.int64(3)), net.Pow("x", np.float64(2))]
+
+
 CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
-         bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end]
+         bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end, magic_rounding, beside_a_rule_s_number,
+         infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type]
 
 
 def run(path, feeds, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):

@@ -39,15 +39,27 @@ TEST(Fold, ConstantOutputsAndSeveralPorts) {
   expect_values(Interpreter(graph).run({}).at("tail"), {2, 3});
 }
 
-TEST(Fold, RoundsOnceAtTheEnd) {
-  // (1 + 2^-30) - 1 in f32 is 0; in double it is 2^-30.
+// x + (one + tiny - less).
+graph::Graph shifted_by(float one, float tiny, float less) {
   Editor editor("rounding");
   const auto x = editor.add_input("x", {DType::f32, {1}});
-  const auto one = editor.add_weight("one", f32_blob({1}, {1})),
-             tiny = editor.add_weight("tiny", f32_blob({0x1p-30f}, {1}));
-  const auto difference = editor.op(Op::sub, {editor.op(Op::add, {one, tiny}), one});
-  editor.add_output("y", editor.op(Op::add, {x, difference}));
-  EXPECT_EQ(floats_of(*fold(*editor.finish()).at(difference.node)[0]), (std::vector<float>{0x1p-30f}));
+  const auto weight = [&](const char* name, float value) { return editor.add_weight(name, f32_blob({value}, {1})); };
+  const auto sum = editor.op(Op::add, {weight("one", one), weight("tiny", tiny)});
+  editor.add_output("y", editor.op(Op::add, {x, editor.op(Op::sub, {sum, weight("less", less)})}));
+  return *editor.finish();
+}
+
+TEST(Fold, RoundsOnceAtTheEnd) {
+  // (1 + 2^-24) - 15/16 in f32 is 1/16; in double it is 1/16 + 2^-24.
+  const auto folded = fold(shifted_by(1, 0x1p-24F, 0.9375F));
+  ASSERT_EQ(folded.size(), 1u);
+  EXPECT_EQ(floats_of(*folded.begin()->second[0]), (std::vector<float>{0.0625F + 0x1p-24F}));
+}
+
+TEST(Fold, NumbersThatCancelAreErrors) {
+  EXPECT_THROW(fold(shifted_by(1, 0x1p-30F, 1)), Error);  // rounds what is added between
+  EXPECT_THROW(fold(shifted_by(0x1p23F, 0.25F, 0x1p23F)), Error);
+  EXPECT_NO_THROW(fold(shifted_by(0x1p23F, 0x1p22F, 0x1p23F)));
 }
 
 // A factor that a rewrite made of two: x * 1e25 * 1e25 is 0 for x = 0, x * infinity is not.

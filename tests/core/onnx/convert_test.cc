@@ -110,6 +110,18 @@ TEST(Convert, MaxPoolWithIndicesThatAreReadIsOpaque) {
   EXPECT_EQ(ops_of(import_text(head + ") " + node)), "%1 = max_pool(%0) kernel=[2,2] strides=[2,2] : f32[1,1,2,2]\n");
 }
 
+// SAME's paddings of dilated windows differ from runtime to runtime.
+TEST(Convert, DilatedMaxPoolWithSamePaddingIsOpaque) {
+  const auto opaque = [](const std::string& attributes) {
+    const std::string head = "g (float[1,1,8,8] x) => (float y) ";
+    return import_text(head + "{ y = MaxPool<kernel_shape=[3,3], " + attributes + ">(x) }")
+        .report.opaque.contains("MaxPool");
+  };
+  EXPECT_TRUE(opaque("dilations=[2,2], auto_pad=\"SAME_UPPER\""));
+  EXPECT_FALSE(opaque("dilations=[1,1], auto_pad=\"SAME_UPPER\""));
+  EXPECT_FALSE(opaque("dilations=[2,2], auto_pad=\"VALID\""));
+}
+
 TEST(Convert, AveragePoolCountsPadding) {
   EXPECT_EQ(ops_of(import_text("g (float[1,1,4,4] x) => (float[1,1,3,3] y) { y = AveragePool<kernel_shape=[2,2], "
                                "strides=[2,2], pads=[1,1,1,1], count_include_pad=1>(x) }")),

@@ -245,6 +245,19 @@ TEST(Opsets, AttributesBecomeInputs) {
   }
 }
 
+// Clip's own bounds are the largest numbers of the type: infinities would not pass.
+TEST(Opsets, InfiniteBoundsAreWritten) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto graph = graph_of({2}, [&](graph::Editor& editor, Value x) {
+    return editor.op(Op::clip, {x}, {{Attr::min, 0.5}, {Attr::max, kInf}});
+  });
+  const auto inputs = written(graph, 17);
+  ASSERT_EQ(inputs.graph().node(0).input_size(), 3);
+  const auto attributes = written(graph, 8);
+  ASSERT_EQ(attributes.graph().node(0).attribute_size(), 2);
+  EXPECT_EQ(attributes.graph().node(0).attribute(1).f(), kInf);
+}
+
 TEST(Opsets, WhatAnOpsetCannotSayIsAnError) {
   const auto graph = graph_of({2, 3}, [](graph::Editor& editor, Value x) {
     return editor.op(Op::min, {x, editor.add_weight("w", numbers({3}, {1, 2, 3}))});

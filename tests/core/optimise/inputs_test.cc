@@ -22,10 +22,13 @@ TEST(Inputs, NumbersByName) {
   EXPECT_EQ(values, (cost::InputValues{{"sr", {16000}}, {"x", {1, -2.5}}}));
   EXPECT_EQ(to_text(values), "sr = 16000, x = 1,-2.5");
   EXPECT_TRUE(parse_inputs({}, two_inputs()).empty());
+  const std::vector<std::string> parts{"x=1", "-2.5", "sr=16000"};  // options are split at commas
+  EXPECT_EQ(parse_inputs(parts, two_inputs()), values);
 }
 
 TEST(Inputs, NonsenseIsNamed) {
   for (const auto& [text, word] : {std::pair{"sr", "NAME=VALUE"},
+                                   {"-2.5", "NAME=VALUE"},
                                    {"=1", "NAME=VALUE"},
                                    {"rs=1", "no input 'rs'"},
                                    {"sr=fast", "'fast'"},

@@ -57,6 +57,39 @@ output "y" = %5
   EXPECT_EQ(matches("?y = (mul ?p ?q) => ?y = (mul ?q ?p)", g).size(), 0u) << "changes nothing";
 }
 
+TEST(Matcher, NumbersAreWhatTheRuleSays) {
+  const auto count = [](const std::string& body, const std::string& dtype, const std::string& number) {
+    return matches(body, graph_of("%0 = input \"x\" : " + dtype + "[2]\n%1 = fill() to=" + dtype + " shape=[] value=" +
+                                  number + " : " + dtype + "[]\n%2 = pow(%0, %1)\noutput \"y\" = %2\n"))
+        .size();
+  };
+  const std::string root = "?y = (pow ?x 0.5) => ?y = (sqrt ?x)",
+                    third = "?y = (pow ?x 0.3333333333333333) => ?y = (sqrt ?x)";
+  EXPECT_EQ(count(root, "f32", "0.5"), 1u);
+  EXPECT_EQ(count(root, "f32", "0.50000006"), 0u) << "the next float";
+  EXPECT_EQ(count(root, "f64", "0.5000000001"), 0u);
+  EXPECT_EQ(count(third, "f32", "0.3333333432674408"), 1u) << "as the file rounded it";
+  EXPECT_EQ(count(third, "f32", "0.33334"), 0u);
+  EXPECT_EQ(count(third, "f64", "0.3333333432674408"), 0u);
+}
+
+// (x + 2^23) - 2^23 rounds x to whole numbers.
+TEST(Matcher, NumbersThatCancelAreNotDrawnTogether) {
+  const auto drawn_together = [](const std::string& a, const std::string& b) {
+    const auto g = graph_of("%0 = input \"x\" : f32[2]\n%1 = fill() shape=[] value=" + a +
+                            " : f32[]\n%2 = fill() shape=[] value=" + b +
+                            " : f32[]\n%3 = add(%0, %1)\n%4 = add(%3, %2)\noutput \"y\" = %4\n");
+    const auto set = rule("?y = (add (add ?x ?a) ?b) => ?y = (add ?x (add ?a ?b))");
+    return std::ranges::any_of(find_matches(*set, 0, g), [&](const Match& match) {
+      const auto rewrite = apply(*set, match, g);
+      return rewrite && graph::to_text(rewrite->graph).find("add(%1, %2)") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(drawn_together("8388608.0", "-8388608.0"));
+  EXPECT_FALSE(drawn_together("8388608.0", "-8388600.0"));
+  EXPECT_TRUE(drawn_together("3.0", "-2.0"));
+}
+
 TEST(Matcher, AnIdentityIsNoMatch) {
   const auto g = graph_of(
       "%0 = input \"x\" : f32[2]\n%1 = input \"z\" : f32[2]\n%2 = mul(%0, %1)\n%3 = mul(%2, %0)\noutput \"y\" = %3\n");
