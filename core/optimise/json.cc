@@ -139,8 +139,9 @@ Json to_json(const Judgement& judgement) {
 Json to_json(const Result& result) {
   const Candidate& best = result.best();
   Json out;
-  out["verdict"] = {{"improved", result.improved}, {"checked", result.checked}, {"written", result.written},
-                    {"forced", result.forced},     {"changed", result.touched}, {"interrupted", result.interrupted},
+  out["verdict"] = {{"improved", result.improved}, {"checked", result.checked},
+                    {"written", result.written},   {"forced", result.forced && !result.refused},
+                    {"changed", result.touched},   {"interrupted", result.interrupted},
                     {"text", result.verdict}};
   out["model"] = report::file_json(result.model);
   out["written"] = result.written ? report::file_json(result.out) : Json();

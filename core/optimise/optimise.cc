@@ -139,11 +139,11 @@ void conclude(const OptimiseOptions& options, Result& result) {
   result.forced = !result.improved && options.force;
   // Of a model without rewrites: what was worked out on its way through rlgo.
   if (const Check* why = result.forced ? refusal(result.checks) : nullptr) {
-    result.forced = false;
+    result.refused = true;
     result.verdict +=
         fmt::format("; not written: the model as rlgo writes it differs ({}: {})", why->by, to_text(*why));
   }
-  if (options.out.empty() || best.file.empty() || !(result.improved || result.forced)) return;
+  if (options.out.empty() || best.file.empty() || !(result.improved || result.forced) || result.refused) return;
   result.written = true;
 }
 

@@ -153,6 +153,7 @@ std::string learned_verdict(const Result& result) {
 
 std::string to_text(const Check& check) {
   if (!check.done()) return "not checked: " + check.detail;
+  if (check.error == 0 && check.finding != Finding::same && !check.detail.empty()) return check.detail;  // no numbers
   std::string text = fmt::format("largest relative error {:.3g}", check.error);
   if (!check.detail.empty()) text += fmt::format(" ({})", check.detail);
   return text + fmt::format(", allowed {:.2g}", check.allowed);

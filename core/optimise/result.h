@@ -131,8 +131,10 @@ struct Result {
   std::vector<cost::SwitchTiming> switches;       // of the file that was given and, where it differs, the chosen one
   Latency end_to_end;                             // of the file that was given and the chosen candidate
   bool touched = true;                            // false: the chosen candidate is the model as it was read
-  bool improved = false, interrupted = false, written = false, forced = false;
-  std::string verdict;  // one sentence
+  bool improved = false, interrupted = false, written = false;
+  bool forced = false;   // by --force, which writes what is not faster
+  bool refused = false;  // not even by --force: a check found that the outputs differ
+  std::string verdict;   // one sentence
   double took_s = 0;
   std::string version;            // of rlgo
   std::vector<PhaseTime> phases;  // what took_s was spent on

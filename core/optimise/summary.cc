@@ -44,7 +44,7 @@ std::string verdict_text(const Result& result) {
   if (result.improved) {
     text = fmt::format("{}x faster ({} to {})", times(timed.ratio), times(timed.upper), times(timed.lower));
   }
-  if (result.improved || result.forced) text += ", " + checks_text(result);
+  if ((result.improved || result.forced) && !result.refused) text += ", " + checks_text(result);
   return text + (result.interrupted ? " (interrupted)" : "");
 }
 
