@@ -12,6 +12,8 @@ constexpr size_t kRoom = 16;
 
 uint64_t hash_op(ops::Op op, const ops::Attrs& attrs) { return hash_combine(static_cast<uint64_t>(op), attrs.hash()); }
 
+uint64_t hash_local(uint64_t of_op, bool fixed) { return fixed ? hash_combine(of_op, hash_string("fixed")) : of_op; }
+
 bool may_merge(const NodeInfo& info) {
   if (info.op == ops::Op::input || info.op == ops::Op::weight) return false;
   return info.op != ops::Op::opaque || info.opaque->deterministic;
@@ -20,12 +22,13 @@ bool may_merge(const NodeInfo& info) {
 }  // namespace
 
 std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::span<const ops::TensorType> inputs,
-                                          ops::Types outputs, std::string name) {
+                                          ops::Types outputs, std::string name, bool fixed) {
   auto info = std::make_shared<NodeInfo>();
   info->op = op;
   info->work = ops::spec(op).work(inputs, attrs);
-  info->local_hash = hash_op(op, attrs);
-  info->signature_hash = info->local_hash;
+  info->fixed = fixed;
+  info->signature_hash = hash_op(op, attrs);
+  info->local_hash = hash_local(info->signature_hash, fixed);
   for (const auto& t : inputs) info->signature_hash = hash_combine(info->signature_hash, t.hash());
   info->attrs = std::move(attrs);
   info->outputs = std::move(outputs);
@@ -96,12 +99,12 @@ std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs,
   auto outputs = ops::infer(op, types, *attrs, reason, trusting_ ? &required : nullptr);
   if (!outputs) return std::nullopt;
 
-  const uint64_t local_hash = hash_op(op, *attrs);
+  const uint64_t local_hash = hash_local(hash_op(op, *attrs), fixing_);
   if (const NodeId equal = find_equal(local_hash, inputs); equal != kNoNode) {
     if (equal < first_new_) found_.push_back(equal);
     return equal;
   }
-  return append_made(make_info(op, std::move(*attrs), types, std::move(*outputs), std::move(name)), inputs);
+  return append_made(make_info(op, std::move(*attrs), types, std::move(*outputs), std::move(name), fixing_), inputs);
 }
 
 NodeId Editor::add_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs) {

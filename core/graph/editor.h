@@ -31,6 +31,8 @@ class Editor {
   // From now on try_add also takes operators that fit at some of the open sizes only (core/ops/extent.h): for what a
   // model file has, which runs at these sizes alone.
   void trust() { trusting_ = true; }
+  // What try_add adds between fix(true) and fix(false) no rewrite may replace (NodeInfo::fixed).
+  void fix(bool on) { fixing_ = on; }
   // The same as try_add; throws Error where it does not fit.
   NodeId add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs = {}, std::string name = {});
   // A node of this description (see make_info), whose inputs have the types that it was made for. Nothing is checked.
@@ -79,7 +81,7 @@ class Editor {
   void remove_dead(std::vector<NodeId>& removed);
 
   Graph graph_;
-  bool trusting_ = false;
+  bool trusting_ = false, fixing_ = false;
   NodeId first_new_ = 0;
   std::vector<NodeId> found_;  // older nodes that try_add returned
   std::vector<NodeId> touched_;
@@ -88,6 +90,6 @@ class Editor {
 
 // The description of a node as try_add makes it. `attrs` are complete, `outputs` what infer says.
 std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::span<const ops::TensorType> inputs,
-                                          ops::Types outputs, std::string name = {});
+                                          ops::Types outputs, std::string name = {}, bool fixed = false);
 
 }  // namespace rlgo::graph

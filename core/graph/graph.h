@@ -41,6 +41,7 @@ struct NodeInfo {
   ops::Work work;                        // zero for leaves and opaque operators
   std::shared_ptr<const Blob> blob;      // weight only
   std::shared_ptr<const Opaque> opaque;  // opaque only
+  bool fixed = false;           // no rewrite may replace it: its last bit decides something; part of local_hash
   std::string name;             // from the model file, "" for new nodes; not part of any hash (except for inputs)
   uint64_t local_hash = 0;      // op, attributes, blob or payload; an input's name; not the neighbours
   uint64_t signature_hash = 0;  // op, attributes, input types: what a measured cost depends on

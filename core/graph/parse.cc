@@ -237,10 +237,16 @@ class Parser {
     const int64_t number = line.integer();
     if (numbers_.contains(number)) fail("%{} is defined twice", number);
     line.expect("=");
-    const auto op_name = line.word();
+    auto op_name = line.word();
+    const bool fixed = op_name == "fixed";
+    if (fixed) op_name = line.word();
     const auto op = ops::op_from_name(op_name);
     if (!op) fail("'{}' is no operator", op_name);
+    if (fixed && (*op == ops::Op::input || *op == ops::Op::weight || *op == ops::Op::opaque))
+      fail("'fixed' before {}: no rewrite replaces these anyway", op_name);
+    editor_->fix(fixed);
     numbers_.emplace(number, parse_operator(*op, line));
+    editor_->fix(false);
   }
 
   NodeId parse_operator(ops::Op op, Cursor& line) {

@@ -97,7 +97,7 @@ class Writer {
   void write_node(NodeId id) {
     const Node& node = graph_.node(id);
     const NodeInfo& info = *node.info;
-    out_ += fmt::format("%{} = {}", graph_.position(id), ops::name(info.op));
+    out_ += fmt::format("%{} = {}{}", graph_.position(id), info.fixed ? "fixed " : "", ops::name(info.op));
     if (info.op == ops::Op::input) {
       out_ += ' ' + quoted(info.name);
     } else if (info.op == ops::Op::weight) {

@@ -225,6 +225,11 @@ std::string ImportReport::summary() const {
   for (const auto& [op, count] : opaque) kept += count;
   std::string text = fmt::format("{} operators can be rewritten, {} are kept as they are", known, kept);
   if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
+  if (fixed > 0) {
+    text += fmt::format(
+        "\n{} that could be rewritten are not: a whole number or a comparison hangs on the last bit of what they make",
+        fixed);
+  }
   if (!changes.empty()) text += "\nnormalised: " + changes_summary();
   if (sampled) {
     text += "\nopen dimensions stay open: " + join(unresolved_dims, "; ");

@@ -77,6 +77,7 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
       options_(options),
       opset_(standard_opset(model)),
       types_(model),
+      decisions_(model.graph(), types_),
       editor_(model.graph().name()),
       skeleton_(std::make_shared<Skeleton>()),
       given_(simplified) {
@@ -242,19 +243,15 @@ void Importer::add_node(onnx::NodeProto& node) {
       if (add_branch(node)) return;
       simplify_branches(node);
     }
-    OnnxNode resolved = resolve(node);
-    follow(node, resolved);
-    if (add_folded(node, resolved)) return;
-    if (add_known(node, resolved)) {
-      ++report_.known;
-      note_known(node, resolved);
-      keep_origin(node);
-      return;
-    }
   }
-  if (!is_standard) {
-    OnnxNode resolved = resolve(node);
-    follow(node, resolved);
+  OnnxNode resolved = resolve(node);
+  follow(node, resolved);
+  if (is_standard && add_folded(node, resolved)) return;
+  if (is_standard && add_known(node, resolved)) {
+    ++report_.known;
+    note_known(node, resolved);
+    keep_origin(node);
+    return;
   }
   ++report_.opaque[full_op(node)];
   add_opaque(node);
@@ -287,18 +284,26 @@ bool Importer::add_folded(const onnx::NodeProto& node, const OnnxNode& resolved)
 
 bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
   if (!find_converter(resolved.op)) return false;
-  Maker maker(editor_, node.name());
-  if (!sampled_) return add_converted(resolved, maker);
+  const bool fixed = decisions_.at(node);
+  editor_.fix(fixed);
+  const bool added = sampled_ ? add_sampled(node, resolved) : add_converted(node, resolved);
+  editor_.fix(false);
+  report_.fixed += added && fixed ? 1 : 0;
+  return added;
+}
+
+bool Importer::add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved) {
   OnnxNode sampled = resolved;
   for (size_t k = 0; k < resolved.inputs.size(); ++k) {
     if (resolved.has_input(k)) sampled.input_types[k] = editor_.type(resolved.inputs[k]);
   }
   for (int k = 0; k < node.output_size(); ++k)
     sampled.output_types[static_cast<size_t>(k)] = sampled_type(node.output(k));
-  return add_converted(sampled, maker);
+  return add_converted(node, sampled);
 }
 
-bool Importer::add_converted(const OnnxNode& resolved, Maker& maker) {
+bool Importer::add_converted(const onnx::NodeProto& node, const OnnxNode& resolved) {
+  Maker maker(editor_, node.name());
   for (size_t k = 0; k < resolved.inputs.size(); ++k) {
     if (resolved.has_input(k) && !is_tensor_known(resolved.input_types[k])) return false;
   }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/onnx/decisions.h"
 #include "core/onnx/onnx.h"
 #include "core/onnx/onnx_node.h"
 #include "core/onnx/open_shapes.h"
@@ -49,7 +50,8 @@ class Importer {
   bool add_branch(onnx::NodeProto& node);
   bool add_folded(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
-  bool add_converted(const OnnxNode& resolved, Maker& maker);
+  bool add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved);
+  bool add_converted(const onnx::NodeProto& node, const OnnxNode& resolved);
   void add_opaque(const onnx::NodeProto& node);
   void rename_branch(onnx::GraphProto& branch, const std::string& if_output);
   void simplify_branches(onnx::NodeProto& node);
@@ -84,6 +86,7 @@ class Importer {
   std::unordered_set<std::string> pinned_names_;   // initialisers that the export writes in any case
   std::unordered_set<std::string> read_names_;     // values that some node, subgraph or graph output reads
   TypeTable types_;
+  Decisions decisions_;
   std::unique_ptr<SampledShapes> sampled_;  // null where nothing is sampled
   std::unique_ptr<OpenShapes> open_;        // null where nothing is sampled
   Sizes samples_;

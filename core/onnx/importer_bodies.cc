@@ -81,6 +81,7 @@ bool Importer::add_branch(onnx::NodeProto& node) {
   for (int k = 0; k < branch->output_size(); ++k) {
     if (read_names_.contains(outputs[static_cast<size_t>(k)])) read_names_.insert(branch->output(k).name());
   }
+  decisions_.enter(*branch, outputs);
   for (auto& tensor : *branch->mutable_initializer()) {
     const std::string name = tensor.name();
     add_tensor(tensor, name, true);

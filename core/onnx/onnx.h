@@ -85,6 +85,7 @@ struct OpenDim {
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
   int folded = 0;                     // shape arithmetic and other small constants worked out at import
+  int fixed = 0;                      // of `known`, those that stay as they are: their last bit decides something
   int moved = 0;                      // constants that bodies of If, Loop and Scan hold now
   std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
   bool sampled = false;               // open dimensions do not keep operators from being rewritten

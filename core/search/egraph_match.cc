@@ -139,7 +139,8 @@ bool EMatcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
   const Node& node = egraph_.graph().node(id);
   const LeftNode& left = rule_.left[pattern];
-  if (node.op() != left.op || (left.replaced && node.constant && !rule_.of_constants)) return false;
+  if (node.op() != left.op || node.info->fixed) return false;
+  if (left.replaced && node.constant && !rule_.of_constants) return false;
   for (size_t k = 0; k < rule_.left.size(); ++k) {
     if ((binding_.masks.nodes >> k & 1u) && binding_.nodes[k] == id) return false;
   }

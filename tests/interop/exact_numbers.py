@@ -198,9 +198,27 @@ def exponents_of_another_type():
     return net, [net.Pow("x", np.float64(1.1)), net.Pow("x", np.float64(0.1)), net.Pow("x", np.int64(3)), net.Pow("x", np.float64(2))]
 
 
+def steps():
+    """Inputs on the steps: a quotient of whole numbers is a whole number every third time."""
+    net = Net((300,))
+    net.feeds["x"] = np.arange(300, dtype=np.float32)
+    thirds, tenths = net.Div("x", f32(3)), net.Mul(net.Mul("x", f32(0.1)), f32(10))
+    spread = net.Add(net.Mul("x", f32(0.1)), net.Mul("x", f32(0.2)))
+    return net, [net.Floor(thirds), net.Cast(net.Div(net.Mul("x", f32(7)), f32(49)), to=I64), net.Cast(net.Equal(tenths, "x"), to=F32),
+                 net.Ceil(net.Mul(net.Div("x", f32(7)), f32(7))), net.Round(net.Mul(net.Sub("x", f32(0.5)), f32(1))), net.Sign(net.Sub(spread, net.Mul("x", f32(0.3)))),
+                 net.Mod(net.Div(net.Mul("x", f32(3)), f32(9)), f32(1), fmod=1)]
+
+
+def quantised_pixels():
+    net = Net((4, 3, 8, 8))
+    net.feeds["x"] = RNG.integers(0, 256, (4, 3, 8, 8)).astype(np.float32)
+    scaled = net.Div(net.Sub(net.Div("x", f32(255)), f32(0.5)), f32(0.5))
+    return net, [net.QuantizeLinear(scaled, f32(1 / 127.5)[0], np.int8(0)), net.Relu(net.Conv(scaled, RNG.standard_normal((5, 3, 3, 3)).astype(np.float32)))]
+
+
 CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
          bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end, magic_rounding, beside_a_rule_s_number,
-         infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type]
+         infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type, steps, quantised_pixels]
 
 
 def run(path, feeds, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):

@@ -1,0 +1,58 @@
+// Where rounding decides: floor(x / 3) at x = 3 is 1, and floor(x * 0.33333334f) may be 0.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace onnx {
+class GraphProto;
+class NodeProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace rlgo::onnx_io {
+
+class TypeTable;
+
+// Knows the values whose last bit may decide a whole number, a truth value, an index or a size, and what is decided:
+// floating-point arithmetic makes them, they reach an operator with steps (Floor, Round, Cast to integers, Less, Equal,
+// TopK, QuantizeLinear, bodies, operators of other domains, ...) and come from inputs, constants, shapes and results of
+// such operators alone, so that they may lie on a step exactly, and often. Rules are equalities of real numbers and
+// round otherwise; so no rule replaces what makes these values (graph::NodeInfo::fixed).
+//
+// What convolutions, products of matrices and recurrent layers with weights that are not all whole numbers make lies on
+// a step by chance only: the rest of the network is not held up by a TopK at its end.
+class Decisions {
+ public:
+  // Of the main graph. Both must outlive this.
+  Decisions(const onnx::GraphProto& graph, const TypeTable& types);
+  // A branch, under names that nothing else has, stands in place of its If, whose outputs are `outputs` ("" where one
+  // is not read).
+  void enter(const onnx::GraphProto& branch, const std::vector<std::string>& outputs);
+  // Whether a value that the node makes is such.
+  bool at(const onnx::NodeProto& node) const;
+
+ private:
+  void look_at(const onnx::GraphProto& graph);
+  void look_at(const onnx::NodeProto& node);
+  void find(const onnx::GraphProto& graph);
+  void hold(const std::string& name);
+  void follow();
+  bool is_float(const std::string& name) const;
+  bool has_step(const onnx::NodeProto& node, int k) const;
+  bool is_regular(const std::string& name) const;
+  bool is_constant(const std::string& name) const { return constants_.contains(name); }
+  bool mixes(const std::string& name) const;
+
+  const TypeTable& types_;
+  std::unordered_map<std::string, bool>
+      constants_;  // what no input changes; whether it is like numbers drawn at random
+  std::unordered_map<std::string, const onnx::NodeProto*> made_by_;
+  std::unordered_set<std::string> irregular_;  // on no step but by chance
+  std::unordered_set<std::string> seen_, held_;
+  std::vector<const onnx::NodeProto*> waiting_;
+};
+
+}  // namespace rlgo::onnx_io
