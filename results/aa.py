@@ -12,6 +12,8 @@ import csv
 import subprocess
 import sys
 
+from rlgo_results.where import commit, machine
+
 BUSY = [sys.executable, "-c", "while True: pass"]
 
 
@@ -24,7 +26,8 @@ def campaign(rlgo, runs, threads, busy, target):
         if load:
             load.kill()
             load.wait()
-    return [row | {"machine": "busy" if busy else "idle"} for row in csv.DictReader(done.stdout.splitlines())]
+    where = {"load": "busy" if busy else "idle", "commit": commit(), "machine": machine()}
+    return [row | where for row in csv.DictReader(done.stdout.splitlines())]
 
 
 def main():
@@ -44,7 +47,7 @@ def main():
             bad += faster > 0.01 * len(some)
             rows += some
     with open(options.out, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=["machine", *[name for name in rows[0] if name != "machine"]])
+        writer = csv.DictWriter(file, fieldnames=["load", *[name for name in rows[0] if name != "load"]])
         writer.writeheader()
         writer.writerows(rows)
     return 1 if bad else 0
