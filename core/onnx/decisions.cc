@@ -46,6 +46,12 @@ const Words& with_steps() {
                             "DynamicQuantizeLinear",
                             "NonMaxSuppression",
                             "MaxRoiPool",
+                            "RoiAlign",
+                            "MelWeightMatrix",
+                            "Acos",
+                            "Asin",
+                            "Acosh",
+                            "Atanh",
                             "Bernoulli",
                             "Multinomial",
                             "Not",
@@ -63,7 +69,7 @@ const Words& of_shapes() {
   return kWords;
 }
 
-// With weights of which not all are whole numbers, what they make is like numbers drawn at random.
+// With weights that are like numbers drawn at random, what they make is, too. A bias is none of these weights.
 const Words& mixing() {
   static const Words kWords{"Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum", "LSTM", "GRU", "RNN"};
   return kWords;
@@ -84,35 +90,61 @@ const Words& without_rounding() {
   return kWords;
 }
 
+// So many different magnitudes that are no multiples of 2^-12 are numbers drawn at random: neither a blur nor the
+// weights of red, green and blue.
+constexpr size_t kRandomNumbers = 16;
+constexpr double kGrid = 4096;
+
+template <typename Numbers>
+bool is_random(const Numbers& numbers) {
+  std::unordered_set<double> seen;
+  for (const double number : numbers) {
+    if (number * kGrid == std::trunc(number * kGrid) || !std::isfinite(number)) continue;
+    if (seen.insert(std::abs(number)).second && seen.size() == kRandomNumbers) return true;
+  }
+  return false;
+}
+
 template <typename T>
-bool all_whole(const char* bytes, size_t count) {
-  for (size_t k = 0; k < count; ++k) {
-    T value;
-    std::memcpy(&value, bytes + k * sizeof value, sizeof value);
-    if (value != std::trunc(value)) return false;
-  }
-  return true;
+std::vector<T> numbers_of(const std::string& bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  return numbers;
 }
 
-// Whether the tensor is of f32 or f64 and has numbers that are not whole.
-bool has_fractions(const onnx::TensorProto& tensor) {
+bool is_random(const onnx::TensorProto& tensor) {
   const auto& raw = tensor.raw_data();
-  if (tensor.data_type() == onnx::TensorProto::FLOAT) {
-    return !std::ranges::all_of(tensor.float_data(), [](float v) { return v == std::trunc(v); }) ||
-           !all_whole<float>(raw.data(), raw.size() / sizeof(float));
-  }
-  if (tensor.data_type() == onnx::TensorProto::DOUBLE) {
-    return !std::ranges::all_of(tensor.double_data(), [](double v) { return v == std::trunc(v); }) ||
-           !all_whole<double>(raw.data(), raw.size() / sizeof(double));
-  }
-  return tensor.data_type() == onnx::TensorProto::FLOAT16 || tensor.data_type() == onnx::TensorProto::BFLOAT16;
+  if (tensor.data_type() == onnx::TensorProto::FLOAT)
+    return is_random(tensor.float_data()) || is_random(numbers_of<float>(raw));
+  if (tensor.data_type() == onnx::TensorProto::DOUBLE)
+    return is_random(tensor.double_data()) || is_random(numbers_of<double>(raw));
+  return false;  // halves have few digits: what they make lies on steps often
 }
 
-const onnx::TensorProto* tensor_of(const onnx::NodeProto& constant) {
-  for (const auto& attribute : constant.attribute()) {
-    if (attribute.has_t()) return &attribute.t();
-  }
-  return nullptr;
+// Small integers that a scale makes weights of.
+bool is_quantised(const onnx::TensorProto& tensor) {
+  if (tensor.data_type() != onnx::TensorProto::INT8 && tensor.data_type() != onnx::TensorProto::UINT8) return false;
+  const std::unordered_set<char> seen(tensor.raw_data().begin(), tensor.raw_data().end());
+  const std::unordered_set<int32_t> listed(tensor.int32_data().begin(), tensor.int32_data().end());
+  return std::max(seen.size(), listed.size()) >= kRandomNumbers;
+}
+
+bool is_narrow(int64_t type) {
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16 ||
+         (type >= onnx::TensorProto::FLOAT8E4M3FN && type <= onnx::TensorProto::FLOAT8E5M2FNUZ);
+}
+
+// Null where the node has none of this name.
+const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
+  const auto found = std::ranges::find(
+      node.attribute(), name, [](const auto& a) -> const auto& { return a.name(); });
+  return found == node.attribute().end() ? nullptr : &*found;
+}
+
+// A cast that rounds to few digits: numbers on its ties go either way.
+bool narrows(const onnx::NodeProto& node) {
+  const auto* to = node.op_type() == "Cast" ? attribute_of(node, "to") : nullptr;
+  return to != nullptr && is_narrow(to->i());
 }
 
 }  // namespace
@@ -139,9 +171,8 @@ bool Decisions::at(const onnx::NodeProto& node) const {
 
 // The weights of external data are not at hand here: they count as drawn at random.
 void Decisions::look_at(const onnx::GraphProto& graph) {
-  for (const auto& tensor : graph.initializer())
-    constants_[tensor.name()] = tensor.external_data_size() > 0 || has_fractions(tensor);
-  for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = true;
+  for (const auto& tensor : graph.initializer()) constants_[tensor.name()] = kind_of(tensor);
+  for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
 }
 
 void Decisions::find(const onnx::GraphProto& graph) {
@@ -184,9 +215,14 @@ bool Decisions::is_float(const std::string& name) const {
 bool Decisions::has_step(const onnx::NodeProto& node, int k) const {
   if (!is_standard_domain(node.domain())) return true;
   if (node.op_type() == "Cast") {
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.name() == "to") return !ops::is_float(dtype_of(static_cast<int32_t>(attribute.i())));
-    }
+    const auto* to = attribute_of(node, "to");
+    return to == nullptr || is_narrow(to->i()) || !ops::is_float(dtype_of(static_cast<int32_t>(to->i())));
+  }
+  if (node.op_type() == "Pow") return k == 1;  // a base below zero has whole powers only
+  if (node.op_type() == "MaxPool") return node.output_size() > 1 && !node.output(1).empty();  // places of the largest
+  if (node.op_type() == "GridSample") {
+    const auto* mode = attribute_of(node, "mode");
+    return mode != nullptr && mode->s() == "nearest";
   }
   if (node.op_type() == "CastLike") return !is_float(node.output(0));
   if (node.op_type() == "Resize" || node.op_type() == "Upsample") return k > 0;  // sizes
@@ -204,17 +240,43 @@ void Decisions::look_at(const onnx::NodeProto& node) {
     constant = constant && is_constant(name);
     regular = regular && (shape || is_constant(name) || !irregular_.contains(name));
   }
-  if (mixing().contains(node.op_type()) || !standard)
-    regular = regular && std::ranges::none_of(node.input(), [&](const std::string& name) { return mixes(name); });
+  if (mixing().contains(node.op_type()) || !standard) {
+    for (int k = 0; k < node.input_size(); ++k) {
+      const bool bias = k == 2 && (node.op_type() == "Gemm" || node.op_type().starts_with("Conv"));
+      if (!bias && mixes(node.input(k))) regular = false;
+    }
+  }
   bool step = false;
   for (int k = 0; k < node.input_size(); ++k) step = step || has_step(node, k);
-  const auto* tensor = node.op_type() == "Constant" ? tensor_of(node) : nullptr;
   for (const auto& name : node.output()) {
     if (name.empty()) continue;
     made_by_[name] = &node;
-    if (constant) constants_[name] = tensor != nullptr ? has_fractions(*tensor) : is_float(name);
-    if (!regular && (!step || !standard)) irregular_.insert(name);
+    if (constant) constants_[name] = kind_of(node);
+    if (!regular && (!step || !standard || narrows(node))) irregular_.insert(name);
   }
+}
+
+Decisions::Kind Decisions::kind_of(const onnx::TensorProto& tensor) {
+  if (tensor.external_data_size() > 0 || is_random(tensor)) return Kind::random;
+  return is_quantised(tensor) ? Kind::quantised : Kind::plain;
+}
+
+// Of what is worked out of constants alone: random where one of these is.
+Decisions::Kind Decisions::kind_of(const onnx::NodeProto& node) const {
+  if (node.op_type() == "Constant") {
+    const auto *value = attribute_of(node, "value"), *floats = attribute_of(node, "value_floats");
+    if (value != nullptr) return kind_of(value->t());
+    return floats != nullptr && is_random(floats->floats()) ? Kind::random : Kind::plain;
+  }
+  Kind kind = Kind::plain;
+  for (const auto& name : node.input()) {
+    const auto found = constants_.find(name);
+    if (found == constants_.end()) continue;
+    const bool scaled = found->second == Kind::quantised && node.op_type() == "DequantizeLinear";
+    if (scaled || found->second == Kind::random) return Kind::random;
+    if (without_rounding().contains(node.op_type())) kind = std::max(kind, found->second);
+  }
+  return kind;
 }
 
 // A number that may lie on a step by more than chance.
@@ -224,7 +286,7 @@ bool Decisions::is_regular(const std::string& name) const {
 
 bool Decisions::mixes(const std::string& name) const {
   const auto found = constants_.find(name);
-  return found != constants_.end() && found->second;
+  return found != constants_.end() && found->second == Kind::random;
 }
 
 }  // namespace rlgo::onnx_io

@@ -22,9 +22,13 @@ class TypeTable;
 // such operators alone, so that they may lie on a step exactly, and often. Rules are equalities of real numbers and
 // round otherwise; so no rule replaces what makes these values (graph::NodeInfo::fixed).
 //
-// What convolutions, products of matrices and recurrent layers with weights that are not all whole numbers make lies on
-// a step by chance only: the rest of the network is not held up by a TopK at its end.
+// What convolutions, products of matrices and recurrent layers make of weights that are like numbers drawn at random
+// (not whole numbers, nor a few again and again, nor halves) lies on a step by chance only: the rest of the network is
+// not held up by a TopK at its end.
 class Decisions {
+  // Of constants: whether they are like numbers drawn at random, or are so once a scale has made numbers of them.
+  enum class Kind { plain, quantised, random };
+
  public:
   // Of the main graph. Both must outlive this.
   Decisions(const onnx::GraphProto& graph, const TypeTable& types);
@@ -45,10 +49,11 @@ class Decisions {
   bool is_regular(const std::string& name) const;
   bool is_constant(const std::string& name) const { return constants_.contains(name); }
   bool mixes(const std::string& name) const;
+  static Kind kind_of(const onnx::TensorProto& tensor);
+  Kind kind_of(const onnx::NodeProto& node) const;
 
   const TypeTable& types_;
-  std::unordered_map<std::string, bool>
-      constants_;  // what no input changes; whether it is like numbers drawn at random
+  std::unordered_map<std::string, Kind> constants_;  // what no input changes
   std::unordered_map<std::string, const onnx::NodeProto*> made_by_;
   std::unordered_set<std::string> irregular_;  // on no step but by chance
   std::unordered_set<std::string> seen_, held_;

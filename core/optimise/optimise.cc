@@ -35,13 +35,14 @@ constexpr int kLeastCompareRounds = 5;
 constexpr int kFinalLoads = 4;            // of the final comparison, at least
 constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
 constexpr int kCheckedRuns = 24;          // of models, about, that the checks of outputs take
+constexpr uint64_t kWayOfTiming = 2;      // operators: tables of another way are not read (2: large weights are cold)
 
 // Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
   if (options.costs.empty()) return {};
   const auto& origin = table.origin();
   uint64_t hash = hash_string(origin.device, hash_string(origin.model));
-  hash = hash_combine(hash, static_cast<uint64_t>(origin.threads));
+  hash = hash_combine(hash_combine(hash, static_cast<uint64_t>(origin.threads)), kWayOfTiming);
   std::string name = origin.model;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.'; },

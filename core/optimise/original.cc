@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/agreement.h"
+#include "core/exec/centred_inputs.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -60,14 +61,29 @@ LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_we
 }
 
 std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
-  if (!runs_) runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_);
-  while (runs_->sets() < sets) runs_->add(inputs_of(model_.graph, seed_, runs_->sets()));
+  if (!runs_) {
+    runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_);
+    centred_ = exec::centred_inputs(model_.graph, seed_);
+  }
+  while (runs_->sets() < sets) {
+    const int set = runs_->sets();
+    if (set == 1 && centred_)
+      runs_->add(*centred_);
+    else
+      runs_->add(inputs_of(model_.graph, seed_, set > 1 && centred_ ? set - 1 : set));
+  }
   return runs_;
+}
+
+bool Original::has_centred() {
+  runs(0);
+  return centred_.has_value();
 }
 
 Expected Original::expected(int set) {
   const auto runs = this->runs(set + 1);
-  return {runs->inputs(set), runs->outputs(set), runs->own_errors(set), exec::unknown_types(model_.graph)};
+  return {runs->inputs(set), runs->outputs(set), runs->own_errors(set), exec::unknown_types(model_.graph),
+          set == 1 && centred_};
 }
 
 std::shared_ptr<exec::WeightStore> Original::weights() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Expected {
   exec::TensorMap inputs, outputs;
   exec::OutputErrors own_errors;
   exec::UnknownTypes unknown;  // of the original
+  bool centred = false;  // inputs near what the model takes away: the rounding of folded weights counts there, too
 };
 
 // The original at other sizes of its open dimensions. The graph itself is not kept: weights may be large.
@@ -36,9 +38,12 @@ class Original {  // its outputs, worked out once for all candidates
   Original(const LoadedModel& model, int threads, uint64_t seed)
       : model_(model), threads_(threads), seed_(seed), left_to_try_(check_sizes(model.samples)) {}
 
-  // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns.
+  // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns; set 1 is of inputs near what the
+  // model takes away from them (exec::centred_inputs) where it does.
   std::shared_ptr<exec::ReferenceRuns> runs(int sets);
   Expected expected(int set);
+  // Whether set 1 is such.
+  bool has_centred();
   // Contents of its weights, in a store of their own that may take more: those of a large model are the most that a
   // check holds.
   std::shared_ptr<exec::WeightStore> weights();
@@ -53,6 +58,7 @@ class Original {  // its outputs, worked out once for all candidates
   int threads_;
   uint64_t seed_;
   std::shared_ptr<exec::ReferenceRuns> runs_;
+  std::optional<exec::TensorMap> centred_;
   std::vector<Sizes> left_to_try_;
   std::vector<std::unique_ptr<AtSizes>> others_;
 };

@@ -275,8 +275,8 @@ TEST(Convert, IntegerMatMulIsOpaque) {
 TEST(Convert, GreaterIsLessTheOtherWayRound) {
   EXPECT_EQ(ops_of(import_text("g (float[2] x, float[2] z) => (bool[2] y) { a = Greater(x, z) b = GreaterOrEqual(x, z) "
                                "c = And(a, b) y = Not(c) }")),
-            "%2 = less(%1, %0) : bool[2]\n%3 = less_equal(%1, %0) : bool[2]\n%4 = logical_and(%2, %3) : bool[2]\n%5 = "
-            "logical_not(%4) : bool[2]\n");
+            "%2 = fixed less(%1, %0) : bool[2]\n%3 = fixed less_equal(%1, %0) : bool[2]\n%4 = logical_and(%2, %3) : "
+            "bool[2]\n%5 = logical_not(%4) : bool[2]\n");
 }
 
 TEST(Convert, WhereAndExpand) {

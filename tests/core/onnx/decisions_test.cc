@@ -33,10 +33,38 @@ TEST(Decisions, ComparisonsAreThemselves) {
   EXPECT_THAT(ops, HasSubstr("fixed less("));
 }
 
-TEST(Decisions, WeightsThatAreNoWholeNumbersEndThem) {
+// `one` and 15 other weights, each a little larger.
+std::string kernel(double one, double more) {
+  std::string text = "float[16,1,1,1] w = {";
+  for (int k = 0; k < 16; ++k) text += (k > 0 ? "," : "") + std::to_string(one + k * more);
+  return text + "}";
+}
+
+TEST(Decisions, WeightsLikeNumbersDrawnAtRandomEndThem) {
   const std::string nodes = "d = Div(x, three) k = Conv(d, w) m = Mul(k, three) y = Floor(m)";
-  EXPECT_THAT(ops_of_net(nodes, "float three = {3.0}, float[1,1,1,1] w = {0.3}"), Not(HasSubstr("fixed")));
-  EXPECT_THAT(ops_of_net(nodes, "float three = {3.0}, float[1,1,1,1] w = {2.0}"), HasSubstr("fixed conv2d("));
+  const auto ops = [&](double one, double more) {
+    return ops_of_net(nodes, "float three = {3.0}, " + kernel(one, more));
+  };
+  EXPECT_THAT(ops(0.3, 0.0137), Not(HasSubstr("fixed")));
+  EXPECT_THAT(ops(2, 1), HasSubstr("fixed conv2d("));         // whole numbers
+  EXPECT_THAT(ops(0.1, 0), HasSubstr("fixed conv2d("));       // a mean
+  EXPECT_THAT(ops(0.5, 0.0625), HasSubstr("fixed conv2d("));  // a blur
+}
+
+TEST(Decisions, ABiasIsNoSuchWeight) {
+  EXPECT_THAT(ops_of_net("d = Div(x, three) k = Conv(d, w, b) y = Floor(k)",
+                         "float three = {3.0}, float[1,1,1,1] w = {2.0}, float[1] b = {0.3}"),
+              HasSubstr("fixed conv2d("));
+}
+
+TEST(Decisions, WeightsThatAreWorkedOutCountAsWhatTheyAreMadeOf) {
+  const std::string nodes =
+      "t = Transpose<perm = [1, 0, 2, 3]>(w) d = Div(x, three) k = ConvTranspose(d, t) y = Floor(k)";
+  const auto ops = [&](double one, double more) {
+    auto weights = kernel(one, more);
+    return ops_of_net(nodes, "float three = {3.0}, " + weights);
+  };
+  EXPECT_THAT(ops(2, 1), HasSubstr("fixed div("));
 }
 
 TEST(Decisions, AreFollowedIntoBranchesThatTakeTheirIfsPlace) {
