@@ -11,7 +11,7 @@ namespace {
 constexpr double kSmallestWindow = 6, kLargestWindow = 60;  // nodes
 constexpr double kShortest = 5, kLongest = 40;              // moves
 // Mean costs of an operator: at most what keeps out rewrites that cost more than what is to be gained.
-constexpr double kColdest = 0.01, kHottest = 0.3;
+constexpr double kColdest = 0.01, kHottest = 0.4;
 // What pays is not preferred to what changes nothing: else it would be made first here too.
 constexpr double kMostWeight = 1;
 constexpr int kBaths = 4;              // of a window
@@ -129,7 +129,10 @@ void Afresh::search_window() {
     bathe();
     if (ended_ || walk_.cost_us() >= least_us - tolerance_us_) continue;
     least_us = walk_.cost_us();
-    if (is_new()) put_first(taken_);
+    // Alike windows save alike: where one did not pay, none of them will.
+    if (compared_.size() >= kMostCompared) compared_.clear();
+    const int64_t key = saved();
+    if (!compared_.contains(key) && !put_first(taken_)) compared_.insert(key);
   }
 }
 
@@ -145,17 +148,14 @@ void Afresh::bathe() {
   descend_inside();
 }
 
-// Alike windows save alike: one of them is enough.
-bool Afresh::is_new() {
-  if (compared_.size() >= kMostCompared) compared_.clear();
-  return compared_.insert(std::llround((start_.cost_us - walk_.cost_us()) / (100 * tolerance_us_))).second;
-}
+// In units of what is surely no rounding.
+int64_t Afresh::saved() const { return std::llround((start_.cost_us - walk_.cost_us()) / (100 * tolerance_us_)); }
 
-// The window alone is made first to see whether that pays, then all that are alike.
-void Afresh::put_first(std::vector<Taken> taken) {
+// The window alone is made first to see whether that pays, then all that are alike. False where it does not.
+bool Afresh::put_first(std::vector<Taken> taken) {
   replay_best();
   descend();
-  if (ended_ || walk_.cost_us() >= best_.cost_us - tolerance_us_) return;
+  if (ended_ || walk_.cost_us() >= best_.cost_us - tolerance_us_) return false;
   Walk::Mark alone = walk_.mark();
   const auto goes_on = [this] { return !ended_; };
   walk_.restore(start_);
@@ -163,13 +163,10 @@ void Afresh::put_first(std::vector<Taken> taken) {
   spread(walk_, connected(walk_, start_, taken, tolerance_us_), tolerance_us_, goes_on);
   replay_best();
   descend();
-  keep(walk_.cost_us() < alone.cost_us ? walk_.mark() : std::move(alone));
-}
-
-void Afresh::keep(const Walk::Mark& made) {
-  best_ = made;
+  best_ = walk_.cost_us() < alone.cost_us ? walk_.mark() : std::move(alone);
   context_.offer(best_);
   record_best();
+  return true;
 }
 
 }  // namespace rlgo::search

@@ -46,9 +46,8 @@ class Afresh {
   double known_us(const HeatBath& window);
   void search_window();
   void bathe();
-  bool is_new();
-  void put_first(std::vector<Taken> taken);
-  void keep(const Walk::Mark& made);
+  int64_t saved() const;
+  bool put_first(std::vector<Taken> taken);
 
   Context& context_;
   Rng rng_;
@@ -62,7 +61,7 @@ class Afresh {
   uint64_t recorded_ = 0;  // the graph that of_best_ leads to, by its stamp
   HeatBath window_;
   std::vector<Taken> taken_;              // in the window
-  std::unordered_set<int64_t> compared_;  // what windows saved that were made first already, in units of the tolerance
+  std::unordered_set<int64_t> compared_;  // what windows saved that did not pay, by saved()
   int64_t moves_ = 0;                     // that are counted
 };
 

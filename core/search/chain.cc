@@ -127,7 +127,7 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
 void Chain::learn() {
   const auto goes_on = [this] { return may_continue(); };
   taken_ = minimise(walk_, current_, taken_, tolerance_us_, goes_on);
-  learned_.push_back(to_macro(taken_));
+  learned_.push_back(connected(walk_, current_, taken_, tolerance_us_));
   if (gained_) gained_(to_trace(walk_.trail().get()), static_cast<size_t>(current_.depth));
   current_ = walk_.mark();
   keep_best();

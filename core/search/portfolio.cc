@@ -31,18 +31,23 @@ class Portfolio {
     for (double turn = local_ ? kFirstTurn : kFirstDearTurn; goes_on_; turn = std::min(turn * kLonger, 1e15)) {
       search_afresh(turn);
       if (goes_on_) anneal(turn);
-      if (goes_on_) search_windows(turn * kLonger * windows_share_);
+      if (goes_on_) search_windows(turn * kLonger);
     }
     return context_.finish();
   }
 
  private:
-  // Windows that found nothing are deeper the next time, and find less: they get half as long, where prices are known.
+  // Windows that found nothing are deeper the next time, and find less, as annealing does in a graph that it has
+  // annealed: they get half as long. What rewriting afresh finds comes late and is much; it keeps its time.
+  void set_share(double& share, double before_us) const {
+    const bool found = context_.best_us() < before_us - context_.tolerance_us();
+    share = found || !local_ ? 1.0 : std::max(kLeastShare, share / 2);
+  }
+
   void search_windows(double tries) {
     const double before_us = context_.best_us();
-    windows_.run(static_cast<int64_t>(tries));
-    const bool found = context_.best_us() < before_us - context_.tolerance_us();
-    windows_share_ = found || !local_ ? 1.0 : std::max(kLeastShare, windows_share_ / 2);
+    windows_.run(static_cast<int64_t>(tries * windows_share_));
+    set_share(windows_share_, before_us);
     goes_on_ = !windows_.ended();
   }
 
@@ -71,7 +76,9 @@ class Portfolio {
     annealing_.adopt(windows_.best());
     goes_on_ = !windows_.finished() || annealing_.can_move();
     if (!goes_on_) return;
-    annealing_.run(static_cast<int64_t>(tries));
+    const double before_us = context_.best_us();
+    annealing_.run(static_cast<int64_t>(tries * annealing_share_));
+    set_share(annealing_share_, before_us);
     windows_.adopt(annealing_.best());
     goes_on_ = !annealing_.ended();
   }
@@ -81,7 +88,7 @@ class Portfolio {
   Annealing annealing_;
   std::optional<Afresh> afresh_;  // costs of all rewrites: not before its first turn
   const bool local_;
-  double windows_share_ = 1;
+  double windows_share_ = 1, annealing_share_ = 1;  // of a turn
   bool goes_on_ = true;
 };
 
