@@ -126,7 +126,12 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
 // What paid is made wherever it pays.
 void Chain::learn() {
   const auto goes_on = [this] { return may_continue(); };
+  const Walk::Mark found = walk_.mark();
   taken_ = minimise(walk_, current_, taken_, tolerance_us_, goes_on);
+  if (walk_.cost_us() > found.cost_us + tolerance_us_) {  // the search ended meanwhile
+    current_ = found;
+    return keep_best();
+  }
   learned_.push_back(connected(walk_, current_, taken_, tolerance_us_));
   if (gained_) gained_(to_trace(walk_.trail().get()), static_cast<size_t>(current_.depth));
   current_ = walk_.mark();
