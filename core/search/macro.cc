@@ -17,7 +17,8 @@ std::optional<Taken> take(Walk& walk, size_t k) {
   const auto added = walk.added(), changed = walk.changed();
   Taken taken{walk.last(), {added.begin(), added.end()}, {changed.begin(), changed.end()}};
   // Constants last: where one is there already it is not made again, and the others keep their numbers.
-  std::ranges::stable_partition(taken.added, [&](NodeId id) { return !walk.graph().node(id).constant; });
+  std::stable_partition(taken.added.begin(), taken.added.end(),
+                        [&](NodeId id) { return !walk.graph().node(id).constant; });
   return taken;
 }
 
