@@ -19,12 +19,9 @@ Annealing::Annealing(Context& context, const PolicyPrior* prior) : context_(cont
   tried_.assign(static_cast<size_t>(threads), 0);
   share_budget();
   const StatePtr start = context.start();
-  int64_t operators = 1;
-  for (const graph::NodeId id : start->graph.order()) operators += cost::is_free(start->graph.node(id)) ? 0 : 1;
-  const double unit_us = start->cost_us / static_cast<double>(operators) + context.tolerance_us();
   for (size_t t = 0; t < allowed_.size(); ++t) {
     chains_.push_back(std::make_unique<Chain>(
-        *start, context.thread_cost(t), context.problem().cost, context.options().max_locations, unit_us,
+        *start, context.thread_cost(t), context.problem().cost, context.options().max_locations, context.unit_us(),
         context.tolerance_us(), Rng({context.options().seed, t}), [this, t] { return may_try(t); },
         prior == nullptr ? nullptr : std::make_unique<Guide>(prior->fork(), context.options().ranked_moves)));
   }

@@ -10,6 +10,7 @@ namespace {
 constexpr double kColdest = 0.01, kHottest = 2.0;
 constexpr double kSmallestWindow = 3, kLargestWindow = 60;  // nodes
 constexpr double kShortest = 2, kLongest = 60;              // moves
+constexpr double kMostWeight = 1e12;                        // of a move
 // A kick.
 constexpr double kKickTemperature = 1.0;
 constexpr size_t kKickWindow = 40;
@@ -17,8 +18,6 @@ constexpr int kKickMoves = 30;
 // Episodes.
 constexpr int kFirstPatience = 1500, kPatience = 600;  // rounds without gain
 constexpr double kFreshShare = 0.3;                    // that start at the unmodified graph
-// Draws at one move before the round ends: all that were drawn led to graphs of this round.
-constexpr int kDraws = 8;
 
 }  // namespace
 
@@ -99,9 +98,9 @@ void Chain::next_episode() {
 }
 
 void Chain::round() {
-  const double temperature_us = between(kColdest, kHottest) * unit_us_;
-  const auto window = static_cast<size_t>(between(kSmallestWindow, kLargestWindow));
-  const auto length = static_cast<int>(between(kShortest, kLongest));
+  const double temperature_us = log_uniform(rng_, kColdest, kHottest) * unit_us_;
+  const auto window = static_cast<size_t>(log_uniform(rng_, kSmallestWindow, kLargestWindow));
+  const auto length = static_cast<int>(log_uniform(rng_, kShortest, kLongest));
   bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
   descend();
 }
@@ -109,7 +108,6 @@ void Chain::round() {
 // A walk in a window until the cost is below the goal.
 void Chain::bathe(size_t window, int length, double temperature_us, double goal_us) {
   taken_.clear();
-  seen_.clear();
   if (walk_.places().empty()) return;
   if (guide_) guide_->begin(walk_, position());
   // By rejection: where nothing is learned the first is taken, and no other number is drawn.
@@ -118,8 +116,8 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
     return logit < 0 && rng_.uniform() >= std::exp(logit);
   };
   const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_, refuses);
-  window_.open(walk_.graph(), *walk_.places()[centre].move->match, window);
-  seen_.insert(walk_.hash());
+  bath_.open(walk_, *walk_.places()[centre].move->match, window);
+  bath_.begin(walk_);
   for (int k = 0; k < length && walk_.cost_us() >= goal_us; ++k) {
     if (!step(temperature_us)) return;
   }
@@ -128,8 +126,13 @@ void Chain::bathe(size_t window, int length, double temperature_us, double goal_
 // What paid is made wherever it pays.
 void Chain::learn() {
   const auto goes_on = [this] { return may_continue(); };
+  const Walk::Mark found = walk_.mark();
   taken_ = minimise(walk_, current_, taken_, tolerance_us_, goes_on);
-  learned_.push_back(to_macro(taken_));
+  if (walk_.cost_us() > found.cost_us + tolerance_us_) {  // the search ended meanwhile
+    current_ = found;
+    return keep_best();
+  }
+  learned_.push_back(connected(walk_, current_, taken_, tolerance_us_));
   if (gained_) gained_(to_trace(walk_.trail().get()), static_cast<size_t>(current_.depth));
   current_ = walk_.mark();
   keep_best();
@@ -159,34 +162,11 @@ Position Chain::position() const { return {start_.cost_us, walk_.cost_us(), std:
 
 // One move of the heat bath. False where none is left.
 bool Chain::step(double temperature_us) {
-  candidates_.clear();
-  weights_.clear();
-  double total = 0;
-  const auto places = walk_.places();
-  for (size_t k = 0; k < places.size(); ++k) {
-    if (!places[k].move || !window_.contains(walk_.graph(), *places[k].move->match)) continue;
-    double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), 1e12);
-    if (guide_) weight *= std::exp(guide_->logit(places[k]));
-    if (weight < 1e-30) continue;
-    candidates_.push_back(k);
-    weights_.push_back(weight);
-    total += weight;
-  }
-  for (int draw = 0; draw < kDraws && !candidates_.empty(); ++draw) {
-    double left = rng_.uniform() * total;
-    size_t at = 0;
-    while (at + 1 < weights_.size() && (left -= weights_[at]) >= 0) ++at;
-    if (seen_.insert(walk_.hash() + places[candidates_[at]].move->delta_hash).second) {
-      if (!take(candidates_[at])) return false;
-      if (guide_) guide_->moved(walk_, position());
-      window_.add(walk_.graph(), walk_.added());
-      return true;
-    }
-    total -= weights_[at];
-    candidates_.erase(candidates_.begin() + static_cast<ptrdiff_t>(at));
-    weights_.erase(weights_.begin() + static_cast<ptrdiff_t>(at));
-  }
-  return false;
+  const auto drawn = bath_.draw(walk_, temperature_us, kMostWeight, rng_, guide_.get());
+  if (!drawn || !take(*drawn)) return false;
+  if (guide_) guide_->moved(walk_, position());
+  bath_.moved(walk_);
+  return true;
 }
 
 }  // namespace rlgo::search

@@ -1,18 +1,15 @@
 // One chain of annealed windows: what each thread of `anneal` runs.
 #pragma once
 
-#include <cmath>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/base/rng.h"
 #include "core/search/guide.h"
+#include "core/search/heat_bath.h"
 #include "core/search/macro.h"
-#include "core/search/region.h"
 #include "core/search/walk.h"
 
 namespace rlgo::search {
@@ -61,7 +58,6 @@ class Chain {
   void keep_best();
   void next_episode();
   Position position() const;
-  double between(double low, double high) { return low * std::pow(high / low, rng_.uniform()); }
 
   Allowance may_try_;
   bool ended_ = false;
@@ -77,10 +73,7 @@ class Chain {
   const std::unique_ptr<Guide> guide_;
   std::function<void(const rules::Trace&, size_t)> gained_;
 
-  Region window_;
-  std::unordered_set<uint64_t> seen_;  // graphs of this round
-  std::vector<size_t> candidates_;
-  std::vector<double> weights_;
+  HeatBath bath_;
 };
 
 }  // namespace rlgo::search

@@ -148,6 +148,12 @@ Position Context::position(const Walk& walk) const {
   return {result_.before_us, walk.cost_us(), std::min(result_.after_us, walk.cost_us())};
 }
 
+double Context::unit_us() const {
+  int64_t operators = 1;
+  for (const graph::NodeId id : problem_.graph.order()) operators += cost::is_free(problem_.graph.node(id)) ? 0 : 1;
+  return result_.before_us / static_cast<double>(operators) + tolerance_us();
+}
+
 Result Context::finish() {
   // The sum of many differences: replaced by the cost of the graph itself.
   result_.after_us = cost::graph_cost(costs_[0], result_.graph).runtime_us;

@@ -48,6 +48,8 @@ class Context {
   void end(StopReason reason) { result_.reason = reason; }
   // Changes below this are rounding, not improvement, us.
   double tolerance_us() const { return 1e-9 * result_.before_us; }
+  // About the mean cost of an operator of the unmodified graph, us, > 0: what temperatures are multiples of.
+  double unit_us() const;
   Result finish();
 
  private:
@@ -73,7 +75,7 @@ Result sweep(const Problem& problem, const Options& options);
 Result anneal(const Problem& problem, const Options& options);
 // Exhaustive search of small windows, once for all that look the same, deeper and deeper: see window.cc.
 Result window(const Problem& problem, const Options& options);
-// Both of these in turns, sometimes taso too, each from the best graph of all: see portfolio.cc.
+// Both of these in turns with rewriting afresh (afresh.h) or taso, each from the best graph of all: see portfolio.cc.
 Result portfolio(const Problem& problem, const Options& options);
 // MetaFlow (Jia et al., SysML 2019): backtracking in the parts of a graph that is split where few rewrites are, then
 // around the cuts.

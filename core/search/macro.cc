@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/error.h"
+
 namespace rlgo::search {
 
 using graph::NodeId;
@@ -13,7 +15,23 @@ using graph::NodeId;
 std::optional<Taken> take(Walk& walk, size_t k) {
   if (!walk.take(k)) return std::nullopt;
   const auto added = walk.added(), changed = walk.changed();
-  return Taken{walk.last(), {added.begin(), added.end()}, {changed.begin(), changed.end()}};
+  Taken taken{walk.last(), {added.begin(), added.end()}, {changed.begin(), changed.end()}};
+  // Constants last: where one is there already it is not made again, and the others keep their numbers.
+  std::stable_partition(taken.added.begin(), taken.added.end(),
+                        [&](NodeId id) { return !walk.graph().node(id).constant; });
+  return taken;
+}
+
+std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {
+  std::vector<Taken> taken;
+  for (size_t k = 0; k < trace.size(); ++k) {
+    const auto places = walk.places();
+    const auto place = std::ranges::find(places, trace[k], &Place::step);
+    auto made = place == places.end() ? std::nullopt : take(walk, static_cast<size_t>(place - places.begin()));
+    if (!made) fail("trace, step {}: rule {} does not apply at location {}", k + 1, trace[k].rule, trace[k].location);
+    taken.push_back(std::move(*made));
+  }
+  return taken;
 }
 
 Macro to_macro(std::span<const Taken> taken) {
@@ -75,7 +93,7 @@ void MacroPlayer::bind(const MacroStep& step, const rules::Match& match) {
   for (size_t k = 0; k < step.variables.size(); ++k) add(step.variables[k].node, match.variables[k].node);
 }
 
-bool MacroPlayer::take(size_t s) {
+std::optional<size_t> MacroPlayer::find(size_t s) const {
   const MacroStep& step = macro_[s];
   const auto places = walk_.places();
   const auto rule_of = [](const Place& place) { return place.step.rule; };
@@ -93,7 +111,13 @@ bool MacroPlayer::take(size_t s) {
     best_agreed = agreed;
     best_gap = gap;
   }
-  return best < places.size() && take_at(s, best);
+  if (best == places.size()) return std::nullopt;
+  return best;
+}
+
+bool MacroPlayer::take(size_t s) {
+  const auto place = find(s);
+  return place && take_at(s, *place);
 }
 
 bool MacroPlayer::take_at(size_t s, size_t place) {
@@ -156,6 +180,61 @@ std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::span<const
   std::iota(steps.begin(), steps.end(), size_t{0});
   steps = minimise(walk, start, macro, std::move(steps), Keep::cost, tolerance_us, may_continue);
   return play(walk, start, macro, steps).taken;
+}
+
+namespace {
+
+// The steps from `first` on, each of them concerning a node of those before: the first of those that do. Not all of
+// them where some stand alone.
+std::vector<size_t> connected_order(const Macro& macro, const Walk::Mark& start, size_t first) {
+  std::vector<size_t> order;
+  std::vector<NodeRef> known;
+  std::vector<uint8_t> done(macro.size(), 0);
+  const auto is_there = [&](const NodeRef& ref) {
+    return ref.made_by < 0 || done[static_cast<size_t>(ref.made_by)] != 0;
+  };
+  // What stands where a step that is not made yet would have put a node.
+  const auto know = [&](NodeRef ref) {
+    while (!is_there(ref) && !macro[static_cast<size_t>(ref.made_by)].nodes.empty())
+      ref = macro[static_cast<size_t>(ref.made_by)].nodes[0];
+    if (ref.made_by < 0 && !start.graph.node(ref.index).constant) known.push_back(ref);
+  };
+  const auto is_known = [&](const NodeRef& ref) {
+    return ref.made_by >= 0 || std::ranges::find(known, ref) != known.end();
+  };
+  for (size_t s = first; s < macro.size();) {
+    for (const NodeRef& ref : macro[s].nodes) know(ref);
+    for (const ValueRef& v : macro[s].variables) know(v.node);
+    done[s] = 1;
+    order.push_back(s);
+    const auto next = [&](const auto& is_near) {
+      for (s = 0; s < macro.size(); ++s) {
+        if (done[s] == 0 && std::ranges::all_of(macro[s].nodes, is_there) && is_near(macro[s])) return true;
+      }
+      return false;
+    };
+    if (next([&](const MacroStep& step) { return std::ranges::any_of(step.nodes, is_known); })) continue;
+    next([&](const MacroStep& step) { return std::ranges::any_of(step.variables, is_known, &ValueRef::node); });
+  }
+  return order;
+}
+
+}  // namespace
+
+Macro connected(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us) {
+  const Macro macro = to_macro(taken);
+  const double cost_us = walk.cost_us();
+  for (size_t first = 0; first < macro.size(); ++first) {
+    const auto order = connected_order(macro, start, first);
+    if (order.size() < macro.size()) continue;
+    if (std::ranges::is_sorted(order)) return macro;
+    const Walk::Mark here = walk.mark();
+    const Played played = play(walk, start, macro, order);
+    const bool same = played.steps.size() == macro.size() && std::abs(walk.cost_us() - cost_us) <= tolerance_us;
+    walk.restore(here);
+    if (same) return to_macro(played.taken);
+  }
+  return macro;
 }
 
 namespace {

@@ -34,6 +34,8 @@ struct Taken {
 };
 // Walk::take(k), noted. Nothing where that says no.
 std::optional<Taken> take(Walk& walk, size_t k);
+// All rewrites of a trace, made from where the walk stands. Throws Error where one does not apply.
+std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace);
 Macro to_macro(std::span<const Taken> taken);
 
 // Makes the rewrites of a macro, one after the other, on a walk.
@@ -43,6 +45,8 @@ class MacroPlayer {
 
   // What the macro was recorded on stands for itself: on the graph that it was recorded on.
   void play_in_place() { in_place_ = true; }
+  // The place of the next rewrite. Nothing where no match fits.
+  std::optional<size_t> find(size_t step) const;
   // The next rewrite; steps may be left out, in their order. False where no match fits, or it would make a cycle.
   bool take(size_t step);
   // The same, by places()[place].
@@ -77,6 +81,10 @@ std::vector<size_t> minimise(Walk& walk, const Walk::Mark& start, const Macro& m
 // The same for all the rewrites that were taken from `start`, by cost.
 std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us,
                             const std::function<bool()>& may_continue);
+
+// The rewrites that were taken from `start` as a macro each of whose steps concerns a node of those before it, so that
+// it can be found elsewhere from where its first one fits. They change places for that where they may.
+Macro connected(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us);
 
 // Makes the macro wherever that lowers the cost, each time from the graph that it led to, until no place is left that
 // was not tried. Tells how often it did.

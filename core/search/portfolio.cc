@@ -1,10 +1,13 @@
 // Searches that find different things take turns, each from the best graph of all: windows see all that is a few
-// rewrites away, annealing what is further. Which finds more, and when, depends on the graph. Where prices depend on
-// their surroundings, a move of either prices most of the graph anew: there backtracking, which sees ten times as many
-// graphs in a second, has its turn too.
+// rewrites away, annealing what is further, and rewriting afresh what the first rewrites of the others stand in the way
+// of. Which finds more, and when, depends on the graph. Where prices depend on their surroundings, a move of any prices
+// most of the graph anew: there backtracking, which sees ten times as many graphs in a second, has its turn in place of
+// rewriting afresh.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "core/search/afresh.h"
 #include "core/search/annealing.h"
 #include "core/search/backtracking.h"
 #include "core/search/windows.h"
@@ -12,41 +15,85 @@
 namespace rlgo::search {
 namespace {
 
-constexpr int64_t kFirstTurn = 8000, kFirstDearTurn = 1000;  // graphs priced; where a move prices most of a graph
-constexpr int64_t kFirstWindows = 32'000;                    // mostly they find the most that can be found in this time
-constexpr double kLonger = 1.5;                              // than the turn before
-constexpr int64_t kBacktrackingsGraphs = 10;                 // in the time in which the others price one
+constexpr double kFirstTurn = 8000, kFirstDearTurn = 1000;  // graphs priced; where a move prices most of a graph
+constexpr double kFirstWindows = 32'000;                    // mostly they find the most that can be found in this time
+constexpr double kLonger = 1.5;                             // than the turn before
+constexpr double kLeastShare = 0.25;                        // of a turn
+constexpr int64_t kBacktrackingsGraphs = 10;                // in the time in which the others price one
 
-// Goes on from the best graph by TASO's search, for as long as windows take for `tries` graphs.
-void backtrack(Context& context, Windows& windows, int64_t tries) {
-  const Walk::Mark& from = windows.best();
-  if (from.places.empty()) return;
-  const auto children = static_cast<int64_t>(from.places.size());
-  const State start{from.graph, from.index, from.hash, from.cost_us, from.depth, from.trail};
-  Backtracking search(context, nullptr);
-  search.run(std::make_shared<const State>(start), 1 + kBacktrackingsGraphs * tries / children);
-  windows.adopt(*search.best());
-}
+class Portfolio {
+ public:
+  explicit Portfolio(const Problem& problem, const Options& options)
+      : context_(problem, options), windows_(context_), annealing_(context_), local_(problem.cost.is_local()) {}
+
+  Result run() {
+    search_windows(local_ ? kFirstWindows : kFirstDearTurn);
+    for (double turn = local_ ? kFirstTurn : kFirstDearTurn; goes_on_; turn = std::min(turn * kLonger, 1e15)) {
+      search_afresh(turn);
+      if (goes_on_) anneal(turn);
+      if (goes_on_) search_windows(turn * kLonger);
+    }
+    return context_.finish();
+  }
+
+ private:
+  // Windows that found nothing are deeper the next time, and find less, as annealing does in a graph that it has
+  // annealed: they get half as long. What rewriting afresh finds comes late and is much; it keeps its time.
+  void set_share(double& share, double before_us) const {
+    const bool found = context_.best_us() < before_us - context_.tolerance_us();
+    share = found || !local_ ? 1.0 : std::max(kLeastShare, share / 2);
+  }
+
+  void search_windows(double tries) {
+    const double before_us = context_.best_us();
+    windows_.run(static_cast<int64_t>(tries * windows_share_));
+    set_share(windows_share_, before_us);
+    goes_on_ = !windows_.ended();
+  }
+
+  void search_afresh(double tries) {
+    if (!local_) return backtrack(tries);
+    if (!afresh_) afresh_.emplace(context_);
+    afresh_->adopt(windows_.best());
+    afresh_->run(static_cast<int64_t>(tries));
+    windows_.adopt(afresh_->best());
+    goes_on_ = !afresh_->ended();
+  }
+
+  // Goes on from the best graph by TASO's search, for as long as windows take for `tries` graphs.
+  void backtrack(double tries) {
+    const Walk::Mark& from = windows_.best();
+    if (from.places.empty()) return;
+    const auto children = static_cast<int64_t>(from.places.size());
+    const State start{from.graph, from.index, from.hash, from.cost_us, from.depth, from.trail};
+    Backtracking search(context_, nullptr);
+    search.run(std::make_shared<const State>(start), 1 + kBacktrackingsGraphs * static_cast<int64_t>(tries) / children);
+    windows_.adopt(*search.best());
+    goes_on_ = !windows_.ended();
+  }
+
+  void anneal(double tries) {
+    annealing_.adopt(windows_.best());
+    goes_on_ = !windows_.finished() || annealing_.can_move();
+    if (!goes_on_) return;
+    const double before_us = context_.best_us();
+    annealing_.run(static_cast<int64_t>(tries * annealing_share_));
+    set_share(annealing_share_, before_us);
+    windows_.adopt(annealing_.best());
+    goes_on_ = !annealing_.ended();
+  }
+
+  Context context_;
+  Windows windows_;
+  Annealing annealing_;
+  std::optional<Afresh> afresh_;  // costs of all rewrites: not before its first turn
+  const bool local_;
+  double windows_share_ = 1, annealing_share_ = 1;  // of a turn
+  bool goes_on_ = true;
+};
 
 }  // namespace
 
-Result portfolio(const Problem& problem, const Options& options) {
-  Context context(problem, options);
-  Windows windows(context);
-  Annealing annealing(context);
-  const bool local = problem.cost.is_local();
-  for (double turn = local ? kFirstTurn : kFirstDearTurn;; turn *= kLonger) {
-    const auto tries = static_cast<int64_t>(std::min(turn, 1e15));
-    windows.run(local && turn == kFirstTurn ? kFirstWindows : tries);
-    if (!windows.ended() && !local) backtrack(context, windows, tries);
-    if (windows.ended()) break;
-    annealing.adopt(windows.best());
-    if (windows.finished() && !annealing.can_move()) break;
-    annealing.run(tries);
-    if (annealing.ended()) break;
-    windows.adopt(annealing.best());
-  }
-  return context.finish();
-}
+Result portfolio(const Problem& problem, const Options& options) { return Portfolio(problem, options).run(); }
 
 }  // namespace rlgo::search

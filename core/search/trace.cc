@@ -16,19 +16,6 @@ using graph::NodeId;
 
 constexpr int64_t kMostMoves = 200'000;  // seconds; then what is left stays
 
-// All rewrites of a trace, made.
-std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {
-  std::vector<Taken> taken;
-  for (size_t k = 0; k < trace.size(); ++k) {
-    const auto places = walk.places();
-    const auto place = std::ranges::find(places, trace[k], &Place::step);
-    auto made = place == places.end() ? std::nullopt : take(walk, static_cast<size_t>(place - places.begin()));
-    if (!made) fail("trace, step {}: rule {} does not apply at location {}", k + 1, trace[k].rule, trace[k].location);
-    taken.push_back(std::move(*made));
-  }
-  return taken;
-}
-
 // Numbers of the rewrites, by part: two share a part where one changes a node that the other reads or changes.
 std::vector<std::vector<size_t>> parts_of(std::span<const Taken> taken) {
   std::vector<size_t> part(taken.size());

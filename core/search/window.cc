@@ -178,7 +178,7 @@ void Windows::make_found() {
   const auto goes_on = [this] { return !ended_; };
   walk_.restore(best_);
   const auto minimal = minimise(walk_, best_, found_, context_.tolerance_us(), goes_on);
-  const Macro macro = to_macro(minimal);
+  const Macro macro = connected(walk_, best_, minimal, context_.tolerance_us());
   keep_best();
   spread(walk_, macro, context_.tolerance_us(), goes_on);
   descend();

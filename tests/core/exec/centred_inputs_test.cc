@@ -13,7 +13,7 @@ using graph::Editor;
 using graph::Value;
 using ops::Op;
 
-ops::TensorType floats(std::vector<int64_t> shape) { return {ops::DType::f32, std::move(shape)}; }
+ops::TensorType floats(ops::Shape shape) { return {ops::DType::f32, std::move(shape)}; }
 
 Value number(Editor& editor, const std::string& name, float value) {
   return editor.add_weight(name, Blob::bytes(floats({}), std::string(reinterpret_cast<const char*>(&value), 4)));
@@ -45,9 +45,9 @@ TEST(CentredInputs, OfPartsHaveEachItsOwn) {
   const Value x = editor.add_input("x", floats({50, 4}));
   const auto half = [&](int64_t from) {
     return editor.op(Op::slice, {x},
-                     {{ops::Attr::axes, std::vector<int64_t>{1}},
-                      {ops::Attr::starts, std::vector<int64_t>{from}},
-                      {ops::Attr::ends, std::vector<int64_t>{from + 2}}});
+                     {{ops::Attr::axes, ops::Ints{1}},
+                      {ops::Attr::starts, ops::Ints{from}},
+                      {ops::Attr::ends, ops::Ints{from + 2}}});
   };
   editor.add_output("y", editor.op(Op::sub, {half(0), number(editor, "mean", 1000)}));
   editor.add_output("z", editor.op(Op::relu, {half(2)}));
