@@ -209,6 +209,16 @@ def steps():
                  net.Mod(net.Div(net.Mul("x", f32(3)), f32(9)), f32(1), fmod=1)]
 
 
+def standardised():
+    """Days since 4713 BC: x - mean is exact, x W - mean W is not."""
+    net = Net((256, 8))
+    net.feeds["x"] = (2459000 + np.round(RNG.standard_normal((256, 8)) * 40) / 4).astype(np.float32)
+    mean, weights = np.full(8, 2459000, np.float32), RNG.standard_normal((8, 32)).astype(np.float32)
+    halves = net.Concat(net.Sub(net.Slice("x", i64(0), i64(4), i64(1)), f32(2459000)), net.Mul(net.Slice("x", i64(4), i64(8), i64(1)), f32(1e-6)), axis=1)
+    return net, [net.Relu(net.MatMul(net.Sub("x", mean), weights)), net.Gemm(net.Div(net.Sub("x", mean), f32(10)), weights, weights[0]),
+                 net.ReduceMean(net.Sub("x", mean)), net.Gemm(halves, weights, weights[0])]
+
+
 def quantised_pixels():
     net = Net((4, 3, 8, 8))
     net.feeds["x"] = RNG.integers(0, 256, (4, 3, 8, 8)).astype(np.float32)
@@ -218,7 +228,7 @@ def quantised_pixels():
 
 CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
          bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end, magic_rounding, beside_a_rule_s_number,
-         infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type, steps, quantised_pixels]
+         infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type, steps, quantised_pixels, standardised]
 
 
 def run(path, feeds, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):

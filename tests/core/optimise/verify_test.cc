@@ -92,6 +92,35 @@ TEST(Verifier, OneOutputsRoundingDoesNotExcuseAnothers) {
   EXPECT_NE(changed.detail.find("output 'y'"), std::string::npos) << changed.detail;
 }
 
+// y = (x - 2459000) / 10 or x / 10 - 245900: the same in real numbers.
+graph::Graph shifted(bool first) {
+  graph::Editor editor("shifted");
+  const auto scalar = [&](const char* name, float number) {
+    const std::string bytes(reinterpret_cast<const char*>(&number), sizeof(number));
+    return editor.add_weight(name, graph::Blob::bytes({ops::DType::f32, {}}, bytes));
+  };
+  const auto x = editor.add_input("x", {ops::DType::f32, {1, 64}});
+  const auto factor = scalar("factor", 0.1F), mean = scalar("mean", first ? 2459000 : 245900);
+  editor.add_output("y", first ? editor.op(ops::Op::mul, {editor.op(ops::Op::sub, {x, mean}), factor})
+                               : editor.op(ops::Op::sub, {editor.op(ops::Op::mul, {x, factor}), mean}));
+  return *editor.finish();
+}
+
+TEST(Verifier, AShiftThatRoundsAtRealInputsIsRefused) {
+  const TemporaryFolder folder("rlgo-test");
+  LoadedModel model;
+  model.graph = shifted(true);
+  const auto same = folder.path() / "same.onnx", other = folder.path() / "other.onnx";
+  export_model(model, model.graph, same);
+  export_model(model, shifted(false), other);
+  exec::LibTorchRuntime runtime({}, {});
+  Verifier verifier(model, same, runtime, {});
+  EXPECT_EQ(verifier.check({model.graph, {}, {}, {}}, same).at(1).finding, Finding::same);
+  const auto moved = verifier.check({model.graph, {}, {}, {}}, other).at(1);
+  EXPECT_EQ(moved.finding, Finding::rounding);
+  EXPECT_GT(moved.error, 1e-3);
+}
+
 // A toy, unchanged, whose file is read again; checks may take `seconds`.
 std::vector<Check> checks_in(double seconds) {
   const TemporaryFolder folder("rlgo-test");
