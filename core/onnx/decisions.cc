@@ -95,6 +95,8 @@ const Words& without_rounding() {
 constexpr size_t kRandomNumbers = 16;
 constexpr double kGrid = 4096;
 
+constexpr size_t kMostLookedAt = 1 << 16;  // numbers of a tensor, evenly spread
+
 template <typename Numbers>
 bool is_random(const Numbers& numbers) {
   std::unordered_set<double> seen;
@@ -107,8 +109,10 @@ bool is_random(const Numbers& numbers) {
 
 template <typename T>
 std::vector<T> numbers_of(const std::string& bytes) {
-  std::vector<T> numbers(bytes.size() / sizeof(T));
-  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  const size_t count = bytes.size() / sizeof(T), apart = 1 + count / kMostLookedAt;
+  std::vector<T> numbers;
+  for (size_t k = 0; k < count; k += apart)
+    std::memcpy(&numbers.emplace_back(), bytes.data() + k * sizeof(T), sizeof(T));
   return numbers;
 }
 
@@ -124,9 +128,10 @@ bool is_random(const onnx::TensorProto& tensor) {
 // Small integers that a scale makes weights of.
 bool is_quantised(const onnx::TensorProto& tensor) {
   if (tensor.data_type() != onnx::TensorProto::INT8 && tensor.data_type() != onnx::TensorProto::UINT8) return false;
-  const std::unordered_set<char> seen(tensor.raw_data().begin(), tensor.raw_data().end());
-  const std::unordered_set<int32_t> listed(tensor.int32_data().begin(), tensor.int32_data().end());
-  return std::max(seen.size(), listed.size()) >= kRandomNumbers;
+  std::unordered_set<int32_t> seen;
+  for (const int8_t number : numbers_of<int8_t>(tensor.raw_data())) seen.insert(number);
+  for (const int32_t number : tensor.int32_data()) seen.insert(number);
+  return seen.size() >= kRandomNumbers;
 }
 
 bool is_narrow(int64_t type) {
@@ -180,7 +185,10 @@ void Decisions::find(const onnx::GraphProto& graph) {
     for (int k = 0; k < node.input_size(); ++k) {
       if (!has_step(node, k)) continue;
       hold(node.input(k));
-      if (is_regular(node.input(k))) held_.insert(node.output().begin(), node.output().end());
+      if (!is_regular(node.input(k))) continue;
+      for (const auto& name : node.output()) {
+        if (!name.empty()) held_.insert(name);
+      }
     }
     if (node.attribute_size() == 0) continue;
     for (const auto& name : captured_names(node)) hold(name);
