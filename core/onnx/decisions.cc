@@ -178,6 +178,11 @@ bool Decisions::at(const onnx::NodeProto& node) const {
 void Decisions::look_at(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) constants_[tensor.name()] = kind_of(tensor);
   for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
+  for (const auto& output : graph.output()) read_.insert(output.name());
+  for (const auto& node : graph.node()) {
+    read_.insert(node.input().begin(), node.input().end());
+    for (auto& name : captured_names(node)) read_.insert(std::move(name));
+  }
 }
 
 void Decisions::find(const onnx::GraphProto& graph) {
@@ -227,7 +232,8 @@ bool Decisions::has_step(const onnx::NodeProto& node, int k) const {
     return to == nullptr || is_narrow(to->i()) || !ops::is_float(dtype_of(static_cast<int32_t>(to->i())));
   }
   if (node.op_type() == "Pow") return k == 1;  // a base below zero has whole powers only
-  if (node.op_type() == "MaxPool") return node.output_size() > 1 && !node.output(1).empty();  // places of the largest
+  if (node.op_type() == "MaxPool")
+    return node.output_size() > 1 && !node.output(1).empty() && read_.contains(node.output(1));  // places
   if (node.op_type() == "GridSample") {
     const auto* mode = attribute_of(node, "mode");
     return mode != nullptr && mode->s() == "nearest";

@@ -55,6 +55,7 @@ class Decisions {
   const TypeTable& types_;
   std::unordered_map<std::string, Kind> constants_;  // what no input changes
   std::unordered_map<std::string, const onnx::NodeProto*> made_by_;
+  std::unordered_set<std::string> read_;       // by nodes, bodies and outputs of the graph
   std::unordered_set<std::string> irregular_;  // on no step but by chance
   std::unordered_set<std::string> seen_, held_;
   std::vector<const onnx::NodeProto*> waiting_;

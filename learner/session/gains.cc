@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/search/macro.h"
 #include "core/search/region.h"
 
 namespace rlgo::learner {
@@ -31,11 +30,14 @@ Gains::Gains(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> ru
           search::Walk::Unknown::estimated),
       unmodified_(walk_.mark()) {}
 
-void Gains::follow(const rules::Rewrite& rewrite) {
-  const auto place = std::ranges::find(walk_.places(), rewrite, &search::Place::step);
-  if (place == walk_.places().end() || !walk_.take(static_cast<size_t>(place - walk_.places().begin())))
+search::Taken Gains::follow(const rules::Rewrite& rewrite) {
+  const auto places = walk_.places();
+  const auto place = std::ranges::find(places, rewrite, &search::Place::step);
+  auto taken = place == places.end() ? std::nullopt : search::take(walk_, static_cast<size_t>(place - places.begin()));
+  if (!taken)
     fail("an episode's rewrite, rule {} at location {}, does not apply here", rules_->name(rewrite.rule),
          rewrite.location);
+  return std::move(*taken);
 }
 
 std::optional<env::Way> Gains::take(const mdp::Trajectory& episode) {
@@ -43,27 +45,23 @@ std::optional<env::Way> Gains::take(const mdp::Trajectory& episode) {
   for (const mdp::Action& action : episode.beginning.rewrites) follow({action.rule, action.location});
   const search::Walk::Mark start = walk_.mark();
   std::vector<search::Taken> taken;
-  const auto note = [&] {
-    const auto added = walk_.added(), changed = walk_.changed();
-    taken.push_back({walk_.last(), {added.begin(), added.end()}, {changed.begin(), changed.end()}});
-  };
   for (const mdp::Step& step : episode.steps) {
     if (step.action.rule == rules_->size()) continue;  // NO-OP
-    follow({step.action.rule, step.info.location});
-    note();
+    taken.push_back(follow({step.action.rule, step.info.location}));
   }
-  const auto descend = [&](bool noted) {
+  const auto descend = [&] {
     while (const auto best = search::steepest(walk_.places(), tolerance_us_)) {
-      if (!walk_.take(*best)) return;
-      if (noted) note();
+      auto made = search::take(walk_, *best);
+      if (!made) return;
+      taken.push_back(std::move(*made));
     }
   };
-  descend(true);
+  descend();
   if (walk_.cost_us() >= start.cost_us - tolerance_us_) return std::nullopt;
   const auto goes_on = [] { return true; };
   const auto needed = search::minimise(walk_, start, taken, tolerance_us_, goes_on);
-  search::spread(walk_, search::to_macro(needed), tolerance_us_, goes_on);
-  descend(false);
+  search::spread(walk_, search::connected(walk_, start, needed, tolerance_us_), tolerance_us_, goes_on);
+  descend();
   return env::priced_way(graph_, rules_, cost_, max_locations_, search::to_trace(walk_.trail().get()));
 }
 

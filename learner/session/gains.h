@@ -9,6 +9,7 @@
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
 #include "core/rules/rules.h"
+#include "core/search/macro.h"
 #include "core/search/walk.h"
 
 namespace rlgo::learner {
@@ -25,7 +26,7 @@ class Gains {
   int64_t tried() const { return walk_.tried(); }
 
  private:
-  void follow(const rules::Rewrite& rewrite);
+  search::Taken follow(const rules::Rewrite& rewrite);
 
   const graph::Graph& graph_;
   std::shared_ptr<const rules::RuleSet> rules_;
