@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "core/base/hash.h"
 #include "core/exec/tensors.h"
 #include "core/exec/values.h"
 

@@ -3,11 +3,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
-#include <vector>
 
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
@@ -154,35 +151,20 @@ bool narrows(const onnx::NodeProto& node) {
 
 }  // namespace
 
-Decisions::Decisions(const onnx::GraphProto& graph, const TypeTable& types) : types_(types) {
-  look_at(graph);
+// The weights of external data are not at hand here: they count as drawn at random.
+void Decisions::enter(const onnx::GraphProto& graph, const std::vector<std::string>& outputs) {
+  for (const auto& tensor : graph.initializer()) constants_[tensor.name()] = kind_of(tensor);
+  for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
   for (const auto& input : graph.input()) constants_.erase(input.name());  // a caller may give another value
   for (const auto& node : graph.node()) look_at(node);
-  find(graph);
-}
-
-void Decisions::enter(const onnx::GraphProto& branch, const std::vector<std::string>& outputs) {
-  look_at(branch);
-  for (const auto& node : branch.node()) look_at(node);
-  for (int k = 0; k < branch.output_size(); ++k) {
-    if (seen_.contains(outputs[static_cast<size_t>(k)])) hold(branch.output(k).name());
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (seen_.contains(outputs[k])) hold(graph.output(static_cast<int>(k)).name());
   }
-  find(branch);
+  find(graph);
 }
 
 bool Decisions::at(const onnx::NodeProto& node) const {
   return std::ranges::any_of(node.output(), [&](const std::string& name) { return held_.contains(name); });
-}
-
-// The weights of external data are not at hand here: they count as drawn at random.
-void Decisions::look_at(const onnx::GraphProto& graph) {
-  for (const auto& tensor : graph.initializer()) constants_[tensor.name()] = kind_of(tensor);
-  for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
-  for (const auto& output : graph.output()) read_.insert(output.name());
-  for (const auto& node : graph.node()) {
-    read_.insert(node.input().begin(), node.input().end());
-    for (auto& name : captured_names(node)) read_.insert(std::move(name));
-  }
 }
 
 void Decisions::find(const onnx::GraphProto& graph) {

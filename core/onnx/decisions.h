@@ -30,16 +30,15 @@ class Decisions {
   enum class Kind { plain, quantised, random };
 
  public:
-  // Of the main graph. Both must outlive this.
-  Decisions(const onnx::GraphProto& graph, const TypeTable& types);
-  // A branch, under names that nothing else has, stands in place of its If, whose outputs are `outputs` ("" where one
-  // is not read).
-  void enter(const onnx::GraphProto& branch, const std::vector<std::string>& outputs);
+  // `read`: values that some node, body or output of the graph reads. Both must outlive this.
+  Decisions(const TypeTable& types, const std::unordered_set<std::string>& read) : types_(types), read_(read) {}
+  // The main graph, before all else; or a branch, under names that nothing else has, that stands in place of its If,
+  // whose outputs are `outputs` ("" where one is not read). Its nodes must outlive this.
+  void enter(const onnx::GraphProto& graph, const std::vector<std::string>& outputs = {});
   // Whether a value that the node makes is such.
   bool at(const onnx::NodeProto& node) const;
 
  private:
-  void look_at(const onnx::GraphProto& graph);
   void look_at(const onnx::NodeProto& node);
   void find(const onnx::GraphProto& graph);
   void hold(const std::string& name);
@@ -53,9 +52,9 @@ class Decisions {
   Kind kind_of(const onnx::NodeProto& node) const;
 
   const TypeTable& types_;
+  const std::unordered_set<std::string>& read_;
   std::unordered_map<std::string, Kind> constants_;  // what no input changes
   std::unordered_map<std::string, const onnx::NodeProto*> made_by_;
-  std::unordered_set<std::string> read_;       // by nodes, bodies and outputs of the graph
   std::unordered_set<std::string> irregular_;  // on no step but by chance
   std::unordered_set<std::string> seen_, held_;
   std::vector<const onnx::NodeProto*> waiting_;

@@ -77,7 +77,7 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
       options_(options),
       opset_(standard_opset(model)),
       types_(model),
-      decisions_(model.graph(), types_),
+      decisions_(types_, read_names_),
       editor_(model.graph().name()),
       skeleton_(std::make_shared<Skeleton>()),
       given_(simplified) {
@@ -92,6 +92,7 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
     read_names_.insert(node.input().begin(), node.input().end());
     for (auto& name : captured_names(node)) read_names_.insert(std::move(name));
   }
+  decisions_.enter(model.graph());
   skeleton_->contradictory = !types_.contradiction().empty();
   if (skeleton_->contradictory)
     report_.notes.push_back("the file's shapes contradict each other: " + types_.contradiction());

@@ -59,6 +59,12 @@ Val evaluate(const Expr& expr, const Scope& scope);
 // failure stays bound, so that the caller restores the masks.
 // A node's attributes: those that the pattern fixes, names, lists and its bundle. Not the operator, not the inputs.
 bool bind_attributes(const LeftNode& pattern, const graph::Node& node, Binding& binding);
+// Whether a node may stand for the pattern node at all: its operator, unless no rewrite may replace it, or it is worked
+// out from constants and the rule is not for these.
+inline bool may_stand_for(const CompiledRule& rule, const LeftNode& pattern, const graph::Node& node) {
+  if (node.op() != pattern.op || node.info->fixed) return false;
+  return !pattern.replaced || !node.constant || rule.of_constants;
+}
 // An input that is a tensor variable or a number.
 bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Operand& operand, graph::Value value,
                 Binding& binding);

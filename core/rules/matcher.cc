@@ -131,8 +131,7 @@ bool Matcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
   const Node& node = graph_.node(id);
   const LeftNode& left = rule_.left[pattern];
-  if (node.op() != left.op || node.info->fixed) return false;
-  if (left.replaced && node.constant && !rule_.of_constants) return false;
+  if (!may_stand_for(rule_, left, node)) return false;
   if (!pins_.empty() && pins_[pattern] != id) return false;
   if (!seen_.empty() && (seen_[id] == 2 || (seen_[id] == 1 && (asked_ >> pattern & 1u)))) return false;
   for (size_t k = 0; k < rule_.left.size(); ++k) {

@@ -139,8 +139,7 @@ bool EMatcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
   const Node& node = egraph_.graph().node(id);
   const LeftNode& left = rule_.left[pattern];
-  if (node.op() != left.op || node.info->fixed) return false;
-  if (left.replaced && node.constant && !rule_.of_constants) return false;
+  if (!rules::may_stand_for(rule_, left, node)) return false;
   for (size_t k = 0; k < rule_.left.size(); ++k) {
     if ((binding_.masks.nodes >> k & 1u) && binding_.nodes[k] == id) return false;
   }

@@ -156,6 +156,10 @@ class Server:
 
     def cold_sample_us(self, model, other, least_us):
         """The mean of runs that find weights in memory, inputs and outputs in the caches, and the runtime's code as `other` left it."""
+        import numpy
+
+        if self.swept is None:
+            self.swept = numpy.ones(SWEPT_BYTES // 8)
         times = []
         while len(times) < COLD_RUNS and sum(times) < least_us:
             self.swept.sum()
@@ -207,8 +211,6 @@ class Server:
         return models, results, batches
 
     def time_models(self, request, probe):
-        import numpy
-
         begin = time.monotonic()
         models, results, batches = self.load(request, probe)
         good = [i for i, model in enumerate(models) if model is not None]
@@ -218,21 +220,22 @@ class Server:
         last = None  # that was timed cold
         collected = gc.isenabled()
         gc.disable()
-        if 0 in batches and self.swept is None:
-            self.swept = numpy.ones(SWEPT_BYTES // 8)
         for round_number in range(request["repeats"]):
             if round_number >= request.get("least_repeats", 1) and time.monotonic() - begin > request.get("seconds", float("inf")):
                 break
             order.shuffle(good)
             for i in good:
                 try:
-                    if "samples_us" in results[i] and batches[i] == 0:
-                        last, other = models[i], models[-1] or models[i] if last in (None, models[i]) else last
+                    if "samples_us" not in results[i]:
+                        continue
+                    if batches[i] == 0:
+                        other = models[-1] or models[i] if last in (None, models[i]) else last
+                        last = models[i]
                         results[i]["samples_us"].append(self.cold_sample_us(models[i], other, request["min_sample_us"]))
-                    elif "samples_us" in results[i]:
+                    else:
                         if batches[i] > 1:
                             models[i].run()  # not counted: the others have taken the caches
-                        results[i]["samples_us"].append(self.sample_us(models[i].run, max(1, batches[i])))
+                        results[i]["samples_us"].append(self.sample_us(models[i].run, batches[i]))
                 except Exception as error:
                     results[i] = {"error": f"{type(error).__name__}: {error}"[:2000]}
             self.say(id=request["id"], round=round_number)

@@ -60,11 +60,7 @@ TEST(Decisions, ABiasIsNoSuchWeight) {
 TEST(Decisions, WeightsThatAreWorkedOutCountAsWhatTheyAreMadeOf) {
   const std::string nodes =
       "t = Transpose<perm = [1, 0, 2, 3]>(w) d = Div(x, three) k = ConvTranspose(d, t) y = Floor(k)";
-  const auto ops = [&](double one, double more) {
-    auto weights = kernel(one, more);
-    return ops_of_net(nodes, "float three = {3.0}, " + weights);
-  };
-  EXPECT_THAT(ops(2, 1), HasSubstr("fixed div("));
+  EXPECT_THAT(ops_of_net(nodes, "float three = {3.0}, " + kernel(2, 1)), HasSubstr("fixed div("));
 }
 
 TEST(Decisions, AreFollowedIntoBranchesThatTakeTheirIfsPlace) {
