@@ -22,12 +22,16 @@ std::optional<Taken> take(Walk& walk, size_t k) {
   return taken;
 }
 
+std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite) {
+  const auto places = walk.places();
+  const auto place = std::ranges::find(places, rewrite, &Place::step);
+  return place == places.end() ? std::nullopt : take(walk, static_cast<size_t>(place - places.begin()));
+}
+
 std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {
   std::vector<Taken> taken;
   for (size_t k = 0; k < trace.size(); ++k) {
-    const auto places = walk.places();
-    const auto place = std::ranges::find(places, trace[k], &Place::step);
-    auto made = place == places.end() ? std::nullopt : take(walk, static_cast<size_t>(place - places.begin()));
+    auto made = take(walk, trace[k]);
     if (!made) fail("trace, step {}: rule {} does not apply at location {}", k + 1, trace[k].rule, trace[k].location);
     taken.push_back(std::move(*made));
   }

@@ -34,6 +34,8 @@ struct Taken {
 };
 // Walk::take(k), noted. Nothing where that says no.
 std::optional<Taken> take(Walk& walk, size_t k);
+// The same of the place where a rewrite stands now. Nothing where there is none.
+std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite);
 // All rewrites of a trace, made from where the walk stands. Throws Error where one does not apply.
 std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace);
 Macro to_macro(std::span<const Taken> taken);

@@ -1,7 +1,5 @@
 #include "learner/session/gains.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/search/region.h"
 
@@ -31,9 +29,7 @@ Gains::Gains(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> ru
       unmodified_(walk_.mark()) {}
 
 search::Taken Gains::follow(const rules::Rewrite& rewrite) {
-  const auto places = walk_.places();
-  const auto place = std::ranges::find(places, rewrite, &search::Place::step);
-  auto taken = place == places.end() ? std::nullopt : search::take(walk_, static_cast<size_t>(place - places.begin()));
+  auto taken = search::take(walk_, rewrite);
   if (!taken)
     fail("an episode's rewrite, rule {} at location {}, does not apply here", rules_->name(rewrite.rule),
          rewrite.location);
