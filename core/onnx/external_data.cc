@@ -70,7 +70,7 @@ fs::path resolve(const std::string& location, const fs::path& folder, const std:
   return file;
 }
 
-// 4-bit elements lie two in a byte.
+// 4-bit elements lie two in a byte, 2-bit ones four.
 int64_t stored_bytes(const onnx::TensorProto& tensor) {
   const auto type = tensor_type_of(tensor);
   if (type.dtype != ops::DType::other) return type.bytes();
@@ -84,6 +84,9 @@ int64_t stored_bytes(const onnx::TensorProto& tensor) {
     case onnx::TensorProto::UINT4:
     case onnx::TensorProto::FLOAT4E2M1:
       return count / 2 + count % 2;
+    case onnx::TensorProto::INT2:
+    case onnx::TensorProto::UINT2:
+      return count / 4 + (count % 4 != 0);
     case onnx::TensorProto::FLOAT8E4M3FN:
     case onnx::TensorProto::FLOAT8E4M3FNUZ:
     case onnx::TensorProto::FLOAT8E5M2:

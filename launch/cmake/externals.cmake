@@ -28,7 +28,7 @@ target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch ${CMAKE_DL_LIB
 
 find_package(Protobuf REQUIRED)
 file(GLOB _onnx_folders "${RLGO_CACHE_DIR}/onnx-*")
-find_package(ONNX 1.19 REQUIRED CONFIG HINTS ${_onnx_folders})
+find_package(ONNX 1.21 REQUIRED CONFIG HINTS ${_onnx_folders})
 add_library(rlgo_ext_onnx INTERFACE)
 target_link_libraries(rlgo_ext_onnx INTERFACE ONNX::onnx)
 target_include_directories(rlgo_ext_onnx SYSTEM INTERFACE "${ONNX_DIR}/../../../include")  # its own targets name none

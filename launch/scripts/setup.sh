@@ -21,7 +21,8 @@ groups=(build)
 [ -z "${RLGO_SETUP_TESTS:-}" ] || groups+=(tests)
 [ -z "${RLGO_SETUP_SLURM:-}" ] || groups+=(slurm)
 mapfile -t PACKAGES < <("$RLGO_ROOT/launch/scripts/packages.sh" "${groups[@]}")
-ONNX_VERSION=1.19.1
+ONNX_VERSION=1.21.0
+ONNX_CMAKE=3.31.10  # ONNX asks for 3.26 or newer, Debian 12 has 3.25
 ONNX_OPTIONS=(
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON
   -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=ON
@@ -134,7 +135,9 @@ make_onnx() {
   tar -xzf "$source/onnx-$ONNX_VERSION.tar.gz" -C "$source"
   export CCACHE_DIR=$RLGO_CACHE/ccache CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
-  run_step "$log" "configuring ONNX" cmake -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
+  run_step "$log" "downloading CMake (is PyPI reached?)" "$BASE_PYTHON" -m pip install --no-deps --no-cache-dir \
+    --only-binary=:all: --disable-pip-version-check --no-input --target "$source/tools" "cmake==$ONNX_CMAKE"
+  run_step "$log" "configuring ONNX" "$source/tools/cmake/data/bin/cmake" -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
     "${ONNX_OPTIONS[@]}" "${launcher[@]}" -DCMAKE_INSTALL_PREFIX="$work/onnx" -DCMAKE_INSTALL_LIBDIR=lib
   run_step "$log" "building ONNX" ninja -C "$source/build" -j "$(build_jobs)" install
   onnx_stamp >"$work/onnx/.rlgo-stamp"

@@ -51,7 +51,7 @@ def fits(b, opset, only_float32):
 def build(seed):
     """(model, description)."""
     rng = np.random.default_rng([seed, 1])
-    opset = int(rng.integers(7, 24))
+    opset = int(rng.integers(7, 27))
     dtype = rng.choice([np.float32] * 8 + [np.float64, np.float16])
     b = Builder([seed, 2], opset, dtype)
     x = first_input(b, b.one_of("image", "tokens", "flat"))
