@@ -50,7 +50,8 @@ void declare_run(Options& o, RunConfig& c) {
   o.rest();
   declare_agent(o, c);
   o.flag("train.polish", c.polish,
-         "afterwards rewrite greedily, from the agent's best graph and from the unmodified one, and take the cheaper");
+         "afterwards search on, from the agent's best graph and from the unmodified one, and take the cheapest");
+  o.number("train.polish-s", c.polish_s, 0, 1e6, "s, at most, for that by `portfolio`; 0: only rewrite greedily");
   declare_details(o, c);
   o.integer("cost.explore", c.cost.explore, 0, 1000000,
             "steps of random rewriting before the training whose operators are timed while the machine is quiet");

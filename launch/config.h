@@ -58,7 +58,8 @@ struct RunConfig {
   learner::CheckpointOptions checkpoint;
   optimise::CheckOptions check;
   OutputOptions output;  // of rlgo train; declared there
-  bool polish = true;    // the best graph, and the unmodified one, are rewritten greedily; the cheaper is taken
+  bool polish = true;    // searches go on from the best graph and from the unmodified one; the cheapest is taken
+  double polish_s = 10;  // s
 
   bool has_world_model() const { return agent == Agent::model_based || agent == Agent::hybrid; }
   bool is_external() const { return cost.target.runtime != "libtorch"; }  // a measurer's runtime

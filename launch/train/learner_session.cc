@@ -331,6 +331,7 @@ learner::Outcome LearnerSession::conclude(const learner::RunGraph& graph, const 
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;
   in.polish = config_.polish;
+  in.polish_s = config_.polish_s;
   in.check = config_.check;
   in.check.seed = config_.seed;
   in.should_stop = signalled;

@@ -1,11 +1,13 @@
 #include "learner/session/outcome.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/optimise/json.h"
 #include "core/optimise/judge.h"
@@ -19,6 +21,10 @@ namespace {
 using optimise::milliseconds;
 using report::Json;
 
+constexpr int64_t kPolishGraphs = 200'000;  // priced by each search at the end: a second or two by formula
+constexpr double kPolishMiB = 2048;
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
 // A graph and the rewrites that make it from the unmodified one, with the cost after each.
 struct Candidate {
   graph::Graph graph;
@@ -27,36 +33,46 @@ struct Candidate {
   double us(double initial_us) const { return costs.empty() ? initial_us : costs.back(); }
 };
 
-// These rewrites of the unmodified graph, with the cost after each at the prices of now.
-Candidate priced(const OutcomeInput& in, const rules::Trace& trace) {
-  Candidate made{in.model.graph, trace, {}};
+// Locations that a trace needs: searches follow matches that moved beyond what an agent is offered.
+int reach(const OutcomeInput& in, const rules::Trace& trace) {
+  int most = in.max_locations;
+  for (const auto& rewrite : trace) most = std::max(most, rewrite.location + 1);
+  return most;
+}
+
+// `from` and then these rewrites of its graph, with the cost after each at the prices of now.
+Candidate extended(const OutcomeInput& in, Candidate from, const rules::Trace& trace) {
   const auto note = [&](const graph::Graph& graph) {
-    made.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+    from.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
   };
-  made.graph = rules::replay(in.model.graph, in.rules, trace, in.max_locations, note);
-  return made;
+  from.graph = rules::replay(from.graph, in.rules, trace, reach(in, trace), note);
+  from.trace.insert(from.trace.end(), trace.begin(), trace.end());
+  return from;
+}
+
+// These rewrites of the unmodified graph.
+Candidate priced(const OutcomeInput& in, const rules::Trace& trace) {
+  return extended(in, {in.model.graph, {}, {}}, trace);
 }
 
 // Without rewrites that undo one another or gain nothing, as random play leaves them: its cost is at most as high.
 Candidate minimal(const OutcomeInput& in, Candidate found) {
   const auto made =
-      search::minimal_trace({in.model.graph, in.rules, in.cost}, found.trace, in.max_locations, in.should_stop);
+      search::minimal_trace({in.model.graph, in.rules, in.cost}, found.trace, reach(in, found.trace), in.should_stop);
   return made.trace == found.trace ? std::move(found) : priced(in, made.trace);
 }
 
-// Applies greedily whatever still lowers the cost.
-Candidate polish(const OutcomeInput& in, Candidate start) {
+// What a search makes of it, in `seconds` at most. Graphs are counted, too, so that a seed repeats where time is
+// enough.
+Candidate searched(const OutcomeInput& in, const std::string& method, const Candidate& from, double seconds) {
+  const Stopwatch clock;
   search::Options options;
-  options.budget = 1'000'000;
+  options.budget = kPolishGraphs;
+  options.seed = in.seed;
   options.max_locations = in.max_locations;
-  options.stop = in.should_stop;
-  const auto found = search::run("greedy", {start.graph, in.rules, in.cost}, options);
-  const auto note = [&](const graph::Graph& graph) {
-    start.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
-  };
-  start.graph = rules::replay(start.graph, in.rules, found.trace, options.max_locations, note);
-  start.trace.insert(start.trace.end(), found.trace.begin(), found.trace.end());
-  return start;
+  options.memory_mib = kPolishMiB;
+  options.stop = [&] { return clock.seconds() > seconds || (in.should_stop && in.should_stop()); };
+  return extended(in, from, search::run(method, {from.graph, in.rules, in.cost}, options).trace);
 }
 
 std::string interactions_text(const Interactions& done) {
@@ -68,51 +84,68 @@ std::string interactions_text(const Interactions& done) {
   return text;
 }
 
-// What `candidates` of a summary says, as numbers.
+// What `candidates` of a summary says, as numbers, us.
 struct Candidates {
-  double agent_us = 0, polished_us = 0, greedy_us = 0, start_us = 0;  // the last: 0 where there is none
+  double agent = 0;  // what the agent found
+  double agent_then_greedy = 0, agent_then_search = 0;
+  double greedy = 0, search = 0;  // from the unmodified graph
+  double start = 0;               // where the run started from; 0: there is none
   const char* taken = "agent";
 };
 
-// The lowest of the agent's graph, polished or not, greedy's and the one that the run started from, without useless
-// rewrites.
+// The lowest of the agent's graph, polished or not, what the searches make of the unmodified one and the one that the
+// run started from, without useless rewrites.
 std::pair<Candidate, Candidates> lowest(const OutcomeInput& in, const rules::Trace& found, double initial_us) {
   Candidate result = priced(in, found);
-  const double agent_us = result.us(initial_us);
-  Candidates candidates{agent_us};
-  const auto offer = [&](Candidate other, const char* name) {
+  Candidates costs{result.us(initial_us)};
+  const auto offer = [&](const Candidate& other, const char* name) {
     if (other.us(initial_us) >= result.us(initial_us)) return;
-    result = std::move(other);
-    candidates.taken = name;
+    result = other;
+    costs.taken = name;
   };
   if (in.polish) {
-    result = polish(in, std::move(result));
-    candidates.polished_us = result.us(initial_us);
-    Candidate greedy = polish(in, {in.model.graph, {}, {}});
-    candidates.greedy_us = greedy.us(initial_us);
-    offer(std::move(greedy), "greedy");
+    // What the searches make of it, in order. Greedy rewriting goes first, to its end: where operators must be timed,
+    // the other may not come as far in its time.
+    const auto polish = [&](const Candidate& from, double& greedy_us, double& search_us) {
+      std::vector<std::pair<const char*, Candidate>> made;
+      made.emplace_back("greedy", searched(in, "greedy", from, kUnlimited));
+      search_us = greedy_us = made[0].second.us(initial_us);
+      if (in.polish_s <= 0) return made;
+      made.emplace_back("portfolio", searched(in, "portfolio", from, in.polish_s / 2));
+      search_us = std::min(greedy_us, made[1].second.us(initial_us));
+      return made;
+    };
+    const Candidate agent = result;
+    if (!agent.trace.empty()) {
+      for (const auto& [method, graph] : polish(agent, costs.agent_then_greedy, costs.agent_then_search))
+        offer(graph, "agent");
+    }
+    for (const auto& [method, graph] : polish({in.model.graph, {}, {}}, costs.greedy, costs.search))
+      offer(graph, method);
+    if (agent.trace.empty()) costs.agent_then_greedy = costs.greedy, costs.agent_then_search = costs.search;
   }
   if (!in.start.empty()) {
     Candidate start = priced(in, in.start);
-    candidates.start_us = start.us(initial_us);
-    offer(std::move(start), "search");
+    costs.start = start.us(initial_us);
+    offer(start, "search");
   }
-  return {minimal(in, std::move(result)), candidates};
+  return {minimal(in, std::move(result)), costs};
 }
 
 // By how much the agent's graph, polished or not, is below what searches reach alone. In percent of the initial cost.
 double contribution_percent(const OutcomeInput& in, double initial_us, const Candidates& c) {
-  double alone_us = in.polish ? c.greedy_us : initial_us;
-  if (c.start_us > 0) alone_us = std::min(alone_us, c.start_us);
-  return std::max(0.0, 100 * (alone_us - (in.polish ? c.polished_us : c.agent_us)) / initial_us);
+  double alone_us = in.polish ? c.search : initial_us;
+  if (c.start > 0) alone_us = std::min(alone_us, c.start);
+  return std::max(0.0, 100 * (alone_us - (in.polish ? c.agent_then_search : c.agent)) / initial_us);
 }
 
 std::string candidates_text(const OutcomeInput& in, double initial_us, const Candidates& c) {
   const auto change = [&](double us) { return optimise::percent_change(initial_us, us); };
-  std::string text = fmt::format("  candidates    agent {}", change(c.agent_us));
+  std::string text = fmt::format("  candidates    agent {}", change(c.agent));
   if (in.polish)
-    text += fmt::format(", agent and then greedy {}, greedy alone {}", change(c.polished_us), change(c.greedy_us));
-  if (c.start_us > 0) text += fmt::format(", searches that it started from {}", change(c.start_us));
+    text += fmt::format(", agent and then search {}, search alone {} (greedy {})", change(c.agent_then_search),
+                        change(c.search), change(c.greedy));
+  if (c.start > 0) text += fmt::format(", searches that it started from {}", change(c.start));
   return text + fmt::format(": the {}'s is taken; the agent contributed {:.2f} points\n", c.taken,
                             contribution_percent(in, initial_us, c));
 }
@@ -140,10 +173,12 @@ Json outcome_json(const OutcomeInput& in, const BestGraph& best, const optimise:
        {{"model", in.cost.name()},
         {"before_us", best.initial_us()},
         {"after_us", best.best_us()},
-        {"agent_us", candidates.agent_us},
-        {"agent_then_greedy_us", in.polish ? Json(candidates.polished_us) : Json()},
-        {"greedy_us", in.polish ? Json(candidates.greedy_us) : Json()},
-        {"starts_us", candidates.start_us > 0 ? Json(candidates.start_us) : Json()},
+        {"agent_us", candidates.agent},
+        {"agent_then_greedy_us", in.polish ? Json(candidates.agent_then_greedy) : Json()},
+        {"agent_then_search_us", in.polish ? Json(candidates.agent_then_search) : Json()},
+        {"greedy_us", in.polish ? Json(candidates.greedy) : Json()},
+        {"search_us", in.polish ? Json(candidates.search) : Json()},
+        {"starts_us", candidates.start > 0 ? Json(candidates.start) : Json()},
         {"agent_contribution_percent", contribution_percent(in, best.initial_us(), candidates)},
         {"taken", candidates.taken}}},
       {"target", {{"runtime", in.runtime.name()}, {"device", in.runtime.device()}, {"threads", in.runtime.threads()}}},

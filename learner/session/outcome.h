@@ -1,4 +1,4 @@
-// The end of a run: the best graph is rebuilt, polished, checked, measured, written, and summed up.
+// The end of a run: the best graph is rebuilt, searched on from, checked, measured, written, and summed up.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct OutcomeInput {
   std::string graph;        // as --graph named it
   uint64_t seed = 0;        // of the run
   int max_locations = 200;  // of one rule that the agent was offered
-  bool polish = true;       // rewrite greedily, from the best graph and from the unmodified one; take the cheaper
+  bool polish = true;       // search on, from the best graph and from the unmodified one; take the cheapest
+  double polish_s = 10;     // s: at most, for the search `portfolio`, from both; 0: greedy rewriting only
   rules::Trace start = {};  // the best that searches gave the agent to start from; empty: nothing
   optimise::CheckOptions check = {};
   std::function<bool()> should_stop = {};  // cuts polish and measurement short

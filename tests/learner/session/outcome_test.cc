@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cost/analytic.h"
+#include "core/cost/profile.h"
 #include "core/exec/runtime.h"
 #include "tests/support/shipped_rules.h"
 
@@ -52,6 +53,41 @@ TEST(Outcome, TheBestTraceHoldsNoRewritesThatUndoOneAnother) {
   EXPECT_EQ(rules->name(best.trace().rewrites[0].rule), "fuse-conv-relu");
   EXPECT_NEAR(best.best_us(), after_us, 1e-9 * after_us);
   std::filesystem::remove_all(folder.path);
+}
+
+// The document of a run in which the agent found nothing, under the profile in which greedy rewriting ends early.
+report::Json concluded(double polish_s, rules::Trace& written) {
+  const RunFolder folder{std::filesystem::path(testing::TempDir()) / "rlgo_outcome_search"};
+  std::filesystem::create_directories(folder.path);
+  const auto rules = rules::shipped_rules();
+  const auto model = optimise::load_model({.graph = "squeezenet1_1"}, true);
+  const auto cost = cost::analytic_cost("gpu");
+  exec::LibTorchRuntime runtime(exec::Device(), {});
+  BestGraph best({}, cost::graph_cost(*cost, model.graph).runtime_us);
+  OutcomeInput in{folder, model, rules, *cost, runtime, {}, "squeezenet1_1"};
+  in.polish_s = polish_s;
+  in.check.seeds = 1;
+  in.check.repeats = 3;
+  const auto outcome = conclude(in, best, Log(LogOptions()));
+  written = best.trace().rewrites;
+  const auto graph = rules::replay(model.graph, rules, written, 100'000);
+  EXPECT_NEAR(cost::graph_cost(*cost, graph).runtime_us, best.best_us(), 1e-9 * best.best_us());
+  std::filesystem::remove_all(folder.path);
+  return outcome.json["cost"];
+}
+
+TEST(Outcome, ARunEndsAtWhatTheDefaultSearchFinds) {
+  rules::Trace greedy, first, again;
+  const auto short_one = concluded(0, greedy);
+  EXPECT_EQ(short_one["taken"], "greedy");
+  EXPECT_EQ(short_one["search_us"], short_one["greedy_us"]);
+  const auto cost = concluded(600, first);
+  EXPECT_EQ(cost["greedy_us"], short_one["greedy_us"]);
+  EXPECT_LT(cost["search_us"].get<double>(), 0.98 * cost["greedy_us"].get<double>());
+  EXPECT_EQ(cost["after_us"], std::min(cost["search_us"].get<double>(), cost["agent_then_search_us"].get<double>()));
+  EXPECT_EQ(cost["agent_contribution_percent"], 0.0);
+  EXPECT_EQ(concluded(600, again), cost);
+  EXPECT_EQ(first, again);
 }
 
 }  // namespace
