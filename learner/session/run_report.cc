@@ -63,7 +63,8 @@ std::vector<std::pair<std::string, double>> plain_searches(const std::filesystem
   if (!std::filesystem::exists(result, error)) return out;
   const auto parsed = nlohmann::json::parse(read_file(result), nullptr, false);
   if (!parsed.is_object() || !parsed.contains("cost")) return out;
-  for (const auto& [key, name] : {std::pair{"greedy_us", "greedy"}, {"search_us", "search"}, {"starts_us", "its starts"}}) {
+  for (const auto& [key, name] :
+       {std::pair{"greedy_us", "greedy"}, {"search_us", "search"}, {"starts_us", "its starts"}}) {
     const auto found = parsed["cost"].find(key);
     if (found != parsed["cost"].end() && found->is_number()) out.emplace_back(name, found->get<double>());
   }

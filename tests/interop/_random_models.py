@@ -7,7 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 import _random_control  # noqa: F401  its parts register themselves
 from _random_parts import PARTS, Builder, Value, activation
 
-IR = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11}
+IR = {7: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13, 26: 13}
 RANKS = {"image": 4, "tokens": 3, "flat": 2}
 
 
