@@ -60,6 +60,18 @@ const Words& with_steps() {
   return kWords;
 }
 
+// Their results go flat: behind a steep slope they are steps.
+const Words& flat_at_ends() {
+  static const Words kWords{"Clip", "Sigmoid", "Tanh", "HardSigmoid", "Softmax",
+                            "Erf",  "Min",     "Max",  "Softsign",    "Atan"};
+  return kWords;
+}
+
+// Slopes from here on: what rounding does to a number of 1, 6e-8, becomes more than what a check allows.
+constexpr double kSteep = 4096;
+constexpr int kMostBetween = 8;        // operators between a slope and where it ends
+constexpr int64_t kMostSlopes = 4096;  // numbers of a tensor that are looked at for slopes
+
 // Their outputs tell of an operand's shape, not of its values.
 const Words& of_shapes() {
   static const Words kWords{"Shape", "Size"};
@@ -153,7 +165,10 @@ bool narrows(const onnx::NodeProto& node) {
 
 // The weights of external data are not at hand here: they count as drawn at random.
 void Decisions::enter(const onnx::GraphProto& graph, const std::vector<std::string>& outputs) {
-  for (const auto& tensor : graph.initializer()) constants_[tensor.name()] = kind_of(tensor);
+  for (const auto& tensor : graph.initializer()) {
+    constants_[tensor.name()] = kind_of(tensor);
+    tensors_[tensor.name()] = &tensor;
+  }
   for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
   for (const auto& input : graph.input()) constants_.erase(input.name());  // a caller may give another value
   for (const auto& node : graph.node()) look_at(node);
@@ -206,7 +221,7 @@ bool Decisions::is_float(const std::string& name) const {
   return dtype == ops::DType::other || ops::is_float(dtype);
 }
 
-// Whether the result jumps with operand k.
+// Whether the result jumps, or all but jumps, with operand k.
 bool Decisions::has_step(const onnx::NodeProto& node, int k) const {
   if (!is_standard_domain(node.domain())) return true;
   if (node.op_type() == "Cast") {
@@ -222,7 +237,44 @@ bool Decisions::has_step(const onnx::NodeProto& node, int k) const {
   }
   if (node.op_type() == "CastLike") return !is_float(node.output(0));
   if (node.op_type() == "Resize" || node.op_type() == "Upsample") return k > 0;  // sizes
+  if (flat_at_ends().contains(node.op_type())) return is_steep(node.input(k), kMostBetween);
   return with_steps().contains(node.op_type());
+}
+
+// Whether the value rises by thousands where what it is made of rises by one.
+bool Decisions::is_steep(const std::string& name, int depth) const {
+  const auto maker = made_by_.find(name);
+  if (depth == 0 || name.empty() || maker == made_by_.end() || is_constant(name)) return false;
+  const onnx::NodeProto& node = *maker->second;
+  const auto& op = node.op_type();
+  if (!is_standard_domain(node.domain())) return false;
+  const bool two = node.input_size() == 2;
+  if (two && op == "Mul" && (has_number_beyond(node.input(0), true) || has_number_beyond(node.input(1), true)))
+    return true;
+  if (two && op == "Div" && has_number_beyond(node.input(1), false)) return true;
+  static const Words kThrough{"Mul", "Add", "Sub", "Sum"};
+  if (!kThrough.contains(op) && !without_rounding().contains(op)) return false;
+  return std::ranges::any_of(node.input(), [&](const auto& input) { return is_steep(input, depth - 1); });
+}
+
+// Whether a small constant of the file has a number whose magnitude is at least kSteep; not `large`: below 1 / kSteep.
+bool Decisions::has_number_beyond(const std::string& constant, bool large) const {
+  const auto found = tensors_.find(constant);
+  if (found == tensors_.end() || !is_constant(constant)) return false;
+  const onnx::TensorProto& tensor = *found->second;
+  int64_t count = 1;
+  for (const auto extent : tensor.dims()) count = extent > kMostSlopes ? kMostSlopes + 1 : count * extent;
+  if (count > kMostSlopes) return false;
+  const auto any = [large](const auto& numbers) {
+    return std::ranges::any_of(numbers, [large](double number) {
+      return large ? std::abs(number) >= kSteep : number != 0 && std::abs(number) * kSteep <= 1;
+    });
+  };
+  if (tensor.data_type() == onnx::TensorProto::FLOAT)
+    return any(tensor.float_data()) || any(numbers_of<float>(tensor.raw_data()));
+  if (tensor.data_type() == onnx::TensorProto::DOUBLE)
+    return any(tensor.double_data()) || any(numbers_of<double>(tensor.raw_data()));
+  return false;
 }
 
 // Sets constants_ and irregular_ of what the node makes.
@@ -247,6 +299,8 @@ void Decisions::look_at(const onnx::NodeProto& node) {
   for (const auto& name : node.output()) {
     if (name.empty()) continue;
     made_by_[name] = &node;
+    if (const auto* value = node.op_type() == "Constant" ? attribute_of(node, "value") : nullptr)
+      tensors_[name] = &value->t();
     if (constant) constants_[name] = kind_of(node);
     if (!regular && (!step || !standard || narrows(node))) irregular_.insert(name);
   }

@@ -19,7 +19,8 @@ class TypeTable;
 // Knows the values whose last bit may decide a whole number, a truth value, an index or a size, and what is decided:
 // floating-point arithmetic makes them, they reach an operator with steps (Floor, Round, Cast to integers, Less, Equal,
 // TopK, QuantizeLinear, bodies, operators of other domains, ...) and come from inputs, constants, shapes and results of
-// such operators alone, so that they may lie on a step exactly, and often. Rules are equalities of real numbers and
+// such operators alone, so that they may lie on a step exactly, and often. A slope of thousands that ends flat, as in
+// Clip(x * 1e6, 0, 1), is a step, too. Rules are equalities of real numbers and
 // round otherwise; so no rule replaces what makes these values (graph::NodeInfo::fixed).
 //
 // What convolutions, products of matrices and recurrent layers make of weights that are like numbers drawn at random
@@ -33,7 +34,7 @@ class Decisions {
   // `read`: values that some node, body or output of the graph reads. Both must outlive this.
   Decisions(const TypeTable& types, const std::unordered_set<std::string>& read) : types_(types), read_(read) {}
   // The main graph, before all else; or a branch, under names that nothing else has, that stands in place of its If,
-  // whose outputs are `outputs` ("" where one is not read). Its nodes must outlive this.
+  // whose outputs are `outputs` ("" where one is not read). Its nodes and tensors must outlive this.
   void enter(const onnx::GraphProto& graph, const std::vector<std::string>& outputs = {});
   // Whether a value that the node makes is such.
   bool at(const onnx::NodeProto& node) const;
@@ -45,6 +46,8 @@ class Decisions {
   void follow();
   bool is_float(const std::string& name) const;
   bool has_step(const onnx::NodeProto& node, int k) const;
+  bool is_steep(const std::string& name, int depth) const;
+  bool has_number_beyond(const std::string& constant, bool large) const;
   bool is_regular(const std::string& name) const;
   bool is_constant(const std::string& name) const { return constants_.contains(name); }
   bool mixes(const std::string& name) const;
@@ -53,7 +56,8 @@ class Decisions {
 
   const TypeTable& types_;
   const std::unordered_set<std::string>& read_;
-  std::unordered_map<std::string, Kind> constants_;  // what no input changes
+  std::unordered_map<std::string, Kind> constants_;                    // what no input changes
+  std::unordered_map<std::string, const onnx::TensorProto*> tensors_;  // of those that the file has
   std::unordered_map<std::string, const onnx::NodeProto*> made_by_;
   std::unordered_set<std::string> irregular_;  // on no step but by chance
   std::unordered_set<std::string> seen_, held_;

@@ -209,6 +209,15 @@ def steps():
                  net.Mod(net.Div(net.Mul("x", f32(3)), f32(9)), f32(1), fmod=1)]
 
 
+def slopes_that_are_steps():
+    """As exporters write comparisons for runtimes that have none."""
+    net = Net((300,))
+    net.feeds["x"] = np.arange(300, dtype=np.float32)
+    whole = np.round(np.arange(300) * 7 / 3).astype(np.float32)  # every third is where the slope stands
+    distance = net.Sub(net.Mul(net.Div("x", f32(3)), f32(7)), whole)
+    return net, [net.Clip(net.Mul(distance, f32(1e6)), np.float32(0), np.float32(1)), net.Sigmoid(net.Mul(distance, f32(1e7))), net.Tanh(net.Div(distance, f32(1e-7)))]
+
+
 def standardised():
     """Days since 4713 BC: x - mean is exact, x W - mean W is not."""
     net = Net((256, 8))
@@ -226,7 +235,7 @@ def quantised_pixels():
     return net, [net.QuantizeLinear(scaled, f32(1 / 127.5)[0], np.int8(0)), net.Relu(net.Conv(scaled, RNG.standard_normal((5, 3, 3, 3)).astype(np.float32)))]
 
 
-CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
+CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick, slopes_that_are_steps, overflow_on_the_way, factors_beyond_range, halves_beyond_range_beside_noise,
          bounds, minus_zero, large_integers, denormal_weights, overridden_shape, overridden_parts, range_of_floats, backwards_to_the_largest_end, magic_rounding, beside_a_rule_s_number,
          infinities_between, infinities_of_old_opsets, dilated_pooling, exponents_of_another_type, steps, quantised_pixels, standardised]
 

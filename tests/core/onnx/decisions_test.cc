@@ -72,6 +72,25 @@ TEST(Decisions, AreFollowedIntoBranchesThatTakeTheirIfsPlace) {
   EXPECT_THAT(ops_of_net("y = If(c)" + branches, weights), Not(HasSubstr("fixed")));
 }
 
+// A step as exporters write it for runtimes without comparisons.
+TEST(Decisions, ASlopeOfThousandsThatEndsFlatIsAStep) {
+  const std::string weights =
+      "float three = {3.0}, float million = {1000000.0}, float ten = {10.0}, float small = {0.000001}, "
+      "float half = {0.5}, float none = {0.0}, float one = {1.0}";
+  for (const std::string slope : {"m = Mul(s, million)", "m = Mul(million, s)", "m = Div(s, small)",
+                                  "m = Mul(s, c) c = Constant<value = float {1000000.0}>()"}) {
+    for (const std::string end :
+         {"y = Clip(a, none, one)", "y = Sigmoid(a)", "r = Neg(a) y = Tanh(r)", "y = Min(a, one)"}) {
+      EXPECT_THAT(ops_of_net("d = Div(x, three) s = Add(d, half) " + slope + " a = Add(m, half) " + end, weights),
+                  HasSubstr("fixed div("))
+          << slope << end;
+    }
+  }
+  const std::string start = "d = Div(x, three) s = Add(d, half) ";
+  EXPECT_THAT(ops_of_net(start + "m = Mul(s, ten) y = Clip(m, none, one)", weights), Not(HasSubstr("fixed")));
+  EXPECT_THAT(ops_of_net(start + "m = Mul(s, million) y = Neg(m)", weights), Not(HasSubstr("fixed")));
+}
+
 TEST(Decisions, TheReportCountsThem) {
   const auto model = import_text(
       "g (float[4] x) => (float[4] y) <float three = {3.0}> { d = Div(x, three) e = Mul(d, d) y = Ceil(e) }");
