@@ -21,7 +21,8 @@ namespace {
 using optimise::milliseconds;
 using report::Json;
 
-constexpr int64_t kPolishGraphs = 200'000;  // priced by each search at the end: a second or two by formula
+constexpr int64_t kPolishGraphsPerNode = 500;  // priced by each search at the end: a second or two by formula
+constexpr int64_t kLeastPolishGraphs = 5'000, kMostPolishGraphs = 200'000;
 constexpr double kPolishMiB = 2048;
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
@@ -67,7 +68,8 @@ Candidate minimal(const OutcomeInput& in, Candidate found) {
 Candidate searched(const OutcomeInput& in, const std::string& method, const Candidate& from, double seconds) {
   const Stopwatch clock;
   search::Options options;
-  options.budget = kPolishGraphs;
+  const auto nodes = static_cast<int64_t>(in.model.graph.size());
+  options.budget = std::clamp(kPolishGraphsPerNode * nodes, kLeastPolishGraphs, kMostPolishGraphs);
   options.seed = in.seed;
   options.max_locations = in.max_locations;
   options.memory_mib = kPolishMiB;
