@@ -125,13 +125,19 @@ std::vector<T> numbers_of(const std::string& bytes) {
   return numbers;
 }
 
-bool is_random(const onnx::TensorProto& tensor) {
-  const auto& raw = tensor.raw_data();
+// Whether `test` holds of the numbers of a tensor of floats or doubles, in either way to store them.
+template <typename Test>
+bool holds_of_numbers(const onnx::TensorProto& tensor, const Test& test) {
   if (tensor.data_type() == onnx::TensorProto::FLOAT)
-    return is_random(tensor.float_data()) || is_random(numbers_of<float>(raw));
+    return test(tensor.float_data()) || test(numbers_of<float>(tensor.raw_data()));
   if (tensor.data_type() == onnx::TensorProto::DOUBLE)
-    return is_random(tensor.double_data()) || is_random(numbers_of<double>(raw));
-  return false;  // halves have few digits: what they make lies on steps often
+    return test(tensor.double_data()) || test(numbers_of<double>(tensor.raw_data()));
+  return false;
+}
+
+// Halves have few digits: what they make lies on steps often.
+bool is_random(const onnx::TensorProto& tensor) {
+  return holds_of_numbers(tensor, [](const auto& numbers) { return is_random(numbers); });
 }
 
 // Small integers that a scale makes weights of.
@@ -265,16 +271,11 @@ bool Decisions::has_number_beyond(const std::string& constant, bool large) const
   int64_t count = 1;
   for (const auto extent : tensor.dims()) count = extent > kMostSlopes ? kMostSlopes + 1 : count * extent;
   if (count > kMostSlopes) return false;
-  const auto any = [large](const auto& numbers) {
+  return holds_of_numbers(tensor, [large](const auto& numbers) {
     return std::ranges::any_of(numbers, [large](double number) {
       return large ? std::abs(number) >= kSteep : number != 0 && std::abs(number) * kSteep <= 1;
     });
-  };
-  if (tensor.data_type() == onnx::TensorProto::FLOAT)
-    return any(tensor.float_data()) || any(numbers_of<float>(tensor.raw_data()));
-  if (tensor.data_type() == onnx::TensorProto::DOUBLE)
-    return any(tensor.double_data()) || any(numbers_of<double>(tensor.raw_data()));
-  return false;
+  });
 }
 
 // Sets constants_ and irregular_ of what the node makes.

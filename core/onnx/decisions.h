@@ -20,8 +20,8 @@ class TypeTable;
 // floating-point arithmetic makes them, they reach an operator with steps (Floor, Round, Cast to integers, Less, Equal,
 // TopK, QuantizeLinear, bodies, operators of other domains, ...) and come from inputs, constants, shapes and results of
 // such operators alone, so that they may lie on a step exactly, and often. A slope of thousands that ends flat, as in
-// Clip(x * 1e6, 0, 1), is a step, too. Rules are equalities of real numbers and
-// round otherwise; so no rule replaces what makes these values (graph::NodeInfo::fixed).
+// Clip(x * 1e6, 0, 1), is a step, too. Rules are equalities of real numbers and round otherwise; so no rule replaces
+// what makes these values (graph::NodeInfo::fixed).
 //
 // What convolutions, products of matrices and recurrent layers make of weights that are like numbers drawn at random
 // (not whole numbers, nor a few again and again, nor halves) lies on a step by chance only: the rest of the network is

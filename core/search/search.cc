@@ -1,6 +1,5 @@
 #include "core/search/search.h"
 
-#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"
@@ -69,10 +68,7 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
   Result result = found.run(problem, options);
   if (!options.minimal || result.trace.empty()) return result;
-  // Sweeps follow matches that moved beyond the limit: what the trace itself holds is always within reach.
-  const int last = std::ranges::max(result.trace, {}, &rules::Rewrite::location).location;
-  auto [trace, complete] =
-      minimal_trace(problem, result.trace, std::max(options.max_locations, last + 1), options.stop_minimising);
+  auto [trace, complete] = minimal_trace(problem, result.trace, options.max_locations, options.stop_minimising);
   result.trace = std::move(trace);
   if (!complete) result.note = "the time was too short to minimise the trace: it may hold rewrites in vain";
   result.graph = replay(problem.graph, problem.rules, result.trace);

@@ -50,6 +50,8 @@ MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, in
       problem.graph, rules::MatchIndex(problem.rules, problem.graph), graph::NameHash(problem.graph), before_us, 0,
       nullptr};
   const Keep keep = problem.cost.is_local() ? Keep::cost : Keep::graph;
+  // Searches follow matches that moved beyond the limit: what the trace itself holds is always within reach.
+  for (const auto& rewrite : trace) max_locations = std::max(max_locations, rewrite.location + 1);
   Walk walk(start, problem.cost, problem.cost, max_locations, nullptr);
   bool complete = true;
   const auto may_continue = [&] {

@@ -34,19 +34,12 @@ struct Candidate {
   double us(double initial_us) const { return costs.empty() ? initial_us : costs.back(); }
 };
 
-// Locations that a trace needs: searches follow matches that moved beyond what an agent is offered.
-int reach(const OutcomeInput& in, const rules::Trace& trace) {
-  int most = in.max_locations;
-  for (const auto& rewrite : trace) most = std::max(most, rewrite.location + 1);
-  return most;
-}
-
 // `from` and then these rewrites of its graph, with the cost after each at the prices of now.
 Candidate extended(const OutcomeInput& in, Candidate from, const rules::Trace& trace) {
   const auto note = [&](const graph::Graph& graph) {
     from.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
   };
-  from.graph = rules::replay(from.graph, in.rules, trace, reach(in, trace), note);
+  from.graph = rules::replay(from.graph, in.rules, trace, std::numeric_limits<int>::max(), note);
   from.trace.insert(from.trace.end(), trace.begin(), trace.end());
   return from;
 }
@@ -59,7 +52,7 @@ Candidate priced(const OutcomeInput& in, const rules::Trace& trace) {
 // Without rewrites that undo one another or gain nothing, as random play leaves them: its cost is at most as high.
 Candidate minimal(const OutcomeInput& in, Candidate found) {
   const auto made =
-      search::minimal_trace({in.model.graph, in.rules, in.cost}, found.trace, reach(in, found.trace), in.should_stop);
+      search::minimal_trace({in.model.graph, in.rules, in.cost}, found.trace, in.max_locations, in.should_stop);
   return made.trace == found.trace ? std::move(found) : priced(in, made.trace);
 }
 
@@ -106,24 +99,20 @@ std::pair<Candidate, Candidates> lowest(const OutcomeInput& in, const rules::Tra
     costs.taken = name;
   };
   if (in.polish) {
-    // What the searches make of it, in order. Greedy rewriting goes first, to its end: where operators must be timed,
-    // the other may not come as far in its time.
-    const auto polish = [&](const Candidate& from, double& greedy_us, double& search_us) {
-      std::vector<std::pair<const char*, Candidate>> made;
-      made.emplace_back("greedy", searched(in, "greedy", from, kUnlimited));
-      search_us = greedy_us = made[0].second.us(initial_us);
-      if (in.polish_s <= 0) return made;
-      made.emplace_back("portfolio", searched(in, "portfolio", from, in.polish_s / 2));
-      search_us = std::min(greedy_us, made[1].second.us(initial_us));
-      return made;
+    // Greedy rewriting goes first, to its end: where operators must be timed, the other may not come as far in its
+    // time.
+    const auto polish = [&](const Candidate& from, bool of_agent, double& greedy_us, double& search_us) {
+      const Candidate greedy = searched(in, "greedy", from, kUnlimited);
+      search_us = greedy_us = greedy.us(initial_us);
+      offer(greedy, of_agent ? "agent" : "greedy");
+      if (in.polish_s <= 0) return;
+      const Candidate portfolio = searched(in, "portfolio", from, in.polish_s / 2);
+      search_us = std::min(greedy_us, portfolio.us(initial_us));
+      offer(portfolio, of_agent ? "agent" : "portfolio");
     };
     const Candidate agent = result;
-    if (!agent.trace.empty()) {
-      for (const auto& [method, graph] : polish(agent, costs.agent_then_greedy, costs.agent_then_search))
-        offer(graph, "agent");
-    }
-    for (const auto& [method, graph] : polish({in.model.graph, {}, {}}, costs.greedy, costs.search))
-      offer(graph, method);
+    if (!agent.trace.empty()) polish(agent, true, costs.agent_then_greedy, costs.agent_then_search);
+    polish({in.model.graph, {}, {}}, false, costs.greedy, costs.search);
     if (agent.trace.empty()) costs.agent_then_greedy = costs.greedy, costs.agent_then_search = costs.search;
   }
   if (!in.start.empty()) {
