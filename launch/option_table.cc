@@ -51,7 +51,7 @@ std::vector<CommandRow> command_table() {
     }
     out.push_back(describe(name, c.help, c.run, {}));
     if (name != "bench") continue;
-    for (const char* sub : kBenchSubcommands) out.push_back(describe(name + " " + sub, "", c.run, {sub}));
+    for (const auto& sub : bench_parts()) out.push_back(describe(name + " " + sub.name, "", c.run, {sub.name}));
   }
   return out;
 }

@@ -121,6 +121,10 @@ bool is_free(const Node& node) {
   }
 }
 
+int64_t priced_operators(const graph::Graph& graph) {
+  return std::ranges::count_if(graph.order(), [&](graph::NodeId id) { return !is_free(graph.node(id)); });
+}
+
 Cost node_cost(CostModel& model, const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (is_free(node)) return {};

@@ -53,6 +53,8 @@ class CostModel {
 // True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never
 // rewritten, so they cannot make a difference).
 bool is_free(const graph::Node& node);
+// How many nodes cost something.
+int64_t priced_operators(const graph::Graph& graph);
 
 // All parts for one node (zero where graph.node(id).constant).
 Cost node_cost(CostModel& model, const graph::Graph& graph, graph::NodeId id);

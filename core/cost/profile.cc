@@ -1,7 +1,9 @@
 #include "core/cost/profile.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -11,19 +13,10 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/usage.h"
+#include "core/cost/profile_fields.h"
 
 namespace rlgo::cost {
 namespace {
-
-// One constant of a profile: its key in files, where it is kept, and the values that it may have.
-struct ProfileField {
-  const char* key;
-  double AnalyticOptions::*member;
-  double low;   // belongs to the range where !open_low
-  double high;  // belongs to the range
-  bool open_low;
-  const char* help;
-};
 
 namespace po = boost::program_options;
 using O = AnalyticOptions;
@@ -76,13 +69,6 @@ constexpr ProfileField kFields[] = {
     size("half.columns", &O::half_columns, "columns of a matrix product"),
 };
 
-const ProfileField* find(const std::string& key) {
-  for (const ProfileField& field : kFields) {
-    if (key == field.key) return &field;
-  }
-  return nullptr;
-}
-
 void check_value(const ProfileField& field, double value) {
   if (std::isfinite(value) && value >= field.low && value <= field.high && !(field.open_low && value == field.low))
     return;
@@ -92,7 +78,7 @@ void check_value(const ProfileField& field, double value) {
 }
 
 void assign(AnalyticOptions& options, const std::string& key, const std::string& text) {
-  const ProfileField* field = find(key);
+  const ProfileField* field = find_field(key);
   if (field == nullptr) {
     std::vector<std::string> known;
     for (const ProfileField& f : kFields) known.emplace_back(f.key);
@@ -105,6 +91,13 @@ void assign(AnalyticOptions& options, const std::string& key, const std::string&
 }
 
 }  // namespace
+
+std::span<const ProfileField> profile_fields() { return kFields; }
+
+const ProfileField* find_field(const std::string& key) {
+  const auto* const found = std::ranges::find_if(kFields, [&](const ProfileField& field) { return key == field.key; });
+  return found == std::end(kFields) ? nullptr : found;
+}
 
 void check(const AnalyticOptions& options) {
   for (const ProfileField& field : kFields) check_value(field, options.*field.member);
@@ -141,17 +134,27 @@ std::string to_text(const AnalyticOptions& options, const std::string& source) {
   return out;
 }
 
-std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
-  std::filesystem::path file = named;
-  if (named.find_first_of("./") == std::string::npos) {
-    try {
-      file = shipped_config("costs/" + named + ".cost");
-    } catch (const Error& e) {
-      fail_usage("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named,
-                 e.what(), named);
-    }
+namespace {
+
+std::filesystem::path profile_file(const std::string& named) {
+  if (named.find_first_of("./") != std::string::npos) return named;
+  try {
+    return shipped_config("costs/" + named + ".cost");
+  } catch (const Error& e) {
+    fail_usage("--cost.profile: no profile is named '{}': {}; a file is named with its folder (./{})", named, e.what(),
+               named);
   }
-  return std::make_unique<AnalyticCost>(parse_profile(read_text(file), file.string()), file.stem().string());
+}
+
+}  // namespace
+
+AnalyticOptions named_profile(const std::string& named) {
+  const auto file = profile_file(named);
+  return parse_profile(read_text(file), file.string());
+}
+
+std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
+  return std::make_unique<AnalyticCost>(named_profile(named), profile_file(named).stem().string());
 }
 
 }  // namespace rlgo::cost

@@ -19,8 +19,10 @@ AnalyticOptions parse_profile(const std::string& text, const std::string& file_n
 // A file that parse_profile reads back exactly. `source`: lines of the comment at its head, where the numbers are from.
 std::string to_text(const AnalyticOptions& options, const std::string& source);
 
-// The formula under a profile: the name of a shipped one (configs/costs), or a file. Throws Error where there is none,
+// The constants of a profile: the name of a shipped one (configs/costs), or a file. Throws Error where there is none,
 // or its file is wrong.
+AnalyticOptions named_profile(const std::string& profile);
+// The formula under it.
 std::unique_ptr<CostModel> analytic_cost(const std::string& profile);
 
 }  // namespace rlgo::cost

@@ -186,8 +186,7 @@ struct RewriteEnv::Impl {
   void apply(mdp::Action action) {
     const size_t k = find_place(offered(), action, *rules);
     if (!windowed) return make(k);
-    const auto in_all = std::ranges::find(walk.places(), in_window[k].step, &search::Place::step);
-    make(static_cast<size_t>(in_all - walk.places().begin()));
+    make(walk.find(in_window[k].step).value());
     region.add(walk.graph(), walk.added());
     seen.insert(walk.hash());
     look_into_window();

@@ -31,8 +31,8 @@ Way priced_way(const graph::Graph& graph, const std::shared_ptr<const rules::Rul
       nullptr};
   search::Walk walk(start, cost, cost, max_locations, {});
   for (const rules::Rewrite& rewrite : trace) {
-    const auto place = std::ranges::find(walk.places(), rewrite, &search::Place::step);
-    if (place == walk.places().end() || !walk.take(static_cast<size_t>(place - walk.places().begin()))) break;
+    const auto place = walk.find(rewrite);
+    if (!place || !walk.take(*place)) break;
     way.rewrites.push_back(rewrite);
     way.cost_us.push_back(walk.cost_us());
   }

@@ -1,9 +1,9 @@
 #include "core/optimise/price_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/correlation.h"
 #include "core/base/error.h"
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
@@ -40,32 +40,6 @@ std::vector<Graph> random_variants(const Graph& graph, const std::shared_ptr<con
   return out;
 }
 
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<double> out;
-  for (const double v : values) {
-    const auto below = std::count_if(values.begin(), values.end(), [v](double w) { return w < v; });
-    const auto equal = std::count(values.begin(), values.end(), v);
-    out.push_back(static_cast<double>(below) + 0.5 * static_cast<double>(equal - 1));
-  }
-  return out;
-}
-
-// Pearson's correlation; of ranks it is Spearman's.
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const double n = static_cast<double>(a.size());
-  double ma = 0, mb = 0, ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    ma += a[i] / n;
-    mb += b[i] / n;
-  }
-  for (size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - ma) * (b[i] - mb);
-    aa += (a[i] - ma) * (a[i] - ma);
-    bb += (b[i] - mb) * (b[i] - mb);
-  }
-  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
-}
-
 }  // namespace
 
 Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
@@ -94,7 +68,7 @@ Json check_prices(const std::string& name, const LoadedModel& model, const Price
     sums.push_back(cost::graph_cost(*prices.model, *all[i]).runtime_us);
     wholes.push_back(times.models[0].median_us * times.ratio[i]);
   }
-  const double by_value = correlation(sums, wholes), by_rank = correlation(ranks(sums), ranks(wholes));
+  const double by_value = correlation(sums, wholes), by_rank = rank_correlation(sums, wholes);
   say(fmt::format(
       "{}: {} groups timed in {:.1f} s; sum {:.3f} ms, whole model {:.3f} ms, ratio {:.2f}; noise of whole runs {:.1f} "
       "%\n",

@@ -23,20 +23,8 @@ struct SameOptions {
 // Options graphs, runs, rounds, seconds.
 void declare(OptionSink& sink, SameOptions& options);
 
-struct SameRun {  // a measurement of two copies
-  std::string graph;
-  int64_t run = 0;
-  Latency found;
-};
-
-// Tells each measurement as it ends. Throws Error where a model cannot be measured.
-std::vector<SameRun> measure_same(const SameOptions& options, cost::Runtime& runtime,
-                                  const std::function<bool()>& should_stop,
-                                  const std::function<void(const SameRun&)>& tell);
-
-extern const char* const kSameHeading;  // of the lines of CSV
-std::string csv_line(const SameRun& run, const cost::Runtime& runtime);
-// [{"graph", "run", "latency"}].
-report::Json to_json(const std::vector<SameRun>& runs);
+// Measures, says a line of CSV each; members of "rlgo.bench-same/1": {"measurements": [{"graph", "run", "latency"}]}.
+report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
+                        const std::function<void(const std::string&)>& say);
 
 }  // namespace rlgo::optimise

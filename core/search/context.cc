@@ -149,9 +149,7 @@ Position Context::position(const Walk& walk) const {
 }
 
 double Context::unit_us() const {
-  int64_t operators = 1;
-  for (const graph::NodeId id : problem_.graph.order()) operators += cost::is_free(problem_.graph.node(id)) ? 0 : 1;
-  return result_.before_us / static_cast<double>(operators) + tolerance_us();
+  return result_.before_us / static_cast<double>(1 + cost::priced_operators(problem_.graph)) + tolerance_us();
 }
 
 Result Context::finish() {

@@ -54,15 +54,7 @@ std::optional<size_t> HeatBath::draw(const Walk& walk, double temperature_us, do
 }
 
 std::optional<size_t> HeatBath::steepest(const Walk& walk, double tolerance_us) const {
-  std::optional<size_t> best;
-  double least_us = -tolerance_us;
-  for (size_t k = 0; k < walk.places().size(); ++k) {
-    const auto& move = walk.places()[k].move;
-    if (!move || move->delta_us >= least_us || !contains(walk, k)) continue;
-    best = k;
-    least_us = move->delta_us;
-  }
-  return best;
+  return search::steepest(walk.places(), tolerance_us, [&](size_t k) { return contains(walk, k); });
 }
 
 double log_uniform(Rng& rng, double low, double high) { return low * std::pow(high / low, rng.uniform()); }

@@ -23,9 +23,8 @@ std::optional<Taken> take(Walk& walk, size_t k) {
 }
 
 std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite) {
-  const auto places = walk.places();
-  const auto place = std::ranges::find(places, rewrite, &Place::step);
-  return place == places.end() ? std::nullopt : take(walk, static_cast<size_t>(place - places.begin()));
+  const auto place = walk.find(rewrite);
+  return place ? take(walk, *place) : std::nullopt;
 }
 
 std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {

@@ -64,11 +64,17 @@ size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
   return order[first[kind] + rng.below(end - first[kind])];
 }
 
-std::optional<size_t> steepest(std::span<const Place> places, double tolerance_us) {
-  const auto delta_us = [](const Place& place) { return place.move ? place.move->delta_us : 0; };
-  const auto best = std::ranges::min_element(places, {}, delta_us);
-  if (best == places.end() || delta_us(*best) >= -tolerance_us) return std::nullopt;
-  return static_cast<size_t>(best - places.begin());
+std::optional<size_t> steepest(std::span<const Place> places, double tolerance_us,
+                               const std::function<bool(size_t)>& allows) {
+  std::optional<size_t> best;
+  double least_us = -tolerance_us;
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto& move = places[k].move;
+    if (!move || move->delta_us >= least_us || (allows && !allows(k))) continue;
+    best = k;
+    least_us = move->delta_us;
+  }
+  return best;
 }
 
 }  // namespace rlgo::search

@@ -32,7 +32,9 @@ class Region {
 size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
                  const std::function<bool(const Place&)>& refuses = nullptr);
 
-// The place that saves most, the first of equals. Nothing where none saves more than `tolerance_us`.
-std::optional<size_t> steepest(std::span<const Place> places, double tolerance_us);
+// The place that saves most, the first of equals, among those that `allows` (an index) is true for. Nothing where none
+// saves more than `tolerance_us`.
+std::optional<size_t> steepest(std::span<const Place> places, double tolerance_us,
+                               const std::function<bool(size_t)>& allows = nullptr);
 
 }  // namespace rlgo::search

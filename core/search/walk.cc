@@ -221,6 +221,12 @@ void Walk::note_changes(const graph::Delta& delta) {
   add_changed(around);
 }
 
+std::optional<size_t> Walk::find(const rules::Rewrite& step) const {
+  const auto place = std::ranges::find(places_, step, &Place::step);
+  if (place == places_.end()) return std::nullopt;
+  return static_cast<size_t>(place - places_.begin());
+}
+
 bool Walk::take(size_t k) {
   const rules::Rewrite step = places_[k].step;
   const auto move = std::make_shared<Move>();

@@ -63,6 +63,8 @@ class Walk {  // see the top of the file
   cost::CostModel& cost() const { return cost_; }
   // By rule, then location.
   std::span<const Place> places() const { return places_; }
+  // Index of the place that a trace names so; nothing where it is not offered (any more).
+  std::optional<size_t> find(const rules::Rewrite& step) const;
   double cost_us() const { return cost_us_; }
   uint64_t hash() const { return hash_.value(); }
   const std::shared_ptr<const Trail>& trail() const { return trail_; }

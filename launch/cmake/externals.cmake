@@ -50,6 +50,10 @@ add_library(rlgo_ext_cbc INTERFACE)
 target_include_directories(rlgo_ext_cbc SYSTEM INTERFACE "${CBC_INCLUDE_DIR}" "${CBC_INCLUDE_DIR}/coin")
 target_link_libraries(rlgo_ext_cbc INTERFACE "${CBC_LIBRARY}")
 
+find_package(Eigen3 REQUIRED NO_MODULE)  # headers alone
+add_library(rlgo_ext_eigen INTERFACE)
+target_link_libraries(rlgo_ext_eigen INTERFACE Eigen3::Eigen)
+
 find_package(Z3 REQUIRED)
 add_library(rlgo_ext_z3 INTERFACE)
 target_link_libraries(rlgo_ext_z3 INTERFACE Z3::Z3)

@@ -27,6 +27,7 @@ constexpr const char* kUsage =
     "usage: rlgo bench [options]\n"
     "       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n"
     "       rlgo bench same [options]     how often copies of a model are called different (rlgo bench same --help)\n"
+    "       rlgo bench profile [options]  fits a cost profile to operators timed here (rlgo bench profile --help)\n"
     "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
     "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how\n"
     "well the sum of the runtime's group times tells its times of whole models.\n";
@@ -136,17 +137,21 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
 
 }  // namespace
 
+std::span<const BenchPart> bench_parts() {
+  static constexpr BenchPart kParts[] = {
+      {"scale", run_bench_scale},
+      {"same", run_bench_same},
+      {"profile", run_bench_profile},
+      {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
+  return kParts;
+}
+
 int run_bench(Context& context) {
-  if (!context.arguments.empty() && context.arguments[0] == "scale") {
+  for (const auto& part : bench_parts()) {
+    if (context.arguments.empty() || context.arguments[0] != part.name) continue;
     context.arguments.erase(context.arguments.begin());
-    return run_bench_scale(context);
+    return part.run(context);
   }
-  if (!context.arguments.empty() && context.arguments[0] == "same") {
-    context.arguments.erase(context.arguments.begin());
-    return run_bench_same(context);
-  }
-  if (!context.arguments.empty() && context.arguments[0] == "rules")
-    return run_rules_bench({context.arguments.begin() + 1, context.arguments.end()});
   RunConfig config;
   BenchOptions bench;
   Options options("bench");

@@ -64,7 +64,11 @@ int run_rules(Context& context);
 int run_completion(Context& context);
 int run_man(Context& context);
 
-// Words that may follow `rlgo bench`.
-inline constexpr const char* kBenchSubcommands[] = {"scale", "same", "rules"};
+// The words that may follow `rlgo bench`, in the order of its help.
+struct BenchPart {
+  const char* name;
+  int (*run)(Context& context);  // arguments after the word; exit status
+};
+std::span<const BenchPart> bench_parts();
 
 }  // namespace rlgo::launch

@@ -23,14 +23,8 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
   Options options;
   options.heading("Bench");
   options.texts("parts", parts, "what to time: generate, prove, match, soundness");
-  options.texts("families", bench.families, "sets of operators to generate from, as of rules generate --ops");
-  options.integer("max-ops", bench.max_ops, 1, 5, "operators of each side of generated rules");
-  options.texts("sets", bench.sets, "shipped sets or rule files to prove again");
-  options.integer("most", bench.most, 0, kNoLimit, "rules of each set to prove at most; 0: all");
+  declare(options, bench);
   options.texts("graphs", graphs, "zoo graphs or .onnx files to match the default rules on");
-  options.integer("rewrites", bench.rewrites, 1, kNoLimit, "random rewrites of each graph");
-  options.integer("applications", bench.applications, 1, kNoLimit, "of the soundness test");
-  options.integer("threads", bench.threads, 1, 256, "of the generation; everything else runs on one");
   declare(options, output_options);
   const auto rest = parse_rules_arguments("bench", options, arguments);
   if (!rest) return 0;

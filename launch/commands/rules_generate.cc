@@ -1,11 +1,11 @@
 // rlgo rules generate: substitutions from a set of operators, proved.
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/resident.h"
 #include "core/base/shipped.h"
 #include "core/base/status_line.h"
 #include "core/base/stopwatch.h"
@@ -20,12 +20,6 @@
 
 namespace rlgo::launch {
 namespace {
-
-double peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024;
-}
 
 struct Flags {
   std::string out, unproved, explain, axioms, resume;
@@ -87,7 +81,7 @@ int run_rules_generate(const std::vector<std::string>& arguments) {
   const auto report = rulegen::generate(how);
   status.clear();
   std::printf("%s%zu rules; %s in all, %s resident at most\n", rulegen::to_text(report).c_str(), report.rules.size(),
-              human_seconds(watch.seconds()).c_str(), human_bytes(peak_bytes()).c_str());
+              human_seconds(watch.seconds()).c_str(), human_bytes(peak_resident_bytes()).c_str());
   const bool nothing = report.rules.empty() && signalled();  // an older file is worth more
   if (!flags.out.empty() && how.prove && !nothing)
     atomic_write(flags.out, rulegen::file_text(report, "rlgo rules generate " + join(arguments, " ")));

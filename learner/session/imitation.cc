@@ -34,17 +34,13 @@ struct Gain {
   size_t before = 0;
 };
 
-double unit_of(const graph::Graph& graph) {
-  int64_t operators = 1;
-  for (const graph::NodeId id : graph.order()) operators += cost::is_free(graph.node(id)) ? 0 : 1;
-  return 100.0 / static_cast<double>(operators);
-}
+double unit_of(const graph::Graph& graph) { return 100.0 / static_cast<double>(1 + cost::priced_operators(graph)); }
 
 // Makes the rewrites from..to of a trace.
 void follow(search::Walk& walk, const rules::Trace& trace, size_t from, size_t to) {
   for (size_t k = from; k < to; ++k) {
-    const auto place = std::ranges::find(walk.places(), trace[k], &search::Place::step);
-    if (place == walk.places().end() || !walk.take(static_cast<size_t>(place - walk.places().begin())))
+    const auto place = walk.find(trace[k]);
+    if (!place || !walk.take(*place))
       fail("imitation: a rewrite that annealing made does not apply again (a bug of rlgo)");
   }
 }
@@ -56,9 +52,9 @@ class Sequence {
       : gain_(gain), walk_(start, cost, cost, max_locations, [] { return true; }) {
     const auto here = walk_.mark();
     for (size_t k = gain.before; k < gain.trace.size(); ++k) {
-      const auto place = std::ranges::find(walk_.places(), gain.trace[k], &search::Place::step);
-      if (place == walk_.places().end()) fail("imitation: a rewrite that annealing made is not offered again");
-      steps_.push_back(place->move->match);
+      const auto place = walk_.find(gain.trace[k]);
+      if (!place) fail("imitation: a rewrite that annealing made is not offered again");
+      steps_.push_back(walk_.places()[*place].move->match);
       follow(walk_, gain.trace, k, k + 1);
     }
     walk_.restore(here);

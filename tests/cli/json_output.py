@@ -168,13 +168,17 @@ def bench(folder):
 
 
 def benches(folder):
-    """bench scale, same, rules: rows of numbers; what people read stays"""
+    """bench scale, same, profile, rules: rows of numbers; what people read stays"""
     done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
     found = read(folder / "c.json", "bench-scale")
     assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
     rlgo("bench", "same", "--graphs", "toy_mlp", "--runs", 2, "--rounds", 16, "--seconds", 0, "--target", fake("outputs"), "--json", "s.json", cwd=folder)
     found = read(folder / "s.json", "bench-same")
     assert [m["run"] for m in found["measurements"]] == [0, 1] and found["target"]["runtime"] == "fake 1.0", found
+    rlgo("bench", "profile", "--drawn", 0, "--seconds", 600, "--target", fake("outputs"), "--out", "p.cost", "--json", "p.json", cwd=folder)
+    found = read(folder / "p.json", "bench-profile")
+    assert found["kinds"][0]["kind"] == "all" and found["kinds"][0]["before"]["operators"] == sum(t["held_out"] for t in found["timed"]), found["kinds"]
+    rlgo("search", "--graph", "toy_conv", "--cost", "analytic", "--cost.profile", "./p.cost", cwd=folder)
     rules = ["--parts", "prove,match", "--sets", "base", "--most", 2, "--graphs", "toy_conv", "--rewrites", 3]
     found = check(json.loads(rlgo("bench", "rules", *rules, "--json", "-", cwd=folder).stdout), "bench-rules")
     assert found["prove"][0]["rules"] == found["prove"][0]["proved"] == 2 and found["match"][0]["graph"] == "toy_conv" and found["soundness"] is None, found

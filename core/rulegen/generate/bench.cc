@@ -1,11 +1,10 @@
 #include "core/rulegen/generate/bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/resident.h"
 #include "core/base/rng.h"
 #include "core/base/shipped.h"
 #include "core/base/stopwatch.h"
@@ -19,12 +18,6 @@
 
 namespace rlgo::rulegen {
 namespace {
-
-double resident_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 // Of sorted numbers.
 double quantile(const std::vector<double>& sorted, double q) {
@@ -89,7 +82,7 @@ std::vector<BenchRow> bench_generate(const BenchOptions& options) {
     }
     if (options.stop()) return rows;
   }
-  options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+  options.say(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
   return rows;
 }
 
@@ -134,7 +127,7 @@ std::vector<BenchRow> bench_prove(const BenchOptions& options) {
     add_spread(row, "check_ms", check);
     if (options.stop()) return rows;
   }
-  options.say(fmt::format("resident at most {:.0f} MiB\n", resident_mib()));
+  options.say(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/options.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::rulegen {
@@ -27,6 +28,9 @@ struct BenchOptions {
   std::function<void(const std::string&)> show;  // how far it is; "": nothing any more
   std::function<void(const std::string&)> say;   // a line of the result
 };
+
+// Options families, sets, max-ops, threads, most, rewrites, applications.
+void declare(OptionSink& sink, BenchOptions& options);
 
 // How fast substitutions are enumerated, of each family; a row for each.
 std::vector<BenchRow> bench_generate(const BenchOptions& options);

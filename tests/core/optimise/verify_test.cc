@@ -56,16 +56,17 @@ TEST(Verifier, ARuntimesOwnRoundingIsNotHeldAgainstAResult) {
   EXPECT_EQ(by_runtime(0.02, 0.5).finding, Finding::rounding);  // no more than 1 %, whatever the runtime does
 }
 
+graph::Value scalar(graph::Editor& editor, const char* name, float number) {
+  const std::string bytes(reinterpret_cast<const char*>(&number), sizeof(number));
+  return editor.add_weight(name, graph::Blob::bytes({ops::DType::f32, {}}, bytes));
+}
+
 // y = x * factor, and a variance as mean(a^2) - mean(a)^2 of large numbers, of which single precision leaves nothing.
 graph::Graph beside_noise(float factor) {
   graph::Editor editor("beside");
-  const auto scalar = [&](const char* name, float number) {
-    const std::string bytes(reinterpret_cast<const char*>(&number), sizeof(number));
-    return editor.add_weight(name, graph::Blob::bytes({ops::DType::f32, {}}, bytes));
-  };
   const auto x = editor.add_input("x", {ops::DType::f32, {1, 64}});
-  editor.add_output("y", editor.op(ops::Op::mul, {x, scalar("factor", factor)}));
-  const auto large = editor.op(ops::Op::add, {x, scalar("large", 3e4F)});
+  editor.add_output("y", editor.op(ops::Op::mul, {x, scalar(editor, "factor", factor)}));
+  const auto large = editor.op(ops::Op::add, {x, scalar(editor, "large", 3e4F)});
   const auto mean = [&](graph::Value value) {
     return editor.op(ops::Op::reduce_mean, {value},
                      {{ops::Attr::axes, ops::Ints{1}}, {ops::Attr::keepdims, int64_t{1}}});
@@ -95,12 +96,8 @@ TEST(Verifier, OneOutputsRoundingDoesNotExcuseAnothers) {
 // y = (x - 2459000) / 10 or x / 10 - 245900: the same in real numbers.
 graph::Graph shifted(bool first) {
   graph::Editor editor("shifted");
-  const auto scalar = [&](const char* name, float number) {
-    const std::string bytes(reinterpret_cast<const char*>(&number), sizeof(number));
-    return editor.add_weight(name, graph::Blob::bytes({ops::DType::f32, {}}, bytes));
-  };
   const auto x = editor.add_input("x", {ops::DType::f32, {1, 64}});
-  const auto factor = scalar("factor", 0.1F), mean = scalar("mean", first ? 2459000 : 245900);
+  const auto factor = scalar(editor, "factor", 0.1F), mean = scalar(editor, "mean", first ? 2459000 : 245900);
   editor.add_output("y", first ? editor.op(ops::Op::mul, {editor.op(ops::Op::sub, {x, mean}), factor})
                                : editor.op(ops::Op::sub, {editor.op(ops::Op::mul, {x, factor}), mean}));
   return *editor.finish();

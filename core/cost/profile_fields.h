@@ -1,0 +1,25 @@
+// The constants of a cost profile: how files call them, where they are kept, and what they may be.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/cost/analytic.h"
+
+namespace rlgo::cost {
+
+// One constant of a profile.
+struct ProfileField {
+  const char* key;  // "arithmetic.conv_1x1"
+  double AnalyticOptions::*member;
+  double low;     // belongs to the range where !open_low
+  double high;    // belongs to the range
+  bool open_low;  // true: the constant is above `low`
+  const char* help;
+};
+// In the order of files.
+std::span<const ProfileField> profile_fields();
+// Null where there is none of this key.
+const ProfileField* find_field(const std::string& key);
+
+}  // namespace rlgo::cost

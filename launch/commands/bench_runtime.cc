@@ -1,0 +1,85 @@
+// rlgo bench --target, rlgo bench same, rlgo bench profile: what a runtime's times tell of the measurement and of the
+// cost formula.
+#include <nlohmann/json.hpp>
+
+#include "core/base/usage.h"
+#include "core/optimise/price_check.h"
+#include "core/optimise/profile_bench.h"
+#include "core/optimise/same.h"
+#include "core/rules/rule_choice.h"
+#include "launch/commands/bench.h"
+#include "launch/model.h"
+#include "launch/run_parts.h"
+#include "launch/signals.h"
+#include "launch/target.h"
+
+namespace rlgo::launch {
+namespace {
+
+using Say = std::function<void(const std::string&)>;
+
+// Reads the command line, starts the runtime, and writes the document "rlgo.KIND/1" with what `bench` finds.
+template <typename BenchOptions>
+int bench_runtime(Context& context, const std::string& usage, const std::string& kind,
+                  Json (*bench)(const BenchOptions&, cost::Runtime&, const std::function<bool()>&, const Say&)) {
+  RunConfig config;
+  config.cost.target.runtime = "auto";
+  BenchOptions of_bench;
+  OutputOptions output_options;
+  Options options;
+  optimise::declare(options, of_bench);
+  optimise::declare(options, config.cost.target);
+  declare(options, output_options);
+  options.rest();
+  cost::declare(options, config.cost.timing);
+  options.alias("threads", "cost.threads");
+  optimise::declare_details(options, config.cost.target);
+  if (!read_command_line(options, context.arguments, usage)) return 0;
+  const Output output(output_options);
+  install_signal_handlers();
+  const auto runtime = start_runtime(config, Log(output.log()), signalled);
+  Json body = bench(of_bench, *runtime, signalled, [&](const std::string& text) { output.say(text); });
+  body["target"] = {{"runtime", runtime->name()}, {"device", runtime->device()}, {"threads", runtime->threads()}};
+  output.document(kind, 0, options, std::move(body));
+  return 0;
+}
+
+}  // namespace
+
+Json bench_target(const Output& output, const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
+  if (config.cost.kind == CostKind::analytic)
+    fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
+  install_signal_handlers();
+  const auto runtime = start_runtime(config, Log(LogOptions()), signalled);
+  output.say(fmt::format("{} on {}, {} thread{}\n", runtime->name(), runtime->device(), runtime->threads(),
+                         runtime->threads() == 1 ? "" : "s"));
+  Json out = Json::array();
+  const auto rules = rules::choose_rules(config.rules);
+  for (const auto& name : graphs) {
+    ModelOptions one = config.model;
+    one.graph = name;
+    out.push_back(optimise::check_prices(name, load_model(one, true), make_prices(config, runtime), rules,
+                                         {variants, config.check.repeats, config.seed},
+                                         [&](const std::string& text) { output.say(text); }));
+  }
+  return out;
+}
+
+int run_bench_same(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo bench same [options]\n"
+                       "Measures two copies of each graph against each other, as rlgo optimise measures a model before "
+                       "and after, and prints a line\nof CSV for each time: a false positive is one that is called "
+                       "faster.\n",
+                       "bench-same", optimise::bench_same);
+}
+
+int run_bench_profile(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo bench profile [--target libtorch | onnxruntime | ...] [--out FILE] [options]\n"
+                       "Fits the constants of --cost analytic to operators timed on this machine, and tells how well "
+                       "they price others (docs/costs.md).\n",
+                       "bench-profile", optimise::bench_profile);
+}
+
+}  // namespace rlgo::launch
