@@ -179,6 +179,22 @@ def rlflow(data):
     return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision('fig-5.4-model-based')}."]
 
 
+def profiles(data):
+    rows = data.rows("profiles.csv")
+    targets = list(dict.fromkeys(row["target"] for row in rows))
+    cell = {(row["target"], row["kind"]): row for row in rows}
+    lines = ["| operators | " + " | ".join(f"{t}: held out | profile cpu: factor, rank | fitted: factor, rank" for t in targets) + " |", "|---|" + "---|---|---|" * len(targets)]
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        cells = []
+        for row in (cell.get((t, kind)) for t in targets):
+            cells += [row["operators"], f"{float(row['factor_before']):.2f}, {float(row['rank_before']):.2f}", f"**{float(row['factor']):.2f}**, {float(row['rank']):.2f}"] if row else ["-"] * 3
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    for row in (cell[t, "all"] for t in targets):
+        kept = ", ".join(f"`{key}`" for key in row["kept"].split()) or "none"
+        lines += ["", f"{row['runtime']}: {row['timed']} operators timed; constants that the times do not tell: {kept}; rlgo {row['commit']}; {row['machine']}."]
+    return lines
+
+
 def of_learned(table, name):
     """A maker; where nothing is recorded it names the command, which is no stage of record.py."""
 
@@ -196,6 +212,7 @@ TABLES = {
     "docs/reproduce.md": {"claims": claims.table},
     "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency, "dreams": dreams},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
+    "results/profiles.md": {"profiles": profiles},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 
