@@ -43,7 +43,7 @@ def optimise(args, model, method, seed, folder):
         shutil.copytree(args.costs, costs)
         for file in costs.glob("*.timed.tsv"):
             file.unlink()
-    sizes = [part for key, size in _models.SIZES.get(model.stem, {}).items() for part in ("--size", f"{key}={size}")]
+    sizes = [part for key, size in _models.SIZES.get(model.stem, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
     command = [args.rlgo, "optimise", model, *sizes, "-o", out, *METHODS[method], "--seconds", args.seconds, "--seed", seed, "--target", "onnxruntime",
                "--cost.folder", costs, "--json", told, "--quiet", "--switches", "no"]  # fmt: skip
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)

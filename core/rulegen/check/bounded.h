@@ -42,8 +42,9 @@ struct Bounds {
 
 // A graph around an instance of the left side, by choices within the bounds: ranks 1 to 4 where the operator takes any;
 // n-ary operands 1 or 2; pads none, both sides, each side alone, all different; strides and dilations 1 and 2, also
-// unequal; slopes of both signs; activations none, relu, tanh; every axis, permutation and way to split. Operands that
-// conditions ask to be constant are weights, others inputs. Nothing where the choices do not fit together.
+// unequal (along four elements and more strides of 3, too); slopes of both signs; activations none, relu, tanh; every
+// axis, permutation and way to split. Operands that conditions ask to be constant are weights, others inputs. Nothing
+// where the choices do not fit together.
 std::optional<graph::Graph> bounded_instance(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices);
 
 struct BoundedOptions {

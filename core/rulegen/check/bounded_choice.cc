@@ -239,6 +239,8 @@ std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, At
     }
   } else if (key == Attr::strides) {
     all = {Ints{1, 1}, Ints{2, 2}, Ints{1, 2}, Ints{2, 1}};
+    // Along four elements strides of 2 and 3 lead to equally many windows, over other elements.
+    if (bounds_.dims > 3) all.insert(all.end(), {Ints{2, 3}, Ints{3, 2}});
   } else if (key == Attr::dilations) {
     all = {Ints{1, 1}};
     if (kernel[0] > 1) all.emplace_back(Ints{2, 1});
@@ -329,6 +331,10 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
       // Steps of 2 and 3 take equally many of four elements: what exchanges two steps shows there alone.
       const bool one_long = axes.size() == 1 && x[static_cast<size_t>(axes[0])] > 3;
       if (key == Attr::steps && one_long) all.emplace_back(Ints{3});
+      if (axes.size() == 2 && bounds_.dims > 3) {
+        if (key == Attr::steps) all.insert(all.end(), {Ints{2, 3}, Ints{3, 2}});
+        if (key == Attr::ends) all.insert(all.end(), {Ints{first[0], second[1]}, Ints{second[0], first[1]}});
+      }
       return all;
     }
     case Attr::value:
