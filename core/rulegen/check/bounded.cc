@@ -8,7 +8,9 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr int64_t kPatience = 16;  // times as many tries before extents grow
+// Times as many tries before extents grow. Of mutants many never fit, and there are thousands of them: all that is done
+// for the sake of few instances is done less for them.
+constexpr int64_t kPatience = 16, kMutantsPatience = 2;
 
 class RandomChoices : public Choices {
  public:
@@ -148,9 +150,8 @@ namespace {
 void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
   const std::vector<std::vector<int64_t>> pools{{2},       {3}, {1, 2}, {4},    {1, 3}, {2, 4}, {2, 6},
                                                 {1, 2, 4}, {5}, {1, 5}, {3, 4}, {1, 6}, {1},    {2}};
-  // Times as many tries for the last pool, for the others. Of mutants many never fit, and there are thousands of them.
-  constexpr int64_t kUsual = 4;
-  const int64_t patient = options.original ? 25 : 1000;
+  // Times as many tries for the last pool, for the others.
+  const int64_t patient = options.original ? 10 : 1000, usual = options.original ? 1 : 4;
   uint64_t seed = options.seed;
   for (const auto& pool : pools) {
     BoundedOptions few = options;
@@ -158,7 +159,7 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
     few.bounds.dims = pool.back();
     if (&pool == &pools.back()) few.bounds.ranks = 2;
     RandomChoices random(++seed);
-    const int64_t most = options.most_tries * (&pool == &pools.back() ? patient : kUsual);
+    const int64_t most = options.most_tries * (&pool == &pools.back() ? patient : usual);
     for (int64_t tries = 0; tries < most && result.check.instances < options.least_instances; ++tries) {
       if (options.stop && options.stop()) return;
       const auto left = bounded_instance(rules.rule(rule), few.bounds, random);
@@ -211,7 +212,7 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
   };
   while (too_few() && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
     if (!result.exhaustive && wider.most_tries == options.most_tries) {
-      wider.most_tries *= kPatience;
+      wider.most_tries *= options.original ? kMutantsPatience : kPatience;
     } else {
       ++wider.bounds.dims;
     }
