@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/exec/constants.h"
+#include "core/exec/fold.h"
 #include "core/exec/kernels.h"
 #include "core/graph/editor.h"
 
@@ -110,10 +111,11 @@ class Constants {
  public:
   explicit Constants(const Graph& graph) : graph_(graph) {
     const auto order = graph.order();
+    const auto left = left_unfolded(graph);
     std::unordered_set<NodeId> needed;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const auto& node = graph.node(*it);
-      if (!node.constant) continue;
+      if (!node.constant || left.contains(*it)) continue;
       if (is_rounded(graph, *it)) rounded_.insert(*it);
       if (!rounded_.contains(*it) && !needed.contains(*it)) continue;
       nodes_.push_back(*it);
@@ -155,7 +157,7 @@ class Constants {
         const Value value{id, static_cast<int32_t>(p)};
         const uint64_t hash = hash_of(graph_, id, value.port, hashes_);
         if (absent) {
-          found(value, graph::Blob::absent(types[p], hash));
+          found(value, graph::Blob::absent(types[p], hash, node.infinities));
           continue;
         }
         const at::Tensor narrow = rounded(out[p], types[p].dtype);

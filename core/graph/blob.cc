@@ -1,5 +1,7 @@
 #include "core/graph/blob.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -51,7 +53,37 @@ void check_static(const ops::TensorType& type) {
   if (!type.is_static()) fail("a weight cannot have the type {}: its shape must be known", ops::to_string(type));
 }
 
+// The bits of elements whose exponent is all ones: infinities, and NaNs, where the mantissa is not 0.
+template <typename Word>
+uint8_t infinities_of(const std::string& data, Word exponent) {
+  uint8_t found = kFinite;
+  constexpr size_t kBlock = 1024;  // looked at as a whole first: almost all hold none
+  const size_t count = data.size() / sizeof(Word);
+  for (size_t start = 0; start < count; start += kBlock) {
+    const size_t end = std::min(count, start + kBlock);
+    std::array<Word, kBlock> words;
+    std::memcpy(words.data(), data.data() + start * sizeof(Word), (end - start) * sizeof(Word));
+    Word any = 0;
+    for (size_t k = 0; k < end - start; ++k) any |= static_cast<Word>((words[k] & exponent) == exponent);
+    for (size_t k = 0; any != 0 && k < end - start; ++k) {
+      if ((words[k] & exponent) != exponent) continue;
+      const Word sign = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
+      const bool nan = static_cast<Word>(words[k] & ~sign) != exponent;
+      found |= nan ? kBothInfinite : (words[k] & sign) != 0 ? kNegativeInfinite : kPositiveInfinite;
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+uint8_t infinities_of(ops::DType dtype, const std::string& data) {
+  if (dtype == ops::DType::f32) return infinities_of<uint32_t>(data, 0x7F800000u);
+  if (dtype == ops::DType::f64) return infinities_of<uint64_t>(data, 0x7FF0000000000000u);
+  if (dtype == ops::DType::f16) return infinities_of<uint16_t>(data, 0x7C00u);
+  if (dtype == ops::DType::bf16) return infinities_of<uint16_t>(data, 0x7F80u);
+  return kFinite;
+}
 
 std::shared_ptr<const Blob> Blob::seeded(ops::TensorType type, uint64_t seed, double scale, double shift,
                                          bool positive) {
@@ -84,16 +116,18 @@ std::shared_ptr<const Blob> Blob::bytes(ops::TensorType type, std::string data, 
   std::shared_ptr<Blob> blob(new Blob());
   blob->kind_ = Kind::bytes;
   blob->hash_ = content_hash;
+  blob->infinities_ = infinities_of(type.dtype, data);
   blob->type_ = std::move(type);
   blob->data_ = std::make_shared<const std::string>(std::move(data));
   return blob;
 }
 
-std::shared_ptr<const Blob> Blob::absent(ops::TensorType type, uint64_t content_hash) {
+std::shared_ptr<const Blob> Blob::absent(ops::TensorType type, uint64_t content_hash, uint8_t infinities) {
   check_static(type);
   std::shared_ptr<Blob> blob(new Blob());
   blob->kind_ = Kind::absent;
   blob->hash_ = content_hash;
+  blob->infinities_ = infinities;
   blob->type_ = std::move(type);
   return blob;
 }
@@ -117,7 +151,8 @@ std::shared_ptr<const std::string> Blob::share() const {
 }
 
 std::string Blob::describe() const {
-  if (kind_ != Kind::seeded) return "hash=" + hex(hash_);
+  if (kind_ != Kind::seeded)
+    return "hash=" + hex(hash_) + (infinities_ == kFinite ? "" : fmt::format(" infinities={}", infinities_));
   return fmt::format("seed={} scale={} shift={} positive={}", seed_, scale_, shift_, positive_ ? 1 : 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/graph/infinities.h"
 
 namespace rlgo::graph {
 namespace {
@@ -119,8 +120,7 @@ NodeId Editor::append_made(std::shared_ptr<const NodeInfo> info, std::span<const
   Node node;
   node.info = std::move(info);
   node.inputs.assign(inputs);
-  node.constant =
-      std::all_of(inputs.begin(), inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
+  node.constant = inputs.empty();
   return append(std::move(node));
 }
 
@@ -173,14 +173,9 @@ std::optional<Graph> Editor::finish(Delta* delta) {
   remove_dead(removed);
   // Replacing a value by a constant (or the reverse) changes what depends on weights alone further down.
   for (NodeId id : graph_.order_) {
-    Node& n = graph_.nodes_[id];
-    if (n.inputs.empty() || n.op() == ops::Op::opaque) continue;
-    const bool constant =
-        std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value& v) { return graph_.nodes_[v.node].constant; });
-    if (constant == n.constant) continue;
-    n.constant = constant;
+    if (graph_.nodes_[id].inputs.empty() || !derive(id)) continue;
     touch(id);
-    for (const Use& use : n.uses) touch(use.user);
+    for (const Use& use : graph_.nodes_[id].uses) touch(use.user);
   }
   if (delta != nullptr) {
     std::sort(touched_.begin(), touched_.end());
@@ -214,7 +209,25 @@ NodeId Editor::append(Node node) {
   graph_.nodes_.push_back(std::move(node));
   const auto inputs = graph_.nodes_[id].inputs;
   for (size_t i = 0; i < inputs.size(); ++i) add_use(inputs[i], {id, static_cast<int32_t>(i), inputs[i].port});
+  derive(id);
   return id;
+}
+
+bool Editor::derive(NodeId id) {
+  const Node& node = graph_.nodes_[id];
+  SmallVector<uint8_t, 8> inputs;
+  bool constant = true;
+  for (const Value& v : node.inputs) {
+    inputs.push_back(graph_.nodes_[v.node].infinities);
+    constant = constant && graph_.nodes_[v.node].constant;
+  }
+  if (node.inputs.empty() || node.op() == ops::Op::opaque) constant = node.constant;
+  const uint8_t infinities = infinities_of(*node.info, std::span<const uint8_t>(inputs.begin(), inputs.size()));
+  if (constant == node.constant && infinities == node.infinities) return false;
+  Node& changed = change(id);
+  changed.constant = constant;
+  changed.infinities = infinities;
+  return true;
 }
 
 void Editor::add_use(Value value, Use use) {

@@ -72,6 +72,8 @@ class Editor {
   };
   Node& change(NodeId id);
   NodeId append(Node node);
+  // Sets what follows from the node's inputs. False where it stood so already.
+  bool derive(NodeId id);
   NodeId append_made(std::shared_ptr<const NodeInfo> info, std::span<const Value> inputs);
   void add_use(Value value, Use use);
   void remove_use(Value value, Use use);

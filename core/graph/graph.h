@@ -50,8 +50,9 @@ struct NodeInfo {
 struct Node {
   std::shared_ptr<const NodeInfo> info;
   SmallVector<Value, 3> inputs;
-  SmallVector<Use, 2> uses;  // sorted
-  bool constant = false;     // depends on weights and fills alone: folded at export, costs nothing
+  SmallVector<Use, 2> uses;      // sorted
+  bool constant = false;         // depends on weights and fills alone: folded at export, costs nothing
+  uint8_t infinities = kFinite;  // that constants of the model bring into its outputs (infinities.h)
 
   ops::Op op() const { return info->op; }
   const ops::Attrs& attrs() const { return info->attrs; }

@@ -145,6 +145,14 @@ bool flag(Cursor& line) {
   return value == 1;
 }
 
+// " infinities=3", where it is not 0.
+uint8_t infinities(Cursor& line) {
+  if (!line.take("infinities=")) return kFinite;
+  const int64_t bits = line.integer();
+  if (bits < 0 || bits > kBothInfinite) fail("infinities are 0 to {}, not {}", kBothInfinite, bits);
+  return static_cast<uint8_t>(bits);
+}
+
 // seed=S scale=X shift=Y positive=P, or hash=H; then the type.
 std::shared_ptr<const Blob> parse_blob(Cursor& line) {
   if (line.take("hash=")) {
@@ -152,8 +160,9 @@ std::shared_ptr<const Blob> parse_blob(Cursor& line) {
     const auto digits = line.word();
     if (digits.size() != 16) fail("a hash has 16 digits");
     for (const char c : from_hex(digits)) hash = hash << 8 | static_cast<unsigned char>(c);
+    const uint8_t bits = infinities(line);
     line.expect(":");
-    return Blob::absent(line.type(), hash);
+    return Blob::absent(line.type(), hash, bits);
   }
   line.expect("seed=");
   const auto seed_text = line.word();
@@ -193,6 +202,7 @@ std::shared_ptr<const Opaque> parse_opaque(Cursor& line) {
   opaque->deterministic = flag(line);
   line.expect("payload=");
   opaque->payload = from_hex(line.quoted());
+  opaque->infinities = infinities(line);
   return opaque;
 }
 

@@ -78,10 +78,11 @@ class Writer {
 
   static std::string opaque_fields(const Opaque& opaque) {
     std::string formal;
+    const std::string bits = opaque.infinities == kFinite ? "" : fmt::format(" infinities={}", opaque.infinities);
     for (const bool present : opaque.formal_inputs) formal += present ? '1' : '0';
-    return fmt::format(" type={} domain={} formal={} captured={} outputs={} deterministic={} payload={}",
+    return fmt::format(" type={} domain={} formal={} captured={} outputs={} deterministic={} payload={}{}",
                        quoted(opaque.op_type), quoted(opaque.domain), quoted(formal), names(opaque.captured),
-                       names(opaque.outputs), opaque.deterministic ? 1 : 0, quoted(to_hex(opaque.payload)));
+                       names(opaque.outputs), opaque.deterministic ? 1 : 0, quoted(to_hex(opaque.payload)), bits);
   }
 
   static std::string attributes(const NodeInfo& info) {

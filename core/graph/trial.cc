@@ -87,11 +87,7 @@ void Trial::settle_constants() {
     const NodeId id = stack_.back();
     stack_.pop_back();
     const Node& node = graph().node(id);
-    if (!node.info || node.inputs.empty() || node.op() == ops::Op::opaque) continue;
-    const bool constant =
-        std::ranges::all_of(node.inputs, [&](const Value& v) { return graph().node(v.node).constant; });
-    if (constant == node.constant) continue;
-    editor_.change(id).constant = constant;
+    if (!node.info || node.inputs.empty() || !editor_.derive(id)) continue;
     editor_.touch(id);
     for (const Use& use : node.uses) {
       editor_.touch(use.user);

@@ -44,31 +44,6 @@ std::vector<std::pair<std::string, graph::Value>> number_captured(
   return captured;
 }
 
-// Constant's shorthand attributes as a tensor; false where it is none of them.
-bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor) {
-  if (attribute.name() == "value_int" || attribute.name() == "value_ints") {
-    tensor.set_data_type(onnx::TensorProto::INT64);
-    if (attribute.name() == "value_int") {
-      tensor.add_int64_data(attribute.i());
-    } else {
-      tensor.add_dims(attribute.ints_size());
-      *tensor.mutable_int64_data() = attribute.ints();
-    }
-    return true;
-  }
-  if (attribute.name() == "value_float" || attribute.name() == "value_floats") {
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
-    if (attribute.name() == "value_float") {
-      tensor.add_float_data(attribute.f());
-    } else {
-      tensor.add_dims(attribute.floats_size());
-      *tensor.mutable_float_data() = attribute.floats();
-    }
-    return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
@@ -120,7 +95,10 @@ Model Importer::run() {
       throw error.in(describe(node));
     }
   }
-  for (const auto& output : model_.graph().output()) editor_.add_output(output.name(), values_.at(output.name()));
+  std::unordered_set<std::string> shown;  // a model may list an output twice, which is one value
+  for (const auto& output : model_.graph().output()) {
+    if (shown.insert(output.name()).second) editor_.add_output(output.name(), values_.at(output.name()));
+  }
   report_.unresolved_dims = open_dims_text(model_);
   report_.open_dims = open_dims(model_);
   fill_skeleton();
@@ -164,7 +142,7 @@ void Importer::add_initialisers() {
       continue;
     }
     auto blob = graph::Blob::bytes(type, take_bytes(tensor));
-    if (!options_.keep_weights) blob = graph::Blob::absent(type, blob->content_hash());
+    if (!options_.keep_weights) blob = graph::Blob::absent(type, blob->content_hash(), blob->infinities());
     skeleton_->pinned.emplace_back(name, std::move(blob));
   }
 }
@@ -183,7 +161,8 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
     return *same;
   }
   // Rules look at single numbers (x * 0.5): they stay, or matches would differ between processes.
-  if (!options_.keep_weights && type.elements() != 1) blob = graph::Blob::absent(type, blob->content_hash());
+  if (!options_.keep_weights && type.elements() != 1)
+    blob = graph::Blob::absent(type, blob->content_hash(), blob->infinities());
   const auto value = editor_.add_weight(name, std::move(blob));
   if (constant) constants_[value.node] = std::move(*constant);
   alike.push_back(value);
@@ -330,6 +309,7 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
   opaque->op_type = node.op_type();
   opaque->domain = node.domain();
   opaque->deterministic = is_deterministic(node);
+  opaque->infinities = infinities_of(node);
   std::vector<graph::Value> inputs;
   for (const auto& name : node.input()) {
     opaque->formal_inputs.push_back(!name.empty());

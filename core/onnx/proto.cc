@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/write_error.h"
+#include "core/graph/blob.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -222,6 +223,66 @@ void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::Ten
   tensor.set_data_type(static_cast<int32_t>(type.dtype));
   for (int64_t extent : type.shape) tensor.add_dims(extent);
   tensor.set_raw_data(std::move(bytes));
+}
+
+namespace {
+
+uint8_t infinities_of_number(double number) {
+  return graph::infinities_of(ops::DType::f64, std::string(reinterpret_cast<const char*>(&number), sizeof number));
+}
+
+uint8_t infinities_of_tensor(const onnx::TensorProto& tensor) {
+  const auto dtype = dtype_of(tensor.data_type());
+  if (!ops::is_float(dtype) || tensor.external_data_size() > 0) return graph::kFinite;
+  return graph::infinities_of(dtype, copy_bytes(tensor));
+}
+
+uint8_t infinities_of_graph(const onnx::GraphProto& graph) {
+  uint8_t found = graph::kFinite;
+  for (const auto& tensor : graph.initializer()) found |= infinities_of_tensor(tensor);
+  for (const auto& tensor : graph.sparse_initializer()) found |= infinities_of_tensor(tensor.values());
+  for (const auto& node : graph.node()) found |= infinities_of(node);
+  return found;
+}
+
+}  // namespace
+
+uint8_t infinities_of(const onnx::NodeProto& node) {
+  uint8_t found = graph::kFinite;
+  for (const auto& attribute : node.attribute()) {
+    found |= infinities_of_number(static_cast<double>(attribute.f()));
+    for (const float number : attribute.floats()) found |= infinities_of_number(static_cast<double>(number));
+    if (attribute.has_t()) found |= infinities_of_tensor(attribute.t());
+    for (const auto& tensor : attribute.tensors()) found |= infinities_of_tensor(tensor);
+    if (attribute.has_sparse_tensor()) found |= infinities_of_tensor(attribute.sparse_tensor().values());
+    if (attribute.has_g()) found |= infinities_of_graph(attribute.g());
+    for (const auto& nested : attribute.graphs()) found |= infinities_of_graph(nested);
+  }
+  return found;
+}
+
+bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor) {
+  if (attribute.name() == "value_int" || attribute.name() == "value_ints") {
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    if (attribute.name() == "value_int") {
+      tensor.add_int64_data(attribute.i());
+    } else {
+      tensor.add_dims(attribute.ints_size());
+      *tensor.mutable_int64_data() = attribute.ints();
+    }
+    return true;
+  }
+  if (attribute.name() == "value_float" || attribute.name() == "value_floats") {
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    if (attribute.name() == "value_float") {
+      tensor.add_float_data(attribute.f());
+    } else {
+      tensor.add_dims(attribute.floats_size());
+      *tensor.mutable_float_data() = attribute.floats();
+    }
+    return true;
+  }
+  return false;
 }
 
 std::string describe(const onnx::NodeProto& node) {

@@ -9,6 +9,7 @@
 #include "core/ops/types.h"
 
 namespace onnx {
+class AttributeProto;
 class GraphProto;
 class ModelProto;
 class NodeProto;
@@ -53,6 +54,11 @@ std::string copy_bytes(const onnx::TensorProto& tensor);
 void check_tensor_data(const onnx::TensorProto& tensor);
 // Fills a message from raw bytes.
 void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::TensorType& type, std::string bytes);
+
+// Constant's shorthand attributes (value_int, value_floats, ...) as a tensor; false where it is none of them.
+bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor);
+// Infinite numbers in a node's attributes, those of its subgraphs included (graph/blob.h).
+uint8_t infinities_of(const onnx::NodeProto& node);
 
 // "node 'conv1' (Conv)", or "node (Conv) that makes 'y'" for one without a name.
 std::string describe(const onnx::NodeProto& node);

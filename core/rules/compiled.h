@@ -114,7 +114,10 @@ class CompiledRule {  // tables of one rule
   // Where it may be applied: of a proof, or what every rule must keep to (proof_scope.h).
   bool all_types = false;  // moves elements, computes nothing; else: tensors of one floating-point type
   int max_rank = kNoLimit, max_list = kNoLimit;
-  uint32_t read_shapes = 0;   // attributes bound to the shape of a reshape that more is done with than passing on
+  uint32_t read_shapes = 0;  // attributes bound to the shape of a reshape that more is done with than passing on
+  // Moves operators around and neither makes, drops nor doubles one, nor what they read: right for infinite numbers,
+  // too. Others are applied to finite ones only.
+  bool rearranges = false;
   bool of_constants = false;  // tag `constants`: also replaces what depends on weights alone (axioms)
   // A new value reads something that need not stand before all roots: cycles are possible.
   bool may_cycle = false;

@@ -22,12 +22,13 @@ struct RuleMatches {
   bool any_sensitive = false;
 };
 
-// What matching sees of a node itself: inputs, its own and their constancy.
+// What matching sees of a node itself: inputs, its own and their constancy, and whether these may be infinite.
 uint64_t fingerprint(const Graph& graph, const graph::Node& node) {
   uint64_t h = node.constant ? 1 : 2;
   for (const auto& v : node.inputs) {
-    const uint64_t constant = graph.node(v.node).constant ? 1 : 0;
-    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 17) ^ (static_cast<uint64_t>(v.port) << 1) ^ constant);
+    const auto& input = graph.node(v.node);
+    const uint64_t seen = (input.constant ? 1 : 0) | (input.infinities != graph::kFinite ? 2 : 0);
+    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 18) ^ (static_cast<uint64_t>(v.port) << 2) ^ seen);
   }
   return h;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 namespace rlgo::rules {
 namespace {
@@ -89,6 +90,33 @@ bool open_length(const LeftNode& node, Attr key) {
   return std::ranges::none_of(node.fixed, [&](const auto& item) { return item.first == key; });
 }
 
+// How often each variable and each operator that computes something occurs on one side.
+struct Occurrences {
+  std::map<std::pair<Operand::Kind, int32_t>, int> read;
+  std::map<Op, int> operators;
+
+  void add(Op op, const std::vector<Operand>& operands) {
+    if (!moves_only(op)) ++operators[op];
+    for (const auto& operand : operands) add(operand);
+  }
+  void add(const Operand& operand) {
+    const bool variable = operand.kind == Operand::Kind::tensor || operand.kind == Operand::Kind::sequence;
+    if (variable) ++read[{operand.kind, operand.index}];
+  }
+  bool operator==(const Occurrences&) const = default;
+};
+
+// f(move(x)) = move(f(x)) holds for any f; sums and products of the same elements are reordered.
+bool find_rearranges(const CompiledRule& rule) {
+  Occurrences left, right;
+  for (const auto& node : rule.left) left.add(node.op, node.operands);
+  for (const auto& node : rule.right) right.add(node.op, node.operands);
+  for (const auto& replacement : rule.replacements) right.add(replacement.with);
+  const auto is_elementwise = [](const auto& item) { return ops::spec(item.first).elementwise; };
+  const bool one = left.operators.size() == 1 && left.operators.begin()->second == 1;
+  return rule.scalars.empty() && left == right && (one || std::ranges::all_of(left.operators, is_elementwise));
+}
+
 class ScopeCheck {
  public:
   ScopeCheck(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding)
@@ -128,7 +156,7 @@ class ScopeCheck {
       return false;
     return std::ranges::all_of(node.inputs, [&](const graph::Value& input) {
       const auto& read = graph_.node(input.node);
-      return read.op() != Op::fill || std::isfinite(read.attrs().f(Attr::value));
+      return read.infinities == graph::kFinite || (rule_.rearranges && read.op() != Op::fill);
     });
   }
 
@@ -199,6 +227,7 @@ void find_scope(CompiledRule& rule) {
   rule.all_types = std::ranges::all_of(rule.left, moves) && std::ranges::all_of(rule.right, moves) &&
                    rule.scalars.empty() && (!proved || rule.text.scope.all_types);
   rule.read_shapes = find_read_shapes(rule);
+  rule.rearranges = find_rearranges(rule);
   if (!proved) return;
   rule.max_rank = rule.text.scope.max_rank;
   if (rule.text.scope.max_list != ProofScope::kAnyLength) rule.max_list = rule.text.scope.max_list;

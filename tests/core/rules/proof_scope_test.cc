@@ -165,5 +165,50 @@ TEST(ProofScope, NumbersThatARuleMakesAreFiniteInTheirType) {
   EXPECT_EQ(planned(DType::f32, std::nanf(""), 1.0F), 0u);
 }
 
+// softmax(x + m) where m is a mask, and what the rule makes of it.
+size_t softmax_matches(Value (*mask)(Editor&)) {
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {2, 3});
+  const Value sum = editor.op(Op::add, {x, mask(editor)});
+  return matches("?y = (softmax (add ?x ?m) axis=?k) when dim(?m, ?k) == 1 => ?y = (softmax ?x axis=?k)",
+                 of(editor, editor.op(Op::softmax, {sum}, {{Attr::axis, int64_t{1}}})));
+}
+
+std::shared_ptr<const graph::Blob> column(float a, float b) {
+  const float numbers[] = {a, b};
+  return graph::Blob::bytes({DType::f32, {2, 1}}, std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+}
+
+TEST(ProofScope, WhatMayBeInfiniteIsNotDropped) {
+  EXPECT_EQ(softmax_matches([](Editor& e) { return e.add_weight("m", column(0, -1e9F)); }), 1u);
+  EXPECT_EQ(softmax_matches([](Editor& e) { return e.add_weight("m", column(0, -HUGE_VALF)); }), 0u);
+  EXPECT_EQ(softmax_matches([](Editor& e) {
+              const Value m = e.add_weight("m", column(0, -HUGE_VALF));
+              const Value c = e.add_input("c", TensorType(DType::boolean, {2, 1}));
+              return e.op(Op::where, {c, e.add_input("z", TensorType(DType::f32, {2, 1})), m});
+            }),
+            0u);
+  EXPECT_EQ(softmax_matches(
+                [](Editor& e) { return e.op(Op::tanh, {e.op(Op::neg, {e.add_weight("m", column(0, -HUGE_VALF))})}); }),
+            1u);
+}
+
+TEST(ProofScope, InfiniteNumbersMayBeMovedAround) {
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {2, 1}), m = editor.add_weight("m", column(0, -HUGE_VALF));
+  const Graph graph = of(editor, editor.op(Op::transpose, {editor.op(Op::add, {x, m})}, {{Attr::perm, Ints{1, 0}}}));
+  EXPECT_EQ(matches("?y = (transpose (add ?x ?m) perm=?p) => ?y = (add (transpose ?x perm=?p) (transpose ?m perm=?p))",
+                    graph),
+            1u);
+}
+
+TEST(ProofScope, ProductsWithInfiniteNumbersAreNotDistributed) {
+  Editor editor("g");
+  const Value x = input(editor, DType::f32, {2, 1}), z = editor.add_input("z", TensorType(DType::f32, {2, 1}));
+  const Value m = editor.add_weight("m", column(1, HUGE_VALF));
+  const Graph graph = of(editor, editor.op(Op::mul, {editor.op(Op::add, {x, z}), m}));
+  EXPECT_EQ(matches("?y = (mul (add ?x ?z) ?m) => ?y = (add (mul ?x ?m) (mul ?z ?m))", graph), 0u);
+}
+
 }  // namespace
 }  // namespace rlgo::rules
