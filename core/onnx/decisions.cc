@@ -174,9 +174,14 @@ void Decisions::enter(const onnx::GraphProto& graph, const std::vector<std::stri
   for (const auto& tensor : graph.initializer()) {
     constants_[tensor.name()] = kind_of(tensor);
     tensors_[tensor.name()] = &tensor;
+    magnitudes_.add(tensor.name(), tensor);
+    cancelling_.add(tensor.name(), tensor);
   }
   for (const auto& sparse : graph.sparse_initializer()) constants_[sparse.values().name()] = Kind::plain;
-  for (const auto& input : graph.input()) constants_.erase(input.name());  // a caller may give another value
+  for (const auto& input : graph.input()) {  // a caller may give another value
+    constants_.erase(input.name());
+    magnitudes_.forget(input.name());
+  }
   for (const auto& node : graph.node()) look_at(node);
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (seen_.contains(outputs[k])) hold(graph.output(static_cast<int>(k)).name());
@@ -185,12 +190,14 @@ void Decisions::enter(const onnx::GraphProto& graph, const std::vector<std::stri
 }
 
 bool Decisions::at(const onnx::NodeProto& node) const {
-  return std::ranges::any_of(node.output(), [&](const std::string& name) { return held_.contains(name); });
+  return std::ranges::any_of(node.output(),
+                             [&](const std::string& name) { return held_.contains(name) || cancelling_.holds(name); });
 }
 
 void Decisions::find(const onnx::GraphProto& graph) {
   for (const auto& node : graph.node()) {
     for (int k = 0; k < node.input_size(); ++k) {
+      if (magnitudes_.at_pole(node, k)) hold(node.input(k));
       if (!has_step(node, k)) continue;
       hold(node.input(k));
       if (!is_regular(node.input(k))) continue;
@@ -295,6 +302,8 @@ void Decisions::look_at(const onnx::NodeProto& node) {
       if (!bias && mixes(node.input(k))) regular = false;
     }
   }
+  magnitudes_.look_at(node);
+  cancelling_.look_at(node, [this](const std::string& name) { return is_constant(name); });
   bool step = false;
   for (int k = 0; k < node.input_size(); ++k) step = step || has_step(node, k);
   for (const auto& name : node.output()) {

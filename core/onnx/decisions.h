@@ -6,6 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/onnx/cancelling.h"
+#include "core/onnx/magnitudes.h"
+
 namespace onnx {
 class GraphProto;
 class NodeProto;
@@ -21,7 +24,9 @@ class TypeTable;
 // TopK, QuantizeLinear, bodies, operators of other domains, ...) and come from inputs, constants, shapes and results of
 // such operators alone, so that they may lie on a step exactly, and often. A slope of thousands that ends flat, as in
 // Clip(x * 1e6, 0, 1), is a step, too. Rules are equalities of real numbers and round otherwise; so no rule replaces
-// what makes these values (graph::NodeInfo::fixed).
+// what makes these values (graph::NodeInfo::fixed). So it is where rounding decides between a number and infinity, or
+// about its order: 1 / (x / 3 * 7 - c), log(x - y) (Magnitudes::at_pole); and in sums that take away again what they
+// add (Cancelling).
 //
 // What convolutions, products of matrices and recurrent layers make of weights that are like numbers drawn at random
 // (not whole numbers, nor a few again and again, nor halves) lies on a step by chance only: the rest of the network is
@@ -32,7 +37,8 @@ class Decisions {
 
  public:
   // `read`: values that some node, body or output of the graph reads. Both must outlive this.
-  Decisions(const TypeTable& types, const std::unordered_set<std::string>& read) : types_(types), read_(read) {}
+  Decisions(const TypeTable& types, const std::unordered_set<std::string>& read)
+      : types_(types), read_(read), magnitudes_(types), cancelling_(magnitudes_) {}
   // The main graph, before all else; or a branch, under names that nothing else has, that stands in place of its If,
   // whose outputs are `outputs` ("" where one is not read). Its nodes and tensors must outlive this.
   void enter(const onnx::GraphProto& graph, const std::vector<std::string>& outputs = {});
@@ -56,6 +62,8 @@ class Decisions {
 
   const TypeTable& types_;
   const std::unordered_set<std::string>& read_;
+  Magnitudes magnitudes_;
+  Cancelling cancelling_;
   std::unordered_map<std::string, Kind> constants_;                    // what no input changes
   std::unordered_map<std::string, const onnx::TensorProto*> tensors_;  // of those that the file has
   std::unordered_map<std::string, const onnx::NodeProto*> made_by_;

@@ -10,6 +10,7 @@ std::string ops_of_net(const std::string& nodes, const std::string& weights = "f
   return ops_of(import_text("g (float[1,1,4,4] x) => (float[] y) <" + weights + "> { " + nodes + " }"));
 }
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -96,6 +97,64 @@ TEST(Decisions, TheReportCountsThem) {
       "g (float[4] x) => (float[4] y) <float three = {3.0}> { d = Div(x, three) e = Mul(d, d) y = Ceil(e) }");
   EXPECT_EQ(model.report.fixed, 2);
   EXPECT_THAT(model.report.summary(), HasSubstr("2 that could be rewritten are not"));
+}
+
+// d = x / 3 - c, and what is made of it.
+bool fixes_difference(const std::string& nodes, const std::string& more = "float none = {0.0}") {
+  const std::string weights = "float three = {3.0}, float c = {2.0}, float half = {0.5}, float two = {2.0}, " + more;
+  return ops_of_net("q = Div(x, three) d = Sub(q, c) " + nodes, weights).find("fixed div(") != std::string::npos;
+}
+
+TEST(Decisions, PolesAndEdgesAre) {
+  EXPECT_TRUE(fixes_difference("y = Div(two, d)"));
+  EXPECT_TRUE(fixes_difference("y = Reciprocal(d)"));
+  EXPECT_TRUE(fixes_difference("y = Log(d)"));
+  EXPECT_TRUE(fixes_difference("r = Relu(d) y = Sqrt(r)"));
+  EXPECT_TRUE(fixes_difference("y = Pow(d, half)"));
+  EXPECT_TRUE(fixes_difference("m = Mul(d, three) n = Neg(two) y = Pow(m, n)"));
+  EXPECT_FALSE(fixes_difference("y = Pow(d, two)"));
+  EXPECT_FALSE(fixes_difference("y = Div(d, two)"));
+}
+
+TEST(Decisions, WhatIsKeptAwayFromAPoleIsFree) {
+  EXPECT_FALSE(fixes_difference("e = Exp(d) y = Div(two, e)"));
+  EXPECT_FALSE(fixes_difference("e = Exp(d) f = Add(e, two) y = Log(f)"));
+  EXPECT_FALSE(fixes_difference("m = Max(d, half) y = Log(m)"));
+  EXPECT_FALSE(fixes_difference("m = Clip(d, half) y = Reciprocal(m)"));
+  EXPECT_FALSE(fixes_difference("a = Abs(d) s = Add(a, half) y = Div(x, s)"));
+  EXPECT_FALSE(fixes_difference("s = Mul(d, d) m = ReduceMean(s) y = Sqrt(m)"));
+  EXPECT_TRUE(fixes_difference("s = Mul(d, d) m = ReduceMean(s) r = Sqrt(m) y = Div(x, r)"));
+  EXPECT_TRUE(fixes_difference("m = Max(d, none) y = Log(m)"));
+}
+
+// x - mean over the root of its variance; softmax written out; a norm of the input itself.
+TEST(Decisions, NormsAndSoftmaxWrittenOutAreFree) {
+  const std::string weights = "float three = {3.0}, float tiny = {0.00001}, float two = {2.0}";
+  const auto free = [&](const std::string& nodes) { return ops_of_net("h = Div(x, three) " + nodes, weights); };
+  EXPECT_THAT(free("m = ReduceMean<axes = [3]>(h) d = Sub(h, m) p = Pow(d, two) v = ReduceMean<axes = [3]>(p) "
+                   "a = Add(v, tiny) r = Sqrt(a) y = Div(d, r)"),
+              Not(HasSubstr("fixed")));
+  EXPECT_THAT(free("m = ReduceMax<axes = [3]>(h) d = Sub(h, m) e = Exp(d) s = ReduceSum(e) y = Div(e, s) z = Log(s)"),
+              Not(HasSubstr("fixed")));
+  EXPECT_THAT(free("p = Mul(h, h) s = ReduceSum(p) r = Sqrt(s) y = Div(h, r)"), Not(HasSubstr("fixed")));
+}
+
+// What the sums read is no constant: rounding is relative to it, whatever it is.
+TEST(Decisions, SumsThatTakeAwayWhatTheyAddAre) {
+  const auto ops = [](const std::string& nodes) {
+    return ops_of(
+        import_text("g (float[4,4] x, float[4,4] b) => (float[] y) <float two = {2.0}, float[4,4] w = {1.0, "
+                    "2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0}> { " +
+                    nodes + " }"));
+  };
+  EXPECT_THAT(ops("s = Add(x, b) y = Sub(s, b)"), AllOf(HasSubstr("fixed add("), HasSubstr("fixed sub(")));
+  EXPECT_THAT(ops("d = Sub(b, x) y = Sub(b, d)"), HasSubstr("fixed sub("));
+  EXPECT_THAT(ops("t = Add(b, b) s = Add(x, t) m = Mul(b, two) y = Sub(s, m)"), HasSubstr("fixed add("));
+  EXPECT_THAT(ops("s = Add(x, b) p = MatMul(s, w) q = MatMul(b, w) y = Sub(p, q)"), HasSubstr("fixed matmul("));
+  EXPECT_THAT(ops("r = Relu(b) s = Add(x, r) q = Relu(b) y = Sub(s, q)"), HasSubstr("fixed add("));
+  EXPECT_THAT(ops("s = Add(x, b) t = Transpose(s) u = Transpose(b) y = Sub(t, u)"), HasSubstr("fixed sub("));
+  EXPECT_THAT(ops("s = Add(x, b) p = MatMul(s, w) q = MatMul(w, b) y = Sub(p, q)"), Not(HasSubstr("fixed")));
+  EXPECT_THAT(ops("s = Add(x, b) r = Add(s, b) m = Mul(b, two) y = Add(r, m)"), Not(HasSubstr("fixed")));
 }
 
 }  // namespace
