@@ -264,8 +264,9 @@ void Exporter::write_node(NodeId id) {
     writer_.node("Pow", {inputs[0], writer_.scalar(2.0, graph_.type(node.inputs[0]).dtype)}, outputs);
     return;
   }
-  write_op(writer_, {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs,
-                     reads.transposed_a, reads.transposed_b});
+  write_op(writer_,
+           {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs, reads.transposed_a,
+            reads.transposed_b, known != nullptr && skeleton_.leaves_rest.contains(known->outputs[0])});
 }
 
 void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs) {

@@ -65,6 +65,12 @@ void Importer::follow(const onnx::NodeProto& node, OnnxNode& resolved) {
   for (int k = 0; k < node.output_size(); ++k)
     resolved.output_types[static_cast<size_t>(k)] = sampled_->type(node.output(k));
   open_->step(node, version, is_standard, resolved);
+  if (is_standard && node.op_type() == "Reshape" && node.input_size() > 1) {
+    const auto* shape = resolved.constant(1);
+    const bool rest =
+        shape != nullptr ? std::ranges::find(shape->ints, -1) != shape->ints.end() : open_->holds(node.input(1), -1);
+    if (rest) skeleton_->leaves_rest.insert(node.output(0));
+  }
   for (int k = 0; k < node.output_size(); ++k)
     resolved.output_types[static_cast<size_t>(k)] = closed(sampled_type(node.output(k)));
   for (auto& type : resolved.input_types) type = closed(std::move(type));

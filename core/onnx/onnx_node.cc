@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/ops/views.h"
+
 namespace rlgo::onnx_io {
 namespace {
 
@@ -112,22 +114,30 @@ ops::TensorType Maker::type(graph::Value value) const {
   return ok_ && value.node != graph::kNoNode ? editor_->type(value) : ops::TensorType();
 }
 
-std::optional<ops::Attrs> Maker::reshape_attrs(graph::Value value, const ops::Extents& shape) {
+std::optional<ops::Attrs> Maker::reshape_attrs(graph::Value value, const ops::Extents& shape, bool as_given) {
   const auto items = ops::reshape_items(type(value), shape);
-  ok_ = ok_ && items;
-  return ok_ ? std::optional(ops::Attrs{{ops::Attr::shape, *items}}) : std::nullopt;
+  ops::TensorType made = type(value);
+  ok_ = ok_ && items && made.set_extents(shape);
+  if (!ok_) return std::nullopt;
+  ops::Attrs attrs{{ops::Attr::shape, *items}};
+  const ops::TensorType inputs[] = {type(value)};
+  if (!as_given && ops::needs_elements(ops::Op::reshape, inputs, attrs, made)) {
+    const auto rest = std::ranges::find(*items, ops::kRestExtent) - items->begin();
+    ok_ = ops::axes_of(inputs[0], made.extent(rest)).has_value();
+  }
+  return ok_ ? std::optional(std::move(attrs)) : std::nullopt;
 }
 
 graph::Value Maker::reshaped(graph::Value value, const ops::Extents& shape) {
   ops::TensorType wanted = type(value);
   ok_ = ok_ && wanted.set_extents(shape);
   if (ok_ && wanted == type(value)) return value;
-  const auto attrs = reshape_attrs(value, shape);
+  const auto attrs = reshape_attrs(value, shape, false);
   return attrs ? op(ops::Op::reshape, {value}, *attrs) : graph::Value{};
 }
 
-void Maker::out_reshaped(graph::Value value, const ops::Extents& shape) {
-  if (const auto attrs = reshape_attrs(value, shape)) out(ops::Op::reshape, {value}, *attrs);
+void Maker::out_reshaped(graph::Value value, const ops::Extents& shape, bool as_given) {
+  if (const auto attrs = reshape_attrs(value, shape, as_given)) out(ops::Op::reshape, {value}, *attrs);
 }
 
 std::optional<int64_t> normal_axis(int64_t axis, int rank) {

@@ -65,14 +65,15 @@ class Maker {
   ops::TensorType type(graph::Value value) const;
   // reshape, or the value itself where it has that shape.
   graph::Value reshaped(graph::Value value, const ops::Extents& shape);
-  // The same as the operator that gives the node's output.
-  void out_reshaped(graph::Value value, const ops::Extents& shape);
+  // The same as the operator that gives the node's output. `as_given`: the model has such a reshape itself; else what
+  // cannot be written so that it runs where an open size is 0 does not fit.
+  void out_reshaped(graph::Value value, const ops::Extents& shape, bool as_given = false);
 
   bool ok() const { return ok_; }
   const std::vector<graph::Value>& outputs() const { return outputs_; }
 
  private:
-  std::optional<ops::Attrs> reshape_attrs(graph::Value value, const ops::Extents& shape);
+  std::optional<ops::Attrs> reshape_attrs(graph::Value value, const ops::Extents& shape, bool as_given);
   std::optional<graph::NodeId> add(ops::Op op, std::span<const graph::Value> inputs, const ops::Attrs& attrs,
                                    std::string name);
   graph::Editor* editor_;

@@ -95,6 +95,12 @@ std::optional<Constant> OpenShapes::constant(const std::string& name) const {
   return found == constants_.end() ? std::nullopt : to_closed(found->second);
 }
 
+bool OpenShapes::holds(const std::string& name, int64_t number) const {
+  const auto found = constants_.find(name);
+  return found != constants_.end() &&
+         std::ranges::any_of(found->second.items, [&](const auto& item) { return item.number() == number; });
+}
+
 void OpenShapes::step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved) {
   const auto constant = [&](int k) { return resolved.constants[static_cast<size_t>(k)]; };
   if (version > 0) types_.refine(node, version, constant, true);

@@ -28,6 +28,8 @@ class OpenShapes {
   std::string name_of(const ops::Extent& extent);
   // The value of shape arithmetic that is the same at all sizes.
   std::optional<Constant> constant(const std::string& name) const;
+  // Whether shape arithmetic makes a list in which that number stands, at all sizes.
+  bool holds(const std::string& name, int64_t number) const;
   // Follows one operator, before type() is asked of its outputs. `resolved` has the types of type(), and the constants
   // that hold at all sizes.
   void step(const onnx::NodeProto& node, int version, bool is_standard, const OnnxNode& resolved);

@@ -36,6 +36,8 @@ class Skeleton {  // what export takes from the file as it was
   std::unordered_set<graph::NodeId> initialisers;
   // Initialisers that are written even where nothing reads them: defaults of graph inputs, parameters of quantisation.
   std::vector<std::pair<std::string, std::shared_ptr<const graph::Blob>>> pinned;
+  // What Reshapes make in whose shape the file leaves an item open (-1), while others depend on open sizes.
+  std::unordered_set<std::string> leaves_rest;
   // All names of values in the file, those inside subgraphs included: new values get others.
   std::unordered_set<std::string> names;
   // The file's shapes contradict each other, so an export cannot be expected to pass the full check.

@@ -104,10 +104,8 @@ void sort_nodes(onnx::GraphProto& graph, const std::vector<std::vector<int>>& so
 void check_names(onnx::GraphProto& graph) {
   const Makers makers = collect_makers(graph);
   const auto sources = collect_sources(graph, makers);
-  std::unordered_set<std::string> outputs;
   for (const auto& output : graph.output()) {
     if (!makers.contains(output.name())) fail("graph output '{}' is not defined anywhere", output.name());
-    if (!outputs.insert(output.name()).second) fail("two graph outputs are named '{}'", output.name());
   }
   sort_nodes(graph, sources);
 }

@@ -4,11 +4,52 @@
 
 #include "core/base/error.h"
 #include "core/onnx/writers.h"
+#include "core/ops/views.h"
 
 namespace rlgo::onnx_io {
 namespace {
 
 using ops::Attr;
+
+// Axes whose extent is 1.
+Ints ones_of(const ops::TensorType& type) {
+  Ints axes;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    if (type.extent(d).number() == 1) axes.push_back(d);
+  }
+  return axes;
+}
+
+void write_axes(Writer& w, const OutNode& n, std::string_view op, const Ints& axes) {
+  if (w.opset() >= 13) return w.node(op, {n.inputs[0], w.ints(axes)}, n.outputs);
+  w.node(op, n.inputs, n.outputs, {{"axes", axes}});
+}
+
+// The shape worked out at run time: [n, c, h * w] of an image is [0, c, 0] where the batch is empty and h is 0, and not
+// to be found by Reshape. False where the rest is no product of neighbouring extents.
+bool write_computed_reshape(Writer& w, const OutNode& n) {
+  const auto& items = n.attrs.ints(Attr::shape);
+  const auto rest = std::ranges::find(items, ops::kRestExtent) - items.begin();
+  const auto axes = ops::axes_of(n.input_types[0], n.output_types[0].extent(rest));
+  if (!axes || w.opset() < 10) return false;
+  const std::string shape = w.temp("Shape", n.inputs);
+  const auto extents = [&](int64_t first, int64_t end) {
+    return w.temp("Slice", {shape, w.ints({first}), w.ints({end})});
+  };
+  Names parts;
+  for (int64_t d = 0; d < static_cast<int64_t>(items.size()); ++d) {
+    const int64_t item = items[static_cast<size_t>(d)];
+    if (item >= 0) parts.push_back(w.ints({item}));
+    if (item == ops::kSameExtent) parts.push_back(extents(d, d + 1));
+    if (item == ops::kRestExtent)
+      parts.push_back(w.temp("ReduceProd", {extents(axes->first, axes->second)}, {{"keepdims", int64_t{1}}}));
+  }
+  const std::string wanted = w.temp("Concat", parts, {{"axis", int64_t{0}}});
+  OnnxAttrs attrs;
+  if (w.opset() >= 14) attrs.emplace_back("allowzero", int64_t{1});
+  w.node("Reshape", {n.inputs[0], wanted}, n.outputs, attrs);
+  return true;
+}
 
 }  // namespace
 
@@ -25,6 +66,16 @@ void write_reshape(Writer& w, const OutNode& n) {
   Ints shape = n.attrs.ints(Attr::shape);
   if (std::ranges::find(shape, ops::kSameExtent) != shape.end()) {
     if (std::ranges::find(shape, 0) != shape.end()) fail("a reshape copies extents and has an extent of 0");
+    // Nothing tells the rest of a tensor without elements: what does without is written where there is such.
+    using Kind = ops::View::Kind;
+    const bool rest = std::ranges::find(shape, ops::kRestExtent) != shape.end();
+    const auto view = rest ? ops::view_of(n.input_types[0], n.output_types[0]) : ops::View{};
+    if (view.kind == Kind::squeeze) return write_axes(w, n, "Squeeze", ones_of(n.input_types[0]));
+    if (view.kind == Kind::unsqueeze) return write_axes(w, n, "Unsqueeze", ones_of(n.output_types[0]));
+    const bool flattens = w.opset() >= 9 || ops::is_float(n.input_types[0].dtype);
+    if (view.kind == Kind::flatten && flattens) return w.node("Flatten", n.inputs, n.outputs, {{"axis", view.axis}});
+    if (rest && view.kind == Kind::other && !n.leaves_rest && n.input_types[0].open && write_computed_reshape(w, n))
+      return;
     std::ranges::replace(shape, ops::kSameExtent, int64_t{0});
     return w.node("Reshape", {n.inputs[0], w.ints(shape)}, n.outputs);
   }

@@ -100,6 +100,12 @@ TEST(Export, OneValueAsTwoOutputs) {
   EXPECT_EQ(op_types(out), "Relu Identity");
 }
 
+TEST(Export, OneOutputListedTwice) {
+  const auto out = export_proto(import_text("g (float[2] x) => (float[2] y, float[2] y) { y = Relu(x) }"));
+  EXPECT_EQ(op_types(out), "Relu");
+  EXPECT_EQ(out.graph().output_size(), 2);
+}
+
 TEST(Export, NewNamesAvoidThoseOfTheFile) {
   auto model = import_text("g (float[2] x) => (float[2] y) { relu_2 = Exp(x) y = Neg(relu_2) }");
   graph::Editor editor(model.graph);

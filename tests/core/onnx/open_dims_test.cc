@@ -196,5 +196,28 @@ TEST(OpenDims, QuestionMarksAreNoName) {
   EXPECT_EQ(import_proto(proto, options).samples, (std::map<std::string, int64_t>{{"x:2", 320}, {"x:3", 384}}));
 }
 
+// [0, 1, -1] fails where the batch is empty; Unsqueeze does not.
+TEST(OpenDims, EmptyBatchesStayPossible) {
+  const auto written = [](const std::string& body) {
+    return op_types(export_proto(sampled("g (float[n,3,h,w] x, float[n,s] z) => (float[] y) " + body)));
+  };
+  EXPECT_EQ(written("<int64[1] axes = {1}> { y = Unsqueeze(z, axes) }"), "Unsqueeze");
+  EXPECT_EQ(written("<int64[1] axes = {1}> { u = Unsqueeze(z, axes) r = Relu(u) y = Squeeze(r, axes) }"),
+            "Unsqueeze Relu Squeeze");
+  EXPECT_EQ(written("{ y = Flatten(x) }"), "Flatten");
+}
+
+// As the file says it: [0, 3, -1] fails by itself, a shape that is worked out does not.
+TEST(OpenDims, ReshapesRunWhereTheModelsOwnDo) {
+  const auto written = [](const std::string& body) {
+    return op_types(export_proto(sampled("g (float[n,3,h,w] x) => (float[] y) " + body)));
+  };
+  EXPECT_EQ(written("<int64[3] t = {0,3,-1}> { y = Reshape(x, t) }"), "Reshape");
+  EXPECT_EQ(
+      written("<int64[1] a = {0}, int64[1] b = {2}, int64[1] c = {4}> { s = Shape(x) n = Slice(s, a, b) "
+              "i = Slice(s, b, c) k = ReduceProd<keepdims = 1>(i) t = Concat<axis = 0>(n, k) y = Reshape(x, t) }"),
+      "Shape Slice Slice ReduceProd Concat Reshape");
+}
+
 }  // namespace
 }  // namespace rlgo::onnx_io::test

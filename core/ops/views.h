@@ -1,0 +1,36 @@
+// What runs where an open extent is 0, as an empty batch is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/ops/op.h"
+
+namespace rlgo::ops {
+
+// A reshape that need not say how the elements are to be divided among axes.
+struct View {
+  enum class Kind : uint8_t {
+    squeeze,    // leaves out all axes whose extent is 1
+    unsqueeze,  // puts such axes between
+    flatten,    // two axes: those in front of `axis`, and those from there on
+    other,
+  };
+  Kind kind = Kind::other;
+  int64_t axis = 0;  // of flatten
+};
+
+// How a reshape from one type to the other may be said for all sizes.
+View view_of(const TensorType& input, const TensorType& output);
+
+// Neighbouring axes of the input, [first, second), whose extents make up that one.
+std::optional<std::pair<int64_t, int64_t>> axes_of(const TensorType& input, const Extent& extent);
+
+// Whether the operator fails (in ONNX Runtime) where an open extent is 0: a reshape that copies one extent and leaves
+// another to be worked out (kSameExtent, kRestExtent), of which no elements tell nothing, and that is no such view; a
+// matmul whose left operand is broadcast along an open axis of the right one.
+bool needs_elements(Op op, std::span<const TensorType> inputs, const Attrs& attrs, const TensorType& output);
+
+}  // namespace rlgo::ops
