@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/exec/constants.h"
 #include "core/exec/kernels.h"
+#include "core/ops/folding.h"
 
 namespace rlgo::exec {
 namespace {
@@ -13,10 +14,10 @@ using graph::Graph;
 using graph::NodeId;
 using ops::Op;
 
-bool is_read(const Graph& graph, NodeId id) {
-  const auto& node = graph.node(id);
-  return graph.is_output(id) ||
-         std::ranges::any_of(node.uses, [&](const graph::Use& use) { return !graph.node(use.user).constant; });
+bool is_read(const Graph& graph, NodeId id, const std::unordered_set<NodeId>& left) {
+  return graph.is_output(id) || std::ranges::any_of(graph.node(id).uses, [&](const graph::Use& use) {
+           return !graph.node(use.user).constant || left.contains(use.user);
+         });
 }
 
 // The wanted nodes that are no weights, and all that they are computed from, in topological order.
@@ -36,10 +37,26 @@ std::vector<NodeId> computation(const Graph& graph, const std::vector<NodeId>& w
 
 }  // namespace
 
-std::vector<NodeId> read_constants(const Graph& graph) {
+std::unordered_set<NodeId> left_unfolded(const Graph& graph) {
+  std::unordered_set<NodeId> left;
+  double flops = 0;
+  for (NodeId id : graph.order()) {
+    const auto& node = graph.node(id);
+    if (!node.constant) continue;
+    const bool of_left = std::ranges::any_of(node.inputs, [&](const auto& input) { return left.contains(input.node); });
+    if (of_left || flops + node.info->work.flops > ops::kMostFoldedFlops) {
+      left.insert(id);
+    } else {
+      flops += node.info->work.flops;
+    }
+  }
+  return left;
+}
+
+std::vector<NodeId> read_constants(const Graph& graph, const std::unordered_set<NodeId>& left) {
   std::vector<NodeId> result;
   for (NodeId id : graph.order()) {
-    if (graph.node(id).constant && is_read(graph, id)) result.push_back(id);
+    if (graph.node(id).constant && !left.contains(id) && is_read(graph, id, left)) result.push_back(id);
   }
   return result;
 }
@@ -59,7 +76,7 @@ void check_sum(const graph::Node& node, const Tensors& in, const Tensors& out) {
 
 std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph, bool of_rewrites) {
   const c10::InferenceMode inference;
-  const auto wanted = read_constants(graph);
+  const auto wanted = read_constants(graph, of_rewrites ? left_unfolded(graph) : std::unordered_set<NodeId>());
   const auto nodes = computation(graph, wanted);
   std::unordered_map<NodeId, NodeId> last_reader;
   for (NodeId id : nodes) {
@@ -128,7 +145,7 @@ std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold
       blobs[id].push_back(to_blob(tensors[p], types[p]));
     }
   }
-  for (NodeId id : read_constants(graph)) {
+  for (NodeId id : read_constants(graph, left_unfolded(graph))) {
     if (graph.node(id).op() == Op::weight) blobs[id] = {graph.node(id).info->blob};
   }
   return blobs;

@@ -3,15 +3,20 @@
 
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/graph/graph.h"
 
 namespace rlgo::exec {
 
-// One blob per output of each constant node that a non-constant node or a graph output reads. A weight is its own blob;
-// everything else is computed on the CPU, f32 arithmetic in double precision, rounded once at the end. Throws Error
-// where contents are absent, and where a result is outside the range of its type.
+// Constant nodes with which the arithmetic of the constants before them, in topological order, would pass
+// ops::kMostFoldedFlops, and all that is computed from them: they are not worked out.
+std::unordered_set<graph::NodeId> left_unfolded(const graph::Graph& graph);
+
+// One blob per output of each constant node that another node or a graph output reads, unless it is left_unfolded. A
+// weight is its own blob; everything else is computed on the CPU, f32 arithmetic in double precision, rounded once at
+// the end. Throws Error where contents are absent, and where a result is outside the range of its type.
 std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const graph::Graph& graph);
 
 }  // namespace rlgo::exec

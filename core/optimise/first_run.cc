@@ -5,6 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/isolate.h"
 #include "core/base/text.h"
+#include "core/exec/fold.h"
+#include "core/ops/folding.h"
 #include "core/optimise/likely_sizes.h"
 #include "core/optimise/original.h"
 
@@ -71,6 +73,11 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
   return std::nullopt;
 }
 
+void not_run(const std::string& why, const LoadedModel& model, Result& result) {
+  result.end_to_end.error = why;
+  result.candidates.push_back({.name = "no rewrites", .graph = model.graph});
+}
+
 // What is told of a model that the runtime cannot run.
 void cannot_run(const std::string& why, const LoadedModel& model, Result& result) {
   const std::string shapes = shapes_text(model.graph);
@@ -80,8 +87,7 @@ void cannot_run(const std::string& why, const LoadedModel& model, Result& result
   if (!sizes.empty())
     result.verdict += fmt::format("; it runs with no likely sizes either: give others, as {}", as_options(sizes));
   result.verdict += "; --input NAME=VALUE gives inputs other numbers";
-  result.end_to_end.error = why;
-  result.candidates.push_back({.name = "no rewrites", .graph = model.graph});
+  not_run(why, model, result);
 }
 
 }  // namespace
@@ -126,8 +132,22 @@ std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
   return {};
 }
 
+std::string too_much_folding(const graph::Graph& graph) {
+  const auto left = exec::left_unfolded(graph);
+  if (left.empty()) return {};
+  double flops = 0;
+  for (const graph::NodeId id : left) flops += graph.node(id).info->work.flops;
+  return fmt::format("{} operators on weights alone take {:.2g} operations; of such at most {:.0g} are done",
+                     left.size(), flops, ops::kMostFoldedFlops);
+}
+
 bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
                const OptimiseClock& clock, Result& result) {
+  if (const std::string why = too_much_folding(model.graph); !why.empty()) {
+    result.verdict = fmt::format("nothing found: the model is not run, its checks would take too long: {}", why);
+    not_run(why, model, result);
+    return false;
+  }
   const auto time_it = [&] {
     cost::Comparison refused;
     refused.error = no_room(model.graph, usable_bytes());

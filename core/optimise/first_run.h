@@ -15,6 +15,9 @@ namespace rlgo::optimise {
 // Why the model is not run with so much memory, or "": of one operator all tensors are held at once, and the checks
 // hold them in double precision. A model that passes may still need more.
 std::string no_room(const graph::Graph& graph, uint64_t available_bytes);
+// Why the model is not run however long that may take, or "": operators on weights alone would be worked out for each
+// of its checks, and take more than ops::kMostFoldedFlops.
+std::string too_much_folding(const graph::Graph& graph);
 
 // Times the model alone. Where it does not run at the sizes that it was read with, likely sizes are tried; `model`, the
 // runtime's shapes and `result` are then at the first ones with which it runs, and result.sizes says which. The numbers

@@ -5,12 +5,15 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/ops/folding.h"
+#include "core/ops/views.h"
 #include "core/rules/proof_scope.h"
 
 namespace rlgo::rules {
 namespace {
 
 using graph::Value;
+constexpr int kMostFactors = 8;        // in a row, of one value
 constexpr int64_t kMaxPlanned = 4096;  // mapped terms over hostile sequences
 
 // Whether the number is finite in this type. Products of a model's constants need not be, though each of them is.
@@ -105,7 +108,8 @@ class Planner {
         !attributes(node, round, made.inputs, made.attrs)) {
       return false;
     }
-    if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back())) return false;
+    if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back()) || fails_at_zero(plan_.nodes.back()))
+      return false;
     if (does_nothing(plan_.nodes.back())) {
       const PlanRef input = plan_.nodes.back().inputs[0];
       plan_.nodes.pop_back();
@@ -120,6 +124,19 @@ class Planner {
       types_[index].push_back(types[port]);
     }
     return true;
+  }
+
+  // An operator that does not run where an open size is 0, as a batch may be, where all matched nodes do.
+  bool fails_at_zero(const PlanNode& made) const {
+    if (!made.types[0].open) return false;
+    ops::Types inputs;
+    for (const auto& ref : made.inputs) inputs.push_back(type(ref));
+    if (!ops::needs_elements(made.op, inputs, made.attrs, made.types[0])) return false;
+    const std::span<const graph::NodeId> matched(binding_.nodes.data(), rule_.left.size());
+    return std::ranges::none_of(matched, [&](graph::NodeId id) {
+      const auto& node = graph_.node(id);
+      return ops::needs_elements(node.op(), graph_.input_types(id), node.attrs(), node.info->outputs[0]);
+    });
   }
 
   // A shape with open items (-1, -2) that is passed on means what it meant on the left side.
@@ -206,11 +223,58 @@ class Planner {
     return made.op == ops::Op::fill ? std::optional(made.attrs.f(ops::Attr::value)) : std::nullopt;
   }
 
-  // (x + 2^23) - 2^23 rounds x to whole numbers: numbers that all but cancel are not drawn together.
+  struct Made {
+    ops::Op op;
+    std::span<const PlanRef> inputs;
+  };
+  Made made_by(const PlanRef& ref, std::array<PlanRef, 2>& room) const {
+    if (ref.planned >= 0) return {plan_.nodes[ref.planned].op, plan_.nodes[ref.planned].inputs};
+    const auto& node = graph_.node(ref.value.node);
+    const size_t count = std::min(node.inputs.size(), room.size());
+    for (size_t k = 0; k < count; ++k) room[k] = {-1, node.inputs[k]};
+    return {node.op(), {room.data(), count}};
+  }
+
+  // A number times some other value, which `ref` becomes; a constant is a number times nothing.
+  double take_factor(PlanRef& ref) const {
+    double factor = 1;
+    for (int step = 0; step < kMostFactors; ++step) {
+      if (const auto all = number(ref)) {
+        ref = {};
+        return factor * *all;
+      }
+      std::array<PlanRef, 2> room;
+      const auto [op, inputs] = made_by(ref, room);
+      const auto by = [&](size_t k) { return inputs.size() == 2 ? number(inputs[k]) : std::nullopt; };
+      const bool scales = op == ops::Op::mul || op == ops::Op::div;
+      if (op == ops::Op::neg) {
+        factor = -factor;
+        ref = PlanRef(inputs[0]);
+      } else if (scales && by(1)) {
+        factor = op == ops::Op::mul ? factor * *by(1) : factor / *by(1);
+        ref = PlanRef(inputs[0]);
+      } else if (op == ops::Op::mul && by(0)) {
+        factor *= *by(0);
+        ref = PlanRef(inputs[1]);
+      } else {
+        break;
+      }
+    }
+    return factor;
+  }
+
+  bool same(const PlanRef& a, const PlanRef& b) const {
+    if (a.planned >= 0 && b.planned >= 0 && hash(a) == hash(b)) return true;
+    return resolved(a) == resolved(b) && (resolved(a).node != graph::kNoNode || (a.planned < 0 && b.planned < 0));
+  }
+
+  // (x + 2^23) - 2^23 rounds x to whole numbers: what all but cancels is not drawn together, be it numbers or multiples
+  // of one value, whose size is not known.
   bool cancels(const PlanNode& made) const {
     if (made.op != ops::Op::add && made.op != ops::Op::sub) return false;
-    const auto a = number(made.inputs[0]), b = number(made.inputs[1]);
-    return a && b && ops::cancels(std::max(std::abs(*a), std::abs(*b)), made.op == ops::Op::add ? *a + *b : *a - *b);
+    PlanRef x = made.inputs[0], y = made.inputs[1];
+    const double a = take_factor(x), b = take_factor(y);
+    return same(x, y) && ops::cancels(std::max(std::abs(a), std::abs(b)), made.op == ops::Op::add ? a + b : a - b);
   }
 
   bool add(PlanNode made) {
@@ -225,6 +289,10 @@ class Planner {
     for (const auto& input : inputs) read.push_back(&input);
     if (!in_scope(made.op, std::span<const ops::TensorType* const>(read.data(), read.size()), made.attrs, *types))
       return false;
+    made.constant = std::ranges::all_of(made.inputs, [&](const PlanRef& ref) {
+      return ref.planned < 0 ? graph_.node(ref.value.node).constant : plan_.nodes[ref.planned].constant;
+    });
+    if (made.constant && ops::spec(made.op).work(inputs, made.attrs).flops > ops::kMostFoldedFlops) return false;
     made.types = std::move(*types);
     SmallVector<uint64_t, 8> hashes;
     for (const auto& ref : made.inputs) hashes.push_back(hash(ref));

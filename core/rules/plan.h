@@ -19,6 +19,7 @@ struct PlanNode {
   ops::Attrs attrs;  // complete
   std::vector<PlanRef> inputs;
   ops::Types types;
+  bool constant = false;                   // depends on weights and fills alone
   uint64_t hash = 0;                       // of the planned term, commutative operands in either order
   graph::NodeId same_as = graph::kNoNode;  // a matched node that computes exactly this
 };

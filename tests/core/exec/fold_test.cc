@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/interpreter.h"
+#include "core/exec/worked_out.h"
 #include "tests/core/exec/graphs.h"
 
 namespace rlgo::exec {
@@ -91,6 +92,22 @@ TEST(Fold, KeepsIntegerTypes) {
   const auto blob = fold(*editor.finish()).at(ids.node)[0];
   EXPECT_EQ(to_string(blob->type()), "i64[2]");
   EXPECT_TRUE(at::equal(to_tensor(*blob), integers({3, 3}, {2})));
+}
+
+// x (u v): 2 * 4000^3 operations.
+TEST(Fold, MuchArithmeticIsLeftInTheModel) {
+  Editor editor("much");
+  const ops::TensorType square(DType::f32, {4000, 4000});
+  const auto u = editor.add_weight("u", graph::Blob::seeded(square, 1, 1.0));
+  const auto v = editor.add_weight("v", graph::Blob::seeded(square, 2, 1.0));
+  const auto product = editor.op(Op::matmul, {u, v}), back = editor.op(Op::neg, {product});
+  editor.add_output("y", editor.op(Op::matmul, {editor.add_input("x", {DType::f32, {1, 4000}}), back}));
+  const graph::Graph graph = *editor.finish();
+  EXPECT_EQ(left_unfolded(graph), (std::unordered_set<graph::NodeId>{product.node, back.node}));
+  const auto blobs = fold(graph);
+  EXPECT_EQ(blobs.size(), 2u);
+  EXPECT_TRUE(blobs.contains(u.node) && blobs.contains(v.node));
+  EXPECT_EQ(work_out_constants(graph, [](graph::Value) { return std::string(); }).hash(), graph.hash());
 }
 
 }  // namespace

@@ -34,5 +34,18 @@ TEST(NoRoom, IntegersStayWhatTheyAre) {
   EXPECT_NE(no_room(*graph, 7'999'999), "");
 }
 
+TEST(TooMuchFolding, IsToldWithItsSize) {
+  const auto product = [](int64_t n) {
+    graph::Editor editor("g");
+    const ops::TensorType square(ops::DType::f32, {n, n});
+    const auto u = editor.add_weight("u", graph::Blob::absent(square, 1));
+    const auto v = editor.add_weight("v", graph::Blob::absent(square, 2));
+    editor.add_output("y", editor.op(ops::Op::matmul, {u, v}));
+    return too_much_folding(*editor.finish());
+  };
+  EXPECT_EQ(product(3000), "");
+  EXPECT_EQ(product(4000), "1 operators on weights alone take 1.3e+11 operations; of such at most 1e+11 are done");
+}
+
 }  // namespace
 }  // namespace rlgo::optimise

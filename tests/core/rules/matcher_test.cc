@@ -279,5 +279,35 @@ TEST(Apply, InnerNodesThatAreReadElsewhereStay) {
                    graph_of("%0 = input \"x\" : f32[2]\n%1 = relu(%0)\noutput \"y\" = %1\noutput \"z\" = %1\n")));
 }
 
+// (x + b) - b rounds x to b's last place, whatever b is.
+TEST(Matcher, MultiplesOfOneValueThatCancelAreNotDrawnTogether) {
+  const std::string associate = "?y = (sub (add ?x ?a) ?b) => ?y = (add ?x (sub ?a ?b))";
+  const auto count = [&](const std::string& a, const std::string& b) {
+    return matches(associate, graph_of("%0 = input \"x\" : f32[2]\n%1 = input \"b\" : f32[2]\n%2 = neg(%1)\n"
+                                       "%3 = fill() shape=[] to=f32 value=3\n%4 = mul(%1, %3)\n%5 = mul(%3, %2)\n"
+                                       "%6 = add(%0, " +
+                                       a + ")\n%7 = sub(%6, " + b + ")\noutput \"y\" = %7\n"))
+        .size();
+  };
+  EXPECT_EQ(count("%1", "%1"), 1u) << "b + (x - b), not x + (b - b)";
+  EXPECT_EQ(count("%4", "%4"), 1u);
+  EXPECT_EQ(count("%1", "%4"), 2u) << "b - 3 b";
+  EXPECT_EQ(count("%2", "%1"), 2u) << "-b - b";
+  EXPECT_EQ(count("%5", "%2"), 2u) << "-3 b + b";
+}
+
+TEST(Matcher, NoRuleMakesMuchArithmeticOnWeights) {
+  const std::string associate = "?y = (matmul (matmul ?x ?u) ?v) => ?y = (matmul ?x (matmul ?u ?v))";
+  const auto count = [&](const std::string& n) {
+    const std::string weight = " hash=0000000000000012 : f32[" + n + "," + n + "]\n";
+    return matches(associate,
+                   graph_of("%0 = input \"x\" : f32[1," + n + "]\n%1 = weight \"u\"" + weight + "%2 = weight \"v\"" +
+                            weight + "%3 = matmul(%0, %1)\n%4 = matmul(%3, %2)\noutput \"y\" = %4\n"))
+        .size();
+  };
+  EXPECT_EQ(count("3000"), 1u);
+  EXPECT_EQ(count("4000"), 0u);  // 1.3e11 operations
+}
+
 }  // namespace
 }  // namespace rlgo::rules
