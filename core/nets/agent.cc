@@ -122,31 +122,36 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
 Evaluation AgentImpl::evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions) {
   if (actions.size() != static_cast<size_t>(batch.graphs))
     fail("evaluate: {} actions for {} graphs", actions.size(), batch.graphs);
-  std::vector<int64_t> chosen, place;
-  std::vector<float> has_location;
+  std::vector<int64_t> rule, place;
   for (size_t b = 0; b < actions.size(); ++b) {
     const auto [x, location] = actions[b];
     const bool noop = x == batch.rules;
-    const auto pair = b * static_cast<size_t>(batch.rules) + static_cast<size_t>(x);
+    const auto first = b * static_cast<size_t>(batch.rules), pair = first + static_cast<size_t>(x);
     const bool legal = noop ? location == 0
                             : x >= 0 && x < batch.rules && location >= 0 &&
                                   location < batch.loc_offset[pair + 1] - batch.loc_offset[pair];
     if (!legal) fail("evaluate: action (rule {}, location {}) of graph {} is not legal", x, location, b);
-    chosen.push_back(x);
-    place.push_back(noop ? 0 : batch.loc_offset[pair] + location);
-    has_location.push_back(noop ? 0.0f : 1.0f);
+    rule.push_back(x);
+    place.push_back(noop ? -1 : batch.loc_offset[pair] - batch.loc_offset[first] + location);
   }
+  return evaluate(batch, ActionRows{to_ints(rule, device()), to_ints(place, device())});
+}
+
+Evaluation AgentImpl::evaluate(const GraphBatch& batch, const ActionRows& actions) {
   const auto latent = encode(batch);
   const auto distribution = policy(batch, latent);
-  const auto rule = to_ints(chosen, device());
   Evaluation result;
-  result.log_prob_rule = distribution.rule.gather(1, rule.unsqueeze(1)).squeeze(1);
-  result.log_prob_location = batch.locations == 0 ? torch::zeros_like(result.log_prob_rule)
-                                                  : distribution.location.index_select(0, to_ints(place, device())) *
-                                                        torch::tensor(has_location).to(device());
+  result.log_prob_rule = distribution.rule.gather(1, actions.rule.unsqueeze(1)).squeeze(1);
+  if (batch.locations == 0) {
+    result.log_prob_location = torch::zeros_like(result.log_prob_rule);
+  } else {
+    const auto has_location = actions.location >= 0;
+    const auto place = (batch.loc_first + actions.location) * has_location;
+    result.log_prob_location = distribution.location.index_select(0, place) * has_location;
+  }
   std::tie(result.entropy_rule, result.entropy_location) = entropies(batch, distribution);
   result.value_rule = value_of_rule(latent.global);
-  result.value_location = value_of_location(latent.global, rule);
+  result.value_location = value_of_location(latent.global, actions.rule);
   return result;
 }
 

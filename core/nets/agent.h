@@ -38,6 +38,12 @@ struct Evaluation {
   torch::Tensor entropy() const { return entropy_rule + entropy_location; }  // of the joint action, exact
 };
 
+// One action for each of B graphs, on the network's device. int64.
+struct ActionRows {
+  torch::Tensor rule;      // [B] the number of rules: NO-OP
+  torch::Tensor location;  // [B] which one of its graph's locations of all rules; -1 for NO-OP
+};
+
 // Log-probabilities of every legal action.
 struct LogPolicy {
   torch::Tensor rule;      // [B, X+1], -inf where illegal; NO-OP last, always legal
@@ -64,6 +70,8 @@ class AgentImpl : public torch::nn::Module {  // policy and values over an encod
   virtual Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false);
   // Throws Error where an action is not legal.
   Evaluation evaluate(const GraphBatch& batch, std::span<const mdp::Action> actions);
+  // The same of actions that are known to be legal; copies nothing between host and device.
+  Evaluation evaluate(const GraphBatch& batch, const ActionRows& actions);
   virtual LogPolicy policy(const GraphBatch& batch, const Encoding& latent) = 0;
 
   // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the

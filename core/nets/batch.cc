@@ -1,44 +1,16 @@
 #include "core/nets/batch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/nets/arena.h"
 #include "core/nets/distinct.h"
 
 namespace rlgo::nets {
 namespace {
 
 using torch::Tensor;
-
-// The parts of a batch with one type of number, side by side in one buffer: it crosses to a GPU in one transfer.
-class Arena {
- public:
-  explicit Arena(torch::ScalarType type) : type_(type) {}
-  void add(Tensor* part, std::vector<int64_t> sizes) {
-    int64_t count = 1;
-    for (const int64_t size : sizes) count *= size;
-    parts_.push_back({part, std::move(sizes), count, used_});
-    used_ += (count + 3) / 4 * 4;  // each part begins at a multiple of 16 bytes
-  }
-  // The parts become views of the buffer, to be filled. Pinned memory is copied to a GPU while the host goes on.
-  void allocate(bool pinned) { view(torch::empty({used_}, torch::TensorOptions(type_).pinned_memory(pinned))); }
-  void move(torch::Device device) { view(buffer_.to(device, /*non_blocking=*/true)); }
-
- private:
-  struct Part {
-    Tensor* to;
-    std::vector<int64_t> sizes;
-    int64_t count, at;
-  };
-  void view(Tensor buffer) {
-    buffer_ = std::move(buffer);
-    for (const auto& part : parts_) *part.to = buffer_.slice(0, part.at, part.at + part.count).view(part.sizes);
-  }
-  torch::ScalarType type_;
-  int64_t used_ = 0;
-  Tensor buffer_;
-  std::vector<Part> parts_;
-};
 
 int64_t count_of(const std::vector<int32_t>& values) { return static_cast<int64_t>(values.size()); }
 
@@ -89,7 +61,7 @@ int64_t rest_of(std::span<const mdp::Observation* const> observations) {
   return count;
 }
 
-void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, Arena& ints, Arena& floats) {
+void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, IntArena& ints, FloatArena& floats) {
   for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
   floats.add(&batch.node_feat, {batch.nodes, spec.node_features});
@@ -97,13 +69,14 @@ void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, Arena& 
 }
 
 // `rest`: matched nodes besides the roots.
-void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, int64_t rest, Arena& ints,
-             Arena& floats) {
+void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, int64_t rest, IntArena& ints,
+             FloatArena& floats) {
   ints.add(&batch.counts, {batch.graphs, batch.rules});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
   for (auto* part : {&batch.loc_graph, &batch.loc_rule, &batch.loc_index, &batch.loc_pair})
     ints.add(part, {batch.locations});
   for (auto* part : {&batch.pair_graph, &batch.pair_rule, &batch.pair_first}) ints.add(part, {batch.pairs});
+  ints.add(&batch.loc_first, {batch.graphs});
   for (auto* part : {&batch.rest_node, &batch.rest_loc}) ints.add(part, {dreamed ? 0 : rest});
   floats.add(&batch.loc_feat, {dreamed ? 0 : batch.locations, spec.location_features});
   floats.add(&batch.rest_share, {dreamed ? 0 : batch.locations});
@@ -158,12 +131,13 @@ void fill_actions(GraphBatch& batch, std::span<const mdp::Observation* const> ob
   const bool dreamed = any_dreamed(observations);
   Filler<int64_t> counts(batch.counts), node(batch.loc_node), graph(batch.loc_graph), rule(batch.loc_rule),
       index(batch.loc_index), pair(batch.loc_pair), pair_graph(batch.pair_graph), pair_rule(batch.pair_rule),
-      first(batch.pair_first);
+      first(batch.pair_first), first_of_graph(batch.loc_first);
   int64_t pairs = 0, locations = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
     const int64_t first_node = batch.node_offset[static_cast<size_t>(g)];
     counts.copy(o.counts);
+    first_of_graph.put(locations);
     if (!dreamed && node_row.empty()) {
       node.copy(o.loc_node, first_node);
     } else if (!dreamed) {
@@ -220,45 +194,86 @@ void GraphBatch::convert(torch::ScalarType type) {
     *part = part->to(type);
 }
 
+// A batch on its way.
+struct Collator::Pending {
+  std::vector<const mdp::Observation*> observations;
+  GraphBatch batch;
+  Ints node_row;
+};
+struct Collator::Parts {
+  std::deque<Pending> pending;
+  IntArena ints;
+  FloatArena floats;
+};
+
+Collator::Collator(const mdp::ObservationSpec& spec, torch::Device device)
+    : spec_(spec), device_(device), parts_(std::make_unique<Parts>()) {}
+Collator::~Collator() = default;
+
+// With its sizes.
+Collator::Pending& Collator::begin(std::span<const mdp::Observation* const> observations, bool checked) {
+  if (observations.empty()) fail("collate: no observations");
+  auto& pending = parts_->pending.emplace_back();
+  pending.observations.assign(observations.begin(), observations.end());
+  set_sizes(pending.batch, observations, spec_, checked);
+  return pending;
+}
+
+void Collator::add(std::span<const mdp::Observation* const> observations) {
+  auto& [own, batch, node_row] = begin(observations, false);
+  lay_out_graphs(batch, spec_, parts_->ints, parts_->floats);
+  lay_out(batch, spec_, any_dreamed(own), rest_of(own), parts_->ints, parts_->floats);
+}
+
+void Collator::add(std::span<const mdp::Observation* const> observations, const RowTable& table,
+                   std::span<const RowIds* const> rows) {
+  RLGO_CHECK_EQ(observations.size(), rows.size());
+  auto& [own, batch, node_row] = begin(observations, true);
+  lay_out(batch, spec_, false, rest_of(own), parts_->ints, parts_->floats);
+  batch.distinct = std::make_shared<DistinctRows>();
+  node_row = add_distinct(table, rows, device_.is_cpu(), *batch.distinct, parts_->ints, parts_->floats);
+}
+
+int64_t Collator::bytes() const { return parts_->ints.bytes() + parts_->floats.bytes(); }
+
+std::deque<GraphBatch> Collator::finish() {
+  const bool away = !device_.is_cpu();
+  const auto parts = std::exchange(parts_, std::make_unique<Parts>());
+  parts->ints.allocate(away);
+  parts->floats.allocate(away);
+  for (auto& [observations, batch, node_row] : parts->pending) {
+    if (!batch.distinct) fill_graphs(batch, observations);
+    fill_globals(batch, observations, spec_);
+    fill_actions(batch, observations, node_row);
+    fill_details(batch, observations, node_row);
+  }
+  if (away) {
+    parts->ints.move(device_);
+    parts->floats.move(device_);
+  }
+  std::deque<GraphBatch> batches;
+  for (auto& pending : parts->pending) {
+    auto& batch = batches.emplace_back(std::move(pending.batch));
+    if (!batch.distinct) continue;
+    trace_last(*batch.distinct);
+    batch.nodes = batch.distinct->rounds.back().nodes;
+    batch.edges = batch.distinct->rounds.back().edges;
+  }
+  return batches;
+}
+
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    torch::Device device) {
-  if (observations.empty()) fail("collate: no observations");
-  GraphBatch batch;
-  set_sizes(batch, observations, spec, false);
-  Arena ints(torch::kInt64), floats(torch::kFloat32);
-  lay_out_graphs(batch, spec, ints, floats);
-  lay_out(batch, spec, any_dreamed(observations), rest_of(observations), ints, floats);
-  for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
-  fill_graphs(batch, observations);
-  fill_globals(batch, observations, spec);
-  fill_actions(batch, observations, {});
-  fill_details(batch, observations, {});
-  if (!device.is_cpu()) {
-    for (auto* arena : {&ints, &floats}) arena->move(device);
-  }
-  return batch;
+  Collator collator(spec, device);
+  collator.add(observations);
+  return std::move(collator.finish()[0]);
 }
 
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    const RowTable& table, std::span<const RowIds* const> rows, torch::Device device) {
-  if (observations.empty()) fail("collate: no observations");
-  RLGO_CHECK_EQ(observations.size(), rows.size());
-  auto distinct = find_distinct(table, rows, device);
-  GraphBatch batch;
-  set_sizes(batch, observations, spec, true);
-  Arena ints(torch::kInt64), floats(torch::kFloat32);
-  lay_out(batch, spec, false, rest_of(observations), ints, floats);
-  for (auto* arena : {&ints, &floats}) arena->allocate(!device.is_cpu());
-  fill_globals(batch, observations, spec);
-  fill_actions(batch, observations, distinct.node_row);
-  fill_details(batch, observations, distinct.node_row);
-  if (!device.is_cpu()) {
-    for (auto* arena : {&ints, &floats}) arena->move(device);
-  }
-  batch.nodes = distinct.rows.rounds.back().nodes;
-  batch.edges = distinct.rows.rounds.back().edges;
-  batch.distinct = std::make_shared<DistinctRows>(std::move(distinct.rows));
-  return batch;
+  Collator collator(spec, device);
+  collator.add(observations, table, rows);
+  return std::move(collator.finish()[0]);
 }
 
 GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSpec& spec, torch::Device device) {

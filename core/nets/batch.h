@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -68,6 +69,7 @@ struct GraphBatch {
   torch::Tensor loc_rule;    // [L]
   torch::Tensor loc_index;   // [L] the action's `location`
   torch::Tensor loc_pair;    // [L] sorted
+  torch::Tensor loc_first;   // [B] first location of each graph
   torch::Tensor pair_graph;  // [P]
   torch::Tensor pair_rule;   // [P]
   torch::Tensor pair_first;  // [P] its first location
@@ -96,5 +98,30 @@ GraphBatch collate(const mdp::Observation& observation, const mdp::ObservationSp
 // again.
 GraphBatch collate(std::span<const mdp::Observation* const> observations, const mdp::ObservationSpec& spec,
                    const RowTable& table, std::span<const RowIds* const> rows, torch::Device device = torch::kCPU);
+
+// Several batches that cross to `device` together, in two transfers whatever their number. Each is as collate() makes
+// it; on a device they share memory, which is free once all of them are.
+class Collator {
+ public:
+  Collator(const mdp::ObservationSpec& spec, torch::Device device);
+  ~Collator();
+  // One batch more. Observations, table and rows stay where they are until finish().
+  void add(std::span<const mdp::Observation* const> observations);
+  void add(std::span<const mdp::Observation* const> observations, const RowTable& table,
+           std::span<const RowIds* const> rows);
+  // Of those that were added and are not finished.
+  int64_t bytes() const;
+  // All that were added, in order; then there are none.
+  std::deque<GraphBatch> finish();
+
+ private:
+  struct Pending;
+  struct Parts;
+  Pending& begin(std::span<const mdp::Observation* const> observations, bool checked);
+
+  const mdp::ObservationSpec& spec_;
+  torch::Device device_;
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace rlgo::nets

@@ -8,14 +8,7 @@ namespace rlgo::nets {
 namespace {
 
 using torch::Tensor;
-using Ints = std::vector<int64_t>;
-
 constexpr int kLongestChain = 64;  // sums that build on one another add up their rounding
-
-Tensor to_tensor(const Ints& values, torch::Device device) {
-  return torch::from_blob(const_cast<int64_t*>(values.data()), {static_cast<int64_t>(values.size())}, torch::kInt64)
-      .to(device, torch::kInt64, /*non_blocking=*/false, /*copy=*/true);
-}
 
 // Some of a round's rows, in the order in which they were asked for first.
 class Picked {
@@ -42,7 +35,7 @@ struct Round {
 };
 
 // Also picks what the rows of the round are made of.
-RoundRows make_round(const RowTable& table, int r, Round& before, Round& now, torch::Device device) {
+void add_round(const RowTable& table, int r, Round& before, Round& now, RoundRows& rows, IntArena& ints) {
   Ints node_before, in_edge, in_node, out_edge, out_node, edge_before, src, dst;
   for (const int32_t id : now.nodes.ids()) {
     const auto recipe = table.node(r, id);
@@ -59,19 +52,17 @@ RoundRows make_round(const RowTable& table, int r, Round& before, Round& now, to
     src.push_back(before.nodes(recipe.src));
     dst.push_back(before.nodes(recipe.dst));
   }
-  RoundRows rows;
   rows.nodes = now.nodes.size();
   rows.edges = now.edges.size();
-  for (auto& [to, from] : std::initializer_list<std::pair<Tensor*, const Ints*>>{{&rows.edge_before, &edge_before},
-                                                                                 {&rows.edge_src, &src},
-                                                                                 {&rows.edge_dst, &dst},
-                                                                                 {&rows.node_before, &node_before},
-                                                                                 {&rows.in_edge, &in_edge},
-                                                                                 {&rows.in_node, &in_node},
-                                                                                 {&rows.out_edge, &out_edge},
-                                                                                 {&rows.out_node, &out_node}})
-    *to = to_tensor(*from, device);
-  return rows;
+  for (auto& [to, from] : std::initializer_list<std::pair<Tensor*, Ints*>>{{&rows.edge_before, &edge_before},
+                                                                           {&rows.edge_src, &src},
+                                                                           {&rows.edge_dst, &dst},
+                                                                           {&rows.node_before, &node_before},
+                                                                           {&rows.in_edge, &in_edge},
+                                                                           {&rows.in_node, &in_node},
+                                                                           {&rows.out_edge, &out_edge},
+                                                                           {&rows.out_node, &out_node}})
+    ints.add_values(to, std::move(*from));
 }
 
 // How often each of a round's rows stands in each graph.
@@ -104,9 +95,11 @@ class Counter {
     last_.assign(graph.begin(), graph.end());
   }
 
-  SparseCounts finish(torch::Device device) const {
-    return {to_tensor(begin_, device),   to_tensor(row_, device), to_tensor(count_, device),
-            to_tensor(chained_, device), to_tensor(sum_, device), chains_};
+  void finish(SparseCounts& to, IntArena& ints) {
+    to.chains = chains_;
+    for (auto& [part, from] : std::initializer_list<std::pair<Tensor*, Ints*>>{
+             {&to.begin, &begin_}, {&to.row, &row_}, {&to.count, &count_}, {&to.chained, &chained_}, {&to.sum, &sum_}})
+      ints.add_values(part, std::move(*from));
   }
 
  private:
@@ -133,63 +126,67 @@ class Counter {
   bool may_chain_, chains_ = false;
 };
 
-void add_features(const RowTable& table, const Round& first, torch::Device device, DistinctRows& to) {
-  const auto node_columns = static_cast<int64_t>(table.columns().size());
+void add_features(const RowTable& table, const Round& first, DistinctRows& to, IntArena& ints, FloatArena& floats) {
+  const auto node_columns = std::ssize(table.columns());
   Ints op;
-  auto node_feat = torch::empty({first.nodes.size(), node_columns});
-  auto edge_feat = torch::empty({first.edges.size(), table.edge_columns()});
+  std::vector<float> nodes(static_cast<size_t>(first.nodes.size() * node_columns)),
+      edges(static_cast<size_t>(first.edges.size() * table.edge_columns()));
   for (const int32_t id : first.nodes.ids()) {
-    table.node_features(id, node_feat.data_ptr<float>() + std::ssize(op) * node_columns);
+    table.node_features(id, nodes.data() + std::ssize(op) * node_columns);
     op.push_back(table.node_op(id));
   }
-  float* next = edge_feat.data_ptr<float>();
+  float* next = edges.data();
   for (const int32_t id : first.edges.ids()) {
     table.edge_features(id, next);
     next += table.edge_columns();
   }
-  to.node_op = to_tensor(op, device);
-  to.node_feat = node_feat.to(device);
-  to.edge_feat = edge_feat.to(device);
+  ints.add_values(&to.node_op, std::move(op));
+  floats.add_values(&to.node_feat, std::move(nodes), {{first.nodes.size(), node_columns}});
+  floats.add_values(&to.edge_feat, std::move(edges), {{first.edges.size(), table.edge_columns()}});
 }
 
 }  // namespace
 
-Distinct find_distinct(const RowTable& table, std::span<const RowIds* const> rows, torch::Device device) {
+Ints add_distinct(const RowTable& table, std::span<const RowIds* const> rows, bool may_chain, DistinctRows& to,
+                  IntArena& ints, FloatArena& floats) {
   std::vector<Round> picked;
   for (int r = 0; r <= table.rounds(); ++r) picked.push_back({Picked(table.nodes(r)), Picked(table.edges(r))});
-  Distinct result;
-  Ints edge_row, nodes_per_graph, edges_per_graph;
+  Ints node_row, edge_row;
+  std::vector<float> nodes_per_graph, edges_per_graph;
   for (const RowIds* graph : rows) {
-    for (const int32_t id : graph->nodes) result.node_row.push_back(picked.back().nodes(id));
+    for (const int32_t id : graph->nodes) node_row.push_back(picked.back().nodes(id));
     for (const int32_t id : graph->edges) edge_row.push_back(picked.back().edges(id));
   }
-  Counter nodes(picked.back().nodes.size(), device.is_cpu()), edges(picked.back().edges.size(), device.is_cpu());
-  std::span<const int64_t> node_rest(result.node_row), edge_rest(edge_row);
+  Counter nodes(picked.back().nodes.size(), may_chain), edges(picked.back().edges.size(), may_chain);
+  std::span<const int64_t> node_rest(node_row), edge_rest(edge_row);
   for (const RowIds* graph : rows) {
     nodes.add(node_rest.first(graph->nodes.size()));
     edges.add(edge_rest.first(graph->edges.size()));
     node_rest = node_rest.subspan(graph->nodes.size());
     edge_rest = edge_rest.subspan(graph->edges.size());
-    nodes_per_graph.push_back(std::ssize(graph->nodes));
-    edges_per_graph.push_back(std::ssize(graph->edges));
+    nodes_per_graph.push_back(static_cast<float>(graph->nodes.size()));
+    edges_per_graph.push_back(static_cast<float>(graph->edges.size()));
   }
-  auto& distinct = result.rows;
-  distinct.node_counts = nodes.finish(device);
-  distinct.edge_counts = edges.finish(device);
-  distinct.nodes_per_graph = to_tensor(nodes_per_graph, device).to(torch::kFloat32).unsqueeze(1);
-  distinct.edges_per_graph = to_tensor(edges_per_graph, device).to(torch::kFloat32).unsqueeze(1);
-  distinct.rounds.resize(picked.size() - 1);
+  nodes.finish(to.node_counts, ints);
+  edges.finish(to.edge_counts, ints);
+  floats.add_values(&to.nodes_per_graph, std::move(nodes_per_graph), {{std::ssize(rows), 1}});
+  floats.add_values(&to.edges_per_graph, std::move(edges_per_graph), {{std::ssize(rows), 1}});
+  to.rounds.resize(picked.size() - 1);
+  for (size_t r = picked.size() - 1; r > 0; --r)
+    add_round(table, static_cast<int>(r), picked[r - 1], picked[r], to.rounds[r - 1], ints);
+  add_features(table, picked[0], to, ints, floats);
+  return node_row;
+}
+
+void trace_last(DistinctRows& rows) {
   Tensor last_node, last_edge;  // undefined: as they are
-  for (size_t r = picked.size() - 1; r > 0; --r) {
-    auto& round = distinct.rounds[r - 1];
-    round = make_round(table, static_cast<int>(r), picked[r - 1], picked[r], device);
+  for (size_t r = rows.rounds.size(); r-- > 0;) {
+    auto& round = rows.rounds[r];
     round.last_node = last_node;
     round.last_edge = last_edge;
     last_node = last_node.defined() ? round.node_before.index_select(0, last_node) : round.node_before;
     last_edge = last_edge.defined() ? round.edge_before.index_select(0, last_edge) : round.edge_before;
   }
-  add_features(table, picked[0], device, distinct);
-  return result;
 }
 
 }  // namespace rlgo::nets

@@ -139,8 +139,8 @@ Encoding EncoderImpl::forward(const GraphBatch& batch) {
     for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward_distinct(rows, static_cast<size_t>(r), x);
     return x;
   }
-  const auto read =
-      columns_.defined() ? batch.node_feat.index_select(1, columns_.to(batch.node_feat.device())) : batch.node_feat;
+  if (columns_.defined()) columns_ = columns_.to(batch.node_feat.device());  // once
+  const auto read = columns_.defined() ? batch.node_feat.index_select(1, columns_) : batch.node_feat;
   x.nodes = add_rows(node_feat_(read), {op_table_, batch.node_op});
   x.edges = edge_feat_(batch.edge_feat);
   for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward(batch, x);

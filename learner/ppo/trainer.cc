@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/nets/batch.h"
 #include "learner/ppo/gae.h"
 #include "learner/ppo/loss.h"
+#include "learner/ppo/transitions.h"
 
 namespace rlgo::learner {
 namespace {
@@ -19,18 +19,6 @@ constexpr double kReturnDecay = 0.95;          // of the running moments of retu
 constexpr double kMinValueScale = 0.1;         // percent of the initial cost
 constexpr double kLargestWeight = 2;           // of a transition of older weights (truncated: Espeholt et al. 2018)
 constexpr double kFreshRatioTolerance = 0.01;  // far above rounding, far below a wrong mask
-
-Tensor floats(const std::vector<float>& values) { return torch::tensor(values, torch::kFloat32); }
-
-// One checked step: everything that is multiplied into the loss must be a number.
-void check_step(const mdp::Step& step, const mdp::Trajectory& trajectory, size_t t) {
-  for (const float value :
-       {step.reward, step.log_prob_rule, step.log_prob_location, step.value_rule, step.value_location}) {
-    if (!std::isfinite(value))
-      fail("ppo: step {} of episode {} of rank {} has a number that is not finite", t, trajectory.episode,
-           trajectory.rank);
-  }
-}
 
 // [0, count) in segments of `length` that stand in a random order.
 std::vector<int64_t> shuffled(int64_t count, int64_t length, Rng& shuffle) {
@@ -44,22 +32,6 @@ std::vector<int64_t> shuffled(int64_t count, int64_t length, Rng& shuffle) {
 }
 
 }  // namespace
-
-// All transitions of an update, one after the other.
-struct PpoTrainer::Data {
-  std::vector<const mdp::Observation*> observations;
-  std::optional<nets::RowTable> table;  // of a local encoder's rows, and what each observation has of them
-  std::vector<nets::RowIds> rows;
-  std::vector<mdp::Action> actions;
-  std::vector<int64_t> versions;
-  std::vector<float> old_log_prob, old_value_rule, old_value_location;
-  Tensor old_log_prob_t, old_value_rule_t, old_value_location_t, advantage_t, returns_t;  // [T]
-  Tensor proximal_log_prob_t, proximal_value_t;  // [T] under the weights that the update starts from
-  Tensor weight_t;                               // [T] of each transition: proximal to behaviour policy
-  // Over all learners' transitions, of which this learner has those from `first` on.
-  int64_t total = 0, first = 0;
-  double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
-};
 
 // This learner's part of a minibatch: sums over its transitions, divided by the size of the whole minibatch.
 struct PpoTrainer::Minibatch {
@@ -110,45 +82,9 @@ void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
   gradients_ = std::make_unique<GradientSum>(agent_->parameters(), group_);
 }
 
-PpoTrainer::Data PpoTrainer::flatten(const std::vector<mdp::Trajectory>& trajectories,
-                                     const std::function<void()>& between) const {
-  Data data;
-  const auto spec_hash = agent_->spec().hash();
-  if (const auto encoder = agent_->local_encoder(); encoder && options_.distinct_rows)
-    data.table.emplace(agent_->spec(), encoder->rounds, encoder->both_directions);
-  for (const auto& trajectory : trajectories) {
-    if (trajectory.spec_hash != spec_hash) {
-      fail("ppo: episode {} of rank {} comes from another environment (spec {:#x}, the network has {:#x})",
-           trajectory.episode, trajectory.rank, trajectory.spec_hash, spec_hash);
-    }
-    if (!trajectory.terminal && !std::isfinite(trajectory.last_value_rule)) {
-      fail("ppo: the last value of episode {} of rank {} is not finite", trajectory.episode, trajectory.rank);
-    }
-    for (size_t t = 0; t < trajectory.steps.size(); ++t) {
-      const auto& step = trajectory.steps[t];
-      check_step(step, trajectory, t);
-      data.observations.push_back(&step.observation);
-      if (data.table) {
-        mdp::check(step.observation, agent_->spec());
-        data.rows.push_back(data.table->add(step.observation));
-      }
-      data.actions.push_back(step.action);
-      data.versions.push_back(trajectory.weights_version);
-      data.old_log_prob.push_back(step.log_prob_rule + step.log_prob_location);
-      data.old_value_rule.push_back(step.value_rule);
-      data.old_value_location.push_back(step.value_location);
-    }
-    if (between) between();
-  }
-  data.old_log_prob_t = floats(data.old_log_prob);
-  data.old_value_rule_t = floats(data.old_value_rule);
-  data.old_value_location_t = floats(data.old_value_location);
-  return data;
-}
-
-void PpoTrainer::find_advantages(Data& data, const std::vector<mdp::Trajectory>& trajectories) const {
+void PpoTrainer::find_advantages(Transitions& data, const std::vector<mdp::Trajectory>& trajectories) const {
   const bool correct = options_.advantage == AdvantageEstimator::vtrace;
-  const Tensor log_ratio = data.proximal_log_prob_t - data.old_log_prob_t;
+  const Tensor log_ratio = data.proximal_log_prob - data.old_log_prob;
   std::vector<float> advantages, returns;
   for (const auto& trajectory : trajectories) {
     const auto begin = static_cast<std::ptrdiff_t>(advantages.size());
@@ -158,26 +94,26 @@ void PpoTrainer::find_advantages(Data& data, const std::vector<mdp::Trajectory>&
     std::vector<float> rewards;
     for (const auto& step : trajectory.steps) rewards.push_back(step.reward);
     const float last_value = trajectory.terminal ? 0.0f : trajectory.last_value_rule;
-    const auto found = correct ? vtrace(rewards, of_steps(data.proximal_value_t), last_value, of_steps(log_ratio),
+    const auto found = correct ? vtrace(rewards, of_steps(data.proximal_value), last_value, of_steps(log_ratio),
                                         options_.gamma, options_.lambda)
                                : gae(trajectory, options_.gamma, options_.lambda);
     advantages.insert(advantages.end(), found.advantages.begin(), found.advantages.end());
     returns.insert(returns.end(), found.returns.begin(), found.returns.end());
   }
-  data.advantage_t = floats(advantages);
-  data.returns_t = floats(returns);
-  data.weight_t = log_ratio.exp().clamp_max(correct ? 1 : kLargestWeight);
+  data.advantage = torch::tensor(advantages, torch::kFloat32);
+  data.returns = torch::tensor(returns, torch::kFloat32);
+  data.weight = log_ratio.exp().clamp_max(correct ? 1 : kLargestWeight);
 }
 
 // Means and deviations over the transitions of all learners; the advantages are normalised by theirs.
-void PpoTrainer::share(Data& data) const {
-  const auto own = static_cast<double>(data.actions.size());
+void PpoTrainer::share(Transitions& data) const {
+  const auto own = static_cast<double>(data.count());
   const auto counts = group_->gather({&own, 1}).values;
   data.total = static_cast<int64_t>(std::accumulate(counts.begin(), counts.end(), 0.0));
   data.first = static_cast<int64_t>(std::accumulate(counts.begin(), counts.begin() + group_->place(), 0.0));
   if (data.total == 0) return;
-  const Tensor exact[] = {data.advantage_t.to(torch::kFloat64), data.returns_t.to(torch::kFloat64),
-                          (data.returns_t - data.old_value_rule_t).to(torch::kFloat64)};
+  const Tensor exact[] = {data.advantage.to(torch::kFloat64), data.returns.to(torch::kFloat64),
+                          (data.returns - data.old_value_rule).to(torch::kFloat64)};
   std::vector<double> mean, variance;
   for (const auto& x : exact) mean.push_back(x.sum().item<double>());
   group_->sum(mean);
@@ -190,11 +126,11 @@ void PpoTrainer::share(Data& data) const {
   data.return_deviation = std::sqrt(variance[1]);
   data.explained_variance = variance[1] > 1e-12 * mean[1] * mean[1] ? 1 - variance[2] / variance[1]
                                                                     : std::numeric_limits<double>::quiet_NaN();
-  if (options_.normalize_advantages)
-    data.advantage_t = (data.advantage_t - mean[0]) / (data.advantage_deviation + 1e-8);
+  if (options_.normalize_advantages) data.advantage = (data.advantage - mean[0]) / (data.advantage_deviation + 1e-8);
 }
 
-void PpoTrainer::update_value_scale(const Data& data) {
+void PpoTrainer::update_value_scale(const Transitions& data) {
+  scale_ = 1;
   if (!options_.normalize_returns) return;
   const double square = data.return_deviation * data.return_deviation + data.return_mean * data.return_mean;
   return_mean_ = kReturnDecay * return_mean_ + (1 - kReturnDecay) * data.return_mean;
@@ -203,35 +139,38 @@ void PpoTrainer::update_value_scale(const Data& data) {
   const double mean = return_mean_ / return_weight_;
   const double variance = return_square_ / return_weight_ - mean * mean;
   agent_->rescale_values(mean, std::max(std::sqrt(std::max(variance, 0.0)), kMinValueScale));
+  scale_ = agent_->value_scale();
 }
 
 // What the policy and the critic think of the actions now. Data that was made with these weights says so itself.
-void PpoTrainer::find_proximal(Data& data, const std::function<void()>& between) {
-  data.proximal_log_prob_t = data.old_log_prob_t;
-  data.proximal_value_t = data.old_value_rule_t;
+void PpoTrainer::find_proximal(Transitions& data, const std::function<void()>& between) {
+  data.proximal_log_prob = data.old_log_prob;
+  data.proximal_value = data.old_value_rule;
   const auto stale = [&](int64_t version) { return !version_ || version != *version_; };
   if (std::ranges::any_of(data.versions, stale)) {
     const torch::NoGradGuard no_gradients;
     std::vector<Tensor> log_probs, values;
-    const auto count = static_cast<int64_t>(data.actions.size());
-    for (int64_t begin = 0; begin < count; begin += options_.minibatch) {
-      std::vector<int64_t> chosen(static_cast<size_t>(std::min<int64_t>(options_.minibatch, count - begin)));
+    std::vector<std::vector<int64_t>> parts;
+    for (int64_t begin = 0; begin < data.count(); begin += options_.minibatch) {
+      auto& chosen =
+          parts.emplace_back(static_cast<size_t>(std::min<int64_t>(options_.minibatch, data.count() - begin)));
       std::iota(chosen.begin(), chosen.end(), begin);
-      auto batch = collate(data, chosen);
-      const auto type = agent_->parameters()[0].scalar_type();
-      if (type != torch::kFloat32) batch.convert(type);
-      const auto e =
-          agent_->evaluate(batch, std::span(data.actions).subspan(static_cast<size_t>(begin), chosen.size()));
-      log_probs.push_back(e.log_prob().to(torch::kCPU, torch::kFloat32));
-      values.push_back(e.value_rule.to(torch::kCPU, torch::kFloat32));
+    }
+    const size_t count = parts.size();
+    Pass pass(data, *agent_, std::move(parts), between);
+    for (size_t part = 0; part < count; ++part) {
+      const auto m = pass.next();
+      const auto e = agent_->evaluate(m.batch, m.actions);
+      log_probs.push_back(e.log_prob());
+      values.push_back(e.value_rule);
       if (between) between();
     }
-    data.proximal_log_prob_t = torch::cat(log_probs);
-    data.proximal_value_t = torch::cat(values);
+    data.proximal_log_prob = torch::cat(log_probs).to(torch::kCPU, torch::kFloat32);
+    data.proximal_value = torch::cat(values).to(torch::kCPU, torch::kFloat32);
   }
 }
 
-void PpoTrainer::check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const {
+void PpoTrainer::check_fresh(const Transitions& data, std::span<const int64_t> chosen, double deviation) const {
   if (!version_ || deviation <= kFreshRatioTolerance) return;
   const bool fresh = std::all_of(chosen.begin(), chosen.end(),
                                  [&](int64_t i) { return data.versions[static_cast<size_t>(i)] == *version_; });
@@ -253,57 +192,41 @@ void PpoTrainer::step(Sums& sums) {
   ++sums.steps;
 }
 
-nets::GraphBatch PpoTrainer::collate(const Data& data, std::span<const int64_t> chosen) const {
-  std::vector<const mdp::Observation*> observations;
-  std::vector<const nets::RowIds*> rows;
-  for (const int64_t i : chosen) {
-    observations.push_back(data.observations[static_cast<size_t>(i)]);
-    if (data.table) rows.push_back(&data.rows[static_cast<size_t>(i)]);
-  }
-  return data.table ? nets::collate(observations, agent_->spec(), *data.table, rows, agent_->device())
-                    : nets::collate(observations, agent_->spec(), agent_->device());
-}
-
-PpoTrainer::Minibatch PpoTrainer::evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size,
+PpoTrainer::Minibatch PpoTrainer::evaluate(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size,
                                            bool first) {
   Minibatch result;
+  const auto m = pass.next();
+  const auto chosen = m.chosen;
   if (chosen.empty()) return result;
-  std::vector<mdp::Action> actions;
-  for (const int64_t i : chosen) actions.push_back(data.actions[static_cast<size_t>(i)]);
-  const auto device = agent_->device();
-  const auto type = agent_->parameters()[0].scalar_type();
-  const auto index = torch::tensor(std::vector<int64_t>(chosen.begin(), chosen.end()), torch::kInt64);
-  const auto pick = [&](const Tensor& all) { return all.index_select(0, index).to(device, type); };
-  auto batch = collate(data, chosen);
-  if (type != torch::kFloat32) batch.convert(type);
-  const auto e = agent_->evaluate(batch, actions);
+  const auto e = agent_->evaluate(m.batch, m.actions);
+  const auto in = inputs.at(m.index);
 
-  const auto log_ratio = e.log_prob() - pick(data.proximal_log_prob_t);
+  const auto log_ratio = e.log_prob() - in.proximal_log_prob();
   if (first) {
-    const auto since_acting = e.log_prob().detach() - pick(data.old_log_prob_t);
+    const auto since_acting = e.log_prob().detach() - in.old_log_prob();
     result.ratio_deviation = since_acting.expm1().abs().max().item<double>();
     check_fresh(data, chosen, result.ratio_deviation);
   }
-  const double scale = options_.normalize_returns ? agent_->value_scale() : 1.0;
-  const auto target = pick(data.returns_t) / scale;
-  const auto policy = policy_loss(log_ratio, pick(data.advantage_t * data.weight_t), options_.clip);
-  const auto value = value_loss(e.value_rule / scale, pick(data.old_value_rule_t) / scale, target, options_.value_clip);
+  const auto target = in.returns() / scale_;
+  const auto policy = policy_loss(log_ratio, in.weighted_advantage(), options_.clip);
+  const auto value = value_loss(e.value_rule / scale_, in.old_value_rule() / scale_, target, options_.value_clip);
   const auto location_value =
-      value_loss(e.value_location / scale, pick(data.old_value_location_t) / scale, target, options_.value_clip);
+      value_loss(e.value_location / scale_, in.old_value_location() / scale_, target, options_.value_clip);
   const double share = static_cast<double>(chosen.size()) / static_cast<double>(size);
   result.loss =
       share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
   const auto ratio = log_ratio.detach();
-  const auto parts =
-      torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_rule.detach().mean(),
-                    e.entropy_location.detach().mean(), approx_kl(ratio), clip_fraction(ratio, options_.clip).to(type)})
-          .to(torch::kCPU, torch::kFloat64);  // one transfer
+  const auto parts = torch::stack({policy.detach(), value.detach(), location_value.detach(),
+                                   e.entropy_rule.detach().mean(), e.entropy_location.detach().mean(), approx_kl(ratio),
+                                   clip_fraction(ratio, options_.clip).to(ratio.scalar_type())})
+                         .to(torch::kCPU, torch::kFloat64);  // one transfer
   for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = share * parts.const_data_ptr<double>()[i];
   return result;
 }
 
-bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums) {
-  auto m = evaluate(data, chosen, size, first);
+bool PpoTrainer::train(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first,
+                       Sums& sums) {
+  auto m = evaluate(data, inputs, pass, size, first);
   group_->sum(m.parts);
   auto& stats = sums.stats;
   if (first) stats.ratio_deviation = group_->max(m.ratio_deviation);
@@ -325,29 +248,40 @@ bool PpoTrainer::train(const Data& data, std::span<const int64_t> chosen, int64_
   return true;
 }
 
+std::vector<std::vector<int64_t>> PpoTrainer::own_parts(const Transitions& data,
+                                                        const std::vector<int64_t>& order) const {
+  const int64_t count = data.total, end_of_own = data.first + data.count();
+  const int64_t parts = (count + options_.minibatch - 1) / options_.minibatch;  // of nearly equal size
+  std::vector<std::vector<int64_t>> own(static_cast<size_t>(parts));
+  for (int64_t part = 0; part < parts; ++part) {
+    for (int64_t i = part * count / parts; i < (part + 1) * count / parts; ++i) {
+      const int64_t at = order[static_cast<size_t>(i)];
+      if (at >= data.first && at < end_of_own) own[static_cast<size_t>(part)].push_back(at - data.first);
+    }
+  }
+  return own;
+}
+
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
-  auto data = flatten(trajectories, between);
+  auto data = flatten(trajectories, *agent_, options_.distinct_rows, between);
   find_proximal(data, between);
   find_advantages(data, trajectories);
   share(data);
-  const int64_t count = data.total, end_of_own = data.first + static_cast<int64_t>(data.actions.size());
+  const int64_t count = data.total;
   if (count == 0) return {};
   update_value_scale(data);
+  const LossInputs inputs(data, agent_->device(), agent_->parameters()[0].scalar_type());
 
   Sums sums;
   auto& stats = sums.stats;
-  const int64_t parts = (count + options_.minibatch - 1) / options_.minibatch;  // of nearly equal size
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {
-    const auto order = shuffled(count, data.table ? options_.segment : 1, shuffle);
+    auto own = own_parts(data, shuffled(count, data.table ? options_.segment : 1, shuffle));
+    const auto parts = std::ssize(own);
+    Pass pass(data, *agent_, std::move(own), between);
     for (int64_t part = 0; part < parts && !stats.early_stop; ++part) {
-      const int64_t begin = part * count / parts, end = (part + 1) * count / parts;
-      std::vector<int64_t> own;
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t at = order[static_cast<size_t>(i)];
-        if (at >= data.first && at < end_of_own) own.push_back(at - data.first);
-      }
-      stats.early_stop = !train(data, own, end - begin, epoch == 0 && part == 0, sums);
+      const int64_t size = (part + 1) * count / parts - part * count / parts;
+      stats.early_stop = !train(data, inputs, pass, size, epoch == 0 && part == 0, sums);
       if (between) between();
     }
   }

@@ -24,6 +24,10 @@
 
 namespace rlgo::learner {
 
+class LossInputs;
+class Pass;
+struct Transitions;
+
 // Means over the minibatches of an update, unless said otherwise.
 struct UpdateStats {
   int64_t transitions = 0, minibatches = 0, skipped = 0;            // skipped: gradients were not finite, no step taken
@@ -75,20 +79,19 @@ class PpoTrainer {  // Schulman et al. 2017
   void load_state(const nets::NamedTensors& state);
 
  private:
-  struct Data;
   struct Sums;
-  Data flatten(const std::vector<mdp::Trajectory>& trajectories, const std::function<void()>& between) const;
-  void share(Data& data) const;
-  void find_advantages(Data& data, const std::vector<mdp::Trajectory>& trajectories) const;
-  void find_proximal(Data& data, const std::function<void()>& between);
-  void update_value_scale(const Data& data);
-  void check_fresh(const Data& data, std::span<const int64_t> chosen, double deviation) const;
-  // A minibatch of `size` transitions of which this learner has `chosen`. False where target_kl ends the update; then
-  // no step was taken.
-  bool train(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first, Sums& sums);
-  nets::GraphBatch collate(const Data& data, std::span<const int64_t> chosen) const;
+  void find_advantages(Transitions& data, const std::vector<mdp::Trajectory>& trajectories) const;
+  void share(Transitions& data) const;
+  void find_proximal(Transitions& data, const std::function<void()>& between);
+  void update_value_scale(const Transitions& data);
+  void check_fresh(const Transitions& data, std::span<const int64_t> chosen, double deviation) const;
+  // The parts of minibatches that this learner has, in order; `order`: of all learners' transitions.
+  std::vector<std::vector<int64_t>> own_parts(const Transitions& data, const std::vector<int64_t>& order) const;
+  // The pass's next minibatch, of which `size` transitions are in all learners' parts. False where target_kl ends the
+  // update; then no step was taken.
+  bool train(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first, Sums& sums);
   struct Minibatch;
-  Minibatch evaluate(const Data& data, std::span<const int64_t> chosen, int64_t size, bool first);
+  Minibatch evaluate(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first);
   void step(Sums& sums);
 
   nets::Agent agent_;
@@ -97,6 +100,7 @@ class PpoTrainer {  // Schulman et al. 2017
   std::shared_ptr<LearnerGroup> group_;
   std::unique_ptr<GradientSum> gradients_;
   std::optional<int64_t> version_;
+  double scale_ = 1;                                                // of values, in this update
   double return_mean_ = 0, return_square_ = 0, return_weight_ = 0;  // decaying sums; divide by the weight
 };
 

@@ -78,6 +78,30 @@ TEST(Collate, GroupsLocationsByPair) {
   EXPECT_EQ(batch.loc_offset, (Ints{0, 0, 2, 3, 4, 4, 4}));
 }
 
+TEST(Collate, KnowsTheFirstLocationOfEachGraph) {
+  const auto a = first(), b = second();
+  const mdp::Observation* const three[] = {&a, &b, &a};
+  EXPECT_EQ(values(collate(three, spec()).loc_first), (Ints{0, 3, 4}));
+}
+
+TEST(Collator, JoinsEachBatchAsCollateDoes) {
+  const auto a = first(), b = second();
+  const mdp::Observation *const both[] = {&a, &b}, *const one[] = {&b};
+  const auto s = spec();
+  Collator collator(s, torch::kCPU);
+  collator.add(both);
+  collator.add(one);
+  EXPECT_GT(collator.bytes(), 0);
+  const auto batches = collator.finish();
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(values(batches[0].loc_node), (Ints{0, 1, 1, 4}));
+  EXPECT_EQ(values<float>(batches[0].edge_feat), (std::vector<float>{9, 7, 8}));
+  EXPECT_EQ(values(batches[1].loc_node), (Ints{2}));
+  EXPECT_EQ(values<float>(batches[1].globals), (std::vector<float>{6}));
+  EXPECT_EQ(collator.bytes(), 0);
+  EXPECT_TRUE(collator.finish().empty());
+}
+
 TEST(Collate, RejectsWhatBreaksTheSpec) {
   auto bad = first();
   bad.edge_dst[0] = 2;
