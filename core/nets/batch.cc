@@ -39,10 +39,12 @@ void set_sizes(GraphBatch& batch, std::span<const mdp::Observation* const> obser
   batch.node_offset = {0};
   batch.edge_offset = {0};
   batch.loc_offset = {0};
+  batch.rest_offset = {0};
   for (const auto* o : observations) {
     if (!checked) mdp::check(*o, spec);
     batch.node_offset.push_back(batch.nodes += count_of(o->node_op));
     batch.edge_offset.push_back(batch.edges += count_of(o->edge_src));
+    batch.rest_offset.push_back(batch.rest_offset.back() + count_of(o->loc_rest));
     for (const int32_t count : o->counts) {
       batch.loc_offset.push_back(batch.locations += count);
       if (count > 0) ++batch.pairs;
@@ -54,13 +56,6 @@ bool any_dreamed(std::span<const mdp::Observation* const> observations) {
   return std::any_of(observations.begin(), observations.end(), [](const auto* o) { return is_dreamed(*o); });
 }
 
-// Matched nodes of all locations besides their roots.
-int64_t rest_of(std::span<const mdp::Observation* const> observations) {
-  int64_t count = 0;
-  for (const auto* o : observations) count += count_of(o->loc_rest);
-  return count;
-}
-
 void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, IntArena& ints, FloatArena& floats) {
   for (auto* part : {&batch.node_op, &batch.node_graph}) ints.add(part, {batch.nodes});
   for (auto* part : {&batch.edge_src, &batch.edge_dst, &batch.edge_graph}) ints.add(part, {batch.edges});
@@ -68,16 +63,14 @@ void lay_out_graphs(GraphBatch& batch, const mdp::ObservationSpec& spec, IntAren
   floats.add(&batch.edge_feat, {batch.edges, spec.edge_features});
 }
 
-// `rest`: matched nodes besides the roots.
-void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, int64_t rest, IntArena& ints,
-             FloatArena& floats) {
+void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, IntArena& ints, FloatArena& floats) {
   ints.add(&batch.counts, {batch.graphs, batch.rules});
   ints.add(&batch.loc_node, {dreamed ? 0 : batch.locations});
   for (auto* part : {&batch.loc_graph, &batch.loc_rule, &batch.loc_index, &batch.loc_pair})
     ints.add(part, {batch.locations});
   for (auto* part : {&batch.pair_graph, &batch.pair_rule, &batch.pair_first}) ints.add(part, {batch.pairs});
   ints.add(&batch.loc_first, {batch.graphs});
-  for (auto* part : {&batch.rest_node, &batch.rest_loc}) ints.add(part, {dreamed ? 0 : rest});
+  for (auto* part : {&batch.rest_node, &batch.rest_loc}) ints.add(part, {dreamed ? 0 : batch.rest_offset.back()});
   floats.add(&batch.loc_feat, {dreamed ? 0 : batch.locations, spec.location_features});
   floats.add(&batch.rest_share, {dreamed ? 0 : batch.locations});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
@@ -222,14 +215,14 @@ Collator::Pending& Collator::begin(std::span<const mdp::Observation* const> obse
 void Collator::add(std::span<const mdp::Observation* const> observations) {
   auto& [own, batch, node_row] = begin(observations, false);
   lay_out_graphs(batch, spec_, parts_->ints, parts_->floats);
-  lay_out(batch, spec_, any_dreamed(own), rest_of(own), parts_->ints, parts_->floats);
+  lay_out(batch, spec_, any_dreamed(own), parts_->ints, parts_->floats);
 }
 
 void Collator::add(std::span<const mdp::Observation* const> observations, const RowTable& table,
                    std::span<const RowIds* const> rows) {
   RLGO_CHECK_EQ(observations.size(), rows.size());
   auto& [own, batch, node_row] = begin(observations, true);
-  lay_out(batch, spec_, false, rest_of(own), parts_->ints, parts_->floats);
+  lay_out(batch, spec_, false, parts_->ints, parts_->floats);
   batch.distinct = std::make_shared<DistinctRows>();
   node_row = add_distinct(table, rows, device_.is_cpu(), *batch.distinct, parts_->ints, parts_->floats);
 }

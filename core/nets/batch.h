@@ -82,6 +82,7 @@ struct GraphBatch {
   // Host copies, for what cannot be a tensor operation.
   std::vector<int64_t> node_offset;  // [B+1] first node of each graph
   std::vector<int64_t> edge_offset;  // [B+1]
+  std::vector<int64_t> rest_offset;  // [B+1] first other matched node
   std::vector<int64_t> loc_offset;   // [B*X+1] first location of graph b, rule x at b*X+x
 
   // Numbers as `type` in place of float32: for networks of double precision.

@@ -265,6 +265,7 @@ std::vector<std::vector<int64_t>> PpoTrainer::own_parts(const Transitions& data,
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
   auto data = flatten(trajectories, *agent_, options_.distinct_rows, between);
+  if (!agent_->device().is_cpu()) join_whole(data, *agent_);
   find_proximal(data, between);
   find_advantages(data, trajectories);
   share(data);

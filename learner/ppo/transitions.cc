@@ -1,5 +1,6 @@
 #include "learner/ppo/transitions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -82,6 +83,19 @@ Transitions flatten(const std::vector<mdp::Trajectory>& trajectories, nets::Agen
   return data;
 }
 
+void join_whole(Transitions& data, nets::AgentImpl& agent, int64_t most_bytes) {
+  if (data.table || data.observations.empty()) return;
+  const auto dreamed = std::ranges::count_if(data.observations, [](const auto* o) { return mdp::is_dreamed(*o); });
+  if (dreamed > 0 && dreamed < data.count()) return;
+  nets::Collator collator(agent.spec(), agent.device());
+  collator.add(data.observations);
+  if (collator.bytes() > most_bytes) return;
+  auto all = std::move(collator.finish()[0]);
+  const auto type = agent.parameters()[0].scalar_type();
+  if (type != torch::kFloat32) all.convert(type);
+  data.whole.emplace(std::move(all));
+}
+
 LossInputs::LossInputs(const Transitions& data, torch::Device device, torch::ScalarType type)
     : all_(torch::stack({data.proximal_log_prob, data.old_log_prob, data.returns, data.advantage * data.weight,
                          data.old_value_rule, data.old_value_location})
@@ -129,16 +143,21 @@ void Pass::join() {
   ready_ = collator_.finish();
 }
 
+nets::GraphBatch Pass::joined() {
+  if (next_ >= joined_) join();
+  auto batch = std::move(ready_.front());
+  ready_.pop_front();
+  if (type_ != torch::kFloat32) batch.convert(type_);
+  return batch;
+}
+
 Pass::Minibatch Pass::next() {
   Minibatch result;
   result.chosen = minibatches_.at(next_);
   if (!result.chosen.empty()) {
-    if (next_ >= joined_) join();
-    result.batch = std::move(ready_.front());
-    ready_.pop_front();
-    if (type_ != torch::kFloat32) result.batch.convert(type_);
     const auto count = std::ssize(result.chosen);
     result.index = index_.slice(0, begin_, begin_ + count);
+    result.batch = data_.whole ? data_.whole->take(result.chosen, result.index) : joined();
     result.actions = {data_.actions.rule.index_select(0, result.index),
                       data_.actions.location.index_select(0, result.index)};
     begin_ += count;

@@ -13,6 +13,7 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/agent.h"
 #include "core/nets/batch.h"
+#include "core/nets/slices.h"
 
 namespace rlgo::learner {
 
@@ -21,7 +22,8 @@ struct Transitions {
   std::vector<const mdp::Observation*> observations;
   std::optional<nets::RowTable> table;  // of a local encoder's rows, and what each observation has of them
   std::vector<nets::RowIds> rows;
-  nets::ActionRows actions;  // [T], on the network's device
+  std::optional<nets::BatchSlices> whole;  // all observations on the network's device (join_whole)
+  nets::ActionRows actions;                // [T], on the network's device
   std::vector<int64_t> versions;
   // [T] on the host.
   torch::Tensor old_log_prob, old_value_rule, old_value_location, advantage, returns;
@@ -38,6 +40,11 @@ struct Transitions {
 // after each. Throws Error where one does not fit the network (PpoTrainer::update).
 Transitions flatten(const std::vector<mdp::Trajectory>& trajectories, nets::AgentImpl& agent, bool distinct,
                     const std::function<void()>& between);
+
+// Joins all observations on the network's device, from where every minibatch is then taken. Not of distinct rows, which
+// depend on what they are learned with; nor where they take more than `most_bytes`, or some are dreamed and others not.
+inline constexpr int64_t kWholeBytes = int64_t{1} << 30;
+void join_whole(Transitions& data, nets::AgentImpl& agent, int64_t most_bytes = kWholeBytes);
 
 // What the loss needs of each transition besides its observation and action, [T] on the network's device in its type of
 // number, moved there at once.
@@ -59,9 +66,10 @@ class LossInputs {
   torch::Tensor all_;  // [6, T]
 };
 
-// One pass over transitions in minibatches. On the CPU each is joined when its turn comes. Elsewhere as many as fit in
-// kPassBytes (the last of them may exceed it) are joined at once and cross in two transfers, so that how many copies a
-// pass makes depends on how much it reads, not on the number of its minibatches; none of them makes the host wait.
+// One pass over transitions in minibatches. Where the observations are joined already, each is taken from them. Else,
+// on the CPU, each is joined when its turn comes; elsewhere as many as fit in kPassBytes (the last of them may exceed
+// it) are joined at once and cross in two transfers. So how many copies a pass makes depends on how much it reads, not
+// on the number of its minibatches; none of them makes the host wait.
 class Pass {
  public:
   static constexpr int64_t kPassBytes = int64_t{256} << 20;
@@ -74,6 +82,7 @@ class Pass {
     std::span<const int64_t> chosen;
     torch::Tensor index;  // `chosen` on the device
     nets::GraphBatch batch;
+    std::optional<nets::BatchSlices> whole;  // all observations on the network's device (join_whole)
     nets::ActionRows actions;
   };
   // The next one, in order; an empty one has no batch.
@@ -82,6 +91,7 @@ class Pass {
  private:
   void add(const std::vector<int64_t>& chosen);
   void join();
+  nets::GraphBatch joined();
 
   const Transitions& data_;
   torch::Device device_;

@@ -59,8 +59,8 @@ TEST_P(Device, LearnsWhatTheHostLearns) {
     EXPECT_LT((a[i].second - b[i].second.cpu()).abs().max().item<double>(), 2e-3) << a[i].first;
 }
 
-// Actions (two) and inputs of the loss once; of each pass its order, its integers, its numbers; the columns that a
-// local encoder reads, where it reads observations whole.
+// Actions (two) and inputs of the loss once. Of each pass its order, and of distinct rows integers and numbers; else
+// these once, with their offsets. And the columns that a local encoder reads, where it reads observations whole.
 TEST_P(Device, CopiesDoNotGrowWithMinibatches) {
   const auto of = [&](int minibatch, int64_t version) {
     auto agent = make_agent(GetParam().block);
@@ -69,10 +69,11 @@ TEST_P(Device, CopiesDoNotGrowWithMinibatches) {
   };
   const auto few = of(60, 0), many = of(8, 0);
   EXPECT_GT(many.minibatches, 5 * few.minibatches);
-  EXPECT_EQ(few.to_device, 3 + 2 * 3 + (GetParam().block == Block::local && !GetParam().distinct ? 1 : 0));
+  const int columns = GetParam().block == Block::local && !GetParam().distinct ? 1 : 0;
+  EXPECT_EQ(few.to_device, GetParam().distinct ? 3 + 2 * 3 : 3 + 3 + 2 + columns);
   EXPECT_EQ(many.to_device, few.to_device);
   EXPECT_EQ(many.to_host - few.to_host, 2 * (many.minibatches - few.minibatches));  // losses, and the gradient's norm
-  EXPECT_EQ(of(8, 7).to_device, few.to_device + 3);                                 // stale: one more pass
+  EXPECT_EQ(of(8, 7).to_device, few.to_device + (GetParam().distinct ? 3 : 1));     // stale: one more pass
 }
 
 // Bounded memory: what does not fit beside others crosses by itself, and is the same.
@@ -82,6 +83,9 @@ TEST_P(Device, BatchesCrossInPiecesOfBoundedSize) {
   const auto played = play(GetParam().block);
   const auto data = flatten(played, *agent, GetParam().distinct, {});
   Pass whole(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}), pieces(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}, 1);
+  auto other = flatten(played, *agent, GetParam().distinct, {});
+  join_whole(other, *agent, 1000);
+  EXPECT_FALSE(other.whole);
   FakeDevice::to_device = 0;
   for (int i = 0; i < 3; ++i) {
     const auto a = whole.next(), b = pieces.next();

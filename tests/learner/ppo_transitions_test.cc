@@ -41,25 +41,32 @@ TEST_P(Played, LossInputsOfAMinibatchAreThoseOfItsSteps) {
 }
 
 // Bit for bit what collating its observations and asking about its actions gives.
+void expect_the_same(nets::ActorCritic& agent, const Transitions& data, const std::vector<const mdp::Step*>& steps,
+                     const Pass::Minibatch& m) {
+  std::vector<const mdp::Observation*> seen;
+  std::vector<const nets::RowIds*> rows;
+  std::vector<mdp::Action> actions;
+  for (const int64_t i : m.chosen) {
+    const auto at = static_cast<size_t>(i);
+    seen.push_back(&steps[at]->observation), actions.push_back(steps[at]->action);
+    if (data.table) rows.push_back(&data.rows[at]);
+  }
+  const auto batch =
+      data.table ? nets::collate(seen, agent->spec(), *data.table, rows) : nets::collate(seen, agent->spec());
+  const auto a = agent->evaluate(m.batch, m.actions), b = agent->evaluate(batch, actions);
+  EXPECT_TRUE(torch::equal(a.log_prob(), b.log_prob()));
+  EXPECT_TRUE(torch::equal(a.entropy(), b.entropy()));
+  EXPECT_TRUE(torch::equal(a.value_location, b.value_location));
+}
+
 TEST_P(Played, MinibatchesAreThoseOfTheirSteps) {
-  Pass pass(data, *agent, {{9, 2, 30}, {}, {5}}, {});
-  for (const auto& chosen : std::vector<std::vector<size_t>>{{9, 2, 30}, {}, {5}}) {
-    const auto m = pass.next();
-    ASSERT_EQ(m.chosen.size(), chosen.size());
-    if (chosen.empty()) continue;
-    std::vector<const mdp::Observation*> seen;
-    std::vector<const nets::RowIds*> rows;
-    std::vector<mdp::Action> actions;
-    for (const size_t i : chosen) {
-      seen.push_back(&steps[i]->observation), actions.push_back(steps[i]->action);
-      if (data.table) rows.push_back(&data.rows[i]);
-    }
-    const auto batch =
-        data.table ? nets::collate(seen, agent->spec(), *data.table, rows) : nets::collate(seen, agent->spec());
-    const auto a = agent->evaluate(m.batch, m.actions), b = agent->evaluate(batch, actions);
-    EXPECT_TRUE(torch::equal(a.log_prob(), b.log_prob()));
-    EXPECT_TRUE(torch::equal(a.entropy(), b.entropy()));
-    EXPECT_TRUE(torch::equal(a.value_location, b.value_location));
+  for (const bool whole : {false, true}) {
+    if (whole) join_whole(data, *agent);
+    EXPECT_EQ(data.whole.has_value(), whole && !data.table);
+    Pass pass(data, *agent, {{9, 2, 30}, {}, {5}}, {});
+    expect_the_same(agent, data, steps, pass.next());
+    EXPECT_TRUE(pass.next().chosen.empty());
+    expect_the_same(agent, data, steps, pass.next());
   }
 }
 
