@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,8 @@ class BatchSlices {
   void set_sizes(GraphBatch& batch, std::span<const int64_t> chosen) const;
 
   GraphBatch all_;
-  std::vector<int64_t> offset_[kKinds];  // [B+1] first row of each graph
-  torch::Tensor table_;                  // [2 * kKinds, B] the same, then how many rows each graph has
+  std::array<std::vector<int64_t>, kKinds> offset_;  // [B+1] first row of each graph
+  torch::Tensor table_;                              // [2 * kKinds, B] the same, then how many rows each graph has
 };
 
 }  // namespace rlgo::nets

@@ -86,7 +86,7 @@ inline void kernel(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   --kernels;
 }
 
-struct Guard : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
+struct Streams : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
   c10::Device getDevice() const override { return FakeDevice::device(); }
   c10::Device exchangeDevice(c10::Device) const override { return FakeDevice::device(); }
   c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
@@ -120,7 +120,7 @@ inline void to_fake_device(torch::nn::Module& module) {
     t.unsafeGetTensorImpl()->shallow_copy_from(t.detach().to(FakeDevice::device()).getIntrusivePtr());
 }
 
-C10_REGISTER_GUARD_IMPL(PrivateUse1, fake_device::Guard)
+C10_REGISTER_GUARD_IMPL(PrivateUse1, fake_device::Streams)
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", fake_device::empty);
