@@ -215,14 +215,19 @@ NodeId Editor::append(Node node) {
 
 bool Editor::derive(NodeId id) {
   const Node& node = graph_.nodes_[id];
-  SmallVector<uint8_t, 8> inputs;
   bool constant = true;
+  uint8_t any = kFinite;
   for (const Value& v : node.inputs) {
-    inputs.push_back(graph_.nodes_[v.node].infinities);
+    any |= graph_.nodes_[v.node].infinities;
     constant = constant && graph_.nodes_[v.node].constant;
   }
   if (node.inputs.empty() || node.op() == ops::Op::opaque) constant = node.constant;
-  const uint8_t infinities = infinities_of(*node.info, std::span<const uint8_t>(inputs.begin(), inputs.size()));
+  uint8_t infinities = kFinite;
+  if (any != kFinite || node.inputs.empty() || node.op() == ops::Op::opaque || node.op() == ops::Op::pad) {
+    SmallVector<uint8_t, 8> inputs;
+    for (const Value& v : node.inputs) inputs.push_back(graph_.nodes_[v.node].infinities);
+    infinities = infinities_of(*node.info, std::span<const uint8_t>(inputs.begin(), inputs.size()));
+  }
   if (constant == node.constant && infinities == node.infinities) return false;
   Node& changed = change(id);
   changed.constant = constant;

@@ -25,7 +25,7 @@ struct Magnitude {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
 };
 
-class Magnitudes {
+class Magnitudes {  // of the values of a model, found in order
  public:
   // `types` must outlive this.
   explicit Magnitudes(const TypeTable& types) : types_(types) {}
