@@ -266,7 +266,7 @@ void Exporter::write_node(NodeId id) {
   }
   write_op(writer_,
            {node.op(), node.attrs(), inputs, outputs, graph_.input_types(id), node.info->outputs, reads.transposed_a,
-            reads.transposed_b, known != nullptr && skeleton_.leaves_rest.contains(known->outputs[0])});
+            reads.transposed_b, known == nullptr || skeleton_.leaves_rest.contains(known->outputs[0])});
 }
 
 void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs) {

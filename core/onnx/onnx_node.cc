@@ -120,10 +120,9 @@ std::optional<ops::Attrs> Maker::reshape_attrs(graph::Value value, const ops::Ex
   ok_ = ok_ && items && made.set_extents(shape);
   if (!ok_) return std::nullopt;
   ops::Attrs attrs{{ops::Attr::shape, *items}};
-  const ops::TensorType inputs[] = {type(value)};
-  if (!as_given && ops::needs_elements(ops::Op::reshape, inputs, attrs, made)) {
+  if (!as_given && ops::needs_elements(type(value), *items, made)) {
     const auto rest = std::ranges::find(*items, ops::kRestExtent) - items->begin();
-    ok_ = ops::axes_of(inputs[0], made.extent(rest)).has_value();
+    ok_ = ops::axes_of(type(value), made.extent(rest)).has_value();
   }
   return ok_ ? std::optional(std::move(attrs)) : std::nullopt;
 }

@@ -70,7 +70,7 @@ struct OutNode {
   ops::Types input_types, output_types;
   bool transposed_a = false,
        transposed_b = false;  // matmul: inputs 0 and 1 are to be read transposed (last two axes; rank 2)
-  bool leaves_rest = false;   // reshape: as the file does, which may then fail where an open size is 0
+  bool leaves_rest = false;   // reshape: as the file or a rule does, which may then fail where an open size is 0
 };
 
 // Writes an operator in the forms of the writer's opset, or as an equivalent expression where that opset lacks it. Not

@@ -17,14 +17,6 @@ bool are_same(std::span<const Extent> a, std::span<const Extent> b) {
   return std::ranges::equal(a, b, [](const Extent& x, const Extent& y) { return x.same(y); });
 }
 
-bool broadcasts_left(const TensorType& left, const TensorType& right) {
-  for (int64_t d = 3; d <= right.rank(); ++d) {  // from the end
-    const bool one = d > left.rank() || left.extent(left.rank() - d).number() == 1;
-    if (one && right.is_open(right.rank() - d)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 View view_of(const TensorType& input, const TensorType& output) {
@@ -50,13 +42,10 @@ std::optional<std::pair<int64_t, int64_t>> axes_of(const TensorType& input, cons
   return std::nullopt;
 }
 
-bool needs_elements(Op op, std::span<const TensorType> inputs, const Attrs& attrs, const TensorType& output) {
-  if (op == Op::matmul) return broadcasts_left(inputs[0], inputs[1]);
-  if (op != Op::reshape) return false;
-  const Ints& shape = attrs.ints(Attr::shape);
+bool needs_elements(const TensorType& input, const Ints& shape, const TensorType& output) {
   const bool copies = std::ranges::find(shape, kSameExtent) != shape.end();
   const bool rest = std::ranges::find(shape, kRestExtent) != shape.end();
-  return copies && rest && view_of(inputs[0], output).kind == View::Kind::other;
+  return copies && rest && view_of(input, output).kind == View::Kind::other;
 }
 
 }  // namespace rlgo::ops

@@ -28,9 +28,9 @@ View view_of(const TensorType& input, const TensorType& output);
 // Neighbouring axes of the input, [first, second), whose extents make up that one.
 std::optional<std::pair<int64_t, int64_t>> axes_of(const TensorType& input, const Extent& extent);
 
-// Whether the operator fails (in ONNX Runtime) where an open extent is 0: a reshape that copies one extent and leaves
-// another to be worked out (kSameExtent, kRestExtent), of which no elements tell nothing, and that is no such view; a
-// matmul whose left operand is broadcast along an open axis of the right one.
-bool needs_elements(Op op, std::span<const TensorType> inputs, const Attrs& attrs, const TensorType& output);
+// Whether a reshape to that shape (as its attribute has it) fails in ONNX Runtime where an open extent is 0: it copies
+// one extent and leaves another to be worked out (kSameExtent, kRestExtent), of which no elements tell nothing, and is
+// no such view.
+bool needs_elements(const TensorType& input, const Ints& shape, const TensorType& output);
 
 }  // namespace rlgo::ops

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/ops/folding.h"
-#include "core/ops/views.h"
 #include "core/rules/proof_scope.h"
 
 namespace rlgo::rules {
@@ -108,8 +107,7 @@ class Planner {
         !attributes(node, round, made.inputs, made.attrs)) {
       return false;
     }
-    if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back()) || fails_at_zero(plan_.nodes.back()))
-      return false;
+    if (!add(std::move(made)) || !keeps_open_shape(node, plan_.nodes.back())) return false;
     if (does_nothing(plan_.nodes.back())) {
       const PlanRef input = plan_.nodes.back().inputs[0];
       plan_.nodes.pop_back();
@@ -124,19 +122,6 @@ class Planner {
       types_[index].push_back(types[port]);
     }
     return true;
-  }
-
-  // An operator that does not run where an open size is 0, as a batch may be, where all matched nodes do.
-  bool fails_at_zero(const PlanNode& made) const {
-    if (!made.types[0].open) return false;
-    ops::Types inputs;
-    for (const auto& ref : made.inputs) inputs.push_back(type(ref));
-    if (!ops::needs_elements(made.op, inputs, made.attrs, made.types[0])) return false;
-    const std::span<const graph::NodeId> matched(binding_.nodes.data(), rule_.left.size());
-    return std::ranges::none_of(matched, [&](graph::NodeId id) {
-      const auto& node = graph_.node(id);
-      return ops::needs_elements(node.op(), graph_.input_types(id), node.attrs(), node.info->outputs[0]);
-    });
   }
 
   // A shape with open items (-1, -2) that is passed on means what it meant on the left side.

@@ -28,25 +28,14 @@ TEST(Views, TwoAxesAreFlattened) {
 
 // Nothing tells h * w where a batch is empty.
 TEST(Views, CopiesBesideARestNeedElements) {
-  const auto needs = [](const Extents& input, const Extents& output, Ints shape) {
-    return needs_elements(Op::reshape, std::vector{of(input)}, {{Attr::shape, std::move(shape)}}, of(output));
+  const auto needs = [](const Extents& input, const Extents& output, const Ints& shape) {
+    return needs_elements(of(input), shape, of(output));
   };
   const Extents image{kN, 3, kH, kW};
   EXPECT_TRUE(needs(image, {kN, 3, kH * kW}, {kSameExtent, 3, kRestExtent}));
   EXPECT_FALSE(needs(image, {kN, kH * kW * 3}, {kSameExtent, kRestExtent}));
   EXPECT_FALSE(needs(image, {kN * kH * kW, 3}, {kRestExtent, 3}));
   EXPECT_FALSE(needs({kN, kH}, {kN, 1, kH}, {kSameExtent, 1, kRestExtent}));
-}
-
-TEST(Views, ProductsThatRepeatTheirLeftOperandNeedElements) {
-  const auto needs = [](const Extents& left, const Extents& right) {
-    return needs_elements(Op::matmul, std::vector{of(left), of(right)}, {}, of({kN}));
-  };
-  EXPECT_TRUE(needs({5, 3}, {kN, 3, 4}));
-  EXPECT_TRUE(needs({1, 5, 3}, {kN, 3, 4}));
-  EXPECT_FALSE(needs({kN, 5, 3}, {3, 4}));
-  EXPECT_FALSE(needs({kN, 5, 3}, {kN, 3, 4}));
-  EXPECT_FALSE(needs({5, 3}, {2, 3, kN}));
 }
 
 }  // namespace
