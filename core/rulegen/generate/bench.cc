@@ -44,6 +44,16 @@ void add_spread(BenchRow& row, const std::string& name, std::vector<double> valu
 
 }  // namespace
 
+void declare(OptionSink& o, BenchOptions& bench) {
+  o.texts("families", bench.families, "sets of operators to generate from, as of rules generate --ops");
+  o.integer("max-ops", bench.max_ops, 1, 5, "operators of each side of generated rules");
+  o.texts("sets", bench.sets, "shipped sets or rule files to prove again");
+  o.integer("most", bench.most, 0, kNoLimit, "rules of each set to prove at most; 0: all");
+  o.integer("rewrites", bench.rewrites, 1, kNoLimit, "random rewrites of each graph");
+  o.integer("applications", bench.applications, 1, kNoLimit, "of the soundness test");
+  o.integer("threads", bench.threads, 1, 256, "of the generation; everything else runs on one");
+}
+
 std::vector<BenchRow> bench_generate(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   options.say(fmt::format(

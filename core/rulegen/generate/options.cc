@@ -2,7 +2,6 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/rulegen/generate/bench.h"
 #include "core/rulegen/generate/generate.h"
 
 namespace rlgo::rulegen {
@@ -31,16 +30,6 @@ std::function<void(const std::string&)> explain_to(const std::string& file) {
   const auto out = std::make_shared<std::ofstream>(file);
   if (!*out) fail("{}: cannot be written", file);
   return [out](const std::string& line) { *out << line << "\n"; };
-}
-
-void declare(OptionSink& o, BenchOptions& bench) {
-  o.texts("families", bench.families, "sets of operators to generate from, as of rules generate --ops");
-  o.integer("max-ops", bench.max_ops, 1, 5, "operators of each side of generated rules");
-  o.texts("sets", bench.sets, "shipped sets or rule files to prove again");
-  o.integer("most", bench.most, 0, kNoLimit, "rules of each set to prove at most; 0: all");
-  o.integer("rewrites", bench.rewrites, 1, kNoLimit, "random rewrites of each graph");
-  o.integer("applications", bench.applications, 1, kNoLimit, "of the soundness test");
-  o.integer("threads", bench.threads, 1, 256, "of the generation; everything else runs on one");
 }
 
 }  // namespace rlgo::rulegen
