@@ -24,9 +24,7 @@ struct Functor : Eigen::DenseFunctor<double> {
     const auto found = residuals({x.data(), static_cast<size_t>(x.size())});
     for (size_t i = 0; i < found.size(); ++i) {
       if (!std::isfinite(found[i])) fail("least squares: residual {} is {}", i, found[i]);
-      const double size = std::abs(found[i]);
-      const double bent = size <= huber ? size : std::sqrt(2 * huber * size - huber * huber);
-      out[static_cast<Eigen::Index>(i)] = std::copysign(bent, found[i]);
+      out[static_cast<Eigen::Index>(i)] = bent(found[i], huber);
     }
     return 0;
   }
@@ -71,6 +69,11 @@ std::vector<double> deviations(const Functor& functor, const Eigen::VectorXd& x)
 }
 
 }  // namespace
+
+double bent(double residual, double huber) {
+  const double size = std::abs(residual);
+  return std::copysign(size <= huber ? size : std::sqrt(2 * huber * size - huber * huber), residual);
+}
 
 LeastSquares least_squares(const Residuals& residuals, std::vector<double> start, double huber) {
   const size_t count = residuals(start).size();

@@ -78,8 +78,8 @@ void check_value(const ProfileField& field, double value) {
 }
 
 void assign(AnalyticOptions& options, const std::string& key, const std::string& text) {
-  const ProfileField* field = find_field(key);
-  if (field == nullptr) {
+  const auto* const field = std::ranges::find(kFields, key, &ProfileField::key);
+  if (field == std::end(kFields)) {
     std::vector<std::string> known;
     for (const ProfileField& f : kFields) known.emplace_back(f.key);
     fail("unknown key '{}'{}", key, did_you_mean(key, known));
@@ -93,11 +93,6 @@ void assign(AnalyticOptions& options, const std::string& key, const std::string&
 }  // namespace
 
 std::span<const ProfileField> profile_fields() { return kFields; }
-
-const ProfileField* find_field(const std::string& key) {
-  const auto* const found = std::ranges::find_if(kFields, [&](const ProfileField& field) { return key == field.key; });
-  return found == std::end(kFields) ? nullptr : found;
-}
 
 void check(const AnalyticOptions& options) {
   for (const ProfileField& field : kFields) check_value(field, options.*field.member);
@@ -146,15 +141,17 @@ std::filesystem::path profile_file(const std::string& named) {
   }
 }
 
-}  // namespace
-
-AnalyticOptions named_profile(const std::string& named) {
-  const auto file = profile_file(named);
+AnalyticOptions read_profile(const std::filesystem::path& file) {
   return parse_profile(read_text(file), file.string());
 }
 
+}  // namespace
+
+AnalyticOptions named_profile(const std::string& named) { return read_profile(profile_file(named)); }
+
 std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
-  return std::make_unique<AnalyticCost>(named_profile(named), profile_file(named).stem().string());
+  const auto file = profile_file(named);
+  return std::make_unique<AnalyticCost>(read_profile(file), file.stem().string());
 }
 
 }  // namespace rlgo::cost

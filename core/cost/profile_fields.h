@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "core/cost/analytic.h"
 
@@ -19,7 +18,5 @@ struct ProfileField {
 };
 // In the order of files.
 std::span<const ProfileField> profile_fields();
-// Null where there is none of this key.
-const ProfileField* find_field(const std::string& key);
 
 }  // namespace rlgo::cost

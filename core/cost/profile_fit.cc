@@ -40,8 +40,7 @@ bool is_arithmetic(const ProfileField& field) { return std::string_view(field.ke
 
 bool is_peak(const ProfileField& field) { return field.member == &AnalyticOptions::peak_gflops; }
 
-// `room`: what shares of the peak are divided by.
-std::vector<Sought> all_sought(const AnalyticOptions& start, double room) {
+std::vector<Sought> all_sought(const AnalyticOptions& start) {
   std::vector<Sought> out;
   for (const ProfileField& field : profile_fields()) {
     const double value = start.*field.member;
@@ -49,7 +48,7 @@ std::vector<Sought> all_sought(const AnalyticOptions& start, double room) {
     const bool share = field.high == 1;
     double offset = field.open_low || share ? 0 : 1;
     if (field.member == &AnalyticOptions::launch_us) offset = 0.1;
-    out.push_back({&field, offset, is_arithmetic(field) ? value / room : share ? std::min(value, kMostShare) : value});
+    out.push_back({&field, offset, share && !is_arithmetic(field) ? std::min(value, kMostShare) : value});
   }
   return out;
 }
@@ -86,7 +85,7 @@ struct Solution {
 
 double loss(const std::vector<double>& residuals) {
   double sum = 0;
-  for (const double r : residuals) sum += std::abs(r) <= kHuber ? 0.5 * r * r : kHuber * (std::abs(r) - 0.5 * kHuber);
+  for (const double residual : residuals) sum += bent(residual, kHuber) * bent(residual, kHuber);
   return sum;
 }
 
@@ -139,7 +138,7 @@ struct Fit {
 
 Fit fit(std::span<const TimedOperator> operators, const AnalyticOptions& start, double room) {
   const AnalyticOptions base = with_room(start, room);
-  Fit out{base, all_sought(start, room), {}};
+  Fit out{base, all_sought(base), {}};
   for (;;) {
     const Solution found = solve(operators, base, out.sought);
     out.options = found.options;

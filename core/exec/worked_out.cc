@@ -10,6 +10,7 @@
 #include "core/exec/fold.h"
 #include "core/exec/kernels.h"
 #include "core/graph/editor.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::exec {
 namespace {
@@ -48,20 +49,14 @@ bool is_rounded(const Graph& graph, NodeId id) {
   const auto inputs = graph.input_types(id);
   const auto is_float = [](const ops::TensorType& type) { return ops::is_float(type.dtype); };
   if (std::ranges::none_of(inputs, is_float) && std::ranges::none_of(node.info->outputs, is_float)) return false;
+  if (ops::moves_only(node.op())) return false;
   switch (node.op()) {
     case Op::weight:
     case Op::fill:
     case Op::literal:
     case Op::input:
     case Op::opaque:
-    case Op::concat:
-    case Op::split:
-    case Op::transpose:
-    case Op::reshape:
-    case Op::slice:
-    case Op::pad:
     case Op::expand:
-    case Op::gather:
     case Op::where:
     case Op::neg:
     case Op::abs:

@@ -6,17 +6,13 @@
 #include <unordered_set>
 
 #include "core/graph/graph.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::graph {
 namespace {
 
 using ops::Attr;
 using ops::Op;
-
-uint8_t of_number(double number) {
-  if (std::isnan(number)) return kBothInfinite;
-  return std::isinf(number) ? (number > 0 ? kPositiveInfinite : kNegativeInfinite) : kFinite;
-}
 
 uint8_t negated(uint8_t bits) {
   return static_cast<uint8_t>((bits & kPositiveInfinite ? kNegativeInfinite : 0) |
@@ -50,6 +46,7 @@ uint8_t of_clip(const NodeInfo& info, uint8_t bits) {
 
 // Of operators that read something infinite.
 uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t any) {
+  if (ops::moves_only(info.op)) return any;
   switch (info.op) {
     case Op::sigmoid:
     case Op::hard_sigmoid:
@@ -74,13 +71,6 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
       return (any & kNegativeInfinite) | (all_of(inputs) & kPositiveInfinite);
     case Op::add:
     case Op::where:
-    case Op::concat:
-    case Op::split:
-    case Op::transpose:
-    case Op::reshape:
-    case Op::slice:
-    case Op::pad:
-    case Op::gather:
     case Op::expand:
     case Op::cast:
     case Op::max_pool:
@@ -97,10 +87,15 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
 
 }  // namespace
 
+uint8_t infinities_of(double number) {
+  if (std::isnan(number)) return kBothInfinite;
+  return std::isinf(number) ? (number > 0 ? kPositiveInfinite : kNegativeInfinite) : kFinite;
+}
+
 uint8_t infinities_of(const NodeInfo& info, std::span<const uint8_t> inputs) {
   if (info.op == Op::weight) return info.blob->infinities();
   uint8_t own = kFinite;
-  if (info.op == Op::fill || info.op == Op::pad) own = of_number(info.attrs.f(Attr::value));
+  if (info.op == Op::fill || info.op == Op::pad) own = infinities_of(info.attrs.f(Attr::value));
   if (info.op == Op::opaque) own = info.opaque->infinities;
   const uint8_t any = any_of(inputs) | own;
   if (any == kFinite || info.op == Op::fill) return any;

@@ -12,6 +12,8 @@ namespace rlgo::graph {
 
 struct NodeInfo;
 
+uint8_t infinities_of(double number);  // the bits of a number (blob.h)
+
 // Bits (blob.h) of the numbers in a node's outputs, where `inputs` has those of its inputs, in order. What overflows or
 // divides by 0 on the way is none of these; a softmax over -inf counts as finite, as it is unless all of a row is.
 uint8_t infinities_of(const NodeInfo& info, std::span<const uint8_t> inputs);

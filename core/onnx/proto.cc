@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/write_error.h"
-#include "core/graph/blob.h"
+#include "core/graph/infinities.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -227,10 +227,6 @@ void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::Ten
 
 namespace {
 
-uint8_t infinities_of_number(double number) {
-  return graph::infinities_of(ops::DType::f64, std::string(reinterpret_cast<const char*>(&number), sizeof number));
-}
-
 uint8_t infinities_of_tensor(const onnx::TensorProto& tensor) {
   const auto dtype = dtype_of(tensor.data_type());
   if (!ops::is_float(dtype) || tensor.external_data_size() > 0) return graph::kFinite;
@@ -250,8 +246,8 @@ uint8_t infinities_of_graph(const onnx::GraphProto& graph) {
 uint8_t infinities_of(const onnx::NodeProto& node) {
   uint8_t found = graph::kFinite;
   for (const auto& attribute : node.attribute()) {
-    found |= infinities_of_number(static_cast<double>(attribute.f()));
-    for (const float number : attribute.floats()) found |= infinities_of_number(static_cast<double>(number));
+    found |= graph::infinities_of(static_cast<double>(attribute.f()));
+    for (const float number : attribute.floats()) found |= graph::infinities_of(static_cast<double>(number));
     if (attribute.has_t()) found |= infinities_of_tensor(attribute.t());
     for (const auto& tensor : attribute.tensors()) found |= infinities_of_tensor(tensor);
     if (attribute.has_sparse_tensor()) found |= infinities_of_tensor(attribute.sparse_tensor().values());

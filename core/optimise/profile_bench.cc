@@ -127,9 +127,11 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
                   runtime.name(), runtime.device(), threads_text(runtime.threads()), samples.size(), "", "",
                   options.start, "", "held out"));
   Json rows = Json::array();
+  const PriceScore all = score(samples, "", fitted.options);
   names.insert("");
   for (const auto& name : names) {
-    const PriceScore before = score(samples, name, start), after = score(samples, name, fitted.options);
+    const PriceScore before = score(samples, name, start);
+    const PriceScore after = name.empty() ? all : score(samples, name, fitted.options);
     rows.push_back({{"kind", name.empty() ? "all" : name}, {"before", to_json(before)}, {"after", to_json(after)}});
     say(fmt::format("{:<16} {:>9}   {:6.2f} {:5.2f}      {:6.2f} {:5.2f}\n", name.empty() ? "all" : name,
                     after.operators, before.factor, before.rank, after.factor, after.rank));
@@ -147,7 +149,6 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
                      {"held_out", one.held_out}});
   }
   if (!options.out.empty()) {
-    const auto all = score(samples, "", fitted.options);
     atomic_write(options.out, cost::to_text(fitted.options, source_text(runtime, samples, all, fitted.kept)));
     say(fmt::format("written: {}\n", options.out));
   }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "core/ops/moves.h"
+
 namespace rlgo::rules {
 namespace {
 
@@ -96,7 +98,7 @@ struct Occurrences {
   std::map<Op, int> operators;
 
   void add(Op op, const std::vector<Operand>& operands) {
-    if (!moves_only(op)) ++operators[op];
+    if (!ops::moves_only(op)) ++operators[op];
     for (const auto& operand : operands) add(operand);
   }
   void add(const Operand& operand) {
@@ -200,21 +202,6 @@ class ScopeCheck {
 
 }  // namespace
 
-bool moves_only(Op op) {
-  switch (op) {
-    case Op::concat:
-    case Op::split:
-    case Op::transpose:
-    case Op::reshape:
-    case Op::slice:
-    case Op::pad:
-    case Op::gather:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool has_lists(const CompiledRule& rule) {
   return !rule.sequences.empty() || std::ranges::any_of(rule.left, [](const LeftNode& node) {
     return node.op == Op::split && open_length(node, Attr::sizes);
@@ -222,7 +209,7 @@ bool has_lists(const CompiledRule& rule) {
 }
 
 void find_scope(CompiledRule& rule) {
-  const auto moves = [](const auto& node) { return moves_only(node.op); };
+  const auto moves = [](const auto& node) { return ops::moves_only(node.op); };
   const bool proved = rule.text.proof == "proved";
   rule.all_types = std::ranges::all_of(rule.left, moves) && std::ranges::all_of(rule.right, moves) &&
                    rule.scalars.empty() && (!proved || rule.text.scope.all_types);

@@ -7,9 +7,8 @@
 //   windows    each window of a max_pool on either side covers an element: not padding alone, as where a dilation is
 //              larger than the padded image
 //   numbers    finite, but for the bounds of a clip: softmax(x + c) is softmax(x) unless c is -inf throughout. So a
-//   rule
-//              reads nothing that may be infinite because a constant of the model is (graph::Node::infinities), unless
-//              it only moves operators around
+//              rule reads nothing that may be infinite because a constant of the model is (graph::Node::infinities),
+//              unless it only moves operators around
 //   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
 //   ranks, lengths of lists   of proved rules: as the proof line says
 #pragma once
@@ -22,9 +21,6 @@ struct Plan;
 
 // Fills in CompiledRule::all_types, max_rank, max_list, read_shapes, rearranges; the rest of the rule is complete.
 void find_scope(CompiledRule& rule);
-
-// Whether the operator moves elements and computes nothing, so that it means the same for all types.
-bool moves_only(ops::Op op);
 
 // Whether the left side has lists whose length is open: ?xs..., or a split of any number of parts.
 bool has_lists(const CompiledRule& rule);

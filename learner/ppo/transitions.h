@@ -82,7 +82,6 @@ class Pass {
     std::span<const int64_t> chosen;
     torch::Tensor index;  // `chosen` on the device
     nets::GraphBatch batch;
-    std::optional<nets::BatchSlices> whole;  // all observations on the network's device (join_whole)
     nets::ActionRows actions;
   };
   // The next one, in order; an empty one has no batch.
