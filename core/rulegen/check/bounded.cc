@@ -69,7 +69,10 @@ bool compare_at(const rules::RuleSet& rules, int rule, const graph::Graph& left,
   for (const auto& match : rules::find_matches(rules, rule, left)) {
     const auto right = rules::apply(rules, match, left);
     if (!right) continue;
-    if (options.original && does_the_same(*options.original, match, left, right->graph)) continue;
+    if (options.original && does_the_same(*options.original, match, left, right->graph)) {
+      ++result.same;
+      continue;
+    }
     const Comparison comparison(left, right->graph);
     ++result.instances;
     if (options.reads) {
@@ -172,43 +175,55 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
 }
 
-// Along four elements small differences of steps and bounds show that two or three elements hide.
-void add_fours(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
-  constexpr int64_t kInstances = 300, kAttempts = 20'000;
+// Adds to the result up to so many instances that `make` gives. False where the verdict is settled, or at the stop.
+bool add_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options, int64_t instances,
+                   int64_t attempts, const std::function<std::optional<graph::Graph>()>& make, CheckResult& result) {
+  const int64_t enough = result.instances + instances;
+  for (int64_t k = 0; k < attempts && result.instances < enough; ++k) {
+    if (options.stop && options.stop()) return false;
+    const auto left = make();
+    if (left && !compare_at(rules, rule, *left, options, result)) return false;
+  }
+  return true;
+}
+
+// Where most mutants are refuted, before the small instances are gone through in order.
+BoundedResult check_mutant_first(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+  BoundedResult result;
+  const auto& compiled = rules.rule(rule);
+  // Larger images and other shapes, as contract tests have them.
+  Rng rng({options.seed, 0x1A96E});
+  const auto larger = [&] { return rules::random_instance(compiled, rng); };
+  if (!add_instances(rules, rule, options, 30, 1500, larger, result.check)) return result;
+  // Along four elements small differences of steps and bounds show that two or three elements hide.
+  RandomChoices random(options.seed + 4);
   BoundedOptions four = options;
   four.bounds.extents = {4};
   four.bounds.dims = 4;
   four.bounds.ranks = 2;
-  RandomChoices random(options.seed + 4);
-  const int64_t enough = result.check.instances + kInstances;
-  for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
-    if (options.stop && options.stop()) return;
-    const auto left = bounded_instance(rules.rule(rule), four.bounds, random);
-    if (left && !compare_at(rules, rule, *left, four, result.check)) return;
-  }
-}
-
-// Larger images and other shapes, as contract tests have them.
-void add_larger(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
-  constexpr int64_t kInstances = 30, kAttempts = 1500;
-  Rng rng({options.seed, 0x1A96E});
-  const int64_t enough = result.check.instances + kInstances;
-  for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
-    if (options.stop && options.stop()) return;
-    const auto left = rules::random_instance(rules.rule(rule), rng);
-    if (left && !compare_at(rules, rule, *left, options, result.check)) return;
-  }
+  const auto fours = [&] { return bounded_instance(compiled, four.bounds, random); };
+  if (!add_instances(rules, rule, four, 300, 20'000, fours, result.check)) return result;
+  // Images of many windows: two strides, two tiles of Winograd's, a window that lies within the pads.
+  BoundedOptions images = options;
+  images.bounds.extents = {1, 2, 2, 3};
+  images.bounds.images = {4, 5, 6, 7, 8, 9, 10};
+  images.bounds.dims = 4;
+  const auto large = [&] { return bounded_instance(compiled, images.bounds, random); };
+  add_instances(rules, rule, images, 200, 20'000, large, result.check);
+  return result;
 }
 
 }  // namespace
 
 BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+  BoundedResult first;
+  if (options.original) first = check_mutant_first(rules, rule, options);
+  if (first.check.verdict == CheckVerdict::different) return first;
   BoundedResult result = check_within(rules, rule, options);
   BoundedOptions wider = options;
   const auto too_few = [&] {
-    const auto& check = result.check;
-    return check.verdict != CheckVerdict::different &&
-           (check.instances == 0 || check.instances < options.least_instances);
+    const int64_t instances = first.check.instances + result.check.instances;
+    return result.check.verdict != CheckVerdict::different && (instances == 0 || instances < options.least_instances);
   };
   while (too_few() && wider.bounds.dims < options.reach && !(options.stop && options.stop())) {
     if (!result.exhaustive && wider.most_tries == options.most_tries) {
@@ -219,9 +234,8 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     result = check_within(rules, rule, wider);
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
-  const auto look_on = [&] { return options.original && result.check.verdict != CheckVerdict::different; };
-  if (look_on()) add_larger(rules, rule, options, result);
-  if (look_on()) add_fours(rules, rule, options, result);
+  result.check.instances += first.check.instances;
+  result.check.same += first.check.same;
   return result;
 }
 

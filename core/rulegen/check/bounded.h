@@ -35,6 +35,7 @@ class AllChoices : public Choices {
 struct Bounds {
   int64_t dims = 2;                   // extents in [1, dims]
   std::vector<int64_t> extents = {};  // where not empty: one of these
+  std::vector<int64_t> images = {};   // where not empty: one of these for the last two of four axes
   int64_t ranks = 4;                  // of tensors of any rank, at most
   int64_t kernel = 3;                 // of windows, at most
   int64_t groups = 2;
@@ -54,7 +55,9 @@ struct BoundedOptions {
   int64_t exact_terms = 500'000;
   int64_t z3_terms = 2'000;  // where polynomials do not see it: Z3 is asked about sides of so many terms at most
   int64_t reach = 4;         // where too few instances are found, with more tries either, extents go up to this
-  const rules::RuleSet* original = nullptr;  // its one rule: places where it does the same do not count
+  // The axiom that the rule is a mutant of: places where it does the same do not count as instances, and larger
+  // instances are tried first, which refute most mutants at once.
+  const rules::RuleSet* original = nullptr;
   bool reads = false;  // both sides must read the same elements, but of operands that total(?x) is asked of
   uint64_t seed = 1;
   std::function<bool()> stop = {};  // asked between instances

@@ -99,7 +99,7 @@ void add_new(std::vector<AttrValue>& all, Ints value) {
 
 Shape BoundedChooser::shape_of_rank(int64_t rank) {
   Shape shape;
-  for (int64_t d = 0; d < rank; ++d) shape.push_back(extent());
+  for (int64_t d = 0; d < rank; ++d) shape.push_back(rank == 4 && d > 1 ? image() : extent());
   return shape;
 }
 Shape BoundedChooser::any_shape() { return shape_of_rank(between(1, bounds_.ranks)); }
@@ -128,6 +128,12 @@ int64_t BoundedChooser::extent() {
   return bounds_.extents[static_cast<size_t>(pick(static_cast<int64_t>(bounds_.extents.size())))];
 }
 
+// The height or width of an image.
+int64_t BoundedChooser::image() {
+  if (bounds_.images.empty()) return extent();
+  return bounds_.images[static_cast<size_t>(pick(static_cast<int64_t>(bounds_.images.size())))];
+}
+
 // The extent of a window along one axis.
 int64_t BoundedChooser::window() {
   std::vector<int64_t> all;
@@ -144,7 +150,7 @@ std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t
     const auto& w = draft.types[1];
     if (w && w->rank() != 4) return std::nullopt;
     const int64_t channels = w ? w->shape[1] : extent();
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, extent(), extent()};
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, image(), image()};
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
   if (place == 2) return draft.types[1]->rank() == 4 ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
@@ -156,7 +162,7 @@ std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& dra
   if (place == 0) {
     const auto& w = draft.types[1];
     if (w && w->rank() != 4) return std::nullopt;
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : extent(), extent(), extent()};
+    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : extent(), image(), image()};
   }
   if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
   const auto& w = draft.types[1];

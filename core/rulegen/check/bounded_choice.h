@@ -27,6 +27,7 @@ class BoundedChooser {  // goes through all instances within bounds
 
  private:
   int64_t extent();
+  int64_t image();
   int64_t window();
   ops::Shape any_shape();
   ops::Shape shape_of_rank(int64_t rank);

@@ -37,6 +37,7 @@ struct CheckResult {
   int64_t by_z3 = 0;                             // not as polynomials, but proved equal at these shapes by Z3 (Z3Ring)
   bool z3_gave_up = false;                       // at one of the others, after its resource units
   int64_t inexact = 0;                           // equal in the prime ring, but neither of the two
+  int64_t same = 0;                              // of mutants: places where they do what the axiom does, not compared
   std::string why;                               // unknown: the reason
   std::optional<Counterexample> counterexample;  // different
 };

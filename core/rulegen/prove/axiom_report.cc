@@ -8,6 +8,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
+#include "core/rulegen/prove/true_mutants.h"
 #include "core/rules/parser.h"
 
 namespace rlgo::rulegen {
@@ -90,33 +91,61 @@ bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<
   return known;
 }
 
+namespace {
+
+struct JudgedMutants {
+  std::map<MutantFate, int> fates;
+  int true_by_hand = 0, wrongly_listed = 0;
+
+  // Says what survives, and what is listed as true and is not.
+  void count(const MutantResult& result, int number, bool listed, const Say& say) {
+    const auto what = fmt::format("#{} {}", number, result.mutant.mistake);
+    if (listed && result.fate == MutantFate::refuted) {
+      ++wrongly_listed;
+      say(fmt::format("{:<36} refuted, but listed as true: {}", result.axiom, what));
+    }
+    if (listed && result.fate == MutantFate::survived) {
+      ++true_by_hand;
+      return;
+    }
+    ++fates[result.fate];
+    if (result.fate == MutantFate::survived)
+      say(fmt::format("{:<36} survived {:>6} instances: {}", result.axiom, result.instances, what));
+  }
+};
+
+}  // namespace
+
 bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say) {
   constexpr double kLeast = 0.99;
-  std::map<MutantFate, int> fates;
+  JudgedMutants judged;
   const Stopwatch watch;
   for (const auto& file : which.files) {
     const auto axioms = AxiomSet::load(file);
+    const auto all_true = true_mutants_beside(file);
     const auto rules = rules::parse_rules(expand_families(read_text(file), file), file);
     for (auto k = static_cast<size_t>(which.first); k < rules.size() && !options.stop();
          k += static_cast<size_t>(which.stride)) {
       if (!which.names.empty() && std::ranges::find(which.names, rules[k].name) == which.names.end()) continue;
-      for (auto& mutant : mutants_of(rules[k])) {
-        if (options.stop()) break;
-        const auto result = judge_mutant(rules[k], std::move(mutant), *axioms, options);
-        ++fates[result.fate];
-        if (result.fate != MutantFate::survived) continue;
-        say(fmt::format("{:<36} survived {:>6} instances: {}", result.axiom, result.instances, result.mutant.mistake));
+      auto mutants = mutants_of(rules[k]);
+      const auto listed = true_mutants_of(all_true, rules[k].name, mutants);
+      for (int number = 1; number <= static_cast<int>(mutants.size()) && !options.stop(); ++number) {
+        const auto at = static_cast<size_t>(number - 1);
+        const auto result = judge_mutant(rules[k], std::move(mutants[at]), *axioms, options);
+        judged.count(result, number, std::ranges::any_of(listed, [&](const auto& t) { return t.number == number; }),
+                     say);
       }
     }
   }
+  auto& fates = judged.fates;
   const int refuted = fates[MutantFate::refuted], survived = fates[MutantFate::survived];
   const double share = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
   say(fmt::format(
-      "mutants: {} refuted, {} survived ({:.2f} % refuted); {} never apply, {} do what the axiom does, {} follow from "
-      "the axioms; {:.1f} s",
-      refuted, survived, 100 * share, fates[MutantFate::impossible], fates[MutantFate::same], fates[MutantFate::proved],
-      watch.seconds()));
-  return share >= kLeast;
+      "mutants: {} refuted, {} survived ({:.2f} % refuted); {} are true by hand, {} never apply, {} do what the axiom "
+      "does, {} follow from the axioms; {:.1f} s",
+      refuted, survived, 100 * share, judged.true_by_hand, fates[MutantFate::impossible], fates[MutantFate::same],
+      fates[MutantFate::proved], watch.seconds()));
+  return share >= kLeast && judged.wrongly_listed == 0;
 }
 
 }  // namespace rlgo::rulegen

@@ -22,13 +22,13 @@ bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, b
 // what is no axiom.
 bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files, const Say& say);
 
-// Judges mutants of every `stride`-th axiom from `first` on (of those with these names; no names: of all); says each
-// that survives. False where fewer than 99 % of those that matter are refuted.
+// Which mutants are judged: those of every `stride`-th axiom from `first` on (with one of these names; none: of all).
 struct MutantsOfFiles {
   std::vector<std::string> files, names;
   int64_t stride = 1, first = 0;
 };
-// False where fewer than 99 % of the unsound mutants are refuted.
+// Says each mutant that survives and is not listed as true beside its file (true_mutants.h). False where fewer than
+// 99 % of those that are not true are refuted, or where the list calls one true that is refuted.
 bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say);
 
 }  // namespace rlgo::rulegen

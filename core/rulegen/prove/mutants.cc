@@ -184,8 +184,7 @@ MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const Axi
   if (bounded.check.verdict == CheckVerdict::different) result.fate = MutantFate::refuted;
   if (bounded.check.verdict == CheckVerdict::different) return result;
   if (bounded.check.instances == 0) {
-    options.original = nullptr;
-    if (check_bounded(*rule, 0, options).check.instances > 0) result.fate = MutantFate::same;
+    if (bounded.check.same > 0) result.fate = MutantFate::same;
     return result;
   }
   ProveOptions how;
