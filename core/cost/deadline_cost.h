@@ -17,7 +17,9 @@ namespace rlgo::cost {
 // estimates are not kept in the table.
 class DeadlineCost : public CostModel {
  public:
-  explicit DeadlineCost(std::shared_ptr<TableCost> table) : table_(std::move(table)) {}
+  // `estimates`: constants of the analytic costs.
+  explicit DeadlineCost(std::shared_ptr<TableCost> table, const AnalyticOptions& estimates = {})
+      : table_(std::move(table)), analytic_(estimates) {}
   // Asked before each measurement; none: it may always measure.
   void set_may_measure(std::function<bool()> may_measure) { may_measure_ = std::move(may_measure); }
   std::string name() const override { return table_->name(); }

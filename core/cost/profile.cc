@@ -154,4 +154,9 @@ std::unique_ptr<CostModel> analytic_cost(const std::string& named) {
   return std::make_unique<AnalyticCost>(read_profile(file), file.stem().string());
 }
 
+AnalyticOptions fitted_to(const std::string& runtime) {
+  const bool fitted = runtime == "onnxruntime" || runtime == "libtorch";
+  return fitted ? named_profile("cpu-" + runtime) : AnalyticOptions();
+}
+
 }  // namespace rlgo::cost

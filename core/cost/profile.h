@@ -25,4 +25,8 @@ AnalyticOptions named_profile(const std::string& profile);
 // The formula under it.
 std::unique_ptr<CostModel> analytic_cost(const std::string& profile);
 
+// The constants fitted to what a runtime takes on a CPU (`rlgo bench profile`), to estimate what is not timed yet:
+// "onnxruntime", "libtorch". Those of profile cpu for any other.
+AnalyticOptions fitted_to(const std::string& runtime);
+
 }  // namespace rlgo::cost

@@ -12,8 +12,7 @@ std::string header(const TableFormat& format, const TableOrigin& origin) {
 }
 
 std::string describe(const TableOrigin& origin) {
-  return fmt::format("model '{}', device '{}', {} thread{}", origin.model, origin.device, origin.threads,
-                     origin.threads == 1 ? "" : "s");
+  return fmt::format("model '{}', device '{}', {}", origin.model, origin.device, counted(origin.threads, "thread"));
 }
 
 TableOrigin on_one_line(TableOrigin origin) {

@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/base/quantile.h"
 #include "core/cost/deadline_cost.h"
+#include "core/cost/profile.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/measured_cost.h"
 
@@ -39,7 +40,8 @@ cost::Output output_of(const std::string& name, const at::Tensor& tensor) {
 cost::MeasuredCosts LibTorchRuntime::measure() {
   cost::MeasuredCosts out;
   out.table = std::make_shared<cost::TableCost>(measured_origin(device_, options_), measure_on_miss(device_, options_));
-  const auto model = std::make_shared<cost::DeadlineCost>(out.table);
+  const auto model = std::make_shared<cost::DeadlineCost>(
+      out.table, device_.kind == Device::Kind::cpu ? cost::fitted_to("libtorch") : cost::AnalyticOptions());
   out.model = model;
   out.set_watch = [model](cost::MeasureWatch watch) {
     model->set_may_measure([watch = std::move(watch)] { return watch(0, 0) > 0; });

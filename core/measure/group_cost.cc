@@ -57,8 +57,9 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer) {
   };
 }
 
-GroupCost::GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure)
-    : table_(std::move(table)), measure_(std::move(measure)) {}
+GroupCost::GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure,
+                     const cost::AnalyticOptions& estimates)
+    : table_(std::move(table)), measure_(std::move(measure)), analytic_(estimates) {}
 
 double GroupCost::op_us(const Graph& graph, NodeId id) {
   if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) return 0;
@@ -195,7 +196,7 @@ cost::Measured GroupCost::price(const Group& group) {
 }
 
 std::string GroupCost::summary() const {
-  std::string text = fmt::format("{} group{} measured", table_->size(), table_->size() == 1 ? "" : "s");
+  std::string text = counted(table_->size(), "group") + " measured";
   if (estimated_us_.empty()) return text;
   std::vector<std::string> reasons;
   for (const auto& [reason, count] : failures_) reasons.push_back(fmt::format("{} x {}", count, reason));

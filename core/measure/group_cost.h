@@ -42,8 +42,9 @@ class GroupCost : public cost::CostModel {
  public:
   // Told how many groups are measured, answers how many seconds more it may take: 0 or less ends it.
   using Watch = std::function<double(size_t done, size_t of)>;
-  // `table` keeps the times, by group signature; it may be shared with others.
-  GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure);
+  // `table` keeps the times, by group signature; it may be shared with others. `estimates`: constants of the analytic
+  // costs that estimates are made from.
+  GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure, const cost::AnalyticOptions& estimates = {});
 
   std::string name() const override { return table_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;

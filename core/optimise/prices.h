@@ -43,6 +43,7 @@ class MeteredCost : public cost::CostModel {
   }
   bool postpone() override { return prices_.model->postpone(); }
   size_t postponed() const override { return prices_.model->postponed(); }
+  void forget_postponed() override { prices_.model->forget_postponed(); }
   bool settle() override {
     const Stopwatch watch;
     const bool settled = prices_.model->settle();

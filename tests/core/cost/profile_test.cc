@@ -68,6 +68,13 @@ TEST(Profile, WhatIsMissingIsTheCpus) {
   EXPECT_EQ(options.peak_gflops, AnalyticOptions().peak_gflops);
 }
 
+TEST(Profile, RuntimesHaveTheConstantsThatWereFittedToThem) {
+  EXPECT_EQ(fitted_to("onnxruntime"), parse_profile(shipped("cpu-onnxruntime.cost"), "cpu-onnxruntime.cost"));
+  EXPECT_EQ(fitted_to("libtorch"), parse_profile(shipped("cpu-libtorch.cost"), "cpu-libtorch.cost"));
+  EXPECT_EQ(fitted_to("openvino"), AnalyticOptions());
+  EXPECT_EQ(fitted_to("../elsewhere"), AnalyticOptions());  // what a measurer calls itself is no path
+}
+
 TEST(Profile, ErrorsNameFileAndKey) {
   EXPECT_THAT(error_of("[machine]\nlaunch = 2\n"), HasSubstr("my.cost: unknown key 'machine.launch'"));
   EXPECT_THAT(error_of("[half]\nrows = many\n"), HasSubstr("my.cost: half.rows: 'many' is not a number"));

@@ -141,6 +141,17 @@ TEST(GroupCost, PostponesUntilSettled) {
   EXPECT_TRUE(made.cost.settle());  // nothing more
 }
 
+TEST(GroupCost, EstimatesAreMadeFromTheGivenConstants) {
+  cost::AnalyticOptions slow;
+  slow.peak_gflops /= 7;
+  auto table = std::make_shared<cost::TableCost>(kPaper);
+  GroupCost usual(table, {}), slower(table, {}, slow);
+  const Graph graph = zoo::make("resnet18");
+  usual.postpone();
+  slower.postpone();
+  EXPECT_GT(cost::graph_cost(slower, graph).runtime_us, 3 * cost::graph_cost(usual, graph).runtime_us);
+}
+
 TEST(GroupCost, RequestsAreAsLongAsTheyAreQuick) {
   auto table = std::make_shared<cost::TableCost>(kPaper);
   std::vector<size_t> requests;
