@@ -192,7 +192,7 @@ def cell(row):
 def report(folder):
     import pandas
 
-    table = pandas.read_csv(folder / "peers.csv")
+    table = pandas.read_csv(folder / "peers.csv", dtype={"commit": str})  # 58554e0 is no number
     table.loc[table.unchanged == 1, "ratio"] = 1.0
     lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
              "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "

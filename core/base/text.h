@@ -1,6 +1,7 @@
 // Small text helpers shared by parsers, options and messages.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,11 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 // A hash or checksum as people and files see it: 16 digits, zeros in front ("00c0ffee00c0ffee").
 std::string hex(uint64_t value);
+// "1 thread", "2 threads".
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
 // "1.5 GiB", "312 B".
 std::string human_bytes(double bytes);
 // "2 h 03 min", "41.3 s", "12 ms"; "unknown" for an infinite or absurd time.

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/temporary_folder.h"
+#include "core/base/text.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -57,8 +58,7 @@ Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& 
 
 std::string to_text(const Judgement& verdict) {
   const Latency& latency = verdict.latency;
-  const std::string runtime =
-      fmt::format("{}, {} thread{}", verdict.runtime, verdict.threads, verdict.threads == 1 ? "" : "s");
+  const std::string runtime = fmt::format("{}, {}", verdict.runtime, counted(verdict.threads, "thread"));
   std::string out = latency.ok() && latency.rounds == 0
                         ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
                         : fmt::format("end to end      {}\n", to_text(latency, runtime));

@@ -33,8 +33,6 @@ const cost::Measured* find_time(const cost::TableCost& table, const OperatorSamp
   return group != nullptr ? group : table.find(cost::signature(sample.graph, sample.id));
 }
 
-std::string threads_text(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
-
 Json to_json(const PriceScore& found) {
   return {{"operators", found.operators}, {"factor", found.factor}, {"rank_correlation", found.rank}};
 }
@@ -44,8 +42,8 @@ std::string source_text(const cost::Runtime& runtime, std::span<const TimedSampl
   std::string text = fmt::format(
       "{} on {}, {}.\n\nSource: fitted by `rlgo bench profile` to {} operators timed alone. Of {} others the price is\n"
       "off by a factor of {:.2f} in the median; rank correlation {:.3f}.",
-      runtime.name(), runtime.device(), threads_text(runtime.threads()), samples.size() - all.operators, all.operators,
-      all.factor, all.rank);
+      runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), samples.size() - all.operators,
+      all.operators, all.factor, all.rank);
   if (!kept.empty()) text += "\nNot told by the times, kept as they were: " + join(kept, ", ") + ".";
   return text;
 }
@@ -124,7 +122,7 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
       fmt::format("{} on {}, {}: {} operators timed, a quarter of them held out\n{:<16} {:>9}   profile {:<8}  "
                   "fitted\n{:<16} {:>9}   "
                   "factor  rank      factor  rank\n",
-                  runtime.name(), runtime.device(), threads_text(runtime.threads()), samples.size(), "", "",
+                  runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), samples.size(), "", "",
                   options.start, "", "held out"));
   Json rows = Json::array();
   const PriceScore all = score(samples, "", fitted.options);

@@ -28,7 +28,7 @@ std::vector<report::Row> figures(const Result& result) {
                  fmt::format("{} -> {}", milliseconds(result.before_us), milliseconds(best.cost_us)),
                  percent_change(result.before_us, best.cost_us) + ", " + result.cost_name});
   out.push_back({"nodes", fmt::format("{} -> {}", result.before.size(), best.graph.size()),
-                 plural(best.trace.size(), "rewrite")});
+                 counted(best.trace.size(), "rewrite")});
   const auto made = std::ranges::count_if(result.checks, &Check::done);
   const auto agree = std::ranges::count(result.checks, Finding::same, &Check::finding);
   if (made > 0) {

@@ -64,7 +64,7 @@ std::string attempts_text(const Result& result) {
                                                   : "not measured";
     out += line(k == 0 ? "candidates" : "",
                 fmt::format("{} {}: {}, cost {}, {}", k == result.chosen ? "*" : " ", a.name,
-                            plural(a.trace.size(), "rewrite"), milliseconds(a.cost_us), measured));
+                            counted(a.trace.size(), "rewrite"), milliseconds(a.cost_us), measured));
   }
   return out;
 }
@@ -80,7 +80,7 @@ std::string operators_text(const Result& result) {
 std::string end_to_end_text(const Result& result) {
   if (!result.touched) return line("end to end", "unchanged: 1.000 of the original's latency");
   const std::string runtime =
-      fmt::format("{}, {}, {} thread{}", result.target, result.device, result.threads, result.threads == 1 ? "" : "s");
+      fmt::format("{}, {}, {}", result.target, result.device, counted(result.threads, "thread"));
   std::string out = line("end to end", to_text(result.end_to_end, runtime));
   if (!result.end_to_end.ok()) return out;
   return out +
@@ -131,7 +131,7 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 
 std::string to_text(const LearnedSummary& learned) {
   if (!learned.asked) return "";
-  std::string out = plural(learned.timed.size(), "graph") + " timed";
+  std::string out = counted(learned.timed.size(), "graph") + " timed";
   if (learned.known > 0) out += fmt::format(" ({} known from earlier calls)", learned.known);
   if (learned.best_at > 0) out += fmt::format(", best found at {}", learned.best_at);
   if (learned.failed > 0) out += fmt::format("; {} could not be timed ({})", learned.failed, learned.failure);
@@ -146,7 +146,7 @@ std::string learned_verdict(const Result& result) {
   if (learned.seconds <= 0) return fmt::format("nothing was learned ({}): as with --method search", learned.ended_by);
   const std::string took =
       fmt::format("{} timed whole in {}, which --method search has for its searches and comparisons",
-                  plural(learned.timed.size(), "graph"), human_seconds(learned.seconds));
+                  counted(learned.timed.size(), "graph"), human_seconds(learned.seconds));
   if (result.best().by_learned) return took + "; the result is one of those that the learned cost proposed";
   return took + "; nothing that the learned cost proposed is taken, and --method search may find more";
 }
@@ -183,7 +183,7 @@ std::string to_text(const Result& result) {
                                    result.costs_known, result.cost_name));
   out += searches_text(result) + agent_text(result) + learned_text(result);
   out += attempts_text(result);
-  out += line("rules applied", plural(best.trace.size(), "rewrite") + ": " + rules_used(result));
+  out += line("rules applied", counted(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
                                   milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));

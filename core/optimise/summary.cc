@@ -31,8 +31,8 @@ std::string checks_text(const Result& result) {
     if (worst == nullptr || check.error * worst->allowed > worst->error * check.allowed) worst = &check;
   }
   if (!result.checked || worst == nullptr) return "outputs not compared";
-  std::string text = fmt::format("same outputs ({} check{}; largest error {:.2g} of {:.2g} allowed", made,
-                                 made == 1 ? "" : "s", worst->error, worst->allowed);
+  std::string text = fmt::format("same outputs ({}; largest error {:.2g} of {:.2g} allowed", counted(made, "check"),
+                                 worst->error, worst->allowed);
   if (made < result.checks.size()) text += fmt::format("; {} not possible", result.checks.size() - made);
   if (limited > 0) text += fmt::format("; {} with limits", limited);
   return text + ")";
@@ -54,18 +54,17 @@ std::string latency_text(const Result& result) {
                      : timed.ok()
                          ? fmt::format("{} -> {}", milliseconds(timed.before_us), milliseconds(timed.after_us()))
                          : "latency not measured";
-  text += fmt::format(" under {}, {}, {} thread{}", result.target, result.device, result.threads,
-                      result.threads == 1 ? "" : "s");
+  text += fmt::format(" under {}, {}, {}", result.target, result.device, counted(result.threads, "thread"));
   if (!result.assumed.empty()) text += "; assumed input " + to_text(result.assumed);
   return text;
 }
 
 std::string rewrites_text(const Result& result) {
   const auto names = split(rules_used(result), ',');
-  std::string text = plural(result.best().trace.size(), "rewrite");
+  std::string text = counted(result.best().trace.size(), "rewrite");
   if (result.best().trace.empty()) return text;
   for (size_t k = 0; k < std::min(names.size(), kRulesNamed); ++k) text += (k == 0 ? ": " : ",") + names[k];
-  if (names.size() > kRulesNamed) text += " and " + plural(names.size() - kRulesNamed, "more rule");
+  if (names.size() > kRulesNamed) text += " and " + counted(names.size() - kRulesNamed, "more rule");
   return text;
 }
 

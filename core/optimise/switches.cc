@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -11,7 +12,7 @@ constexpr double kClear = 0.03;  // what is not further below the usual setting 
 
 double after_us(const cost::SwitchTiming& s) { return s.us.back(); }
 std::string named(const cost::SwitchTiming& s) {
-  return fmt::format("level {}, {} thread{}", s.level, s.threads, s.threads == 1 ? "" : "s");
+  return fmt::format("level {}, {}", s.level, counted(s.threads, "thread"));
 }
 
 }  // namespace
@@ -49,8 +50,8 @@ std::string slower_threads_text(const std::vector<cost::SwitchTiming>& switches)
     if (worst == nullptr || ratio(s) > ratio(*worst)) worst = &s;
   }
   if (worst == nullptr) return "";
-  return fmt::format("but slower with {} thread{}: {:.2f} of the original's time; --threads {} chooses for {}",
-                     worst->threads, worst->threads == 1 ? "" : "s", ratio(*worst), worst->threads,
+  return fmt::format("but slower with {}: {:.2f} of the original's time; --threads {} chooses for {}",
+                     counted(worst->threads, "thread"), ratio(*worst), worst->threads,
                      worst->threads == 1 ? "it" : "them");
 }
 

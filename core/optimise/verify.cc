@@ -135,7 +135,7 @@ Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
       both.run(sets++);
       if (both.found().wrong || !both.found().interface.empty()) break;
     }
-    check.by = "LibTorch in double precision, " + plural(static_cast<size_t>(sets), "input");
+    check.by = "LibTorch in double precision, " + counted(sets, "input");
     replaced_seen = all_replaced_compared(both.found());
     check = verdict_of(both.found(), model_.graph, options.tolerance, std::move(check));
   } catch (const Error& e) {
@@ -217,7 +217,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
 Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, const Expected& expected, double least,
                            int sets, const std::string& where) const {
   Check check;
-  check.by = fmt::format("{}, {}{}", runtime_.name(), plural(static_cast<size_t>(sets), "input"), where);
+  check.by = fmt::format("{}, {}{}", runtime_.name(), counted(sets, "input"), where);
   if (!runtime_.answers_outputs()) {
     check.detail = "this measurer answers no outputs";
     return check;
@@ -324,10 +324,6 @@ void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, c
   std::error_code ignored;
   fs::remove(path, ignored);
   fail("{}: what was written cannot be trusted and is removed: {}", path.string(), problem);
-}
-
-std::string plural(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace rlgo::optimise

@@ -85,7 +85,5 @@ bool any_done(const std::vector<Check>& checks);
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& verified,
                           const std::filesystem::path& path);
 
-// "1 rewrite", "2 rewrites".
-std::string plural(size_t count, const char* what);
 
 }  // namespace rlgo::optimise

@@ -2,6 +2,7 @@
 // cost formula.
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/optimise/price_check.h"
 #include "core/optimise/profile_bench.h"
@@ -51,8 +52,7 @@ Json bench_target(const Output& output, const RunConfig& config, const std::vect
     fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), signalled);
-  output.say(fmt::format("{} on {}, {} thread{}\n", runtime->name(), runtime->device(), runtime->threads(),
-                         runtime->threads() == 1 ? "" : "s"));
+  output.say(fmt::format("{} on {}, {}\n", runtime->name(), runtime->device(), counted(runtime->threads(), "thread")));
   Json out = Json::array();
   const auto rules = rules::choose_rules(config.rules);
   for (const auto& name : graphs) {

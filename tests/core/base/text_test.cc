@@ -55,6 +55,12 @@ TEST(Text, HumanBytes) {
   EXPECT_EQ(human_bytes(1e18), "909494.7 TiB");
 }
 
+TEST(Text, Counted) {
+  EXPECT_EQ(counted(1, "thread"), "1 thread");
+  EXPECT_EQ(counted(0, "thread"), "0 threads");
+  EXPECT_EQ(counted(2, "input"), "2 inputs");
+}
+
 TEST(Text, HumanSeconds) {
   EXPECT_EQ(human_seconds(0), "0 us");
   EXPECT_EQ(human_seconds(0.012), "12 ms");
