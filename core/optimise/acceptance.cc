@@ -92,6 +92,7 @@ bool Acceptance::accepts(const Candidate& candidate) {
   }
   const Replay replay(model_.graph, result_.rules, candidate.trace);
   result_.checks = verifier_.check(replay.prefix(replay.size()), candidate.file);
+  result_.ran_at = verifier_.ran_at();
   const Check* why = refusal(result_.checks);
   if (why != nullptr && why->finding == Finding::wrong && !candidate.trace.empty()) report_wrong(candidate, *why);
   return result_.checked = why == nullptr && any_done(result_.checks);

@@ -20,14 +20,21 @@ constexpr size_t kMostLeftOut = 8;                        // rules tried in one 
 constexpr int64_t kMostComparedBytes = int64_t{4} << 30;  // of model files that are loaded side by side
 constexpr double kCompareShare = 0.4;                     // of the time that is left, for one comparison
 constexpr double kWithoutShare = 0.25;                    // of the time that is left, for searching without a rule
-constexpr double kPromising = 0.998;                      // to the best so far: a rule that may be better left out
+constexpr double kFound = 0.99;       // times the cost of the model: what is not below it is not expected to be faster
+constexpr double kPromising = 0.998;  // to the best so far: a rule that may be better left out
 
-// Those that a count of operations may judge: whether convolutions by fewer multiplications pay, only times tell.
+// Convolutions by fewer multiplications: whether they pay, only times tell, of whole models better than of the many
+// small operators that they are made of.
+bool is_winograd(const rules::RuleSet& rules, int32_t rule) {
+  const auto& tags = rules.rule(rule).text.tags;
+  return std::ranges::find(tags, "winograd") != tags.end();
+}
+
+// Those that a count of operations may judge.
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules) {
   std::vector<std::string> names;
   for (int r = 0; r < rules->size(); ++r) {
-    const auto& tags = rules->rule(r).text.tags;
-    if (std::ranges::find(tags, "winograd") == tags.end()) names.push_back(rules->name(r));
+    if (!is_winograd(*rules, r)) names.push_back(rules->name(r));
   }
   return names.empty() || static_cast<int>(names.size()) == rules->size() ? rules : rules->subset(names);
 }
@@ -164,6 +171,13 @@ void Candidates::search() {
     search_and_learn();
   else
     search_further(plan_.search_s);
+  search_late();
+}
+
+void Candidates::search_late() {
+  const auto found = [&] { return result_.candidates[cheapest()].cost_us < kFound * result_.before_us; };
+  if (!found()) go_on("sweep", 0, plan_.late_s);
+  if (!found()) search_further(plan_.late_s);
 }
 
 size_t Candidates::cheapest() const {
@@ -302,6 +316,14 @@ bool Candidates::add_without(const std::set<std::string>& without) {
   return add(std::move(candidate));
 }
 
+void Candidates::add_without_winograd() {
+  std::set<std::string> without;
+  for (const auto& step : result_.best().trace) {
+    if (is_winograd(*result_.rules, step.rule)) without.insert(result_.rules->name(step.rule));
+  }
+  if (!without.empty()) add_without(without);
+}
+
 bool Candidates::leave_out_rules() {
   const size_t first = result_.candidates.size();
   const std::set<std::string> out = result_.best().without;
@@ -343,6 +365,7 @@ void Candidates::choose() {
       result_.chosen = k;
   }
   if (clock_.interrupted()) return;
+  if (left() > 0) add_without_winograd();
   const size_t by_cost = result_.chosen;
   compare_from(0);
   // Where even the fastest one lost to the original, the chosen one is still told about, as the best there is.

@@ -55,7 +55,7 @@ class Candidates {
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
   void use_timed(TimedGraphs* timed) { timed_ = timed; }
   // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
-  // for from the cheapest of all, until plan.search_s.
+  // for from the cheapest of all, until plan.search_s; to plan.late_s where nothing was found by then.
   void search();
   // Time, on the clock, when no more operators are to be timed.
   double timing_s() const { return timing_s_; }
@@ -72,6 +72,8 @@ class Candidates {
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
   size_t cheapest() const;
+  // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
+  void search_late();
   // The method for half of the time, then search by the learned cost (learned_search.h), whose fastest graphs become
   // candidates, until `until_s`, after the end of searches; the method again in what that leaves. Where graphs take too
   // long to be timed, the method alone.
@@ -85,6 +87,8 @@ class Candidates {
   rules::Trace in_result_rules(const rules::Trace& trace, const rules::RuleSet& rules) const;
   // The best one's sweep again, with other rules left out.
   bool add_without(const std::set<std::string>& without);
+  // One that does without the Winograd convolutions of the best one.
+  void add_without_winograd();
   // Seconds until comparisons are to end.
   double left() const { return std::max(0.0, plan_.choose_s - clock_.passed()); }
   // How many candidates a comparison may have beside the original and its twin.

@@ -147,6 +147,9 @@ Json to_json(const Result& result) {
   out["written"] = result.written ? report::file_json(result.out) : Json();
   out["target"] = {{"runtime", result.target}, {"device", result.device}, {"threads", result.threads}};
   out["latency"] = result.touched ? to_json(result.end_to_end) : Json();
+  out["latency_at"] = Json::array();
+  for (const auto& [sizes, timed] : result.at_sizes)
+    out["latency_at"].push_back({{"sizes", sizes}, {"latency", to_json(timed)}});
   out["latency_error"] = result.touched && !result.end_to_end.ok() ? result.end_to_end.error : "";
   out["cost"] = {{"model", result.cost_name},
                  {"before_us", result.before_us},

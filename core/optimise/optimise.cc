@@ -22,6 +22,7 @@
 #include "core/optimise/first_run.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
+#include "core/optimise/other_sizes.h"
 #include "core/optimise/plan.h"
 #include "core/optimise/timed_graphs.h"
 #include "core/optimise/verify.h"
@@ -169,6 +170,8 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
   return result;
 }
 
+constexpr double kOtherSizesSeconds = 2;  // for timing at the smallest sizes, whatever the time
+
 constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
@@ -301,6 +304,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   tell_costs(*costs.model, result);
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);
+  if (result.end_to_end.ok() && result.end_to_end.faster)
+    measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, kOtherSizesSeconds, result);
   measure_switches(options, *runtime, clock, result);
   conclude(options, result);
   clock.phase("writing", "writing");

@@ -31,6 +31,7 @@ struct TimePlan {
   double search_s = 0;       // all searching: then the method that was asked for ends
   double more_timing_s = 0;  // timing operators that the choice asks for
   double choose_s = 0;       // comparisons between candidates
+  double late_s = 0;         // searching that was cut, for checks, and found nothing: there is nothing to check then
 };
 
 // `seconds`: of the whole command, `passed_s` of them are over. `last_s`: what checks and the final comparison will

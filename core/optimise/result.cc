@@ -83,10 +83,11 @@ std::string end_to_end_text(const Result& result) {
       fmt::format("{}, {}, {}", result.target, result.device, counted(result.threads, "thread"));
   std::string out = line("end to end", to_text(result.end_to_end, runtime));
   if (!result.end_to_end.ok()) return out;
-  return out +
-         line("", fmt::format("100 (after / before - 1), median of paired runs, {} rounds after {} loads; interval "
+  out += line("", fmt::format("100 (after / before - 1), median of paired runs, {} rounds after {} loads; interval "
                               "with an error of 1 % at each end",
                               result.end_to_end.rounds, result.end_to_end.loads));
+  for (const auto& [sizes, timed] : result.at_sizes) out += line("  at " + sizes, to_text(timed, runtime));
+  return out;
 }
 
 std::string time_text(const Result& result) {

@@ -102,6 +102,16 @@ struct LearnedSummary {
   std::filesystem::path file = {};  // that keeps them for the next call; "": none
 };
 
+// Sizes of open dimensions, as "N=1, M=7", and the shapes of all inputs that follow.
+struct SizeRun {
+  std::string sizes;
+  cost::InputShapes shapes;
+};
+struct SizeLatency {
+  std::string sizes;
+  Latency latency;
+};
+
 struct Result {
   // The request.
   std::string model, out, method, target, device;
@@ -130,6 +140,8 @@ struct Result {
   bool checked = false;                           // they compared something, and nothing differs
   std::vector<cost::SwitchTiming> switches;       // of the file that was given and, where it differs, the chosen one
   Latency end_to_end;                             // of the file that was given and the chosen candidate
+  std::vector<SizeRun> ran_at;                    // where the checks ran original and chosen one in the runtime
+  std::vector<SizeLatency> at_sizes;              // of these, where both were timed
   bool touched = true;                            // false: the chosen candidate is the model as it was read
   bool improved = false, interrupted = false, written = false;
   bool forced = false;   // by --force, which writes what is not faster

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/optimise/inputs.h"
+#include "core/optimise/other_sizes.h"
 #include "core/optimise/result.h"
 #include "core/optimise/switches.h"
 #include "core/optimise/verify.h"
@@ -55,6 +56,7 @@ std::string latency_text(const Result& result) {
                          ? fmt::format("{} -> {}", milliseconds(timed.before_us), milliseconds(timed.after_us()))
                          : "latency not measured";
   text += fmt::format(" under {}, {}, {}", result.target, result.device, counted(result.threads, "thread"));
+  if (const auto at_sizes = at_sizes_text(result.at_sizes); !at_sizes.empty()) text += "; " + at_sizes;
   if (!result.assumed.empty()) text += "; assumed input " + to_text(result.assumed);
   return text;
 }

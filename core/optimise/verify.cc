@@ -281,7 +281,9 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     const Check other =
         by_runtime(model_.graph, file, original->expected, kWrongError, 1, " at " + to_text(original->sizes));
     runtime_.set_input_shapes(run_shapes(model_));
-    if (other.done()) checks.push_back(other);  // a runtime need not admit them
+    if (!other.done()) continue;  // a runtime need not admit them
+    checks.push_back(other);
+    ran_at_.push_back({to_text(original->sizes), original->shapes});
   }
   if (done == 0)
     checks.push_back({"LibTorch at other sizes", Finding::not_compared, 0, 0,
@@ -290,6 +292,7 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
 
 std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) {
   const Budget budget{left_s_ ? left_s_() : kNoLimit};
+  ran_at_.clear();
   std::vector<Check> checks = {exact(rewritten, budget)};
   if (checks[0].finding == Finding::wrong) return checks;
   checks.push_back(file_again(file, checks[0], budget));

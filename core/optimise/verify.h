@@ -49,6 +49,8 @@ class Verifier {
   // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
   // another one than LibTorch. Ends at the first check that finds a wrong rewrite.
   std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
+  // Sizes at which the last check ran both files in the runtime.
+  const std::vector<SizeRun>& ran_at() const { return ran_at_; }
 
  private:
   // What one candidate's checks may take.
@@ -73,6 +75,7 @@ class Verifier {
   CheckOptions options_;
   std::function<double()> left_s_;
   std::unique_ptr<Original> original_;
+  std::vector<SizeRun> ran_at_;
 };
 
 // The first check that refuses; null where none does.
@@ -84,6 +87,5 @@ bool any_done(const std::vector<Check>& checks);
 // the file is then removed.
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& verified,
                           const std::filesystem::path& path);
-
 
 }  // namespace rlgo::optimise

@@ -15,6 +15,7 @@ TEST(TimePlan, SharesOfAQuietMachine) {
   EXPECT_DOUBLE_EQ(plan.timing_s, 21);
   EXPECT_DOUBLE_EQ(plan.sweep_s, 30);
   EXPECT_DOUBLE_EQ(plan.sweeps_s, 39);
+  EXPECT_DOUBLE_EQ(plan.late_s, plan.search_s);
 }
 
 TEST(TimePlan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
@@ -22,6 +23,14 @@ TEST(TimePlan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
   EXPECT_DOUBLE_EQ(plan.choose_s, 9);
   EXPECT_DOUBLE_EQ(plan.search_s, 7);
   EXPECT_DOUBLE_EQ(plan.timing_s, 3 + 0.35 * 4);
+}
+
+// What is found late makes the command longer than it was told; nothing at all would help nobody.
+TEST(TimePlan, WhereChecksCutSearchingItGoesOnUntilSomethingIsFound) {
+  EXPECT_DOUBLE_EQ(make_plan(10, 2, 7, 1).late_s, 8.5);
+  EXPECT_DOUBLE_EQ(make_plan(10, 2, 7, 4).late_s, 6);
+  const TimePlan over = make_plan(10, 12, 7, 1);
+  EXPECT_DOUBLE_EQ(over.late_s, over.search_s);
 }
 
 // A busy machine's first runs foretell checks that fill all the time; with costs known a search takes milliseconds.

@@ -1,0 +1,42 @@
+#include "core/optimise/other_sizes.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr int kMostRounds = 48;
+constexpr int kLoads = 4;  // of a measurement of the fewest rounds
+constexpr double kSeconds = 2;
+
+}  // namespace
+
+void measure_at_sizes(cost::Runtime& runtime, const cost::InputShapes& usual, Benchmark& benchmark,
+                      const OptimiseClock& clock, double least_s, Result& result) {
+  const auto stop = [&] { return clock.interrupted(); };
+  for (const SizeRun& run : result.ran_at) {
+    // About as long as at the usual sizes.
+    const double takes_s = kLoads * benchmark.pace().compare_s(2, Benchmark::kLeastRounds / kLoads);
+    const double left_s = std::max(clock.left(), result.at_sizes.empty() ? least_s : 0.0);
+    if (stop() || takes_s > left_s) break;
+    runtime.set_input_shapes(run.shapes);
+    result.at_sizes.push_back(
+        {run.sizes, benchmark.measure(result.best().runnable(), kMostRounds, std::min(kSeconds, left_s), stop)});
+  }
+  runtime.set_input_shapes(usual);
+}
+
+std::string at_sizes_text(const std::vector<SizeLatency>& at_sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [sizes, timed] : at_sizes) {
+    if (!timed.ok()) continue;
+    parts.push_back(fmt::format("at {} {}{:.2f} ({:.2f} to {:.2f}){}", sizes, timed.slower ? "slower: " : "",
+                                timed.ratio, timed.lower, timed.upper, parts.empty() ? " of the latency" : ""));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace rlgo::optimise
