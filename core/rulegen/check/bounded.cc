@@ -175,45 +175,73 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
 }
 
-// Adds to the result up to so many instances that `make` gives. False where the verdict is settled, or at the stop.
-bool add_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options, int64_t instances,
-                   int64_t attempts, const std::function<std::optional<graph::Graph>()>& make, CheckResult& result) {
-  const int64_t enough = result.instances + instances;
-  for (int64_t k = 0; k < attempts && result.instances < enough; ++k) {
-    if (options.stop && options.stop()) return false;
-    const auto left = make();
-    if (left && !compare_at(rules, rule, *left, options, result)) return false;
-  }
-  return true;
-}
-
 // Where most mutants are refuted, before the small instances are gone through in order.
+class FirstInstances {
+ public:
+  FirstInstances(const rules::CompiledRule& rule, const BoundedOptions& options)
+      : rule_(rule), rng_({options.seed, 0x1A96E}), random_(options.seed + 4) {
+    four_.kernel = images_.kernel = options.bounds.kernel;
+    four_.extents = {4};
+    four_.dims = images_.dims = 4;
+    four_.ranks = 2;
+    images_.extents = {1, 2, 2, 3};
+    images_.images = {4, 5, 6, 7, 8, 9, 10};
+  }
+  struct Kind {
+    int64_t instances, attempts;
+    std::function<std::optional<graph::Graph>()> make;
+  };
+  std::vector<Kind> kinds() {
+    // Larger images and other shapes, as contract tests have them; extents of four, along which small differences of
+    // steps and bounds show that two or three elements hide; images of many windows: two strides, two tiles of
+    // Winograd's.
+    return {{30, 1500, [this] { return rules::random_instance(rule_, rng_); }},
+            {300, 20'000, [this] { return bounded_instance(rule_, four_, random_); }},
+            {200, 20'000, [this] { return bounded_instance(rule_, images_, random_); }}};
+  }
+
+ private:
+  const rules::CompiledRule& rule_;
+  Rng rng_;
+  RandomChoices random_;
+  Bounds four_, images_;
+};
+
 BoundedResult check_mutant_first(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
   BoundedResult result;
-  const auto& compiled = rules.rule(rule);
-  // Larger images and other shapes, as contract tests have them.
-  Rng rng({options.seed, 0x1A96E});
-  const auto larger = [&] { return rules::random_instance(compiled, rng); };
-  if (!add_instances(rules, rule, options, 30, 1500, larger, result.check)) return result;
-  // Along four elements small differences of steps and bounds show that two or three elements hide.
-  RandomChoices random(options.seed + 4);
-  BoundedOptions four = options;
-  four.bounds.extents = {4};
-  four.bounds.dims = 4;
-  four.bounds.ranks = 2;
-  const auto fours = [&] { return bounded_instance(compiled, four.bounds, random); };
-  if (!add_instances(rules, rule, four, 300, 20'000, fours, result.check)) return result;
-  // Images of many windows: two strides, two tiles of Winograd's, a window that lies within the pads.
-  BoundedOptions images = options;
-  images.bounds.extents = {1, 2, 2, 3};
-  images.bounds.images = {4, 5, 6, 7, 8, 9, 10};
-  images.bounds.dims = 4;
-  const auto large = [&] { return bounded_instance(compiled, images.bounds, random); };
-  add_instances(rules, rule, images, 200, 20'000, large, result.check);
+  for (const auto& left : options.first) {
+    if (!compare_at(rules, rule, left, options, result.check)) return result;
+  }
+  FirstInstances first(rules.rule(rule), options);
+  for (const auto& kind : first.kinds()) {
+    const int64_t enough = result.check.instances + kind.instances;
+    for (int64_t k = 0; k < kind.attempts && result.check.instances < enough; ++k) {
+      if (options.stop && options.stop()) return result;
+      const auto left = kind.make();
+      if (left && !compare_at(rules, rule, *left, options, result.check)) return result;
+    }
+  }
   return result;
 }
 
 }  // namespace
+
+std::vector<graph::Graph> first_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+  constexpr size_t kOfAKind = 20;
+  std::vector<graph::Graph> found;
+  FirstInstances first(rules.rule(rule), options);
+  for (const auto& kind : first.kinds()) {
+    const size_t enough = found.size() + kOfAKind;
+    for (int64_t k = 0; k < kind.attempts && found.size() < enough && !(options.stop && options.stop()); ++k) {
+      auto left = kind.make();
+      if (!left) continue;
+      const auto matches = rules::find_matches(rules, rule, *left);
+      if (std::ranges::any_of(matches, [&](const auto& m) { return rules::apply(rules, m, *left).has_value(); }))
+        found.push_back(std::move(*left));
+    }
+  }
+  return found;
+}
 
 BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
   BoundedResult first;

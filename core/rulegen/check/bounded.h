@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/rulegen/check/check.h"
 #include "core/rules/compiled.h"
@@ -58,6 +60,7 @@ struct BoundedOptions {
   // The axiom that the rule is a mutant of: places where it does the same do not count as instances, and larger
   // instances are tried first, which refute most mutants at once.
   const rules::RuleSet* original = nullptr;
+  std::span<const graph::Graph> first = {};  // instances to begin with, of a mutant: first_instances() of its axiom
   bool reads = false;  // both sides must read the same elements, but of operands that total(?x) is asked of
   uint64_t seed = 1;
   std::function<bool()> stop = {};  // asked between instances
@@ -72,5 +75,8 @@ struct BoundedResult {
 // The rule at every place where it matches such an instance. Where the polynomials differ, Z3 is asked; what it cannot
 // prove is looked at in the prime field: refuted there, it is a counterexample; else it counts as inexact.
 BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options);
+
+// Some of each kind of larger instances, at which the rule applies. What is wrong with its mutants mostly shows there.
+std::vector<graph::Graph> first_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options);
 
 }  // namespace rlgo::rulegen

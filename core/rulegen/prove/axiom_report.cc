@@ -129,9 +129,10 @@ bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, 
       if (!which.names.empty() && std::ranges::find(which.names, rules[k].name) == which.names.end()) continue;
       auto mutants = mutants_of(rules[k]);
       const auto listed = true_mutants_of(all_true, rules[k].name, mutants);
+      const AxiomUnderTest axiom(rules[k], *axioms, options);
       for (int number = 1; number <= static_cast<int>(mutants.size()) && !options.stop(); ++number) {
         const auto at = static_cast<size_t>(number - 1);
-        const auto result = judge_mutant(rules[k], std::move(mutants[at]), *axioms, options);
+        const auto result = axiom.judge(std::move(mutants[at]));
         judged.count(result, number, std::ranges::any_of(listed, [&](const auto& t) { return t.number == number; }),
                      say);
       }

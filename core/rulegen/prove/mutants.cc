@@ -169,17 +169,25 @@ std::vector<Mutant> mutants_of(const rules::RuleText& rule) {
   }
 }
 
-MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const AxiomSet& axioms, BoundedOptions options) {
-  MutantResult result{axiom.name, std::move(mutant), MutantFate::impossible, 0};
+AxiomUnderTest::AxiomUnderTest(const rules::RuleText& axiom, const AxiomSet& axioms, const BoundedOptions& options)
+    : name_(axiom.name),
+      axioms_(axioms),
+      axiom_(rules::RuleSet::parse(rules::to_text(axiom), "axiom")),
+      first_(first_instances(*axiom_, 0, options)),
+      options_(options) {
+  options_.original = axiom_.get();
+  options_.first = first_;
+}
+
+MutantResult AxiomUnderTest::judge(Mutant mutant) const {
+  MutantResult result{name_, std::move(mutant), MutantFate::impossible, 0};
   std::shared_ptr<const rules::RuleSet> rule;
-  const auto original = rules::RuleSet::parse(rules::to_text(axiom), "axiom");
-  options.original = original.get();
   try {
     rule = rules::RuleSet::parse(rules::to_text(result.mutant.text), "mutant");
   } catch (const Error&) {
     return result;
   }
-  const auto bounded = check_bounded(*rule, 0, options);
+  const auto bounded = check_bounded(*rule, 0, options_);
   result.instances = bounded.check.instances;
   if (bounded.check.verdict == CheckVerdict::different) result.fate = MutantFate::refuted;
   if (bounded.check.verdict == CheckVerdict::different) return result;
@@ -189,7 +197,7 @@ MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const Axi
   }
   ProveOptions how;
   how.check = false;
-  result.fate = prove(rule->rule(0), axioms, how).derived() ? MutantFate::proved : MutantFate::survived;
+  result.fate = prove(rule->rule(0), axioms_, how).derived() ? MutantFate::proved : MutantFate::survived;
   return result;
 }
 

@@ -37,7 +37,21 @@ struct MutantResult {
   int64_t instances = 0;  // at which it was compared
 };
 
-// What validation (check_bounded) says of a mutant; what it lets pass is looked for a proof.
-MutantResult judge_mutant(const rules::RuleText& axiom, Mutant mutant, const AxiomSet& axioms, BoundedOptions options);
+// What validation (check_bounded) says of an axiom's mutants; what it lets pass is looked for a proof. Refers to
+// `axioms`.
+class AxiomUnderTest {
+ public:
+  AxiomUnderTest(const rules::RuleText& axiom, const AxiomSet& axioms, const BoundedOptions& options);
+  AxiomUnderTest(const AxiomUnderTest&) = delete;
+  AxiomUnderTest& operator=(const AxiomUnderTest&) = delete;
+  MutantResult judge(Mutant mutant) const;
+
+ private:
+  std::string name_;
+  const AxiomSet& axioms_;
+  std::shared_ptr<const rules::RuleSet> axiom_;
+  std::vector<graph::Graph> first_;
+  BoundedOptions options_;
+};
 
 }  // namespace rlgo::rulegen

@@ -23,9 +23,9 @@ std::multimap<std::string, MutantFate> fates_of(const std::string& name, const s
   std::multimap<std::string, MutantFate> fates;
   for (const auto& axiom : axioms->axioms()) {
     if (axiom.name != name || axiom.reversed) continue;
+    const AxiomUnderTest tested(axiom.rule.text, *axioms, options);
     for (const auto& mutant : mutants_of(axiom.rule.text)) {
-      if (mistakes.contains(mutant.mistake))
-        fates.emplace(mutant.mistake, judge_mutant(axiom.rule.text, mutant, *axioms, options).fate);
+      if (mistakes.contains(mutant.mistake)) fates.emplace(mutant.mistake, tested.judge(mutant).fate);
     }
   }
   for (const auto& mistake : mistakes) EXPECT_TRUE(fates.contains(mistake)) << name << ": " << mistake;
