@@ -207,6 +207,23 @@ class FirstInstances {
   Bounds four_, images_;
 };
 
+// What passes for true, or has lists and was met nowhere, is looked at for longer, at small extents and lists of two:
+// places where a mistake shows may be rare, as of two operands that are joined along different axes.
+void look_longer(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
+  constexpr int64_t kAttempts = 150'000, kInstances = 1500;
+  BoundedOptions pairs = options;
+  pairs.bounds.extents = {1, 2};
+  pairs.bounds.ranks = 3;
+  pairs.bounds.least_list = 2;
+  RandomChoices random(options.seed + 5);
+  const int64_t enough = result.check.instances + kInstances;
+  for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
+    if (result.check.verdict == CheckVerdict::different || (options.stop && options.stop())) return;
+    const auto left = bounded_instance(rules.rule(rule), pairs.bounds, random);
+    if (left) compare_at(rules, rule, *left, pairs, result.check);
+  }
+}
+
 BoundedResult check_mutant_first(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
   BoundedResult result;
   for (const auto& left : options.first) {
@@ -263,6 +280,8 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
   result.check.instances += first.check.instances;
+  const bool passed = result.check.instances > 0 || !rules.rule(rule).sequences.empty();
+  if (options.original && passed) look_longer(rules, rule, options, result);
   result.check.same += first.check.same;
   return result;
 }

@@ -41,6 +41,7 @@ struct Bounds {
   int64_t ranks = 4;                  // of tensors of any rank, at most
   int64_t kernel = 3;                 // of windows, at most
   int64_t groups = 2;
+  int64_t least_list = 0;  // of operands that a rule takes as a list
 };
 
 // A graph around an instance of the left side, by choices within the bounds: ranks 1 to 4 where the operator takes any;

@@ -16,7 +16,7 @@ using rules::Operand;
 class Maker {
  public:
   Maker(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices)
-      : rule_(rule), chooser_(bounds, choices), editor_("instance") {
+      : rule_(rule), chooser_(bounds, choices), least_list_(bounds.least_list), editor_("instance") {
     for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     chooser_.wish(asked_.extents);
   }
@@ -79,7 +79,7 @@ class Maker {
       if (operand.kind == Operand::Kind::sequence) {
         const int64_t room = spec.max_inputs == ops::kAnyArity ? 2 : spec.max_inputs - single;
         const auto [held, fresh] = lengths_.try_emplace(operand.index, 0);
-        if (fresh) held->second = chooser_.between(0, room);
+        if (fresh) held->second = chooser_.between(std::min(least_list_, room), room);
         for (int64_t k = 0; k < held->second; ++k) slot(operand, static_cast<int>(k), draft);
       } else if (operand.kind == Operand::Kind::left) {
         const auto ports = static_cast<int32_t>(editor_.node(nodes_[operand.index]).info->outputs.size());
@@ -131,6 +131,7 @@ class Maker {
 
   const rules::CompiledRule& rule_;
   BoundedChooser chooser_;
+  const int64_t least_list_;
   graph::Editor editor_;
   rules::Asked asked_;
   std::vector<graph::NodeId> nodes_;

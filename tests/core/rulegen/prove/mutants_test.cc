@@ -53,6 +53,15 @@ TEST(Mutants, WhatIsWrongFromTheSecondWindowOnIsRefuted) {
   }
 }
 
+// Two lists that are joined along axes that do not meet: few small instances have that.
+TEST(Mutants, OperandsJoinedAlongDifferentAxesAreFound) {
+  std::multiset<MutantFate> found;
+  for (const auto& [mistake, fate] : fates_of("add-concat", {"condition: sign of a summand turned"}))
+    found.insert(fate);
+  EXPECT_EQ(found.count(MutantFate::refuted), 1u);  // the others follow from the axioms, or never apply
+  EXPECT_EQ(found.count(MutantFate::survived), 0u);
+}
+
 TEST(TrueMutants, ListsAreReadAndStaleLinesAreRefused) {
   const std::string axioms = testing::TempDir() + "true_mutants.rules",
                     list = testing::TempDir() + "true_mutants.mutants";
