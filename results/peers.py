@@ -77,10 +77,10 @@ def by_ort_offline(source, target, _):
 
 
 def by_rlgo(source, target, args):
-    """As a user calls it: the default search."""
+    """As a user calls it for the first time: the default search, no operator timed before."""
     name = pathlib.Path(source).stem
     sizes = [part for key, size in _models.SIZES.get(name, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
-    command = [args.rlgo, "optimise", source, "-o", target, "--seconds", str(args.seconds), "--target", "onnxruntime", "--target.python", sys.executable, *sizes]
+    command = [args.rlgo, "optimise", source, "-o", target, "--cost.folder", pathlib.Path(target).with_suffix(".costs"), "--seconds", str(args.seconds), "--target", "onnxruntime", "--target.python", sys.executable, *sizes]
     run = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=20 * args.seconds + 300)
     if run.returncode == 3 or (run.returncode == 0 and not pathlib.Path(target).exists()):
         return "nothing found: the original is kept"
