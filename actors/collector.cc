@@ -82,6 +82,11 @@ std::vector<Decision> Collector::decide(const std::vector<int>& indices) {
   const Stopwatch watch;
   auto decisions = policy_.act(observations, rngs);
   stats_.policy_s += watch.seconds();
+  for (int index : indices) {
+    auto& trajectory = slots_[static_cast<size_t>(index)]->trajectory;
+    auto& version = trajectory.weights_version;  // who decides elsewhere may have newer ones than this rank
+    version = trajectory.steps.empty() ? policy_.version() : std::min(version, policy_.version());
+  }
   RLGO_CHECK_EQ(decisions.size(), indices.size());
   return decisions;
 }

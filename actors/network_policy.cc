@@ -5,19 +5,6 @@
 #include "core/nets/weights.h"
 
 namespace rlgo::actors {
-namespace {
-
-// Draws of the rule and of its location.
-std::vector<double> draw(std::span<Rng* const> rngs) {
-  std::vector<double> uniforms;
-  for (Rng* rng : rngs) {
-    uniforms.push_back(rng->uniform());
-    uniforms.push_back(rng->uniform());
-  }
-  return uniforms;
-}
-
-}  // namespace
 
 NetworkPolicy::NetworkPolicy(nets::Agent network, int64_t version) : network_(std::move(network)), version_(version) {
   make_player();
@@ -29,10 +16,24 @@ void NetworkPolicy::make_player() {
   player_.emplace(std::make_shared<const agent::Network>(nets::plain_network(*actor_critic)));
 }
 
-std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const> observations,
-                                         std::span<Rng* const> rngs) {
-  RLGO_CHECK_EQ(observations.size(), rngs.size());
-  const auto uniforms = draw(rngs);
+nets::GraphBatch NetworkPolicy::join(std::span<const mdp::Observation* const> observations) const {
+  const auto& spec = network_->spec();
+  const auto encoder = network_->local_encoder();
+  if (!encoder || observations.size() == 1) return nets::collate(observations, spec, network_->device());
+  nets::RowTable table(spec, encoder->rounds, encoder->both_directions);
+  std::vector<nets::RowIds> rows;
+  for (const auto* observation : observations) {
+    mdp::check(*observation, spec);
+    rows.push_back(table.add(*observation));
+  }
+  std::vector<const nets::RowIds*> pointers;
+  for (const auto& one : rows) pointers.push_back(&one);
+  return nets::collate(observations, spec, table, pointers, network_->device());
+}
+
+std::vector<Decision> NetworkPolicy::decide(std::span<const mdp::Observation* const> observations,
+                                            std::span<const double> uniforms) {
+  RLGO_CHECK_EQ(uniforms.size(), 2 * observations.size());
   std::vector<Decision> decisions;
   decisions.reserve(observations.size());
   if (player_) {
@@ -42,8 +43,7 @@ std::vector<Decision> NetworkPolicy::act(std::span<const mdp::Observation* const
     }
     return decisions;
   }
-  const auto batch = nets::collate(observations, network_->spec(), network_->device());
-  const auto chosen = network_->act(batch, uniforms, greedy());
+  const auto chosen = network_->act(join(observations), uniforms, greedy());
   for (size_t i = 0; i < observations.size(); ++i) {
     decisions.push_back({chosen.actions[i], chosen.log_prob_rule[i], chosen.log_prob_location[i], chosen.value_rule[i],
                          chosen.value_location[i]});
@@ -58,7 +58,7 @@ std::vector<float> NetworkPolicy::value(std::span<const mdp::Observation* const>
     return values;
   }
   // Greedy needs no random numbers; the values do not depend on the action that it takes.
-  return network_->act(nets::collate(observations, network_->spec(), network_->device()), {}, true).value_rule;
+  return network_->act(join(observations), {}, true).value_rule;
 }
 
 void NetworkPolicy::load(std::string_view weights, int64_t version) {

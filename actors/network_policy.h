@@ -12,11 +12,13 @@ namespace rlgo::actors {
 
 // Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in
 // place: they change by load() alone. On the CPU an actor-critic with a local encoder is played without LibTorch
-// (agent::Player), and computes only rows that it has not seen since then.
-class NetworkPolicy : public Policy {
+// (agent::Player), and computes only rows that it has not seen since then; elsewhere the observations of a batch share
+// their rows.
+class NetworkPolicy : public DrawnPolicy {
  public:
   explicit NetworkPolicy(nets::Agent network, int64_t version = 0);
-  std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
+  std::vector<Decision> decide(std::span<const mdp::Observation* const> observations,
+                               std::span<const double> uniforms) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
   int64_t version() const override { return version_; }
   // Throws Error, and keeps the old weights, where the bytes come from another network.
@@ -24,6 +26,7 @@ class NetworkPolicy : public Policy {
 
  private:
   void make_player();
+  nets::GraphBatch join(std::span<const mdp::Observation* const> observations) const;
 
   nets::Agent network_;
   std::optional<agent::Player> player_;  // of a local encoder on the CPU

@@ -29,7 +29,7 @@ class Policy {  // chooses actions
                                     std::span<Rng* const> rngs) = 0;
   // value_rule of each observation: bootstraps truncated episodes.
   virtual std::vector<float> value(std::span<const mdp::Observation* const> observations) = 0;
-  // Of the weights in use; -1 for a policy without weights.
+  // Of the weights in use, those that acted last; -1 for a policy without weights.
   virtual int64_t version() const = 0;
   // Replaces the weights. Throws Error where the bytes are not weights of this policy's network.
   virtual void load(std::string_view weights, int64_t version) = 0;
@@ -40,6 +40,16 @@ class Policy {  // chooses actions
 
  private:
   bool greedy_ = false;
+};
+
+// Draws with two numbers in [0, 1) for each observation, of its rule and of its location: whoever has the numbers can
+// have the decision made elsewhere.
+class DrawnPolicy : public Policy {
+ public:
+  std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) final;
+  // uniforms: [2 * observations].
+  virtual std::vector<Decision> decide(std::span<const mdp::Observation* const> observations,
+                                       std::span<const double> uniforms) = 0;
 };
 
 // Uniform over the legal rules (NO-OP among them, where it `stops`, or where nothing else is legal), then uniform over

@@ -19,7 +19,8 @@
 namespace rlgo::comm {
 
 inline constexpr uint32_t kFrameMagic = 0x4F474C52;  // "RLGO"
-inline constexpr uint16_t kFrameVersion = 2;         // 1: weights carried all ranks' episode counters
+// 1: weights carried all ranks' episode counters; 2: heartbeats did not tell of inference.
+inline constexpr uint16_t kFrameVersion = 3;
 
 struct FrameHeader {
   uint32_t magic = kFrameMagic;

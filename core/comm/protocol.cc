@@ -153,12 +153,22 @@ std::vector<Bundled> decode_bundle(std::string_view bytes) {
   return messages;
 }
 
+InferenceCounts& InferenceCounts::operator+=(const InferenceCounts& other) {
+  decided += other.decided;
+  fallback += other.fallback;
+  answered += other.answered;
+  batches += other.batches;
+  refused += other.refused;
+  return *this;
+}
+
 std::string encode(const Heartbeat& message) {
   ByteWriter writer;
   for (int64_t value :
        {message.version, message.quota_steps, message.episodes, message.steps, message.errors, message.quota_left})
     writer.put(value);
   for (double value : {message.env_s, message.policy_s, message.wait_s}) writer.put(value);
+  writer.put(message.inference);
   return writer.take();
 }
 
@@ -169,6 +179,7 @@ Heartbeat decode_heartbeat(std::string_view bytes) {
                            &message.quota_left})
       *value = reader.get<int64_t>();
     for (double* value : {&message.env_s, &message.policy_s, &message.wait_s}) *value = reader.get<double>();
+    message.inference = reader.get<InferenceCounts>();
     return message;
   });
 }

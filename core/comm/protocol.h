@@ -71,6 +71,17 @@ struct Bundled {
 void add_to_bundle(std::string& bundle, int source, Tag tag, std::string_view payload);
 std::vector<Bundled> decode_bundle(std::string_view bytes);
 
+// Decisions where inference ranks make them (actors/inference_server.h), of one rank or of several.
+struct InferenceCounts {
+  int64_t decided = 0;   // steps of an actor that its inference rank decided
+  int64_t fallback = 0;  // steps that it decided by itself, for want of an answer
+  int64_t answered = 0;  // observations that an inference rank decided on
+  int64_t batches = 0;   // in so many
+  int64_t refused = 0;   // questions that it did not answer
+  InferenceCounts& operator+=(const InferenceCounts& other);
+  bool operator==(const InferenceCounts&) const = default;
+};
+
 // Counters since the start of the sender; also the payload of goodbye.
 struct Heartbeat {
   int64_t version = -1;                        // newest weights that have arrived
@@ -80,6 +91,7 @@ struct Heartbeat {
   int64_t errors = 0;                          // episodes lost
   int64_t quota_left = 0;                      // at most 0 while the actor waits for newer weights or a larger quota
   double env_s = 0, policy_s = 0, wait_s = 0;  // where the time went
+  InferenceCounts inference = {};
   bool operator==(const Heartbeat&) const = default;
 };
 

@@ -27,13 +27,15 @@ enum class Tag : uint8_t {
   bundle = 17,       // aggregator -> learner: messages of several actors (add_to_bundle)
   fan_out = 18,      // learner -> aggregator: FanOut; one message for several actors
   route = 19,        // learner -> actor: Route; its aggregator is no more. actor -> that one: the last to it
+  ask = 20,          // actor -> inference rank: actors::Question; what to do?
+  decided = 21,      // inference rank -> that actor: actors::Answer
 };
 
 struct TagName {  // for logs and counters
   Tag tag;
   std::string_view name;
 };
-inline constexpr std::array<TagName, 19> kTags{{{Tag::hello, "hello"},
+inline constexpr std::array<TagName, 21> kTags{{{Tag::hello, "hello"},
                                                 {Tag::weights, "weights"},
                                                 {Tag::trajectory, "trajectory"},
                                                 {Tag::cost_request, "cost_request"},
@@ -51,7 +53,9 @@ inline constexpr std::array<TagName, 19> kTags{{{Tag::hello, "hello"},
                                                 {Tag::quota, "quota"},
                                                 {Tag::bundle, "bundle"},
                                                 {Tag::fan_out, "fan_out"},
-                                                {Tag::route, "route"}}};
+                                                {Tag::route, "route"},
+                                                {Tag::ask, "ask"},
+                                                {Tag::decided, "decided"}}};
 // What learners say to each other while they learn together: not for a loop that looks after actors.
 inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 

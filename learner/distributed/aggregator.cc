@@ -1,8 +1,7 @@
 #include "learner/distributed/aggregator.h"
 
-#include <map>
-
 #include "core/base/error.h"
+#include "core/comm/nodes.h"
 #include "core/comm/protocol.h"
 
 namespace rlgo::learner {
@@ -17,15 +16,7 @@ constexpr Tag kPassedOn[] = {Tag::hello, Tag::trajectory, Tag::heartbeat, Tag::e
 }  // namespace
 
 std::vector<int> choose_aggregators(std::span<const int> nodes, int learners) {
-  std::map<int, std::vector<int>> actors;
-  for (size_t rank = static_cast<size_t>(learners); rank < nodes.size(); ++rank)
-    actors[nodes[rank]].push_back(static_cast<int>(rank));
-  std::vector<int> via(nodes.size());
-  for (const auto& [node, ranks] : actors) {
-    if (static_cast<int>(ranks.size()) < kFewestActors) continue;
-    for (int rank : ranks) via[static_cast<size_t>(rank)] = ranks.front();
-  }
-  return via;
+  return comm::one_of_each_node(nodes, learners, kFewestActors, comm::Pick::lowest);
 }
 
 Aggregator::Aggregator(comm::Mailbox& mailbox, AggregatorOptions options,

@@ -1,6 +1,7 @@
 // An update on a device that counts what crosses to it.
 #include <gtest/gtest.h>
 
+#include "actors/network_policy.h"
 #include "core/nets/weights.h"
 #include "learner/ppo/trainer.h"
 #include "learner/ppo/transitions.h"
@@ -74,6 +75,30 @@ TEST_P(Device, CopiesDoNotGrowWithMinibatches) {
   EXPECT_EQ(many.to_device, few.to_device);
   EXPECT_EQ(many.to_host - few.to_host, 2 * (many.minibatches - few.minibatches));  // losses, and the gradient's norm
   EXPECT_EQ(of(8, 7).to_device, few.to_device + (GetParam().distinct ? 3 : 1));     // stale: one more pass
+}
+
+// An inference rank's policy: a batch crosses in two transfers, and what is decided is what the host decides.
+TEST_P(Device, DecidesWhatTheHostDecides) {
+  auto network = make_agent(GetParam().block);
+  actors::NetworkPolicy here(make_agent(GetParam().block).ptr());
+  test::to_fake_device(*network);
+  actors::NetworkPolicy there(network.ptr());
+  std::vector<mdp::Observation> seen;
+  std::vector<const mdp::Observation*> pointers;
+  std::vector<double> uniforms;
+  for (uint64_t key = 0; key < 12; ++key) {
+    seen.push_back(HillToy().reset(key));
+    for (const int u : {7, 11}) uniforms.push_back(static_cast<double>(key * u % 13) / 13);
+  }
+  for (const auto& observation : seen) pointers.push_back(&observation);
+  FakeDevice::to_device = 0;
+  const auto decisions = there.decide(pointers, uniforms), expected = here.decide(pointers, uniforms);
+  EXPECT_LE(FakeDevice::to_device, 3);  // and the chosen rules
+  for (size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(decisions[i].action, expected[i].action);
+    EXPECT_NEAR(decisions[i].log_prob_rule, expected[i].log_prob_rule, 1e-5);
+    EXPECT_NEAR(decisions[i].value_rule, expected[i].value_rule, 1e-5);
+  }
 }
 
 // Bounded memory: what does not fit beside others crosses by itself, and is the same.

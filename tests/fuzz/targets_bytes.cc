@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "actors/inference_messages.h"
 #include "core/codec/coded.h"
 #include "core/codec/observation_code.h"
 #include "core/comm/frame.h"
@@ -98,7 +99,9 @@ Target message_target() {
                           "5" + comm::encode(comm::Quota{6, 7}),
                           "6" + comm::encode(comm::FanOut{{1, 2}, comm::Tag::weights, true, comm::encode(weights)}),
                           "7" + bundle,
-                          "8" + comm::encode(comm::Route{2})};
+                          "8" + comm::encode(comm::Route{2}),
+                          "9" + actors::encode(actors::Question{1, 0, 2, false, 1, {0.25, 0.5}, "code"}),
+                          "a" + actors::encode(actors::Answer{1, 2, false, "", {{.action = {1, 2}}}})};
           },
           mutate_bytes,
           [](const std::string& input, const fs::path&) {
@@ -130,6 +133,12 @@ Target message_target() {
                 break;
               case '8':
                 comm::decode_route(rest);
+                break;
+              case '9':
+                actors::decode_question(rest);
+                break;
+              case 'a':
+                actors::decode_answer(rest);
                 break;
               default:
                 comm::decode_error_report(rest);

@@ -25,7 +25,8 @@ TEST(Protocol, RoundTrips) {
                        .quota_left = -6,
                        .env_s = 1.5,
                        .policy_s = 2.5,
-                       .wait_s = 3.5};
+                       .wait_s = 3.5,
+                       .inference = {.decided = 7, .fallback = 2, .answered = 6, .batches = 3, .refused = 1}};
   EXPECT_EQ(decode_heartbeat(encode(beat)), beat);
   const ErrorReport report{.rank = 3, .episode = 11, .seed = 42, .what = "boom"};
   EXPECT_EQ(decode_error_report(encode(report)), report);
