@@ -21,20 +21,48 @@ CollectorOptions collector_options(const comm::Mailbox& mailbox, const ActorOpti
   return collector;
 }
 
+DrawnPolicy& drawn(Policy& policy) {
+  auto* drawn = dynamic_cast<DrawnPolicy*>(&policy);
+  if (drawn == nullptr) fail("inference: this policy cannot decide by draws that another rank has made");
+  return *drawn;
+}
+
 }  // namespace
 
 ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options,
                      comm::Handlers handlers)
     : mailbox_(mailbox),
-      policy_(policy),
       options_(std::move(options)),
+      server_(make_server(envs, policy)),
+      remote_(make_remote(policy)),
+      policy_(remote_ ? *remote_ : policy),
       handlers_(std::move(handlers)),
-      collector_(envs, policy, *this, collector_options(mailbox, options_)) {
+      collector_(envs, policy_, *this, collector_options(mailbox, options_)) {
+  if (server_) handlers_[Tag::ask] = [this](const comm::Incoming& message) { server_->take(message); };
+  if (remote_) handlers_[Tag::decided] = [this](const comm::Incoming& message) { remote_->take(message); };
   hello_.spec_hash = envs.spec().hash();
   hello_.rules_hash = options_.rules_hash;
   hello_.dream = options_.dream;
   hello_.host = options_.host;
   say_hello();
+}
+
+std::unique_ptr<InferenceServer> ActorLoop::make_server(const mdp::BatchEnv& envs, Policy& policy) {
+  if (options_.inference_rank == 0 || options_.inference_rank != mailbox_.rank()) return nullptr;
+  return std::make_unique<InferenceServer>(mailbox_, drawn(policy), envs.spec(), options_.inference);
+}
+
+std::unique_ptr<RemotePolicy> ActorLoop::make_remote(Policy& policy) {
+  if (options_.inference_rank == 0 || options_.inference_rank == mailbox_.rank()) return nullptr;
+  RemoteHooks hooks;
+  // Others may wait for what this rank passes on, the inference rank for its weights.
+  hooks.tend = [this] {
+    read_messages();
+    beat();
+  };
+  hooks.say = [this](const std::string& text) { mailbox_.send(options_.learner, Tag::stats, text); };
+  return std::make_unique<RemotePolicy>(mailbox_, options_.inference_rank, drawn(policy), options_.inference,
+                                        std::move(hooks));
 }
 
 void ActorLoop::say_hello() { mailbox_.send(options_.via, Tag::hello, encode(hello_)); }
@@ -69,6 +97,10 @@ bool ActorLoop::turn() {
     return active;
   }
   beat();
+  if (server_) {
+    if (newest_) load_newest();
+    return (granted_version_ >= 0 && server_->turn()) || active;
+  }
   if (collector_.round([this] { return may_start(); }) > 0) active = true;
   // The learner may be waiting for this: it can raise the quota.
   if (granted_version_ >= 0 && collector_.running() == 0 && quota_left() <= 0 && !told_exhausted_) {
@@ -82,6 +114,8 @@ void ActorLoop::finish() {
   if (said_goodbye_) return;
   said_goodbye_ = true;
   collector_.abandon();
+  if (server_) server_->leave();
+  if (remote_) remote_->leave();
   send_heartbeat(Tag::goodbye);
   mailbox_.flush(options_.flush_s);
 }
@@ -93,6 +127,7 @@ bool ActorLoop::read_messages() {
     if (message->source == options_.learner) since_heard_.restart();
     read(*message);
   }
+  options_.tend();
   return any;
 }
 
@@ -140,12 +175,14 @@ void ActorLoop::change_route(const comm::Route& route) {
 
 bool ActorLoop::may_start() {
   if (granted_version_ < 0 || quota_left() <= 0) return false;
-  if (newest_) {
-    policy_.load(newest_->weights, newest_->version);
-    if (options_.take_starts) options_.take_starts(newest_->starts);
-    newest_.reset();
-  }
+  if (newest_) load_newest();
   return !options_.ready || options_.ready();
+}
+
+void ActorLoop::load_newest() {
+  policy_.load(newest_->weights, newest_->version);
+  if (options_.take_starts) options_.take_starts(newest_->starts);
+  newest_.reset();
 }
 
 int64_t ActorLoop::quota_left() const {
@@ -168,6 +205,8 @@ void ActorLoop::send_heartbeat(Tag tag) {
   beat.quota_left = collector_.running() > 0 ? std::max<int64_t>(quota_left(), 1) : quota_left();
   beat.env_s = collector_.stats().env_s;
   beat.policy_s = collector_.stats().policy_s;
+  if (server_) beat.inference = server_->counts();
+  if (remote_) beat.inference = remote_->counts();
   mailbox_.send(options_.via, tag, encode(beat));
 }
 

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "actors/collector.h"
+#include "actors/inference_server.h"
 #include "actors/policy.h"
+#include "actors/remote_policy.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/mailbox.h"
 #include "core/comm/protocol.h"
@@ -21,9 +24,12 @@ struct ActorOptions {
   bool step_together = false;  // see CollectorOptions
   int64_t episode_steps = 0;   // that an episode which has begun may take: counted against the quota from the start
   std::function<void(std::string_view)> take_starts = {};  // comm::Weights::starts, with each new weights
+  std::function<void()> tend = [] {};                      // called with each look for messages
   std::function<bool()> ready;  // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;              // its rank
-  int via = 0;  // whom messages to it go through, until it says otherwise (learner/distributed/aggregator.h)
+  int via = 0;             // whom messages to it go through, until it says otherwise (learner/distributed/aggregator.h)
+  int inference_rank = 0;  // that decides for this one, perhaps itself, which then plays nothing; 0: none
+  InferenceOptions inference = {};
   std::function<void(const comm::Welcome&)> welcomed = [](const auto&) {};  // before the first weights
   double heartbeat_s = 1;                                                   // between two signs of life
   double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error
@@ -46,10 +52,12 @@ enum class ActorEnd : uint8_t {
 //  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are
 //    being played, each of these at the `episode_steps` that it may take: so an actor never runs ahead of the learner
 //    by more than the quota and one episode, however many environments it steps;
-//  - an exception in an environment is reported with rank and episode, and costs that episode.
+//  - an exception in an environment is reported with rank and episode, and costs that episode;
+//  - an inference rank plays nothing: it takes the newest weights as they come, and answers.
 class ActorLoop : private CodedSink {
  public:
-  // All references must outlive it. Messages that the loop does not know go to `handlers`.
+  // All references must outlive it. Messages that the loop does not know go to `handlers`. With an inference rank
+  // `policy` must be a DrawnPolicy: the inference rank acts by it, an actor where it is not answered.
   ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy, ActorOptions options,
             comm::Handlers handlers = {});
 
@@ -70,6 +78,8 @@ class ActorLoop : private CodedSink {
   int64_t steps_sent() const { return counts_.steps; }
 
  private:
+  std::unique_ptr<InferenceServer> make_server(const mdp::BatchEnv& envs, Policy& policy);
+  std::unique_ptr<RemotePolicy> make_remote(Policy& policy);
   void on_trajectory(mdp::CodedTrajectory trajectory) override;
   void on_lost(const LostEpisode& episode) override;
   bool read_messages();
@@ -78,12 +88,15 @@ class ActorLoop : private CodedSink {
   void say_hello();
   void change_route(const comm::Route& route);
   bool may_start();
+  void load_newest();
   int64_t quota_left() const;
   void send_heartbeat(comm::Tag tag);
 
   comm::Mailbox& mailbox_;
-  Policy& policy_;
   ActorOptions options_;
+  std::unique_ptr<InferenceServer> server_;  // of an inference rank
+  std::unique_ptr<RemotePolicy> remote_;     // of one that asks such a rank
+  Policy& policy_;
   comm::Hello hello_;
   comm::Handlers handlers_;
   Collector collector_;

@@ -49,6 +49,7 @@ void declare_run(Options& o, RunConfig& c) {
   o.text("config", c.config, "file of options, key = value; the command line wins over it");
   o.rest();
   declare_agent(o, c);
+  declare(o, c.inference);
   o.flag("train.polish", c.polish,
          "afterwards search on, from the agent's best graph and from the unmodified one, and take the cheapest");
   o.number("train.polish-s", c.polish_s, 0, 1e6, "s, at most, for that by `portfolio`; 0: only rewrite greedily");
@@ -89,6 +90,9 @@ void check(const RunConfig& c) {
                name_of(c.agent, kAgents));
   if (c.loop.reproducible && c.dream.actors > 0)
     fail_usage("--train.reproducible: ranks that dream (--dream.actors) send what they have whenever it is ready");
+  if (c.inference.place == actors::Inference::node && (c.agent == Agent::random || c.has_world_model()))
+    fail_usage("--inference node: only --agent model-free has a policy that another rank can run, not {}",
+               name_of(c.agent, kAgents));
   if (c.loop.learners > 1 && c.agent == Agent::random)
     fail_usage("--learners {}: the random agent does not learn", c.loop.learners);
   if (c.name.find('/') != std::string::npos || c.name == "." || c.name == "..")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/dream_options.h"
+#include "actors/inference_options.h"
 #include "core/base/options.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/options.h"
@@ -43,6 +44,7 @@ struct RunConfig {
 
   Agent agent = Agent::model_free;
   learner::LoopOptions loop;
+  actors::InferenceOptions inference;
   int envs_per_actor = 4;
   env::EnvOptions env;
   nets::AgentOptions network;

@@ -69,7 +69,7 @@ Loop::Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, Lo
       hooks_(std::move(hooks)),
       handlers_(std::move(handlers)),
       state_(std::move(start)),
-      registry_(mailbox.size(), options_.learners),
+      registry_(mailbox.size(), options_.learners, options_.inference),
       routes_(options_.via),
       started_at_s_(state_.seconds) {
   if (mailbox_.rank() != 0) fail("the learner is rank 0, not rank {}", mailbox_.rank());
@@ -162,6 +162,7 @@ void Loop::train() {
 
   report_.epoch = state_.epoch;
   report_.actors = static_cast<int>(registry_.living().size());
+  report_.inference = registry_.inference_counts();
   report_.epoch_s = epoch_watch_.seconds();
   epoch_watch_.restart();
   report_.waiting_share = report_.epoch_s > 0 ? std::min(report_.collect_s / report_.epoch_s, 1.0) : 0;
@@ -219,6 +220,7 @@ void Loop::publish(std::span<const int> ranks) {
     hand_out(to, Tag::weights, encode(message), true);
   };
   send(registry_.real_ones(all), quota_steps_);
+  send(registry_.inference_ranks(all), 0);
   const auto dreamers = registry_.dreamers(all);
   send(dreamers, share_of(plan_.dream_steps, static_cast<int>(registry_.dreamers(registry_.living()).size())));
 }

@@ -46,6 +46,7 @@ struct EpochReport {
   double steps_per_s = 0;                // received, over the epoch
   int actors = 0;                        // alive
   uint64_t bytes_in = 0, bytes_out = 0;  // in this epoch
+  comm::InferenceCounts inference = {};  // so far, of this start's ranks
   uint64_t trajectory_bytes = 0;         // of them, trajectories with their frames
   int64_t trajectory_steps = 0;          // in these, dreamed ones included
   UpdateReport update;

@@ -1,6 +1,13 @@
 #include "learner/loop_options.h"
 
+#include "learner/distributed/aggregator.h"
+
 namespace rlgo::learner {
+
+void choose_ranks(LoopOptions& loop, actors::Inference inference, std::span<const int> nodes) {
+  if (loop.aggregate) loop.via = choose_aggregators(nodes, loop.learners);
+  if (inference == actors::Inference::node) loop.inference = actors::choose_inference_ranks(nodes, loop.learners);
+}
 
 void declare_length(OptionSink& o, LoopOptions& loop) {
   o.integer("epochs", loop.epochs, 0, kNoLimit, "rounds of collecting and updating");

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "actors/inference_options.h"
 #include "core/base/options.h"
 
 namespace rlgo::learner {
@@ -27,17 +29,21 @@ struct LoopOptions {
   bool aggregate = false;
 
   // Not for people.
-  std::vector<int> via;    // [ranks] see choose_aggregators; empty: all actors send to rank 0 themselves
-  std::string rollouts;    // folder of the store, told to aggregators; "": no store
-  double quiet_s = 5;      // silence after which the others are not kept waiting for an actor
-  double heartbeat_s = 1;  // to the actors
-  double drain_s = 20;     // at the end, for the actors' last messages
-  uint64_t spec_hash = 0;  // of the observations that the algorithm was built for; other actors are an Error
+  std::vector<int> via;        // [ranks] see choose_aggregators; empty: all actors send to rank 0 themselves
+  std::vector<int> inference;  // [ranks] see actors::choose_inference_ranks; empty: actors decide for themselves
+  std::string rollouts;        // folder of the store, told to aggregators; "": no store
+  double quiet_s = 5;          // silence after which the others are not kept waiting for an actor
+  double heartbeat_s = 1;      // to the actors
+  double drain_s = 20;         // at the end, for the actors' last messages
+  uint64_t spec_hash = 0;      // of the observations that the algorithm was built for; other actors are an Error
   // Called in place of waiting, where the only actor lives in this thread (one process): ActorLoop::turn. Then an epoch
   // ends when the actor has used up its permission and nothing runs any more, so that all depends on the seed alone.
   std::function<bool()> turn;
   std::function<bool()> should_stop = [] { return false; };  // asked often; a clean end follows
 };
+// Fills in via and inference: which ranks serve others. nodes: comm::Comm::nodes().
+void choose_ranks(LoopOptions& options, actors::Inference inference, std::span<const int> nodes);
+
 // The main options epochs, seconds and learners, without a heading of their own.
 void declare_length(OptionSink& sink, LoopOptions& options);
 // Options train.*.

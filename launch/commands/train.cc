@@ -48,6 +48,7 @@ int run_train(Context& context) {
   }
   const std::string text = options.dump({"resume", "config", "name", "runs", "json", "quiet", "verbose"});
   if (context.comm->size() == 1) return run_alone(config, text);
+  learner::choose_ranks(config.loop, config.inference.place, context.comm->nodes());
   if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
   return context.comm->rank() < config.loop.learners ? run_follower(config, *context.comm)
                                                      : run_actor(config, *context.comm);

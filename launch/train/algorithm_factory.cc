@@ -27,14 +27,16 @@ bool dreams_on(const RunConfig& config, int rank, int ranks) {
   return rank >= ranks - config.dream.actors;
 }
 
-Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams) {
+Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams,
+                   const exec::Device& device) {
   Player player;
   player.dreams = dreams;
   if (config.agent == Agent::random) {
     player.policy = std::make_unique<actors::RandomPolicy>();
   } else if (config.agent == Agent::model_free) {
-    player.policy =
-        std::make_unique<actors::NetworkPolicy>(nets::ActorCritic(real->spec(), config.network, config.seed).ptr());
+    nets::ActorCritic network(real->spec(), config.network, config.seed);
+    network->to(exec::to_torch(device));
+    player.policy = std::make_unique<actors::NetworkPolicy>(network.ptr());
   } else if (config.has_world_model()) {
     const auto dreamer = learner::make_dreamer(dream_agent_options(config), real->spec(), config.seed, torch::kCPU);
     player.policy = std::make_unique<actors::DreamerPolicy>(dreamer);

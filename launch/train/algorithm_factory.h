@@ -20,8 +20,9 @@ struct Player {
   std::function<bool()> ready;  // see actors::ActorOptions
   bool dreams = false;
 };
-// `real`: real environments. `dreams`: this rank is to dream (see dreams_on).
-Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams);
+// `real`: real environments. `dreams`: this rank is to dream (see dreams_on). `device`: of a model-free policy.
+Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real, bool dreams,
+                   const exec::Device& device = {});
 // Whether a rank dreams: the last --dream.actors of `ranks`.
 bool dreams_on(const RunConfig& config, int rank, int ranks);
 

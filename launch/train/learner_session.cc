@@ -59,6 +59,8 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
+  if (config.inference.place == actors::Inference::node)
+    log_.info("{}", actors::describe_inference(config.loop.inference, config.loop.learners));
   cost_server_ = std::make_unique<learner::CostServer>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
@@ -268,7 +270,7 @@ int LearnerSession::run(std::function<bool()> turn) {
   comm::Handlers handlers = {
       {comm::Tag::cost_request, [this](const comm::Incoming& message) { cost_server_->answer(message); }},
       {comm::Tag::stats,
-       [this](const comm::Incoming& message) { log_.warn("actor {} failed: {}", message.source, message.payload); }}};
+       [this](const comm::Incoming& message) { log_.warn("actor {}: {}", message.source, message.payload); }}};
 
   progress_.phase("training");
   progress_.start(state_.epoch);

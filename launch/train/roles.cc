@@ -14,7 +14,7 @@
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
-#include "learner/session/node_messages.h"
+#include "learner/session/actor_rank.h"
 
 namespace rlgo::launch {
 namespace {
@@ -28,11 +28,8 @@ actors::ActorOptions actor_options(const RunConfig& config, const Player& player
   options.seed = config.seed;
   options.rules_hash = rules_hash;
   options.host = host_name();
+  options.inference = config.inference;
   return options;
-}
-
-std::vector<int> aggregators(const RunConfig& config, const comm::Comm& comm) {
-  return config.loop.aggregate ? learner::choose_aggregators(comm.nodes(), config.loop.learners) : std::vector<int>();
 }
 
 void stop_actors(comm::Mailbox& mailbox) {
@@ -74,7 +71,6 @@ bool stopped_too(comm::Comm& comm) {
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
   try {
-    config.loop.via = aggregators(config, comm);
     LearnerSession session(config, config_text, mailbox);
     session.prepare();
     const int status = session.run();
@@ -113,39 +109,19 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
   for (auto& graph : graphs) graph.starts = env::make_starts(config.env, graph.model.graph, rules, *prices.model);
+  const bool infers = learner::infers(config.loop, comm.rank());
+  const int envs = infers ? 1 : config.envs_per_actor;  // one tells what observations look like
   const auto player = make_player(
-      config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), config.envs_per_actor),
-      dreams_on(config, comm.rank(), comm.size()));
+      config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), envs),
+      dreams_on(config, comm.rank(), comm.size()), infers ? exec::resolve_device(config.device) : exec::Device());
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
   };
   auto options = actor_options(config, player, rules->hash());
   options.take_starts = [&](std::string_view archives) { learner::decode_archives(graphs, archives); };
-  const auto via = aggregators(config, comm);
-  std::optional<learner::NodeMessages> node;
-  if (!via.empty() && via[static_cast<size_t>(comm.rank())] == comm.rank()) {
-    node.emplace(mailbox, store_header(config, player.envs->spec(), *rules), config.store);
-    handlers.merge(node->handlers());
-    options.welcomed = [&](const comm::Welcome& welcome) { node->open(welcome); };
-  } else if (!via.empty()) {
-    options.via = via[static_cast<size_t>(comm.rank())];
-  }
-  actors::ActorLoop loop(mailbox, *player.envs, *player.policy, std::move(options), std::move(handlers));
-  try {
-    const auto end = loop.run([&] {
-      if (node) node->tick();
-      return signalled();
-    });
-    if (node) node->end();
-    return end == actors::ActorEnd::deserted ? 1 : 0;
-  } catch (const std::exception& e) {
-    mailbox.send(0, comm::Tag::stats, e.what());
-    mailbox.send(0, comm::Tag::goodbye, encode(comm::Heartbeat()));
-    mailbox.flush(2);
-    if (node) node->leave();
-    throw;
-  }
+  return learner::run({mailbox, *player.envs, *player.policy, std::move(options), std::move(handlers), config.loop,
+                       store_header(config, player.envs->spec(), *rules), config.store, signalled});
 }
 
 int run_alone(RunConfig& config, const std::string& config_text) {

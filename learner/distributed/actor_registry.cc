@@ -13,6 +13,12 @@ bool ActorRegistry::heard(int rank) {
   return true;
 }
 
+void ActorRegistry::beat(int rank, const comm::Heartbeat& beat) {
+  const auto inference = at(rank).beat.inference;
+  at(rank).beat = beat;
+  if (beat.version < 0) at(rank).beat.inference = inference;  // a sign of life alone
+}
+
 std::vector<int> ActorRegistry::lose_silent(double timeout_s, const std::function<double(int)>& longer_s) {
   std::vector<int> lost;
   for (size_t rank = first_; rank < actors_.size(); ++rank) {
@@ -30,7 +36,7 @@ bool ActorRegistry::all_exhausted(int64_t version, int64_t quota_steps, double q
   bool any = false;
   for (size_t rank = first_; rank < actors_.size(); ++rank) {
     const Actor& one = actors_[rank];
-    if (one.state != State::alive || one.hello.dream || one.since_heard.seconds() > quiet_s) continue;
+    if (one.state != State::alive || one.hello.dream || infers(rank) || one.since_heard.seconds() > quiet_s) continue;
     const comm::Heartbeat& beat = one.beat;
     if (beat.version != version || beat.quota_steps != quota_steps || beat.quota_left > 0) return false;
     any = true;
@@ -39,17 +45,33 @@ bool ActorRegistry::all_exhausted(int64_t version, int64_t quota_steps, double q
 }
 
 int ActorRegistry::hoped_for() const {
-  return static_cast<int>(
-      std::count_if(actors_.begin() + static_cast<std::ptrdiff_t>(first_), actors_.end(), [](const Actor& one) {
-        return one.state == State::expected || (one.state == State::alive && !one.hello.dream);
-      }));
+  int count = 0;
+  for (size_t rank = first_; rank < actors_.size(); ++rank) {
+    const Actor& one = actors_[rank];
+    if (infers(rank)) continue;
+    if (one.state == State::expected || (one.state == State::alive && !one.hello.dream)) ++count;
+  }
+  return count;
 }
 
 std::vector<int> ActorRegistry::real_ones(const std::vector<int>& ranks) const {
   std::vector<int> result;
   std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
-               [this](int rank) { return !actor(rank).hello.dream; });
+               [this](int rank) { return !actor(rank).hello.dream && !infers(static_cast<size_t>(rank)); });
   return result;
+}
+
+std::vector<int> ActorRegistry::inference_ranks(const std::vector<int>& ranks) const {
+  std::vector<int> result;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(result),
+               [this](int rank) { return infers(static_cast<size_t>(rank)); });
+  return result;
+}
+
+comm::InferenceCounts ActorRegistry::inference_counts() const {
+  comm::InferenceCounts sum;
+  for (const Actor& one : actors_) sum += one.beat.inference;
+  return sum;
 }
 
 std::vector<int> ActorRegistry::dreamers(const std::vector<int>& ranks) const {

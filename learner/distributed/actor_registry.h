@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/stopwatch.h"
@@ -26,14 +27,14 @@ class ActorRegistry {
     Stopwatch since_heard;
   };
 
-  // Ranks first .. ranks-1.
-  explicit ActorRegistry(int ranks, int first = 1)
-      : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)) {}
+  // Ranks first .. ranks-1. `inference`: see actors::choose_inference_ranks; empty: all play.
+  explicit ActorRegistry(int ranks, int first = 1, std::vector<int> inference = {})
+      : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)), inference_(std::move(inference)) {}
 
   // A sign of life. True where the actor was not alive before (it is new, or comes back).
   bool heard(int rank);
   void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
-  void beat(int rank, const comm::Heartbeat& beat) { at(rank).beat = beat; }
+  void beat(int rank, const comm::Heartbeat& beat);
   void said_goodbye(int rank) { at(rank).state = State::gone; }
   // Actors, expected ones included, that are silent for longer than this become lost; returns those. `longer_s`: what
   // is added for a rank; empty: nothing.
@@ -42,9 +43,12 @@ class ActorRegistry {
   void excuse(int rank) { at(rank).since_heard.restart(); }
 
   std::vector<int> living() const { return in(State::alive); }
-  // Those among `ranks` that step real environments, or that dream.
+  // Those among `ranks` that step real environments, that dream, or that decide for others and play nothing.
   std::vector<int> real_ones(const std::vector<int>& ranks) const;
   std::vector<int> dreamers(const std::vector<int>& ranks) const;
+  std::vector<int> inference_ranks(const std::vector<int>& ranks) const;
+  // Of all ranks, lost ones included.
+  comm::InferenceCounts inference_counts() const;
   // Living or expected actors on real environments; one that has not said hello yet counts as such.
   int hoped_for() const;
   // Whether every living actor on a real environment has told that it used up this permission. One that was silent for
@@ -58,8 +62,10 @@ class ActorRegistry {
  private:
   Actor& at(int rank) { return actors_.at(static_cast<size_t>(rank)); }
   std::vector<int> in(State state) const;
+  bool infers(size_t rank) const { return !inference_.empty() && inference_[rank] == static_cast<int>(rank); }
   size_t first_;
   std::vector<Actor> actors_;  // by rank; those below first_, the learners, are not used
+  std::vector<int> inference_;
 };
 
 }  // namespace rlgo::learner

@@ -34,6 +34,12 @@ MetricRow metric_row(const EpochReport& e, const LoopState& state, double best_u
                    {"waiting_share", e.waiting_share},
                    {"steps_per_s", e.steps_per_s},
                    {"actors", static_cast<int64_t>(e.actors)},
+                   {"inferred_steps", e.inference.decided},
+                   {"inference_batch", e.inference.batches > 0 ? static_cast<double>(e.inference.answered) /
+                                                                     static_cast<double>(e.inference.batches)
+                                                               : 0.0},
+                   {"refused_questions", e.inference.refused},
+                   {"fallback_steps", e.inference.fallback},
                    {"bytes_in", static_cast<int64_t>(e.bytes_in)},
                    {"bytes_out", static_cast<int64_t>(e.bytes_out)},
                    {"bytes_per_transition", e.trajectory_steps > 0 ? static_cast<double>(e.trajectory_bytes) /

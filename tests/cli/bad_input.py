@@ -95,6 +95,8 @@ def names(folder):
     misused(folder, [*toy, "--ppo.clip", 0], "ppo.clip", "(0, 1]")
     misused(folder, [*toy, "--ppo.clip", "nan"], "ppo.clip")
     misused(folder, [*toy, "--store.rollouts=maybe"], "store.rollouts", "'maybe'")
+    misused(folder, ["--graph", "toy_conv", "--inference", "nodes"], "inference", "did you mean 'node'?", "actor")
+    misused(folder, ["--graph", "toy_conv", "--inference", "node", "--agent", "random"], "--inference node", "model-free", "random")
     misused(folder, ["--graph", "toy_conv", "--agent", "randon"], "agent", "did you mean 'random'", "model-free")
     misused(folder, [*toy, "left-over"], "'left-over'")
     misused(folder, ["reply", "runs/x"], "'reply'", "did you mean 'replay'", "inspect")

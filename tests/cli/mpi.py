@@ -1,8 +1,9 @@
 """Several ranks: the job ends with status 0 and the store agrees with the metrics; each rank's episodes come."""
 import os
 import signal
+import sys
 
-from _rlgo import QUICK, RANDOM, SMALL_NET, STOP_S, children, complete, main, metrics, rlgo, start, stored, wait_until
+from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, STOP_S, children, complete, main, metrics, rlgo, start, stored, wait_until
 
 
 def job(folder, ranks, *arguments):
@@ -76,6 +77,43 @@ def aggregated(folder):
     assert len(keys) > len(first) and len({tuple(key) for key in keys}) == len(keys), "an episode was played or stored twice"
 
 
+def inferred(folder):
+    """one actor of the node decides for the others: they play the episodes that they would play by themselves, nothing is lost, and the run can be resumed without"""
+    arguments = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--train.steps-per-epoch", 200, "--train.reproducible", "true"]
+    rlgo(*arguments, "--epochs", 3, "--inference", "node", "--inference.timeout", 60, "--name", "node", cwd=folder, ranks=4)
+    node = folder / "runs/node"
+    check(node, 4)
+    last, episodes = metrics(node)[-1], stored(node)
+    assert set(episodes["rank"]) == {1, 2}, "rank 3 decides, and plays nothing"
+    assert int(last["fallback_steps"]) == int(last["refused_questions"]) == 0 and int(last["inferred_steps"]) >= int(last["steps"]) > 0, last
+    assert "rank 3 decides for 1, 2" in (node / "log.txt").read_text()
+    rlgo(*arguments, "--epochs", 1, "--name", "actor", cwd=folder, ranks=3)
+    both = node_and_actor(first_actions(node), first_actions(folder / "runs/actor"))
+    rlgo("--resume", "runs/node", "--epochs", 5, "--inference", "actor", cwd=folder, ranks=4)
+    check(node, 4)
+    assert set(stored(node)["rank"]) == {1, 2, 3} and metrics(node)[-1]["inferred_steps"] == "0"
+    print(f"  {both} episodes of the first weights are the same, {last['inference_batch']} observations a batch")
+
+
+def first_actions(run):
+    """{(rank, episode): actions} of the first weights."""
+    sys.path.insert(0, str(SOURCE / "results"))
+    import rlgo_results
+
+    store = rlgo_results.load(run)
+    first = store.episodes[store.episodes["weights_version"] == 0][["part", "row", "rank", "episode"]]
+    steps = first.merge(store.steps, on=["part", "row"]).sort_values("step")
+    return {name: group[["xfer", "location"]].to_numpy().tolist() for name, group in steps.groupby(["rank", "episode"])}
+
+
+def node_and_actor(node, actor):
+    """Both ran two actors with the same first weights."""
+    assert node.keys() == actor.keys() and len(node) > 5, f"{sorted(node)} and {sorted(actor)}"
+    for name, actions in node.items():
+        assert actions == actor[name], f"episode {name}: {actions} and {actor[name]}"
+    return len(node)
+
+
 def eight(folder):
     """eight ranks on few cores: each of the seven actors' episodes come to the store while the job runs"""
     run, everyone = folder / "runs/r", set(range(1, 8))
@@ -94,4 +132,4 @@ def eight(folder):
 
 
 if __name__ == "__main__":
-    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, shrinks_and_grows, aggregated, eight)
+    main(four_on_toy_conv, four_on_squeezenet, four_that_learn, four_that_ask_for_costs, shrinks_and_grows, aggregated, inferred, eight)

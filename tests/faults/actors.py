@@ -120,6 +120,61 @@ def aggregator_stopped(folder):
     none_twice(run)
 
 
+def asking(folder, *options):
+    """A job whose rank 4 decides for ranks 1, 2 and 3, and has done so for some epochs."""
+    process, run, found = begun(folder, *QUICK, *SMALL_NET, "--inference", "node", "--inference.timeout", 1, "--store.seconds-per-part", 0.2, *options, ranks=5)
+    wait_until("decisions", lambda: int(metrics(run)[-1]["inferred_steps"]) > 100, process=process)
+    return process, run, found
+
+
+def fallback_steps(run):
+    return int(metrics(run)[-1]["fallback_steps"])
+
+
+def nothing_lost(run):
+    """Every actor's episodes, each once, without gaps but for those that its environments were in the middle of."""
+    none_twice(run)
+    assert int(metrics(run)[-1]["lost_episodes"]) == 0
+    for rank in (1, 2, 3):
+        assert len(unfinished(episodes_of(run, rank))) < ENVS
+    assert not episodes_of(run, 4)
+
+
+def inference_killed(folder):
+    """SIGKILL of the rank that decides for the others: they decide themselves, and the run goes on; also where one of them passes on"""
+    process, run, found = asking(folder, "--train.aggregate")
+    os.kill(found[4], signal.SIGKILL)
+    wait_until("all three say so", lambda: all(f"actor {rank}: inference rank 4 has not answered for 1 s" in log_of(run) for rank in (1, 2, 3)), process=process)
+    wait_until("the loss is told", lambda: "actor 4 is lost" in log_of(run), process=process)
+    done, before = epochs(run), fallback_steps(run)
+    wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+    wait_until("their own decisions are counted", lambda: fallback_steps(run) > before + 100, process=process)
+    end(process)
+    complete(run)
+    nothing_lost(run)
+    assert int(metrics(run)[-1]["actors"]) == 3
+    assert log_of(run).count("has not answered") == 3, "it is said once by each"
+
+
+def inference_stopped(folder):
+    """SIGSTOP of it, and SIGCONT: it is asked again"""
+    process, run, found = asking(folder)
+    os.kill(found[4], signal.SIGSTOP)
+    wait_until("their own decisions are counted", lambda: fallback_steps(run) > 100, process=process)
+    wait_until("the loss is told", lambda: "actor 4 is lost" in log_of(run), process=process)
+    done = epochs(run)
+    wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
+    os.kill(found[4], signal.SIGCONT)
+    wait_until("it is back", lambda: "actor 4 is back" in log_of(run), process=process)
+    wait_until("it answers again", lambda: "inference rank 4 answers again" in log_of(run), process=process)
+    before = int(metrics(run)[-1]["inferred_steps"])
+    wait_until("more of its decisions", lambda: int(metrics(run)[-1]["inferred_steps"]) > before + 200, process=process)
+    end(process)
+    complete(run)
+    nothing_lost(run)
+    assert int(metrics(run)[-1]["actors"]) == 4
+
+
 def too_few(folder):
     """below --train.min-actors: state stored, started again by itself, and 75 where no restart is left"""
     process = job("--graph", "toy_conv", *RANDOM, *ENDLESS, *TIMEOUT, "--train.min-actors", 2, "--name", "r", cwd=folder, ranks=3, RLGO_RESTARTS="1")
@@ -135,4 +190,4 @@ def too_few(folder):
 
 
 if __name__ == "__main__":
-    main(killed, stopped, stopped_without_lag, aggregator_killed, aggregator_stopped, too_few)
+    main(killed, stopped, stopped_without_lag, aggregator_killed, aggregator_stopped, inference_killed, inference_stopped, too_few)
