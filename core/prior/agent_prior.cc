@@ -25,13 +25,21 @@ std::vector<int32_t> match_rules(const mdp::ObservationSpec& spec, const rules::
 }
 
 bool same(const search::Position& a, const search::Position& b) {
-  return a.initial_us == b.initial_us && a.current_us == b.current_us && a.best_us == b.best_us;
+  return a.initial_us == b.initial_us && a.current_us == b.current_us && a.best_us == b.best_us &&
+         a.offered == b.offered;
+}
+
+AgentPrior::Values values_of(const agent::AgentFile& agent) {
+  const auto reward = agent.about.find("reward");
+  if (reward == agent.about.end()) return AgentPrior::Values::none;
+  if (reward->second == "R1") return AgentPrior::Values::saved;
+  return reward->second == "R5" ? AgentPrior::Values::best : AgentPrior::Values::none;
 }
 
 }  // namespace
 
-AgentPrior::AgentPrior(const std::shared_ptr<const agent::Network>& network, const rules::RuleSet& rules)
-    : AgentPrior(network, match_rules(network->spec, rules)) {
+AgentPrior::AgentPrior(const std::shared_ptr<const agent::Network>& network, const rules::RuleSet& rules, Values values)
+    : AgentPrior(network, match_rules(network->spec, rules), values) {
   const auto& agent = network->spec;
   const auto own = env::observation_spec(rules, agent.max_locations);
   if (agent.ops != own.ops || agent.node_features != own.node_features || agent.edge_features != own.edge_features ||
@@ -45,11 +53,15 @@ AgentPrior::AgentPrior(const std::shared_ptr<const agent::Network>& network, con
   }
 }
 
-AgentPrior::AgentPrior(std::shared_ptr<const agent::Network> network, std::vector<int32_t> agent_rule)
-    : network_(std::move(network)), agent_rule_(std::move(agent_rule)), rows_(network_), judge_(network_) {}
+AgentPrior::AgentPrior(std::shared_ptr<const agent::Network> network, std::vector<int32_t> agent_rule, Values values)
+    : network_(std::move(network)),
+      values_(values),
+      agent_rule_(std::move(agent_rule)),
+      rows_(network_),
+      judge_(network_) {}
 
 std::unique_ptr<search::PolicyPrior> AgentPrior::fork() const {
-  return std::unique_ptr<PolicyPrior>(new AgentPrior(network_, agent_rule_));
+  return std::unique_ptr<PolicyPrior>(new AgentPrior(network_, agent_rule_, values_));
 }
 
 int AgentPrior::known_rules() const {
@@ -68,6 +80,7 @@ AgentPrior::State& AgentPrior::find(const search::Walk& walk, double initial_us)
   const auto from =
       std::ranges::find_if(states_, [&](const State& s) { return walk.changed_since(s.stamp).has_value(); });
   if (from != states_.end()) {
+    states_.splice(states_.begin(), states_, from);
     states_.push_front({walk.stamp(), {}, from->rows, {}, false});
     states_.front().rows.update(walk.graph(), *walk.changed_since(from->stamp), walk.cost(), initial_us, rows_);
   } else {
@@ -78,12 +91,14 @@ AgentPrior::State& AgentPrior::find(const search::Walk& walk, double initial_us)
   return states_.front();
 }
 
-// The places whose rules the agent knows, by its rules.
+// The places whose rules the agent knows, of those that are offered, by its rules.
 void AgentPrior::gather(const search::Walk& walk, const search::Position& at, const GraphRows& rows) {
   const auto places = walk.places();
   const auto rule_of = [&](size_t k) { return agent_rule_[static_cast<size_t>(places[k].step.rule)]; };
   place_of_.clear();
-  for (size_t k = 0; k < places.size(); ++k) {
+  const size_t count = at.offered == nullptr ? places.size() : at.offered->size();
+  for (size_t n = 0; n < count; ++n) {
+    const size_t k = at.offered == nullptr ? n : (*at.offered)[n];
     if (places[k].move && rule_of(k) >= 0 && places[k].step.location < network_->spec.max_locations)
       place_of_.push_back(k);
   }
@@ -106,33 +121,41 @@ void AgentPrior::gather(const search::Walk& walk, const search::Position& at, co
   }
   rows.pool(*network_, summary_.pooled);
   summary_.globals = env::global_row({at.initial_us, at.current_us, at.best_us}, static_cast<size_t>(rows.nodes()),
-                                     static_cast<size_t>(rows.edges()), places.size());
+                                     static_cast<size_t>(rows.edges()), count);
 }
 
 // A rule that the agent has never seen is as good as it thinks the others are on average.
-void AgentPrior::fill(const search::Walk& walk, double initial_us, Scores& scores) const {
+void AgentPrior::fill(const search::Walk& walk, const search::Position& at, Scores& scores) const {
   const auto places = walk.places();
   double sum = 0;
   for (const float logit : judged_->learned) sum += static_cast<double>(logit);
   const double mean = place_of_.empty() ? 0.0 : sum / static_cast<double>(place_of_.size());
   scores.learned.assign(places.size(), static_cast<float>(mean));
   for (size_t l = 0; l < place_of_.size(); ++l) scores.learned[place_of_[l]] = judged_->learned[l];
-  scores.moves.resize(places.size());
+  scores.moves.assign(places.size(), -std::numeric_limits<float>::infinity());
   double top = static_cast<double>(judged_->stop);
-  for (size_t k = 0; k < places.size(); ++k) {
-    if (!places[k].move) {  // the search ended before it was tried
-      scores.moves[k] = -std::numeric_limits<float>::infinity();
-      continue;
-    }
-    const float change = env::location_row(*places[k].move, std::max(initial_us, 1e-9))[0];
+  const auto score = [&](size_t k) {
+    if (!places[k].move) return;  // the search ended before it was tried
+    const float change = env::location_row(*places[k].move, std::max(at.initial_us, 1e-9))[0];
     scores.moves[k] = scores.learned[k] - network_->beta * change;
     top = std::max(top, static_cast<double>(scores.moves[k]));
+  };
+  if (at.offered != nullptr) {
+    std::ranges::for_each(*at.offered, score);
+  } else {
+    for (size_t k = 0; k < places.size(); ++k) score(k);
   }
   double total = std::exp(static_cast<double>(judged_->stop) - top);
   for (const float logit : scores.moves) total += std::exp(static_cast<double>(logit) - top);
   const auto norm = static_cast<float>(top + std::log(total));
   for (float& logit : scores.moves) logit -= norm;
   scores.stop = judged_->stop - norm;
+  scores.expected_us.reset();
+  if (values_ == Values::none) return;
+  const double from_us = values_ == Values::saved ? at.current_us : at.best_us;
+  // Nothing is lost by leaving the graph as it is.
+  const double percent = std::max(0.0, static_cast<double>(judge_.value_of_rule(judged_->global)));
+  scores.expected_us = from_us - 0.01 * percent * at.initial_us;
 }
 
 const AgentPrior::Scores& AgentPrior::rank(const search::Walk& walk, const search::Position& at) {
@@ -143,9 +166,9 @@ const AgentPrior::Scores& AgentPrior::rank(const search::Walk& walk, const searc
   judged_ = &judge_.judge(rows_, summary_, locations_);
   if (!std::isfinite(judged_->stop) || !std::ranges::all_of(judged_->score, [](float s) { return std::isfinite(s); }))
     fail("the agent's logits are not finite: its weights are damaged");
-  fill(walk, at.initial_us, state.scores);
+  fill(walk, at, state.scores);
   state.at = at;
-  state.is_ranked = true;
+  state.is_ranked = at.offered == nullptr;  // who offers some keeps what is said
   return state.scores;
 }
 
@@ -156,7 +179,8 @@ std::unique_ptr<search::PolicyPrior> make_prior(const agent::AgentFile& agent, c
          agent.spec.max_locations, agent.spec.max_locations);
   }
   try {
-    auto prior = std::make_unique<AgentPrior>(std::make_shared<const agent::Network>(agent.network()), rules);
+    auto prior =
+        std::make_unique<AgentPrior>(std::make_shared<const agent::Network>(agent.network()), rules, values_of(agent));
     if (prior->known_rules() == 0)
       fail("the agent was trained with other rules and knows none of these; name those that it knows with --rules");
     return prior;

@@ -24,11 +24,7 @@ constexpr double kFreshShare = 0.3;                    // that start at the unmo
 Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
              double tolerance_us, Rng rng, Allowance may_try, std::unique_ptr<Guide> guide)
     : may_try_(std::move(may_try)),
-      walk_(start, cost, measured, max_locations,
-            [this] {
-              ended_ = ended_ || !may_try_();
-              return !ended_;
-            }),
+      walk_(start, cost, measured, max_locations, [this] { return this->may_try(); }),
       unit_us_(unit_us),
       tolerance_us_(tolerance_us),
       rng_(rng),
@@ -37,6 +33,11 @@ Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measure
       best_(start_),
       patience_(kFirstPatience),
       guide_(std::move(guide)) {}
+
+bool Chain::may_try() {
+  ended_ = ended_ || !may_try_();
+  return !ended_;
+}
 
 void Chain::run(int rounds, const std::function<void(const Walk::Mark&)>& improved) {
   improved_ = &improved;
@@ -92,7 +93,7 @@ void Chain::next_episode() {
   walk_.restore(fresh ? start_ : best_);
   if (!fresh) bathe(kKickWindow, kKickMoves, kKickTemperature * unit_us_, -std::numeric_limits<double>::infinity());
   // At least one graph, so that what has nowhere to go ends with the budget.
-  if (walk_.places().empty()) ended_ = ended_ || !may_try_();
+  if (walk_.places().empty()) may_try();
   current_ = walk_.mark();
   keep_best();
 }
@@ -101,8 +102,23 @@ void Chain::round() {
   const double temperature_us = log_uniform(rng_, kColdest, kHottest) * unit_us_;
   const auto window = static_cast<size_t>(log_uniform(rng_, kSmallestWindow, kLargestWindow));
   const auto length = static_cast<int>(log_uniform(rng_, kShortest, kLongest));
-  bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
+  if (planner_) {
+    plan(window, length);
+  } else {
+    bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
+  }
   descend();
+}
+
+// As a walk in a window, but by planning.
+void Chain::plan(size_t window, int length) {
+  taken_.clear();
+  if (walk_.places().empty()) return;
+  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_);
+  Region region;
+  region.open(walk_.graph(), *walk_.places()[centre].move->match, window);
+  taken_ = planner_->play(
+      walk_, {region, start_.cost_us, current_.cost_us - tolerance_us_, length, [this] { return may_try(); }}, rng_);
 }
 
 // A walk in a window until the cost is below the goal.
@@ -143,8 +159,7 @@ void Chain::learn() {
 }
 
 bool Chain::take(size_t k) {
-  ended_ = ended_ || !may_try_();
-  if (ended_) return false;
+  if (!may_try()) return false;
   auto taken = search::take(walk_, k);
   if (!taken) return false;
   taken_.push_back(std::move(*taken));

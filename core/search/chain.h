@@ -10,6 +10,7 @@
 #include "core/search/guide.h"
 #include "core/search/heat_bath.h"
 #include "core/search/macro.h"
+#include "core/search/planner.h"
 #include "core/search/walk.h"
 
 namespace rlgo::search {
@@ -34,6 +35,8 @@ class Chain {
 
   // `improved` is told of each graph that is better than all before.
   void run(int rounds, const std::function<void(const Walk::Mark&)>& improved);
+  // Moves of rounds are planned from now on, in place of drawn by a heat bath.
+  void plan_by(std::unique_ptr<Planner> planner) { planner_ = std::move(planner); }
   // See Options::gained.
   void tell_gains(std::function<void(const rules::Trace&, size_t)> gained) { gained_ = std::move(gained); }
   const Walk::Mark& best() const { return best_; }
@@ -49,10 +52,12 @@ class Chain {
 
  private:
   bool may_continue() const { return !ended_; }
+  bool may_try();
   bool take(size_t k);
   void descend();
   bool step(double temperature_us);
   void bathe(size_t window, int length, double temperature_us, double goal_us);
+  void plan(size_t window, int length);
   void round();
   void learn();
   void keep_best();
@@ -71,6 +76,7 @@ class Chain {
   std::vector<Taken> taken_;  // of this round
   std::vector<Macro> learned_;
   const std::unique_ptr<Guide> guide_;
+  std::unique_ptr<Planner> planner_;
   std::function<void(const rules::Trace&, size_t)> gained_;
 
   HeatBath bath_;

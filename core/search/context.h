@@ -46,6 +46,7 @@ class Context {
   Position position(const Walk& walk) const;  // for priors
   Counters& counters() { return result_.counters; }
   void end(StopReason reason) { result_.reason = reason; }
+  void note(std::string line) { result_.note = std::move(line); }  // Result::note
   // Changes below this are rounding, not improvement, us.
   double tolerance_us() const { return 1e-9 * result_.before_us; }
   // About the mean cost of an operator of the unmodified graph, us, > 0: what temperatures are multiples of.
@@ -93,6 +94,9 @@ Result egraph(const Problem& problem, const Options& options);
 Result beam(const Problem& problem, const Options& options);
 // `anneal` whose windows and moves are drawn with what the prior has learned beside what they save.
 Result policy_anneal(const Problem& problem, const Options& options);
+// `anneal` whose moves in a window are planned in place of drawn: Gumbel AlphaZero with the exact simulator
+// (planner.h).
+Result policy_plan(const Problem& problem, const Options& options);
 // Walks of the prior: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
 Result policy(const Problem& problem, const Options& options);
 

@@ -16,8 +16,12 @@ void declare(OptionSink& o, Options& search) {
             "policy-taso: likeliest rewrites of a graph that are tried");
   o.integer("search.ranked-moves", search.ranked_moves, 0, 1'000'000,
             "policy-anneal: moves of a round after which the agent is asked anew; 0: at its beginning only");
+  o.integer("search.simulations", search.simulations, 1, 1'000'000,
+            "policy-plan: simulations before each move, each of which looks at one graph more");
+  o.integer("search.considered", search.considered, 2, 1'000'000,
+            "policy-plan: actions drawn at a move, among which simulations are dealt out by halving");
   o.integer("search.threads", search.threads, 1, 1024,
-            "taso, beam: graphs whose rewrites are costed side by side; anneal, policy-anneal: chains");
+            "taso, beam: graphs whose rewrites are costed side by side; anneal, policy-anneal, policy-plan: chains");
   o.number("search.memory", search.memory_mib, 0, 1e9,
            "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
   o.integer("search.nodes", search.egraph_nodes, 1, 10'000'000, "egraph: e-nodes at which saturation ends, about");

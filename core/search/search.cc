@@ -29,6 +29,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"policy", policy, true},
     {"policy-taso", policy_taso, true},
     {"policy-anneal", policy_anneal, true},
+    {"policy-plan", policy_plan, true},
 });
 
 const Method& find_method(const std::string& method) {
@@ -70,7 +71,10 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   if (!options.minimal || result.trace.empty()) return result;
   auto [trace, complete] = minimal_trace(problem, result.trace, options.max_locations, options.stop_minimising);
   result.trace = std::move(trace);
-  if (!complete) result.note = "the time was too short to minimise the trace: it may hold rewrites in vain";
+  if (!complete) {
+    if (!result.note.empty()) result.note += "; ";
+    result.note += "the time was too short to minimise the trace: it may hold rewrites in vain";
+  }
   result.graph = replay(problem.graph, problem.rules, result.trace);
   const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;
   if (after_us < result.after_us - 1e-9 * result.before_us) {  // what was left out had cost something

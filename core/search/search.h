@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ struct Position {
   double initial_us = 0;
   double current_us = 0;
   double best_us = 0;  // <= current_us
+  // The places that may be taken, in their order; null: all.
+  const std::vector<size_t>* offered = nullptr;
 };
 
 class Walk;  // walk.h
@@ -38,15 +41,19 @@ class Walk;  // walk.h
 class PolicyPrior {
  public:
   struct Scores {
-    // Log-probabilities of the walk's places: -inf where never to be tried.
+    // Log-probabilities of the walk's places: -inf where never to be tried, or not offered.
     std::vector<float> moves;
     // Their logits without what each saves: what the agent has learned. All alike where that is nothing.
     std::vector<float> learned;
     float stop = 0;  // log-probability of leaving the graph as it is
+    // The lowest cost that the agent expects to come to from here on, us; nothing where it has no values.
+    std::optional<double> expected_us;
   };
   virtual ~PolicyPrior() = default;
   // Holds until the next call.
   virtual const Scores& rank(const Walk& walk, const Position& at) = 0;
+  // Whether it tells what it expects to come to.
+  virtual bool has_values() const { return false; }
   // Another one, for another thread.
   virtual std::unique_ptr<PolicyPrior> fork() const = 0;
 };
@@ -71,14 +78,16 @@ struct Options {
   int children = 64;        // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
   int walks = 64;           // policy: walks, the first one greedy, >= 1
   int ranked_moves = 0;     // policy-anneal: moves of a round after which the agent is asked anew, >= 0
-  int threads = 1;          // taso, beam: price this many graphs' rewrites side by side; (policy-)anneal: chains; >= 1
+  int simulations = 16;     // policy-plan: before each move, >= 1
+  int considered = 8;       // policy-plan: actions that a move chooses among, >= 2
+  int threads = 1;  // taso, beam: price this many graphs' rewrites side by side; (policy-)anneal, policy-plan: chains
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
   double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: no limit
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
-  PolicyPrior* prior = nullptr;  // policy, policy-taso, policy-anneal: the agent
+  PolicyPrior* prior = nullptr;  // of methods that need one: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
@@ -118,7 +127,8 @@ struct Result {
   // egraph: no graph of the e-graph costs less; 0: nothing is known. `optimal`: one that costs so much was found.
   double bound_us = 0;
   bool optimal = false;
-  std::string note;  // egraph: what the bound holds for; a trace that may not be minimal; a line
+  std::string note;  // egraph: what the bound holds for; policy-plan: an agent without values; a trace that may not be
+                     // minimal; a line
   StopReason reason = StopReason::finished;
   Counters counters;
   double seconds = 0;

@@ -51,7 +51,7 @@ void declare(Options& o, SearchConfig& c) {
   o.number("seconds", c.seconds, 0, kInfinity,
            "end each search after this long, s, and then the shortening of its trace; 0: no limit");
   declare(o, c.search);
-  o.text("agent-run", c.agent_run, "policy, policy-taso, policy-anneal: run folder of the trained agent");
+  o.text("agent-run", c.agent_run, "methods policy, policy-*: run folder of the trained agent");
   o.text("agent.file", c.agent_file, "the same: file of the trained agent (docs/agents.md)");
   o.flag("price-first", c.price_first,
          "with several methods and measured costs: run all once before the runs that count, "
@@ -75,9 +75,7 @@ std::vector<std::string> methods_of(const SearchConfig& config) {
   for (const auto& method : methods) {
     const bool by_agent = as_usage([&] { return search::needs_prior(method); });
     if (by_agent && config.agent_run.empty() && config.agent_file.empty())
-      fail_usage(
-          "method '{}' needs a trained agent: name its run folder with --agent-run, or its file with --agent.file",
-          method);
+      fail_usage("method '{}' needs a trained agent: name its run by --agent-run or its file by --agent.file", method);
   }
   return methods;
 }

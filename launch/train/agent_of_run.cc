@@ -19,6 +19,7 @@ agent::AgentFile agent_of_run(const std::filesystem::path& run_folder) {
   const auto rules = rules::choose_rules(config.rules);
   auto agent = learner::agent_of_run({run_folder}, *rules, config.network, config.env.max_locations);
   agent.about.insert({{"graph", config.model.graph}, {"revision", kRevision}, {"options", text}});
+  agent.about["reward"] = name_of(config.env.reward, env::kRewards);
   return agent;
 }
 

@@ -119,14 +119,14 @@ def memory_is_bounded(folder):
 
 
 def by_a_trained_agent(folder):
-    """policy, policy-taso and policy-anneal ask the agent of a run folder or of its file, keep to the budget, and do it again alike"""
+    """policy and policy-* ask the agent of a run folder or of its file, keep to the budget, and do it again alike"""
     rlgo("--graph", "toy_conv", *BASE, *SMALL_NET, "--agent", "model-free", "--epochs", 1, "--train.steps-per-epoch", 40, "--check.repeats", 3, "--check.seeds", 1, "--name", "r", cwd=folder)
-    arguments = ["search", "--graph", "toy_conv", *BASE, "--methods", "policy,policy-taso,policy-anneal,greedy", "--budget", 60, "--walk-length", 6]
+    arguments = ["search", "--graph", "toy_conv", *BASE, "--methods", "policy,policy-taso,policy-anneal,policy-plan,greedy", "--budget", 60, "--walk-length", 6]
     rlgo("evaluate", "--checkpoint", "runs/r", "--episodes", 1, "--agent.file", "r.agent", cwd=folder)
     for name, agent in (("a.csv", ("--agent-run", "runs/r")), ("b.csv", ("--agent.file", "r.agent"))):
         rlgo(*arguments, *agent, "--csv", name, cwd=folder)
     first, again = (without_times(table(folder / name)) for name in ("a.csv", "b.csv"))
-    assert first == again and [row["method"] for row in first] == ["policy", "policy-taso", "policy-anneal", "greedy"]
+    assert first == again and [row["method"] for row in first] == ["policy", "policy-taso", "policy-anneal", "policy-plan", "greedy"]
     for row in first:
         assert 0 < int(row["candidates"]) + int(row["refused"]) <= 60 and float(row["after_us"]) <= float(row["before_us"]), row
     assert int(first[0]["walks"]) > 0

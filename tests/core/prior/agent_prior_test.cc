@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "core/agent/player.h"
 #include "core/base/error.h"
 #include "core/base/rng.h"
@@ -91,6 +95,59 @@ TEST_F(PriorTest, UnknownRulesCountAsTheOthersDoOnAverage) {
   }
   ASSERT_GT(known, 0);
   EXPECT_NEAR(static_cast<double>(learned[0]), sum / known, 1e-4);
+}
+
+// Where some places are offered, the agent sees these alone, and nothing else is taken.
+TEST_F(PriorTest, WhatIsOfferedIsAllThereIs) {
+  const auto graph = zoo::make("squeezenet1_1");
+  const double initial_us = cost::graph_cost(*cost_, graph).runtime_us;
+  const search::State start{graph, rules::MatchIndex(rules_, graph), graph::NameHash(graph), initial_us, 0, nullptr};
+  const search::Walk walk(start, *cost_, *cost_, kMaxLocations, [] { return true; });
+  AgentPrior prior(network_, *rules_);
+  std::vector<size_t> offered;
+  std::vector<search::Place> places;
+  for (size_t k = 0; k < walk.places().size(); k += 3) {
+    offered.push_back(k);
+    places.push_back(walk.places()[k]);
+  }
+  env::FeatureBuilder features(cost_);
+  features.reset(graph);
+  agent::Player player(network_);
+  const auto& judged =
+      player.judge(features.observe(graph, places, rules_->size(), {initial_us, initial_us, initial_us}));
+  const auto scores = prior.rank(walk, {initial_us, initial_us, initial_us, &offered});
+  double total = std::exp(static_cast<double>(scores.stop));
+  for (size_t l = 0; l < offered.size(); ++l) {
+    ASSERT_NEAR(scores.moves[offered[l]] - scores.stop, judged.score[l] - judged.stop, 2e-3) << l;
+    total += std::exp(static_cast<double>(scores.moves[offered[l]]));
+  }
+  EXPECT_NEAR(total, 1, 1e-4);
+  EXPECT_EQ(std::ranges::count(scores.moves, -std::numeric_limits<float>::infinity()),
+            std::ssize(scores.moves) - std::ssize(offered));
+  // Asked of all places next, nothing of that is left.
+  EXPECT_EQ(std::ranges::count(prior.rank(walk, {initial_us, initial_us, initial_us}).moves,
+                               -std::numeric_limits<float>::infinity()),
+            0);
+}
+
+// Values are percent of the unmodified graph's cost: below the graph, or below the best so far.
+TEST_F(PriorTest, ValuesTellWhatIsComeTo) {
+  const auto graph = zoo::make("squeezenet1_1");
+  const double initial_us = cost::graph_cost(*cost_, graph).runtime_us;
+  const search::State start{graph, rules::MatchIndex(rules_, graph), graph::NameHash(graph), initial_us, 0, nullptr};
+  const search::Walk walk(start, *cost_, *cost_, kMaxLocations, [] { return true; });
+  auto promising = *network_;
+  promising.value_shift = 40;  // far from what the weights add
+  const auto network = std::make_shared<const agent::Network>(promising);
+  const search::Position at{initial_us, initial_us, 0.9 * initial_us};
+  AgentPrior none(network, *rules_), saved(network, *rules_, AgentPrior::Values::saved),
+      best(network, *rules_, AgentPrior::Values::best);
+  EXPECT_FALSE(none.has_values());
+  EXPECT_FALSE(none.rank(walk, at).expected_us.has_value());
+  EXPECT_TRUE(saved.has_values() && saved.fork()->has_values());
+  EXPECT_NEAR(saved.rank(walk, at).expected_us.value(), 0.6 * initial_us, 0.1 * initial_us);
+  EXPECT_NEAR(best.rank(walk, at).expected_us.value(), saved.rank(walk, at).expected_us.value() - 0.1 * initial_us,
+              1e-6 * initial_us);
 }
 
 TEST_F(PriorTest, RefusesWhatItCannotServe) {

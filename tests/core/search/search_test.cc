@@ -475,7 +475,7 @@ TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
             "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, "
-            "portfolio, metaflow, beam, random, egraph, policy, policy-taso, policy-anneal");
+            "portfolio, metaflow, beam, random, egraph, policy, policy-taso, policy-anneal, policy-plan");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }),
             "option 'search.budget': 0 is out of bounds (>= 1)");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
