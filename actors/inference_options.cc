@@ -16,8 +16,8 @@ constexpr int kFewestActors = 2;  // of a node: one that decides, and one to pla
 void declare(OptionSink& o, InferenceOptions& inference) {
   o.choice("inference", inference.place, kInferences,
            "where model-free actors' decisions are made: each on its own processor; or by one actor rank of each node, "
-           "which plays no episodes, in batches on --device (made for nodes with a GPU; on processors alone `actor` is "
-           "faster)");
+           "which plays no episodes, in batches on --device (made for nodes with a GPU; on processors alone `actor` "
+           "costs less)");
   o.integer("inference.batch", inference.batch, 1, 100000, "observations that an inference rank decides on at once");
   o.number("inference.wait-us", inference.wait_us, 0, 1e6, "us that a question waits for those of other actors");
   o.number("inference.timeout", inference.timeout_s, 0.001, 1e6,

@@ -40,7 +40,7 @@ def storm(folder):
     happened = []
 
     def start():
-        process = job(*options, "--train.aggregate", random.choice(["true", "false"]), cwd=folder, ranks=6, RLGO_RESTARTS="10000")
+        process = job(*options, "--train.aggregate", random.choice(["true", "false"]), "--inference", random.choice(["actor", "node"]), cwd=folder, ranks=6, RLGO_RESTARTS="10000")
         wait_until("six ranks", lambda: len(ranks_of(process)) == 6, process=process)
         return process
 
