@@ -36,7 +36,7 @@ std::string describe_inference(std::span<const int> ranks, int learners) {
   }
   std::vector<std::string> parts;
   for (const auto& [rank, actors] : behind) {
-    parts.push_back(rank == 0 ? fmt::format("{} for itself, alone on its node", join(actors, ", each "))
+    parts.push_back(rank == 0 ? fmt::format("alone on its node decides for itself: {}", join(actors, ", "))
                               : fmt::format("rank {} decides for {}", rank, join(actors, ", ")));
   }
   return "inference: " + join(parts, "; ");

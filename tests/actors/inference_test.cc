@@ -320,7 +320,7 @@ TEST(InferenceRanks, OneForEachNodeThatHasTwoActors) {
   const auto ranks = choose_inference_ranks(nodes, 1);
   EXPECT_THAT(ranks, ElementsAre(0, 2, 2, 4, 4, 0));
   EXPECT_EQ(describe_inference(ranks, 1),
-            "inference: 5 for itself, alone on its node; rank 2 decides for 1; rank 4 decides for 3");
+            "inference: alone on its node decides for itself: 5; rank 2 decides for 1; rank 4 decides for 3");
   EXPECT_THAT(describe_inference({}, 1), HasSubstr("each actor decides for itself"));
 }
 
