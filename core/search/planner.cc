@@ -9,8 +9,8 @@ namespace rlgo::search {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-constexpr double kValueScale = 0.1;   // the paper's c_scale
-constexpr size_t kMostGraphs = 2048;  // that are kept
+constexpr double kValueScale = 0.1;         // the paper's c_scale
+constexpr int64_t kMostBytes = 256L << 20;  // of graphs that are kept, about
 
 }  // namespace
 
@@ -18,10 +18,13 @@ Planner::Planner(std::unique_ptr<PolicyPrior> prior, int simulations, int consid
     : prior_(std::move(prior)), simulations_(simulations), considered_(considered), unit_us_(unit_us) {}
 
 void Planner::begin(const Walk& walk) {
-  if (start_ != walk.stamp() || graphs_.size() > kMostGraphs) graphs_.clear();
+  if (start_ != walk.stamp() || std::ssize(graphs_) * bytes_each_ > kMostBytes) graphs_.clear();
   start_ = walk.stamp();
   auto& start = graphs_[walk.hash()];
-  if (!start) start = std::make_shared<const Built>(Built{nullptr, {}, walk.mark()});
+  if (!start) {
+    start = std::make_shared<const Built>(Built{nullptr, {}, walk.mark()});
+    bytes_each_ = start->mark.bytes();
+  }
   nodes_.clear();
   played_ = {walk.hash()};
   ended_ = false;

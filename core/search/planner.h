@@ -73,7 +73,8 @@ class Planner {
   const std::unique_ptr<PolicyPrior> prior_;
   const int simulations_, considered_;
   const double unit_us_;
-  uint64_t start_ = 0;  // stamp of the graph where the episodes of graphs_ begin
+  uint64_t start_ = 0;      // stamp of the graph where the episodes of graphs_ begin
+  int64_t bytes_each_ = 0;  // about what a graph of graphs_ holds
   std::unordered_map<uint64_t, std::shared_ptr<const Built>> graphs_;  // by hash
   // Of the episode in hand.
   Walk* walk_ = nullptr;

@@ -72,7 +72,7 @@ class Guided {
     order.resize(std::min(order.size(), static_cast<size_t>(options.children)));
     std::erase_if(order, [&](size_t k) { return std::isinf(scores[k]); });
     const auto here = std::make_shared<const Walk::Mark>(walk_.mark());
-    held_bytes_ += bytes_of(*here);
+    held_bytes_ += here->bytes();
     // As in TASO the bound is that of the best before these.
     const double bound_us = options.alpha * context_.best_us();
     for (const size_t k : order) consider(here, k, bound_us);
@@ -92,11 +92,6 @@ class Guided {
     std::ranges::push_heap(queue_, later);
   }
 
-  static int64_t bytes_of(const Walk::Mark& mark) {
-    return State{mark.graph, mark.index, mark.hash, 0, 0, nullptr}.bytes() +
-           static_cast<int64_t>(mark.places.size() * (sizeof(Place) + sizeof(Move) / 8) + 8 * mark.node_us.size());
-  }
-
   // Where the queue and the graphs it keeps alive are too large, the worse half of the entries is dropped.
   void respect_memory() {
     const auto bound = static_cast<int64_t>(context_.options().memory_mib * (1 << 20));
@@ -110,7 +105,7 @@ class Guided {
     std::unordered_set<const Walk::Mark*> alive;
     held_bytes_ = 0;
     for (const Entry& entry : queue_) {
-      if (alive.insert(entry.from.get()).second) held_bytes_ += bytes_of(*entry.from);
+      if (alive.insert(entry.from.get()).second) held_bytes_ += entry.from->bytes();
     }
   }
 

@@ -282,6 +282,11 @@ std::optional<std::span<const NodeId>> Walk::changed_since(uint64_t stamp) const
   return std::span(journal_).subspan(found->second);
 }
 
+int64_t Walk::Mark::bytes() const {
+  return State{graph, index, hash, 0, 0, nullptr}.bytes() +
+         static_cast<int64_t>(places.size() * (sizeof(Place) + sizeof(Move) / 8) + 8 * node_us.size());
+}
+
 Walk::Mark Walk::mark() const { return {graph(), index_, hash_, places_, node_us_, cost_us_, depth_, trail_, stamp_}; }
 
 void Walk::restore(const Mark& mark) {

@@ -46,6 +46,9 @@ class Walk {  // see the top of the file
     int depth = 0;
     std::shared_ptr<const Trail> trail;
     uint64_t stamp = 0;
+
+    // About what it holds in memory, without what it shares with others.
+    int64_t bytes() const;
   };
 
   // Prices of places that would have to be measured, where prices depend on their surroundings: measured together, or
