@@ -51,8 +51,8 @@ std::vector<mdp::Trajectory> play(Policy& policy, int rank = 1) {
 
 // Rank 1 asks rank 2, which has its turns while rank 1 waits.
 struct Node {
-  explicit Node(nets::Block block = nets::Block::local, InferenceOptions options_ = {})
-      : options(options_), decider(network(block), 0), own(network(block), 0) {
+  explicit Node(nets::Block block = nets::Block::local, InferenceOptions how = {})
+      : options(how), decider(network(block), 0), own(network(block), 0) {
     remote.emplace(one, 2, own, options,
                    RemoteHooks{[this] { serve(answers); }, [this](const auto& text) { said.push_back(text); }});
   }

@@ -19,7 +19,7 @@ namespace {
 
 // Of rank 1, 2, ... the last one decides for the others, unless it is `silent`: then it says hello, and no more.
 struct Job {
-  Job(int ranks_, bool silent_ = false) : ranks(ranks_), silent(silent_) {
+  explicit Job(int size, bool is_silent = false) : ranks(size), silent(is_silent) {
     options.epochs = 5;
     options.steps_per_epoch = 200;
     options.drain_s = silent ? 1 : 30;
