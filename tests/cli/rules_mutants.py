@@ -5,13 +5,11 @@ from _rlgo import main, rlgo
 
 
 def sample(folder):
-    """a convolution's pad behind the image, where no window reads it, changes nothing"""
+    """those that pass are listed as true, with the reason, beside the axioms"""
     text = rlgo("rules", "axioms", "--mutants", "--every", "40", "--first", "5", "--tries", "500", "--instances", "60",
-                cwd=folder, status=None, timeout=500).stdout
-    survivors = re.findall(r"^(\S+) +survived +\d+ instances: (.*)$", text, re.M)
-    assert set(survivors) <= {("conv-shift-in", "pads: 1 in place of 0")} and len(survivors) <= 2, text
-    total = re.search(r"^mutants: (\d+) refuted, (\d+) survived", text, re.M)
-    assert int(total[1]) >= 57 and int(total[2]) == len(survivors), text
+                cwd=folder, timeout=500).stdout
+    total = re.search(r"^mutants: (\d+) refuted, (\d+) survived .*; (\d+) are true by hand", text, re.M)
+    assert int(total[1]) >= 55 and int(total[2]) == 0 and int(total[3]) >= 2, text
 
 
 if __name__ == "__main__":
