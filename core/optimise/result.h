@@ -107,6 +107,7 @@ struct SizeRun {
   std::string sizes;
   cost::InputShapes shapes;
 };
+// Original and chosen candidate at these sizes.
 struct SizeLatency {
   std::string sizes;
   Latency latency;

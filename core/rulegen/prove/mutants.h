@@ -44,6 +44,7 @@ class AxiomUnderTest {
   AxiomUnderTest(const rules::RuleText& axiom, const AxiomSet& axioms, const BoundedOptions& options);
   AxiomUnderTest(const AxiomUnderTest&) = delete;
   AxiomUnderTest& operator=(const AxiomUnderTest&) = delete;
+  // `mutant`: one of mutants_of(axiom).
   MutantResult judge(Mutant mutant) const;
 
  private:
