@@ -28,6 +28,10 @@ std::vector<int> choose_inference_ranks(std::span<const int> nodes, int learners
   return comm::one_of_each_node(nodes, learners, kFewestActors, comm::Pick::highest);
 }
 
+bool infers(std::span<const int> ranks, int rank) {
+  return rank != 0 && !ranks.empty() && ranks[static_cast<size_t>(rank)] == rank;
+}
+
 std::string describe_inference(std::span<const int> ranks, int learners) {
   std::map<int, std::vector<std::string>> behind;  // 0: alone on their nodes
   if (ranks.empty()) return "inference: each actor decides for itself: none has another one on its node";

@@ -26,6 +26,9 @@ void declare(OptionSink& sink, InferenceOptions& options);
 // least two; 0 (none) else, and for ranks below `learners`. `nodes`: comm::Comm::nodes().
 std::vector<int> choose_inference_ranks(std::span<const int> nodes, int learners);
 
+// Whether a rank decides for others, and plays nothing. `ranks`: as below.
+bool infers(std::span<const int> ranks, int rank);
+
 // A line for the log. `ranks`: choose_inference_ranks(), or empty where all actors decide for themselves.
 std::string describe_inference(std::span<const int> ranks, int learners);
 

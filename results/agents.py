@@ -54,8 +54,10 @@ def run(args, profile, graph, limit, seed):
              "after_us": row["after_us"], "graphs": row["candidates"], "seconds": row["seconds"]} for row in rows]
 
 
-def limits_of(args):
-    return [("budget", int(b)) for b in args.budgets.split(",") if b] + [("seconds", float(s)) for s in args.seconds.split(",") if s]
+def settings(args):
+    """(profile, graph, limit) of all runs, in their order."""
+    limits = [("budget", int(b)) for b in args.budgets.split(",") if b] + [("seconds", float(s)) for s in args.seconds.split(",") if s]
+    return [(profile, graph, limit) for limit in limits for profile in args.profiles.split(",") for graph in args.graphs.split(",")]
 
 
 def write(args, fields, rows):
@@ -71,8 +73,7 @@ def write(args, fields, rows):
 
 def record(args):
     seeds = range(args.first_seed, args.first_seed + args.seeds)
-    return write(args, FIELDS, (row for limit in limits_of(args) for profile in args.profiles.split(",") for graph in args.graphs.split(",")
-                                for seed in seeds for row in run(args, profile, graph, limit, seed)))
+    return write(args, FIELDS, (row for setting in settings(args) for seed in seeds for row in run(args, *setting, seed)))
 
 
 def reach_of(args, profile, graph, limit):
@@ -88,8 +89,7 @@ def reach_of(args, profile, graph, limit):
 
 def reach(args):
     fields = [f for f in FIELDS if f != "seed"] + ["graphs_to_tasos_best", "seconds_to_tasos_best"]
-    return write(args, fields, (row for limit in limits_of(args) for profile in args.profiles.split(",") for graph in args.graphs.split(",")
-                                for row in reach_of(args, profile, graph, limit)))
+    return write(args, fields, (row for setting in settings(args) for row in reach_of(args, *setting)))
 
 
 def show_reach(args):

@@ -39,10 +39,14 @@ class Benchmark {  // of candidates against the original, in turns
   Latency measure(const cost::RunnableModel& other, int most_rounds, double seconds,
                   const std::function<bool()>& should_stop = {});
   static constexpr int kLeastRounds = 16;
+  // What measure() takes at least, by the comparisons so far.
+  double least_s() const { return kLeastLoads * pace_.compare_s(2, kLeastRounds / kLeastLoads); }
   // Of the comparisons so far.
   const Pace& pace() const { return pace_; }
 
  private:
+  static constexpr int kLeastLoads = 4;
+
   cost::Runtime& runtime_;
   cost::RunnableModel original_;
   Pace pace_;

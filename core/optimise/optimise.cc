@@ -33,7 +33,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kLeastCompareRounds = 5;
-constexpr int kFinalLoads = 4;            // of the final comparison, at least
 constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
 constexpr int kCheckedRuns = 24;          // of models, about, that the checks of outputs take
 constexpr uint64_t kWayOfTiming = 2;      // operators: tables of another way are not read (2: large weights are cold)
@@ -170,8 +169,6 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
   return result;
 }
 
-constexpr double kOtherSizesSeconds = 2;  // for timing at the smallest sizes, whatever the time
-
 constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
@@ -274,7 +271,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (!runs) return end(clock, std::move(result));
 
   const Pace& pace = benchmark.pace();
-  const double last_s = kFinalLoads * pace.compare_s(2, Benchmark::kLeastRounds / kFinalLoads);
+  const double last_s = benchmark.least_s();
   const TimePlan plan = plan_of(options.seconds, clock.passed(), last_s, pace, log);
   const auto timing_for = std::make_shared<const Candidates*>(nullptr);
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
@@ -305,7 +302,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);
   if (result.end_to_end.ok() && result.end_to_end.faster)
-    measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, kOtherSizesSeconds, result);
+    measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
   measure_switches(options, *runtime, clock, result);
   conclude(options, result);
   clock.phase("writing", "writing");

@@ -9,19 +9,16 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kMostRounds = 48;
-constexpr int kLoads = 4;  // of a measurement of the fewest rounds
-constexpr double kSeconds = 2;
+constexpr double kSeconds = 2;  // at each of the sizes; at the smallest, whatever the time
 
 }  // namespace
 
 void measure_at_sizes(cost::Runtime& runtime, const cost::InputShapes& usual, Benchmark& benchmark,
-                      const OptimiseClock& clock, double least_s, Result& result) {
+                      const OptimiseClock& clock, Result& result) {
   const auto stop = [&] { return clock.interrupted(); };
   for (const SizeRun& run : result.ran_at) {
-    // About as long as at the usual sizes.
-    const double takes_s = kLoads * benchmark.pace().compare_s(2, Benchmark::kLeastRounds / kLoads);
-    const double left_s = std::max(clock.left(), result.at_sizes.empty() ? least_s : 0.0);
-    if (stop() || takes_s > left_s) break;
+    const double left_s = std::max(clock.left(), result.at_sizes.empty() ? kSeconds : 0.0);
+    if (stop() || benchmark.least_s() > left_s) break;  // about as long as at the sizes before
     runtime.set_input_shapes(run.shapes);
     result.at_sizes.push_back(
         {run.sizes, benchmark.measure(result.best().runnable(), kMostRounds, std::min(kSeconds, left_s), stop)});

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "actors/actor_loop.h"
+#include "actors/inference_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
@@ -109,7 +110,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
   for (auto& graph : graphs) graph.starts = env::make_starts(config.env, graph.model.graph, rules, *prices.model);
-  const bool infers = learner::infers(config.loop, comm.rank());
+  const bool infers = actors::infers(config.loop.inference, comm.rank());
   const int envs = infers ? 1 : config.envs_per_actor;  // one tells what observations look like
   const auto player = make_player(
       config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), envs),

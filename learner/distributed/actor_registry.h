@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/inference_options.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/protocol.h"
 
@@ -62,7 +63,7 @@ class ActorRegistry {
  private:
   Actor& at(int rank) { return actors_.at(static_cast<size_t>(rank)); }
   std::vector<int> in(State state) const;
-  bool infers(size_t rank) const { return !inference_.empty() && inference_[rank] == static_cast<int>(rank); }
+  bool infers(size_t rank) const { return actors::infers(inference_, static_cast<int>(rank)); }
   size_t first_;
   std::vector<Actor> actors_;  // by rank; those below first_, the learners, are not used
   std::vector<int> inference_;

@@ -15,8 +15,6 @@ int at(const std::vector<int>& ranks, int rank) { return ranks.empty() ? 0 : ran
 
 }  // namespace
 
-bool infers(const LoopOptions& loop, int rank) { return rank != 0 && at(loop.inference, rank) == rank; }
-
 int run(ActorRank part) {
   auto& mailbox = part.mailbox;
   std::optional<NodeMessages> node;

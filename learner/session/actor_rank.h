@@ -23,9 +23,6 @@ struct ActorRank {
   std::function<bool()> should_stop;
 };
 
-// Whether this rank decides for others, and plays nothing.
-bool infers(const LoopOptions& loop, int rank);
-
 // To the end. Returns the exit status. A failure is told to rank 0, then thrown.
 int run(ActorRank part);
 

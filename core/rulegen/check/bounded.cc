@@ -148,6 +148,19 @@ BoundedResult check_within(const rules::RuleSet& rules, int rule, const BoundedO
 
 namespace {
 
+// Compares at up to so many more instances that `make` gives. Ends where the verdict is settled, or at the stop.
+// False where it is one of these two.
+bool add_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options, int64_t instances,
+                   int64_t attempts, const std::function<std::optional<graph::Graph>()>& make, CheckResult& result) {
+  const int64_t enough = result.instances + instances;
+  for (int64_t k = 0; k < attempts && result.instances < enough; ++k) {
+    if (options.stop && options.stop()) return false;
+    const auto left = make();
+    if (left && !compare_at(rules, rule, *left, options, result)) return false;
+  }
+  return true;
+}
+
 // Instances whose extents are few different numbers, so that equal ones, which conditions ask for, are frequent. Adds
 // to the result until there are enough.
 void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions& options, BoundedResult& result) {
@@ -163,11 +176,9 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
     if (&pool == &pools.back()) few.bounds.ranks = 2;
     RandomChoices random(++seed);
     const int64_t most = options.most_tries * (&pool == &pools.back() ? patient : usual);
-    for (int64_t tries = 0; tries < most && result.check.instances < options.least_instances; ++tries) {
-      if (options.stop && options.stop()) return;
-      const auto left = bounded_instance(rules.rule(rule), few.bounds, random);
-      if (left && !compare_at(rules, rule, *left, few, result.check)) return;
-    }
+    const auto make = [&] { return bounded_instance(rules.rule(rule), few.bounds, random); };
+    const int64_t missing = options.least_instances - result.check.instances;
+    if (!add_instances(rules, rule, few, missing, most, make, result.check)) return;
   }
   if (result.check.instances > 0 && result.check.why.starts_with("no instance")) {
     result.check.why.clear();
@@ -220,7 +231,7 @@ void look_longer(const rules::RuleSet& rules, int rule, const BoundedOptions& op
   for (int64_t k = 0; k < kAttempts && result.check.instances < enough; ++k) {
     if (result.check.verdict == CheckVerdict::different || (options.stop && options.stop())) return;
     const auto left = bounded_instance(rules.rule(rule), pairs.bounds, random);
-    if (left) compare_at(rules, rule, *left, pairs, result.check);
+    if (left) compare_at(rules, rule, *left, pairs, result.check);  // one without a meaning does not end it
   }
 }
 
@@ -231,12 +242,7 @@ BoundedResult check_mutant_first(const rules::RuleSet& rules, int rule, const Bo
   }
   FirstInstances first(rules.rule(rule), options);
   for (const auto& kind : first.kinds()) {
-    const int64_t enough = result.check.instances + kind.instances;
-    for (int64_t k = 0; k < kind.attempts && result.check.instances < enough; ++k) {
-      if (options.stop && options.stop()) return result;
-      const auto left = kind.make();
-      if (left && !compare_at(rules, rule, *left, options, result.check)) return result;
-    }
+    if (!add_instances(rules, rule, options, kind.instances, kind.attempts, kind.make, result.check)) break;
   }
   return result;
 }
