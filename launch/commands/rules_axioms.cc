@@ -47,6 +47,7 @@ int run_rules_axioms(const std::vector<std::string>& arguments) {
   bounded.most_tries = tries;
   bounded.reads = true;
   bounded.least_instances = instances;
+  bounded.of_many_axes = instances / 4;
   bounded.stop = signalled;
   if (mutants) return rulegen::report_mutants({files, *names, stride, first}, bounded, say_line) ? 0 : 1;
   const bool all = rulegen::report_axioms(*rules, bounded, expect_false, say_line);

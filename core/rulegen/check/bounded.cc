@@ -186,6 +186,14 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
 }
 
+// Tensors of up to five axes: more than any operator of images has, so that what a rule says of "rank 4" counts.
+Bounds many_axes(Bounds bounds) {
+  bounds.extents = {1, 2, 2, 3};
+  bounds.dims = 3;
+  bounds.ranks = 5;
+  return bounds;
+}
+
 // Where most mutants are refuted, before the small instances are gone through in order.
 class FirstInstances {
  public:
@@ -197,6 +205,7 @@ class FirstInstances {
     four_.ranks = 2;
     images_.extents = {1, 2, 2, 3};
     images_.images = {4, 5, 6, 7, 8, 9, 10};
+    deep_ = many_axes(options.bounds);
   }
   struct Kind {
     int64_t instances, attempts;
@@ -205,17 +214,18 @@ class FirstInstances {
   std::vector<Kind> kinds() {
     // Larger images and other shapes, as contract tests have them; extents of four, along which small differences of
     // steps and bounds show that two or three elements hide; images of many windows: two strides, two tiles of
-    // Winograd's.
+    // Winograd's; five axes.
     return {{30, 1500, [this] { return rules::random_instance(rule_, rng_); }},
             {300, 20'000, [this] { return bounded_instance(rule_, four_, random_); }},
-            {200, 20'000, [this] { return bounded_instance(rule_, images_, random_); }}};
+            {200, 20'000, [this] { return bounded_instance(rule_, images_, random_); }},
+            {200, 20'000, [this] { return bounded_instance(rule_, deep_, random_); }}};
   }
 
  private:
   const rules::CompiledRule& rule_;
   Rng rng_;
   RandomChoices random_;
-  Bounds four_, images_;
+  Bounds four_, images_, deep_;
 };
 
 // What passes for true, or has lists and was met nowhere, is looked at for longer, at small extents and lists of two:
@@ -285,6 +295,13 @@ BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const Bounded
     result = check_within(rules, rule, wider);
   }
   if (too_few()) add_few_extents(rules, rule, options, result);
+  if (result.check.verdict == CheckVerdict::equal) {
+    RandomChoices random(options.seed + 6);
+    const Bounds deep = many_axes(options.bounds);
+    add_instances(
+        rules, rule, options, options.of_many_axes, 100 * options.of_many_axes,
+        [&] { return bounded_instance(rules.rule(rule), deep, random); }, result.check);
+  }
   result.check.instances += first.check.instances;
   const bool passed = result.check.instances > 0 || !rules.rule(rule).sequences.empty();
   if (options.original && passed) look_longer(rules, rule, options, result);

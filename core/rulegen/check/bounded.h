@@ -44,17 +44,18 @@ struct Bounds {
   int64_t least_list = 0;  // of operands that a rule takes as a list
 };
 
-// A graph around an instance of the left side, by choices within the bounds: ranks 1 to 4 where the operator takes any;
-// n-ary operands 1 or 2; pads none, both sides, each side alone, all different; strides and dilations 1 and 2, also
-// unequal (along four elements and more strides of 3, too); slopes of both signs; activations none, relu, tanh; every
-// axis, permutation and way to split. Operands that conditions ask to be constant are weights, others inputs. Nothing
-// where the choices do not fit together.
+// A graph around an instance of the left side, by choices within the bounds: ranks 1 to 4 (Bounds::ranks) where the
+// operator takes any; n-ary operands 1 or 2; pads none, both sides, each side alone, all different; strides and
+// dilations 1 and 2, also unequal (along four elements and more strides of 3, too); slopes of both signs; activations
+// none, relu, tanh; every axis, permutation and way to split. Operands that conditions ask to be constant are weights,
+// others inputs. Nothing where the choices do not fit together.
 std::optional<graph::Graph> bounded_instance(const rules::CompiledRule& rule, const Bounds& bounds, Choices& choices);
 
 struct BoundedOptions {
   Bounds bounds;
   int64_t most_tries = 200'000;  // combinations to go through; where there are more, random ones are tried as well
   int64_t least_instances = 0;   // fewer: more tries, then larger extents (up to `reach`)
+  int64_t of_many_axes = 0;      // so many more, of up to five axes, as far as there are
   int64_t exact_terms = 500'000;
   int64_t z3_terms = 2'000;  // where polynomials do not see it: Z3 is asked about sides of so many terms at most
   int64_t reach = 4;         // where too few instances are found, with more tries either, extents go up to this

@@ -1,7 +1,8 @@
 #include "core/rulegen/check/bounded_choice.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/rulegen/check/attribute_lists.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -11,85 +12,6 @@ using ops::AttrValue;
 using ops::Ints;
 using ops::Op;
 using ops::Shape;
-
-std::vector<AttrValue> permutations(size_t rank) {
-  Ints perm(rank);
-  std::iota(perm.begin(), perm.end(), 0);
-  std::vector<AttrValue> all;
-  do {
-    all.emplace_back(perm);
-  } while (std::ranges::next_permutation(perm).found);
-  return all;
-}
-
-std::vector<AttrValue> subsets(size_t rank) {
-  std::vector<AttrValue> all;
-  for (size_t mask = 1; mask < size_t{1} << rank; ++mask) {
-    Ints axes;
-    for (size_t d = 0; d < rank; ++d) {
-      if (mask >> d & 1) axes.push_back(static_cast<int64_t>(d));
-    }
-    all.emplace_back(axes);
-  }
-  return all;
-}
-
-// Ways to write extent as a sum of `parts` numbers >= 1.
-std::vector<AttrValue> compositions(int64_t extent, size_t parts) {
-  std::vector<AttrValue> all;
-  const auto extend = [&](const auto& self, Ints sizes, int64_t rest) -> void {
-    if (sizes.size() + 1 == parts) {
-      sizes.push_back(rest);
-      if (rest >= 1) all.emplace_back(sizes);
-      return;
-    }
-    for (int64_t size = 1; size < rest; ++size) {
-      Ints longer = sizes;
-      longer.push_back(size);
-      self(self, longer, rest - size);
-    }
-  };
-  extend(extend, {}, extent);
-  return all;
-}
-
-// None, one everywhere, and numbers that differ between sides and axes.
-std::vector<AttrValue> paddings(size_t rank) {
-  Ints rising, before(2 * rank, 0), behind(2 * rank, 0);
-  for (size_t d = 0; d < 2 * rank; ++d) rising.push_back(static_cast<int64_t>(d % 3));
-  std::vector<AttrValue> all{Ints(2 * rank, 0), Ints(2 * rank, 1)};
-  if (rank == 0) return all;
-  before[rank - 1] = 1;
-  behind[2 * rank - 1] = 2;
-  for (const auto& more : {rising, before, behind}) all.emplace_back(more);
-  if (rank != 4) return all;
-  for (const auto& image : {Ints{0, 0, 1, 0, 0, 0, 0, 2}, Ints{0, 0, 0, 1, 0, 0, 2, 0}}) all.emplace_back(image);
-  return all;
-}
-
-// The shape as it is, with neighbours merged, flat, and with a 1 at either end.
-std::vector<AttrValue> reshapes(const Shape& from) {
-  const Ints own(from.begin(), from.end());
-  std::vector<AttrValue> all{own};
-  for (size_t d = 0; d + 1 < own.size(); ++d) {
-    Ints merged = own;
-    merged[d] *= merged[d + 1];
-    merged.erase(merged.begin() + static_cast<ptrdiff_t>(d) + 1);
-    all.emplace_back(merged);
-  }
-  Ints before = own, behind = own;
-  before.insert(before.begin(), 1);
-  behind.push_back(1);
-  all.emplace_back(before);
-  all.emplace_back(behind);
-  for (int64_t side = 1; own.size() == 1 && side * side <= own[0]; ++side) {
-    if (side * side != own[0]) continue;  // matrices and kernels that are the identity
-    all.emplace_back(Ints{side, side, 1, 1});
-    all.emplace_back(Ints{1, side, side});
-  }
-  if (own.size() == 3) all.emplace_back(Ints{own[0] * own[1], own[2], 1, 1});
-  return all;
-}
 
 void add_new(std::vector<AttrValue>& all, Ints value) {
   if (std::ranges::find(all, AttrValue(value)) == all.end()) all.emplace_back(std::move(value));
@@ -119,6 +41,12 @@ Shape BoundedChooser::relative(const Shape& other) {
     Shape longer = other;
     longer.insert(longer.begin(), 2);
     all.push_back(longer);
+  }
+  if (bounds_.ranks > 4) {  // any rank, with extents of its own where the other has one element
+    Shape longer = other;
+    while (static_cast<int64_t>(longer.size()) < bounds_.ranks && pick(3) > 0) longer.insert(longer.begin(), 1);
+    for (auto& length : longer) length = length == 1 ? extent() : length;
+    all.insert(all.end(), 3, longer);
   }
   return all[static_cast<size_t>(choices_.pick(static_cast<int64_t>(all.size())))];
 }
@@ -312,7 +240,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
                 Ints{bounds_.dims, 1},
                 Ints{1, 1, 1, 1},
                 Ints{2, bounds_.dims, bounds_.dims}};
-      return reshapes(x);
+      return bounds_.ranks > 4 ? all_reshapes(x) : reshapes(x);
     case Attr::axes:
       return subsets(x.size());
     case Attr::sizes: {

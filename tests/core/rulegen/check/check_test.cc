@@ -123,6 +123,18 @@ TEST(Bounded, OrderIsSeenByZ3AndExtentsGrowWhereNeeded) {
   EXPECT_EQ(check_bounded(*three, 0, options).check.why, "no instance within the bounds");
 }
 
+TEST(Bounded, WhatHoldsUpToFourAxesOnly) {
+  const auto rules = rules::RuleSet::parse(
+      "rule a\n ?y = (reduce_sum (reshape ?x shape=[?n, ?c, ?p]) axes=[2] keepdims=1)\n"
+      " => ?y = (reshape (reduce_sum ?x axes=[2, 3] keepdims=1) shape=[?n, ?c, 1])\n",
+      "t");
+  BoundedOptions options;
+  options.most_tries = 20'000;
+  EXPECT_EQ(check_bounded(*rules, 0, options).check.verdict, CheckVerdict::equal);
+  options.of_many_axes = 50;
+  EXPECT_EQ(check_bounded(*rules, 0, options).check.verdict, CheckVerdict::different);
+}
+
 TEST(Bounded, TrueOneIsExhaustive) {
   const auto rules =
       rules::RuleSet::parse("rule a\n ?y = (transpose (transpose ?x perm=[1,0]) perm=[1,0])\n => ?y = ?x\n", "t");
