@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "core/base/error.h"
@@ -66,14 +67,31 @@ std::vector<std::string> methods_behind(const std::string& method, bool has_agen
   return methods;
 }
 
-double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
+namespace {
+
+// Asks for prices until all are known, or no more may be measured.
+void until_settled(cost::CostModel& cost, const std::function<void()>& ask) {
   for (;;) {
     const bool gathers = cost.postpone();
-    const double us = cost::graph_cost(cost, graph).runtime_us;
-    if (!gathers) return us;
+    ask();
+    if (!gathers) return;
     const bool known = cost.postponed() == 0;
-    if (!cost.settle() || known) return us;
+    if (!cost.settle() || known) return;
   }
+}
+
+}  // namespace
+
+double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
+  double us = 0;
+  until_settled(cost, [&] { us = cost::graph_cost(cost, graph).runtime_us; });
+  return us;
+}
+
+void price_alike(cost::CostModel& cost, Result& result) {
+  result.before_us = cost::graph_cost(cost, result.before).runtime_us;
+  for (Candidate& candidate : result.candidates)
+    candidate.cost_us = cost::graph_cost(cost, candidate.graph).runtime_us;
 }
 
 search::Result Candidates::run(const std::string& method, const graph::Graph& from,
@@ -180,7 +198,8 @@ void Candidates::search_late() {
   if (!found()) search_further(plan_.late_s);
 }
 
-size_t Candidates::cheapest() const {
+size_t Candidates::cheapest() {
+  until_settled(cost_, [&] { price_alike(cost_, result_); });
   const auto cost = [](const Candidate& candidate) { return candidate.cost_us; };
   return static_cast<size_t>(std::ranges::min_element(result_.candidates, {}, cost) - result_.candidates.begin());
 }
@@ -360,6 +379,7 @@ void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
   // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
+  until_settled(cost_, [&] { price_alike(cost_, result_); });
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
     if (!result_.candidates[k].file.empty() && result_.candidates[k].expected_us() < result_.best().expected_us())
       result_.chosen = k;

@@ -23,6 +23,10 @@ namespace rlgo::optimise {
 // Cost of a graph. What the model does not know is measured in one request, or estimated where it may not measure.
 double cost_of(cost::CostModel& cost, const graph::Graph& graph);
 
+// Costs of the model and of all candidates, of one time: what was an estimate when the first was priced may have been
+// timed since.
+void price_alike(cost::CostModel& cost, Result& result);
+
 // Who runs in a comparison: indices of candidates, the cheapest first; what was not rewritten last, as the original
 // runs anyway. Where only `places` of them can run, and these are two or more, the one that was found by formula is
 // among them: costs may be of other days.
@@ -71,7 +75,8 @@ class Candidates {
                      std::string from_name);
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
-  size_t cheapest() const;
+  // By costs of one time.
+  size_t cheapest();
   // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
   void search_late();
   // The method for half of the time, then search by the learned cost (learned_search.h), whose fastest graphs become

@@ -175,10 +175,7 @@ constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
 void tell_costs(cost::CostModel& model, Result& result) {
   const bool gathers = model.postpone();
-  // Of one time: what was an estimate when the search began may have been timed since.
-  result.before_us = cost::graph_cost(model, result.before).runtime_us;
-  for (Candidate& candidate : result.candidates)
-    candidate.cost_us = cost::graph_cost(model, candidate.graph).runtime_us;
+  price_alike(model, result);
   const Stopwatch watch;
   const auto note = [&](const graph::Graph& graph) {
     if (watch.seconds() < kTellSeconds) result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);

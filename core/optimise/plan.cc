@@ -55,7 +55,8 @@ TimePlan make_plan(double seconds, double passed_s, double last_s, double compar
   plan.sweep_s = passed_s + kSweepShare * left_s;
   plan.sweeps_s = passed_s + kSweepsShare * left_s;
   const bool cut = plan.search_s < kSearchShare * seconds;
-  plan.late_s = std::max(plan.search_s, cut ? std::min(kChooseShare * seconds, seconds - compare_s) : 0.0);
+  const double late_s = std::max(kSearchShare * seconds, std::min(kChooseShare * seconds, seconds - compare_s));
+  plan.late_s = cut ? late_s : plan.search_s;
   plan.more_timing_s = plan.search_s + kMoreTimingShare * (plan.choose_s - plan.search_s);
   return plan;
 }
