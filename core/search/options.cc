@@ -23,7 +23,7 @@ void declare(OptionSink& o, Options& search) {
   o.integer("search.threads", search.threads, 1, 1024,
             "taso, beam: graphs whose rewrites are costed side by side; anneal, policy-anneal, policy-plan: chains");
   o.number("search.memory", search.memory_mib, 0, 1e9,
-           "taso: MiB for the queue, the worst graphs are dropped beyond it; 0: no limit");
+           "taso, policy-taso: MiB for the queue, the worst graphs are dropped beyond it; 0: half of the free memory");
   o.integer("search.nodes", search.egraph_nodes, 1, 10'000'000, "egraph: e-nodes at which saturation ends, about");
   o.integer("search.multi-rounds", search.egraph_rounds, 0, 1000,
             "egraph: rounds of saturation in which rules that replace several values are applied");

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/isolate.h"
 #include "core/base/text.h"
 #include "core/search/context.h"
 #include "core/search/trace.h"
@@ -67,7 +68,10 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   const Method& found = find_method(method);
   check_bounds(options);
   if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
-  Result result = found.run(problem, options);
+  Options bounded = options;
+  // A method holds at most its bound and half as much again: the rest of the machine's memory is for others.
+  if (options.memory_mib == 0) bounded.memory_mib = static_cast<double>(available_memory_bytes() >> 20) / 2;
+  Result result = found.run(problem, bounded);
   if (!options.minimal || result.trace.empty()) return result;
   auto [trace, complete] = minimal_trace(problem, result.trace, options.max_locations, options.stop_minimising);
   result.trace = std::move(trace);

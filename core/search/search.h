@@ -84,7 +84,7 @@ struct Options {
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
-  double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: no limit
+  double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: half of what is free
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
   PolicyPrior* prior = nullptr;  // of methods that need one: the agent
