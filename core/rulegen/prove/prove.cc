@@ -6,8 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
-#include "core/rulegen/check/check.h"
 #include "core/rulegen/prove/certify.h"
+#include "core/rulegen/prove/falsify.h"
 #include "core/rulegen/prove/sym_number.h"
 #include "core/rulegen/prove/sym_quantified.h"
 #include "core/rulegen/prove/sym_saturate.h"
@@ -311,43 +311,6 @@ std::string_view name(Proof::Verdict verdict) {
 
 namespace {
 
-// Looks for a counterexample at random shapes, exactly. What is not refuted and could not be looked at is unknown.
-void check_exactly(const rules::CompiledRule& rule, const ProveOptions& options, Proof& proof) {
-  const ThreadStopwatch watch;
-  CheckOptions check;
-  check.instances = options.check_instances;
-  check.seed = options.seed;
-  check.stop = options.stop;
-  rules::RuleText text = rule.text;
-  text.proof = proof.verdict == Proof::Verdict::proved ? "proved" : "unproved";
-  text.scope = proof.scope;
-  const auto set = rules::RuleSet::parse(rules::to_text(text), rule.text.file);
-  CheckResult result = check_rule(*set, 0, check);
-  if (proof.verdict == Proof::Verdict::proved && result.instances == 0) {
-    constexpr int kLonger = 25;  // conditions that random shapes seldom meet
-    check.attempts *= kLonger;
-    result = check_rule(*set, 0, check);
-  }
-  proof.check_ms = watch.us() / 1000;
-  if (options.stop && options.stop()) {
-    proof.stopped = true;
-    proof.verdict = Proof::Verdict::unknown;
-    proof.reason = "stopped";
-  } else if (result.verdict == CheckVerdict::different) {
-    proof.verdict = Proof::Verdict::refuted;
-    proof.reason = result.counterexample->to_text();
-  } else if (proof.verdict == Proof::Verdict::proved &&
-             (result.verdict == CheckVerdict::unknown || result.instances == 0)) {
-    proof.verdict = Proof::Verdict::unknown;
-    proof.reason = "derived, but the check at random shapes saw nothing: " + result.why;
-  } else if (proof.verdict == Proof::Verdict::unknown && result.verdict == CheckVerdict::equal) {
-    // No proof for all shapes.
-    proof.reason +=
-        fmt::format("; no difference at {} places, {} of them equal as polynomials and {} by Z3 at their shapes{}",
-                    result.instances, result.exact, result.by_z3, result.z3_gave_up ? " (Z3 gave up at another)" : "");
-  }
-}
-
 // The widest scope that is proved, from that of `proof` on.
 void widen(const rules::CompiledRule& rule, const AxiomSet& axioms, ProveOptions options, Proof& proof) {
   options.max_cases = options.max_wide_cases;
@@ -385,7 +348,7 @@ Proof prove(const rules::CompiledRule& claimed, const AxiomSet& axioms, const Pr
   const rules::CompiledRule rule = rules::compile(std::move(text));
   Proof proof = Prover(rule, axioms, options).run();
   if (proof.verdict == Proof::Verdict::proved && !proof.stopped) widen(rule, axioms, options, proof);
-  if (options.check && !proof.stopped) check_exactly(rule, options, proof);
+  if (options.check && !proof.stopped) falsify(rule, options, proof);
   if (proof.verdict == Proof::Verdict::proved && ((!options.certify && options.route != Route::z3) || !options.check)) {
     proof.verdict = Proof::Verdict::unknown;
     proof.reason = options.certify || options.route == Route::z3 ? "derived, not checked" : "derived, not certified";

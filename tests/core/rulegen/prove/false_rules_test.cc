@@ -40,6 +40,19 @@ Proof prove_with(const std::string& body, ProveOptions options) {
   return prove(rules::parse_rules("rule test\n" + body, "test.rules").at(0), *axioms, options);
 }
 
+// Few random shapes show what is wrong with these: an order of three axes, a fifth axis.
+TEST(NotProved, IsRefutedAtSmallShapesToo) {
+  for (const char* body : {"?y = (transpose (transpose ?x perm=?p) perm=?p) => ?y = ?x",
+                           "?y = (reduce_sum (reshape ?x shape=[?n, ?c, ?p]) axes=[2] keepdims=1)\n"
+                           "=> ?y = (reshape (reduce_sum ?x axes=[2, 3] keepdims=1) shape=[?n, ?c, 1])",
+                           "?y = (slice (add ?x (reshape ?b shape=[1, ?o, 1, 1])) axes=[1] ..?A)\n"
+                           "=> ?c = (slice ?b axes=[0] ..?A)\n"
+                           "?y = (add (slice ?x axes=[1] ..?A) (reshape ?c shape=[1, dim(?c, 0), 1, 1]))"}) {
+    EXPECT_EQ(prove_with(body, {}).verdict, Proof::Verdict::refuted) << body;
+  }
+  EXPECT_EQ(prove_with("?y = (exp (log ?x)) => ?y = ?x", {}).verdict, Proof::Verdict::unknown);
+}
+
 TEST(ProofScope, OfWhatMovesElementsIsAllTypes) {
   const Proof proof =
       prove_with("?y = (transpose (transpose ?x perm=?p) perm=?q) => ?y = (transpose ?x perm=pick(?p, ?q))", {});
