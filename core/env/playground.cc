@@ -1,17 +1,12 @@
 #include "core/env/playground.h"
 
 namespace rlgo::env {
-namespace {
-
-constexpr int64_t kBudget = 20'000;  // graphs that each search may price
-
-}  // namespace
 
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
   if (options.frontier <= 0) return nullptr;
-  return std::make_shared<Starts>(graph, rules, model, options.max_locations, options.frontier, kBudget,
-                                  options.searches);
+  return std::make_shared<Starts>(graph, rules, model, options.max_locations, options.frontier,
+                                  options.search_budget, options.searches);
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,

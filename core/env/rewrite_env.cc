@@ -48,6 +48,7 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows; --cost analytic");
   o.texts("env.searches", env.searches, "searches on whose ways episodes begin (--env.frontier)");
+  o.integer("env.search-budget", env.search_budget, 1, kNoLimit, "graphs that each of these searches prices, at most");
   o.integer("env.window", env.window, 0, 100000,
             "most nodes of the window in which an episode of --env.frontier is played, from where greedy descent ends "
             "and with greedy descent after it; 0: in the whole graph");

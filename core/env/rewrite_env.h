@@ -41,6 +41,7 @@ struct EnvOptions {
   bool prices_locations = true;
   double frontier = 0;  // share of the episodes that begin on the way of a search or in the archive, [0, 1]: starts.h
   std::vector<std::string> searches = {"greedy", "anneal", "window"};  // whose ways these are
+  int64_t search_budget = 20'000;  // graphs that each of these searches may price, >= 1
   // Episodes that begin there: 0, or the most nodes of the window in which they are played (3 or more). Such an episode
   // begins where greedy descent from its start ends. It is offered the rewrites in a window around a random match that
   // lead to a graph which it has not had, and ends once it is below its beginning, or after window_steps; greedy
