@@ -79,10 +79,9 @@ void check(const RunConfig& c) {
   check_target(c.cost.target);
   if (c.has_world_model() && optimise::each_model(c.model).size() > 1)
     fail_usage("--graph {}: several graphs go with --agent model-free alone", c.model.graph);
-  if (c.env.frontier > 0 && (c.cost.kind != CostKind::analytic || c.has_world_model()))
-    fail_usage(
-        "--env.frontier: searches that every process can repeat need --cost analytic, and agents without a world "
-        "model");
+  if (c.env.frontier > 0 && c.has_world_model())
+    fail_usage("--env.frontier {}: agents with a world model begin at the unmodified graph; take --agent model-free",
+               c.env.frontier);
   if (c.env.window > 0 && c.env.frontier <= 0)
     fail_usage("--env.window {}: episodes in windows are a share of all (--env.frontier), which is 0", c.env.window);
   if (c.dream.actors > 0 && !c.has_world_model())

@@ -5,8 +5,15 @@ namespace rlgo::env {
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
   if (options.frontier <= 0) return nullptr;
-  return std::make_shared<Starts>(graph, rules, model, options.max_locations, options.frontier,
-                                  options.search_budget, options.searches);
+  return std::make_shared<Starts>(graph, rules, model, options.max_locations, options.frontier, options.search_budget,
+                                  options.searches);
+}
+
+std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Graph& graph,
+                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
+  EnvOptions told = options;
+  told.searches.clear();
+  return make_starts(told, graph, rules, model);
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,

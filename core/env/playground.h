@@ -14,8 +14,12 @@
 
 namespace rlgo::env {
 
-// Where the episodes of a run begin, by options.frontier; null: at the unmodified graph. The same in each process.
+// Where the episodes of a run begin, by options.frontier; null: at the unmodified graph. The same in each process whose
+// costs are the same.
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
+                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
+// The same without searches: of ways that another process tells (Archive::decode). For costs that are dear.
+std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
 
 struct Playground {

@@ -112,6 +112,10 @@ Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::Rul
   }
 }
 
+void Starts::archive_ways() {
+  for (const Way& way : ways_) archive_.offer(way);
+}
+
 void Starts::keep_best(const Way& way, double before_us) {
   if (way.cost_us.empty()) return;
   const auto lowest = std::ranges::min_element(way.cost_us);

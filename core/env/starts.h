@@ -64,6 +64,8 @@ class Starts {  // the frontier that episodes may begin on
   // graphs of the archive, once it has one.
   std::optional<Start> of(uint64_t key) const;
   size_t ways() const { return ways_.size(); }
+  // Puts the ways of the searches into the archive, for processes that made no searches of their own.
+  void archive_ways();
   // To the cheapest graph that the searches found; empty where none got below the unmodified graph.
   const Way& best() const { return best_; }
   // What episodes reached; whoever hears of them first, tells the others.

@@ -127,6 +127,7 @@ mdp::Observation LearnerSession::price_graphs() {
     env::RewriteEnv probe(graph.model.graph, rules_, prices_.model, config_.env, timer(graph.model));
     spec_ = probe.spec();
     graph.starts = env::make_starts(config_.env, graph.model.graph, rules_, *prices_.model);
+    if (graph.starts && prices_.table) graph.starts->archive_ways();  // actors make no searches with measured costs
     learner::begin(graph, rules_, *prices_.model, config_.env, probe.initial_cost_us());
     give_sign();
     log_.info("cost of the unmodified graph {}: {:.3f} ms ({} matches of {} rules)", graph.name,

@@ -109,7 +109,8 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   } else {
     prices.model = cost::analytic_cost(config.cost.profile);
   }
-  for (auto& graph : graphs) graph.starts = env::make_starts(config.env, graph.model.graph, rules, *prices.model);
+  const auto starts = prices.table ? env::told_starts : env::make_starts;
+  for (auto& graph : graphs) graph.starts = starts(config.env, graph.model.graph, rules, *prices.model);
   const bool infers = actors::infers(config.loop.inference, comm.rank());
   const int envs = infers ? 1 : config.envs_per_actor;  // one tells what observations look like
   const auto player = make_player(

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
 #include "core/cost/profile.h"
+#include "core/env/playground.h"
 #include "core/env/rewrite_env.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
@@ -109,6 +110,25 @@ TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescen
 }
 
 Way way_of(double us) { return {{{1, 2}, {0, 3}}, {us + 1, us}}; }
+
+// With measured costs the learner alone searches, and actors hear of it.
+TEST_F(StartsTest, WaysAreToldInPlaceOfSearches) {
+  Starts searched(graph_, rules_, *model_, 200, 1, 2000);
+  ASSERT_GE(searched.ways(), 2u);
+  searched.archive_ways();
+  EnvOptions options;
+  options.frontier = 1;
+  const auto told = told_starts(options, graph_, rules_, *model_);
+  EXPECT_EQ(told->ways(), 0u);
+  EXPECT_FALSE(told->of(0));
+  told->archive().decode(searched.archive().encode());
+  for (uint64_t key = 0; key < 20; ++key) {
+    const auto start = told->of(key);
+    ASSERT_TRUE(start);
+    EXPECT_GT(start->length, 0u);
+    EXPECT_LT((*start->cost_us)[start->length - 1], cost::graph_cost(*model_, graph_).runtime_us);
+  }
+}
 
 TEST(Archive, KeepsTheCheapestOnesOfDifferentCosts) {
   Archive archive(3);
