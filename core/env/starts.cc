@@ -110,10 +110,28 @@ Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::Rul
     }
     if (!way.rewrites.empty()) ways_.push_back(std::move(way));
   }
+  archives_.resize(std::max<size_t>(ways_.size(), 1));
 }
 
 void Starts::archive_ways() {
-  for (const Way& way : ways_) archive_.offer(way);
+  for (size_t island = 0; island < ways_.size(); ++island) offer(ways_[island], island);
+}
+
+size_t Starts::island_of(uint64_t key) const { return Rng({key, 0x151A}).below(archives_.size()); }
+
+std::string Starts::encode_archives() const {
+  ByteWriter out;
+  out.put_varint(archives_.size());
+  for (const Archive& archive : archives_) out.put_string(archive.encode());
+  return out.take();
+}
+
+void Starts::decode_archives(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::vector<Archive> archives;
+  for (uint64_t left = in.get_varint(); left > 0; --left) archives.emplace_back().decode(in.get_string());
+  if (archives.empty() || !in.done()) fail("archives of starts: bytes are missing or left over");
+  archives_ = std::move(archives);
 }
 
 void Starts::keep_best(const Way& way, double before_us) {
@@ -126,13 +144,16 @@ void Starts::keep_best(const Way& way, double before_us) {
 
 std::optional<Start> Starts::of(uint64_t key) const {
   Rng rng({key, 0x57A27});
-  if ((ways_.empty() && archive_.ways().empty()) || rng.uniform() >= share_) return std::nullopt;
-  if (!archive_.ways().empty() && (ways_.empty() || rng.uniform() < kArchiveShare)) {
-    const Way& way = archive_.draw(rng);
+  if (rng.uniform() >= share_) return std::nullopt;
+  const size_t island = island_of(key);
+  const Archive& archive = archives_[island];
+  const Way* own = island < ways_.size() ? &ways_[island] : nullptr;
+  if (!archive.ways().empty() && (own == nullptr || rng.uniform() < kArchiveShare)) {
+    const Way& way = archive.draw(rng);
     return Start{&way.rewrites, &way.cost_us, way.rewrites.size()};
   }
-  const Way& way = ways_[rng.below(ways_.size())];
-  return Start{&way.rewrites, &way.cost_us, 1 + rng.below(way.rewrites.size())};
+  if (own == nullptr) return std::nullopt;
+  return Start{&own->rewrites, &own->cost_us, 1 + rng.below(own->rewrites.size())};
 }
 
 }  // namespace rlgo::env

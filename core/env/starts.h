@@ -1,5 +1,7 @@
 // Where episodes start besides the unmodified graph: on the way that searches took, and at the best graphs that
-// episodes reached (frontier starts and archive; Ecoffet et al. 2021, "First return, then explore").
+// episodes reached (frontier starts and archive; Ecoffet et al. 2021, "First return, then explore"). Each search is an
+// island: what episodes reach from its way stays apart from the rest, since the cheapest graph of today may be a dead
+// end (Tanese 1989, "Distributed genetic algorithms", without migration).
 #pragma once
 
 #include <memory>
@@ -61,16 +63,23 @@ class Starts {  // the frontier that episodes may begin on
          int max_locations, double share, int64_t budget = 20'000,
          const std::vector<std::string>& searches = {"greedy", "anneal", "window"});
   // Where the episode with this key begins; nothing: at the unmodified graph. Of those that do not, half begin at
-  // graphs of the archive, once it has one.
+  // graphs of their island's archive, once it has one, the others on its way.
   std::optional<Start> of(uint64_t key) const;
   size_t ways() const { return ways_.size(); }
-  // Puts the ways of the searches into the archive, for processes that made no searches of their own.
-  void archive_ways();
   // To the cheapest graph that the searches found; empty where none got below the unmodified graph.
   const Way& best() const { return best_; }
-  // What episodes reached; whoever hears of them first, tells the others.
-  Archive& archive() { return archive_; }
-  const Archive& archive() const { return archive_; }
+  // At least one.
+  size_t islands() const { return archives_.size(); }
+  // Of the episode with this key, below islands().
+  size_t island_of(uint64_t key) const;
+  // What an episode of this island reached; whoever hears of it first, tells the others.
+  bool offer(Way way, size_t island) { return archives_[island].offer(std::move(way)); }
+  const Archive& archive(size_t island) const { return archives_[island]; }
+  // Puts the way of each search into its island's archive, for processes that made no searches of their own.
+  void archive_ways();
+  // The archives of all islands, for other ranks. decode_archives throws Error on malformed bytes.
+  std::string encode_archives() const;
+  void decode_archives(std::string_view bytes);
 
  private:
   void keep_best(const Way& way, double before_us);
@@ -78,7 +87,7 @@ class Starts {  // the frontier that episodes may begin on
   double share_;
   std::vector<Way> ways_;
   Way best_;
-  Archive archive_;
+  std::vector<Archive> archives_{1};  // of each island
 };
 
 }  // namespace rlgo::env

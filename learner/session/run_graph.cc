@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "actors/collector.h"
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -95,14 +96,15 @@ RunGraph* offer(std::vector<RunGraph>& graphs, const mdp::Trajectory& trajectory
       graph.best->replace(way->rewrites, way->cost_us);
       better = true;
     }
-    graph.starts->archive().offer(std::move(*way));
+    const uint64_t key = actors::episode_key(trajectory.seed, trajectory.rank, trajectory.episode);
+    graph.starts->offer(std::move(*way), graph.starts->island_of(key));
   }
   return better ? &graph : nullptr;
 }
 
 std::string encode_archives(const std::vector<RunGraph>& graphs) {
   ByteWriter out;
-  for (const RunGraph& graph : graphs) out.put_string(graph.starts ? graph.starts->archive().encode() : "");
+  for (const RunGraph& graph : graphs) out.put_string(graph.starts ? graph.starts->encode_archives() : "");
   return out.take();
 }
 
@@ -110,7 +112,7 @@ void decode_archives(std::vector<RunGraph>& graphs, std::string_view bytes) {
   ByteReader in(bytes);
   for (RunGraph& graph : graphs) {
     const std::string archive = in.get_string();
-    if (graph.starts && !archive.empty()) graph.starts->archive().decode(archive);
+    if (graph.starts && !archive.empty()) graph.starts->decode_archives(archive);
   }
 }
 
@@ -170,7 +172,9 @@ std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::sh
                     [&](const graph::Graph& now) { stored.cost_us.push_back(cost::graph_cost(cost, now).runtime_us); });
     }
     best.adopt(stored);
-    if (graphs[k].gains) graphs[k].starts->archive().offer({stored.rewrites, stored.cost_us});
+    if (!graphs[k].gains) continue;
+    for (size_t island = 0; island < graphs[k].starts->islands(); ++island)
+      graphs[k].starts->offer({stored.rewrites, stored.cost_us}, island);
   }
   return changed;
 }

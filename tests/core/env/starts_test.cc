@@ -121,13 +121,34 @@ TEST_F(StartsTest, WaysAreToldInPlaceOfSearches) {
   const auto told = told_starts(options, graph_, rules_, *model_);
   EXPECT_EQ(told->ways(), 0u);
   EXPECT_FALSE(told->of(0));
-  told->archive().decode(searched.archive().encode());
+  told->decode_archives(searched.encode_archives());
+  EXPECT_EQ(told->islands(), searched.islands());
   for (uint64_t key = 0; key < 20; ++key) {
     const auto start = told->of(key);
     ASSERT_TRUE(start);
     EXPECT_GT(start->length, 0u);
     EXPECT_LT((*start->cost_us)[start->length - 1], cost::graph_cost(*model_, graph_).runtime_us);
   }
+}
+
+// The cheap graphs of one search must not drive those of another out.
+TEST_F(StartsTest, IslandsDoNotMix) {
+  Starts starts(graph_, rules_, *model_, 200, 1, 2000);
+  ASSERT_GE(starts.islands(), 2u);
+  const Way cheap = {{{0, 0}}, {1.0}};
+  EXPECT_TRUE(starts.offer(cheap, 1));
+  EXPECT_TRUE(starts.archive(0).ways().empty());
+  int from_archive = 0;
+  for (uint64_t key = 0; key < 300; ++key) {
+    ASSERT_LT(starts.island_of(key), starts.islands());
+    const auto start = starts.of(key);
+    ASSERT_TRUE(start);
+    if (start->way != &starts.archive(1).ways()[0].rewrites) continue;
+    ++from_archive;
+    EXPECT_EQ(starts.island_of(key), 1u);
+  }
+  EXPECT_GT(from_archive, 20);
+  EXPECT_THROW(starts.decode_archives("\x01"), Error);
 }
 
 TEST(Archive, KeepsTheCheapestOnesOfDifferentCosts) {
