@@ -10,7 +10,7 @@ much each other one is below it with the same seed (negative: better), at the en
 of the last quarter gains, with 95 % intervals. Costs are of a formula, and all variants take the same number of
 steps: neither the machine's load nor its speed counts. Runs that OUT has already are not made again. Variants switch one part off: learning
 (--ppo.lr 1e-9), windows, R5 (R1 in its place), starts (every episode from the unmodified graph), the network (width 4, one round: prices
-and little else), the heat bath over exact prices that a policy begins as; or take RLFlow's form of a part: numbers of locations in place of matched
+and little else), the heat bath over exact prices that a policy begins as (prices: by itself, and learning with it); or take RLFlow's form of a part: numbers of locations in place of matched
 nodes, Battaglia's full block in place of the local one.
 """
 
@@ -39,6 +39,7 @@ VARIANTS = {
     "without starts": {"env.frontier": "0", "env.window": "0"},
     "without network": {"gnn.width": "4", "gnn.rounds": "1"},
     "without prices": {"policy.beta": "0.001"},
+    "without prices or learning": {"policy.beta": "0.001", "ppo.lr": "1e-9"},
     "location numbers": {"policy.location-head": "index"},
     "full block": {"gnn.block": "full"},
 }

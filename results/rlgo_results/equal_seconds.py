@@ -1,0 +1,48 @@
+"""What training an agent and plain searches find in equal seconds (results/equal_seconds.py), as tables."""
+import statistics
+
+from rlgo_results.means import mean_cell
+
+UNTRAINED = "untrained"  # the agent without learning
+SEARCHES = ["taso", "anneal", "window", "portfolio"]
+SAME = 1.001  # times a cost: as cheap
+
+
+def costs(rows):
+    """{(profile, graph): {method: costs of each seed}}, and the costs of the unmodified graphs and of the best that was known before."""
+    found, before, known = {}, {}, {}
+    for row in rows:
+        key = row["profile"], row["graph"]
+        found.setdefault(key, {}).setdefault(row["method"], []).append(float(row["after_us"]))
+        before[key], known[key] = float(row["before_us"]), float(row["known_us"])
+    return found, before, known
+
+
+def summary(rows):
+    """Lines of each profile: how near the agent comes to what was known, and its cost to that of each search."""
+    found, _, known = costs(rows)
+    lines = []
+    for profile in sorted({key[0] for key in found}):
+        keys = [key for key in found if key[0] == profile and "agent" in found[key]]
+        near = [key for key in keys if statistics.median(found[key]["agent"]) <= SAME * known[key]]
+        below = [key[1] for key in keys if min(found[key]["agent"]) < known[key] * (1 - 1e-6)]
+        lines.append(f"- Profile {profile}: the agent's median is within 0.1 % of the cheapest graph known before, of any method ever, on {len(near)} of {len(keys)} graphs"
+                     + (f"; below it on {', '.join(below)}" if below else "") + ".")  # fmt: skip
+        for method in [UNTRAINED, *SEARCHES]:
+            ratios = [statistics.geometric_mean(found[key]["agent"]) / statistics.geometric_mean(found[key][method]) for key in keys if method in found[key]]
+            if len(ratios) > 1:
+                lower, higher = sum(r < 1 / SAME for r in ratios), sum(r > SAME for r in ratios)
+                lines.append(f"  - to `{method}`: {mean_cell(ratios)} of its cost; lower on {lower} graphs, as low on {len(ratios) - lower - higher}, higher on {higher}.")
+    return lines
+
+
+def table(rows):
+    """Change of cost of each seed, percent, then the summary."""
+    found, before, known = costs(rows)
+    searches = [m for m in [UNTRAINED, *SEARCHES] if any(m in methods for methods in found.values())]
+    lines = ["| profile | graph | best known before | agent, each seed | " + " | ".join(searches) + " |", "|---|---|---|---|" + "---|" * len(searches)]
+    for key, methods in sorted(found.items()):
+        percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
+        lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(percent) + " |")
+    seconds, revisions = sorted({row["seconds"] for row in rows}), sorted({row["commit"][:7] for row in rows})
+    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {rows[0]['machine']}; rlgo {', '.join(revisions)}.", "", *summary(rows)]
