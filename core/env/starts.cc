@@ -91,16 +91,35 @@ void Archive::decode(std::string_view bytes) {
   ways_ = std::move(ways);
 }
 
-Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
-               int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
-    : share_(share) {
+namespace {
+
+std::vector<rules::Trace> found_by(const search::Problem& problem, const std::vector<std::string>& searches,
+                                   const search::Options& options) {
+  std::vector<rules::Trace> traces;
+  for (const std::string& method : searches) traces.push_back(search::run(method, problem, options).trace);
+  return traces;
+}
+
+search::Options bounded(int64_t budget, int max_locations) {
   search::Options options;
   options.budget = budget;
   options.max_locations = max_locations;
+  return options;
+}
+
+}  // namespace
+
+Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
+               int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
+    : Starts(graph, rules, cost, max_locations, share,
+             found_by({graph, rules, cost}, searches, bounded(budget, max_locations))) {}
+
+Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
+               int max_locations, double share, const std::vector<rules::Trace>& traces)
+    : share_(share) {
   const double before_us = cost::graph_cost(cost, graph).runtime_us;
-  for (const std::string& method : searches) {
-    const auto found = search::run(method, {graph, rules, cost}, options);
-    Way way = priced_way(graph, rules, cost, max_locations, found.trace);
+  for (const rules::Trace& trace : traces) {
+    Way way = priced_way(graph, rules, cost, max_locations, trace);
     keep_best(way, before_us);
     // An episode must have somewhere to go.
     if (!way.rewrites.empty() &&

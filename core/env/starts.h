@@ -62,6 +62,9 @@ class Starts {  // the frontier that episodes may begin on
   Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
          int max_locations, double share, int64_t budget = 20'000,
          const std::vector<std::string>& searches = {"greedy", "anneal", "window"});
+  // These ways in place of searches of its own.
+  Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
+         int max_locations, double share, const std::vector<rules::Trace>& traces);
   // Where the episode with this key begins; nothing: at the unmodified graph. Of those that do not, half begin at
   // graphs of their island's archive, once it has one, the others on its way.
   std::optional<Start> of(uint64_t key) const;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kLeastSearchSeconds = 2;  // by formula, whatever the time
 constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
+constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr int kMostRounds = 15, kLeastRounds = 5;
 constexpr size_t kMostLeftOut = 8;                        // rules tried in one comparison
 constexpr int64_t kMostComparedBytes = int64_t{4} << 30;  // of model files that are loaded side by side
@@ -62,36 +63,10 @@ std::vector<std::string> methods_behind(const std::string& method, bool has_agen
   std::vector<std::string> methods = {method};
   if (method == "sweep") methods.clear();  // made in any case
   if (method == "search" || method == "auto" || method == "policy" || method == "learned") methods = {"portfolio"};
+  if (method == "train") methods = {"portfolio", "train"};
   if (has_agent && method == "auto") methods.emplace_back("policy-anneal");
   if (has_agent && method == "policy") methods = {"policy-anneal"};
   return methods;
-}
-
-namespace {
-
-// Asks for prices until all are known, or no more may be measured.
-void until_settled(cost::CostModel& cost, const std::function<void()>& ask) {
-  for (;;) {
-    const bool gathers = cost.postpone();
-    ask();
-    if (!gathers) return;
-    const bool known = cost.postponed() == 0;
-    if (!cost.settle() || known) return;
-  }
-}
-
-}  // namespace
-
-double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
-  double us = 0;
-  until_settled(cost, [&] { us = cost::graph_cost(cost, graph).runtime_us; });
-  return us;
-}
-
-void price_alike(cost::CostModel& cost, Result& result) {
-  result.before_us = cost::graph_cost(cost, result.before).runtime_us;
-  for (Candidate& candidate : result.candidates)
-    candidate.cost_us = cost::graph_cost(cost, candidate.graph).runtime_us;
 }
 
 search::Result Candidates::run(const std::string& method, const graph::Graph& from,
@@ -117,8 +92,9 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   done.method = method;
   done.from = std::move(from_name);
   done.begin_s = clock_.passed();
-  timing_s_ = done.begin_s + kTimingShare * std::max(0.0, until_s - done.begin_s);
-  auto result = search::run(method, {from, rules, cost}, options);
+  const double share = method == "train" ? kTrainTimingShare : kTimingShare;
+  timing_s_ = done.begin_s + share * std::max(0.0, until_s - done.begin_s);
+  auto result = found_by(method, {from, rules, cost}, options);
   done.seconds = result.seconds;
   done.before_us = result.before_us;
   done.after_us = result.after_us;
@@ -199,7 +175,7 @@ void Candidates::search_late() {
 }
 
 size_t Candidates::cheapest() {
-  until_settled(cost_, [&] { price_alike(cost_, result_); });
+  price_alike(cost_, result_);
   const auto cost = [](const Candidate& candidate) { return candidate.cost_us; };
   return static_cast<size_t>(std::ranges::min_element(result_.candidates, {}, cost) - result_.candidates.begin());
 }
@@ -207,7 +183,7 @@ size_t Candidates::cheapest() {
 void Candidates::search_further(double until_s) {
   const auto methods = methods_behind(options_.method, prior_ != nullptr);
   for (size_t k = 0; k < methods.size(); ++k)
-    go_on(methods[k], cheapest(),
+    go_on(methods[k], methods[k] == "train" ? 0 : cheapest(),
           clock_.passed() + (until_s - clock_.passed()) / static_cast<double>(methods.size() - k));
 }
 
@@ -379,7 +355,7 @@ void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
   // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
-  until_settled(cost_, [&] { price_alike(cost_, result_); });
+  price_alike(cost_, result_);
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
     if (!result_.candidates[k].file.empty() && result_.candidates[k].expected_us() < result_.best().expected_us())
       result_.chosen = k;

@@ -16,16 +16,10 @@
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
+#include "core/optimise/settled_costs.h"
 #include "core/optimise/timed_graphs.h"
 
 namespace rlgo::optimise {
-
-// Cost of a graph. What the model does not know is measured in one request, or estimated where it may not measure.
-double cost_of(cost::CostModel& cost, const graph::Graph& graph);
-
-// Costs of the model and of all candidates, of one time: what was an estimate when the first was priced may have been
-// timed since.
-void price_alike(cost::CostModel& cost, Result& result);
 
 // Who runs in a comparison: indices of candidates, the cheapest first; what was not rewritten last, as the original
 // runs anyway. Where only `places` of them can run, and these are two or more, the one that was found by formula is
@@ -56,6 +50,8 @@ class Candidates {
 
   // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
   void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
+  // What --method train searches with.
+  void use_training(const OptimiseParts& parts) { parts_ = &parts; }
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
   void use_timed(TimedGraphs* timed) { timed_ = timed; }
   // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
@@ -73,6 +69,8 @@ class Candidates {
   search::Result run(const std::string& method, const graph::Graph& from,
                      const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost, double until_s,
                      std::string from_name);
+  // By search::run, or by what trains an agent.
+  search::Result found_by(const std::string& method, const search::Problem& problem, const search::Options& options);
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
   // By costs of one time.
@@ -123,6 +121,7 @@ class Candidates {
   Result& result_;
   search::PolicyPrior* prior_ = nullptr;
   TimedGraphs* timed_ = nullptr;
+  const OptimiseParts* parts_ = nullptr;
   std::set<std::string> tried_;  // rules that were left out
 };
 

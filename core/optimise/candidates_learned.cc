@@ -1,4 +1,4 @@
-// The learned cost's part in making candidates.
+// The learned cost's and the learning agent's part in making candidates.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -16,6 +16,16 @@ constexpr size_t kFewestInTime = 4;  // graphs; with fewer nothing is learned
 constexpr size_t kKept = 3;          // of the graphs that were timed, for the comparison that decides
 
 }  // namespace
+
+search::Result Candidates::found_by(const std::string& method, const search::Problem& problem,
+                                    const search::Options& options) {
+  if (method != "train") return search::run(method, problem, options);
+  std::vector<rules::Trace> ways;
+  for (const Candidate& candidate : result_.candidates) {
+    if (!candidate.trace.empty()) ways.push_back(candidate.trace);
+  }
+  return parts_->train(problem, options, ways);
+}
 
 double Candidates::time_whole(const graph::Graph& graph) {
   const auto file = folder_ / "whole.onnx";

@@ -174,8 +174,8 @@ constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
 void tell_costs(cost::CostModel& model, Result& result) {
-  const bool gathers = model.postpone();
   price_alike(model, result);
+  const bool gathers = model.postpone();
   const Stopwatch watch;
   const auto note = [&](const graph::Graph& graph) {
     if (watch.seconds() < kTellSeconds) result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
@@ -237,6 +237,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
                 const std::function<bool()>& should_stop) {
   OptimiseClock clock(line, options.seconds, should_stop);
   check_out(options);
+  if (options.method == "train" && !parts.train)
+    fail("--method train trains a network, which needs LibTorch: only the command line has it");
   clock.phase("reading", "reading " + options.model.graph);
   LoadedModel model = load_model(options.model, true);
   clock.phase("starting the target", "starting the target");
@@ -279,6 +281,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
     result.agent = parts.agent_file;
   }
   if (timed) candidates.use_timed(&*timed);
+  candidates.use_training(parts);
   const auto keep_costs = [&] {
     if (!costs.table) return;
     result.costs_new = costs.table->size() - result.costs_known;

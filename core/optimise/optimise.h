@@ -38,7 +38,8 @@ struct OptimiseOptions {
 // The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites;
 // "search" (the usual one), "auto" (this and, with an agent, policy-anneal, in equal shares of the time), "policy"
 // (policy-anneal; without an agent as "search"), "learned" (as "search" for half of the time, then by a learned cost of
-// whole models). "sweep": no more than the sweeps.
+// whole models), "train" (as "search" for half of the time, then by an agent that learns on this model). "sweep": no
+// more than the sweeps.
 std::vector<std::string> methods();
 // Whether an agent guides searches of this method.
 bool asks_agent(const std::string& method);
@@ -56,6 +57,9 @@ struct OptimiseParts {
   std::string version;                       // of rlgo, for the report
   search::PolicyPrior* agent = nullptr;      // judges by `rules`, for the methods that asks_agent() names; null: none
   std::string agent_file;                    // for people
+  // Method "train": an agent that learns on this graph while it searches, from where these rewrites lead. Null: there
+  // is none here.
+  std::function<search::Result(const search::Problem&, const search::Options&, const std::vector<rules::Trace>&)> train;
 };
 
 // Throws Error where the model cannot be read, the runtime cannot serve, the rewritten model does not compute the same

@@ -4,7 +4,7 @@
 namespace rlgo::optimise {
 
 std::vector<std::string> methods() {
-  std::vector<std::string> usable = {"auto", "search", "policy", "learned"};
+  std::vector<std::string> usable = {"auto", "search", "policy", "learned", "train"};
   for (const auto& name : search::names()) {
     if (!search::needs_prior(name) && search::gives_trace(name)) usable.push_back(name);
   }
@@ -19,7 +19,8 @@ void declare(OptionSink& o, OptimiseOptions& options) {
   o.choice("method", options.method, methods(),
            "search that goes on where greedy rewriting has ended; search: portfolio; auto: this, and "
            "policy-anneal by a trained agent; policy: policy-anneal alone (none is measured to help: docs/agents.md); "
-           "learned: half of the time portfolio, then graphs timed whole by a learned cost (docs/optimise.md)");
+           "learned: half of the time portfolio, then graphs timed whole by a learned cost; train: then an agent that "
+           "learns on this model, for a minute or more (docs/optimise.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
   declare(o, options.model);
   o.texts("input", options.inputs,

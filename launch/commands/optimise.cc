@@ -21,6 +21,7 @@
 #include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
+#include "learner/session/trained_search.h"
 
 namespace rlgo::launch {
 namespace {
@@ -123,6 +124,7 @@ int run_optimise(Context& context) {
     fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
   const auto agent = choose_agent(request, *parts.rules, output);
   parts.agent = agent.get();
+  parts.train = learner::search_by_training;
   parts.agent_file = request.agent;
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result = optimise::optimise(engine_options(request), parts, log, line, signalled);

@@ -233,5 +233,15 @@ def learned_cost(folder):
     assert "timed.tsv:1: not a table of timed graphs" in rlgo("optimise", "toy.onnx", *options, cwd=folder, status=1).stderr
 
 
+def learns_while_it_searches(folder):
+    """--method train: the agent's search stands beside the others, and begins where they ended"""
+    two_convs(folder / "toy.onnx", channels=8)
+    options = ["--target", fake("outputs"), "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "12", "--budget", "500", "--method", "train"]
+    rlgo("optimise", "toy.onnx", *options, "--json", "told.json", cwd=folder, status=None)
+    told = json.loads((folder / "told.json").read_text())
+    (agent,) = [run for run in told["searches"] if run["method"] == "train"]
+    assert agent["graphs"] > 0 and agent["ended_by"] == "stopped" and agent["after_us"] <= min(run["after_us"] for run in told["searches"]) * (1 + 1e-9), told["searches"]
+
+
 if __name__ == "__main__":
-    main(verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, prices_are_kept, learned_cost)
+    main(learns_while_it_searches, verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, prices_are_kept, learned_cost)
