@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, learned  # noqa: E402
+from rlgo_results import claims, equal_seconds, learned  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
 
@@ -207,10 +207,16 @@ def of_learned(table, name):
     return lines
 
 
+def of_equal_seconds(lines_of):
+    return lambda data: lines_of(data.rows("equal-seconds.csv"))
+
+
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "agents": agents, "latency": latency, "dreams": dreams},
+    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_equal_seconds(equal_seconds.summary), "agents": agents,
+                          "latency": latency, "dreams": dreams},
+    "results/agents.md": {"equal-seconds": of_equal_seconds(equal_seconds.table)},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/profiles.md": {"profiles": profiles},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},

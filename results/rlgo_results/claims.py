@@ -1,6 +1,7 @@
 """Claims of RLFlow (C1 to C17, in the order in which it makes them) and of README, and what the recorded data say of each."""
 import re
 
+from . import equal_seconds
 from .means import geometric_mean
 from .recorded import Missing, change_of, mean, percent
 
@@ -250,7 +251,16 @@ def search(data):
             "`results/record.py --stages searches,figures`")  # fmt: skip
 
 
-OURS = [faster, further, pnet, mistakes, wild, search]
+@claim("An agent trained for a minute on the graph at hand ends below searches of as many seconds")
+def trained(data):
+    rows = data.rows("equal-seconds.csv")
+    changed = {m: change_of(equal_seconds.ratios(rows, "gpu", m)) for m in ("portfolio", "taso")}
+    middle, low, high = changed["portfolio"]
+    return (verdict(high < 0, changed["taso"][2] < 0), f"profile gpu, a simulation: cost {percent(middle)} to the default search, {percent(changed['taso'][0])} to TASO's", f"{low:+.2f} to {high:+.2f}; "
+            f"{changed['taso'][1]:+.2f} to {changed['taso'][2]:+.2f}", ", ".join(sorted({row["commit"][:7] for row in rows})), "`results/equal_seconds.py record`")  # fmt: skip
+
+
+OURS = [faster, further, pnet, mistakes, wild, search, trained]
 
 
 def table(data):

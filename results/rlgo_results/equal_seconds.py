@@ -18,6 +18,13 @@ def costs(rows):
     return found, before, known
 
 
+def ratios(rows, profile, method):
+    """The agent's cost to a method's on each graph that both have, of the geometric means over seeds."""
+    found, _, _ = costs(rows)
+    return [statistics.geometric_mean(of["agent"]) / statistics.geometric_mean(of[method])
+            for key, of in sorted(found.items()) if key[0] == profile and "agent" in of and method in of]  # fmt: skip
+
+
 def summary(rows):
     """Lines of each profile: how near the agent comes to what was known, and its cost to that of each search."""
     found, _, known = costs(rows)
@@ -29,10 +36,10 @@ def summary(rows):
         lines.append(f"- Profile {profile}: the agent's median is within 0.1 % of the cheapest graph known before, of any method ever, on {len(near)} of {len(keys)} graphs"
                      + (f"; below it on {', '.join(below)}" if below else "") + ".")  # fmt: skip
         for method in [UNTRAINED, *SEARCHES]:
-            ratios = [statistics.geometric_mean(found[key]["agent"]) / statistics.geometric_mean(found[key][method]) for key in keys if method in found[key]]
-            if len(ratios) > 1:
-                lower, higher = sum(r < 1 / SAME for r in ratios), sum(r > SAME for r in ratios)
-                lines.append(f"  - to `{method}`: {mean_cell(ratios)} of its cost; lower on {lower} graphs, as low on {len(ratios) - lower - higher}, higher on {higher}.")
+            to = ratios(rows, profile, method)
+            if len(to) > 1:
+                lower, higher = sum(r < 1 / SAME for r in to), sum(r > SAME for r in to)
+                lines.append(f"  - to `{method}`: {mean_cell(to)} of its cost; lower on {lower} graphs, as low on {len(to) - lower - higher}, higher on {higher}.")
     return lines
 
 

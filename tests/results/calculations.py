@@ -9,7 +9,7 @@ import _tiny
 import nightly
 import pandas as pd
 import windows
-from rlgo_results import cli, plot, record, rulecount, runs, runtimes, searches, temperature, training
+from rlgo_results import cli, equal_seconds, plot, record, rulecount, runs, runtimes, searches, temperature, training
 
 VERDICT = """graph           toy (9 nodes -> 8)
 end to end      11.630 ms -> 11.293 ms: -2.90 % (-3.40 to -2.31 %), 1.03x; LibTorch, cpu, 1 thread
@@ -32,6 +32,18 @@ class Windows(unittest.TestCase):
         made = lambda *costs: ([{"best_cost_us": cost, "episode_reward_mean": 1.0} for cost in costs], 200.0)
         line = windows.pairs_line("toy", "all", [made(190, 160), made(200, 180)], [made(190, 180), made(200, 184)])
         self.assertEqual(line, "| toy | all | -6.00 [-56.84, +44.84] | -3.00 [-28.42, +22.42] | +0.00 [+0.00, +0.00] |")
+
+
+class EqualSeconds(unittest.TestCase):
+    def test_table(self):
+        row = lambda method, seed, after: {"profile": "gpu", "graph": "toy", "method": method, "seed": seed, "seconds": "60", "before_us": "200", "after_us": after,
+                                           "known_us": "150", "commit": "abcdefgh", "machine": "M"}  # fmt: skip
+        rows = [row("agent", "1", "140"), row("agent", "2", "160"), row("agent", "3", "150.1"), row("taso", "1", "180")]
+        self.assertAlmostEqual(equal_seconds.ratios(rows, "gpu", "taso")[0], (140 * 160 * 150.1) ** (1 / 3) / 180)
+        self.assertEqual(equal_seconds.ratios(rows, "cpu", "taso"), [])
+        lines = equal_seconds.table(rows)
+        self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -10.00 |")
+        self.assertIn("on 1 of 1 graphs; below it on toy.", lines[-1])
 
 
 class Plot(unittest.TestCase):
