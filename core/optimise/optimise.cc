@@ -238,7 +238,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   OptimiseClock clock(line, options.seconds, should_stop);
   check_out(options);
   if (options.method == "train" && !parts.train)
-    fail("--method train trains a network, which needs LibTorch: only the command line has it");
+    fail("method train is for the command line alone: rlgo optimise --method train");
   clock.phase("reading", "reading " + options.model.graph);
   LoadedModel model = load_model(options.model, true);
   clock.phase("starting the target", "starting the target");
