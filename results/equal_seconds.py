@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import best_known
 from rlgo_results import equal_seconds
+from rlgo_results.recorded import rows_in
 from rlgo_results.where import machine
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -63,16 +64,9 @@ def searched(given, method, profile, graph, seed):
     return row["before_us"], row["after_us"], row["graphs"], result["rlgo"]["revision"]
 
 
-def read(path):
-    if not path.is_file():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def record(given):
     given.runs.mkdir(parents=True, exist_ok=True)
-    there = {tuple(row[f] for f in FIELDS[:4]) for row in read(given.out)}
+    there = {tuple(row[f] for f in FIELDS[:4]) for row in rows_in(given.out)}
     words = {name: [w for w in getattr(given, name).split(",") if w] for name in ("profiles", "graphs", "methods", "seeds")}
     jobs = [(p, g, m, s) for s in words["seeds"] for p in words["profiles"] for g in words["graphs"] for m in words["methods"]
             if (m not in ("taso", "window") or s == words["seeds"][0]) and (p, g, m, s) not in there]  # the others draw nothing
@@ -114,7 +108,7 @@ def main():
     if given.command == "record":
         record(given)
     else:
-        print("\n".join(equal_seconds.table(read(given.file))))
+        print("\n".join(equal_seconds.table(rows_in(given.file))))
 
 
 if __name__ == "__main__":

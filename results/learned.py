@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
 from rlgo_results import learned  # noqa: E402
+from rlgo_results.recorded import rows_in  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
 METHODS = {"search": ["--method", "search"], "learned": ["--method", "learned"], "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}
@@ -78,13 +79,6 @@ def measure(args, model, seed):
                "ratio": round(ratio.get(method, 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
                "best_at": said.get("best_at"), "sum_error_percent": said.get("sum_error_percent"),
                "residual_error_percent": said.get("residual_error_percent"), "ended_by": said.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
-
-
-def rows_in(path):
-    if not pathlib.Path(path).exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def files_of(models):

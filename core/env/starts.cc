@@ -21,6 +21,17 @@ bool shorter(const Way& a, const Way& b) {
   return std::ranges::lexicographical_compare(a.rewrites, b.rewrites, {}, as_pair, as_pair);
 }
 
+// Each prices at most `budget` graphs.
+std::vector<rules::Trace> found_by(const std::vector<std::string>& searches, const search::Problem& problem,
+                                   int64_t budget, int max_locations) {
+  search::Options options;
+  options.budget = budget;
+  options.max_locations = max_locations;
+  std::vector<rules::Trace> traces;
+  for (const std::string& method : searches) traces.push_back(search::run(method, problem, options).trace);
+  return traces;
+}
+
 }  // namespace
 
 Way priced_way(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
@@ -91,28 +102,10 @@ void Archive::decode(std::string_view bytes) {
   ways_ = std::move(ways);
 }
 
-namespace {
-
-std::vector<rules::Trace> found_by(const search::Problem& problem, const std::vector<std::string>& searches,
-                                   const search::Options& options) {
-  std::vector<rules::Trace> traces;
-  for (const std::string& method : searches) traces.push_back(search::run(method, problem, options).trace);
-  return traces;
-}
-
-search::Options bounded(int64_t budget, int max_locations) {
-  search::Options options;
-  options.budget = budget;
-  options.max_locations = max_locations;
-  return options;
-}
-
-}  // namespace
-
 Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
                int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
     : Starts(graph, rules, cost, max_locations, share,
-             found_by({graph, rules, cost}, searches, bounded(budget, max_locations))) {}
+             found_by(searches, {graph, rules, cost}, budget, max_locations)) {}
 
 Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
                int max_locations, double share, const std::vector<rules::Trace>& traces)

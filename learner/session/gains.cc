@@ -1,5 +1,6 @@
 #include "learner/session/gains.h"
 
+#include "actors/collector.h"
 #include "core/base/error.h"
 #include "core/search/region.h"
 
@@ -59,6 +60,18 @@ std::optional<env::Way> Gains::take(const mdp::Trajectory& episode) {
   search::spread(walk_, search::connected(walk_, start, needed, tolerance_us_), tolerance_us_, goes_on);
   descend();
   return env::priced_way(graph_, rules_, cost_, max_locations_, search::to_trace(walk_.trail().get()));
+}
+
+bool keep_gain(const mdp::Trajectory& episode, Gains& gains, BestGraph& best, env::Starts& starts) {
+  double reward = 0;
+  for (const auto& step : episode.steps) reward += step.reward;
+  if (episode.beginning.rewrites.empty() || reward <= 0) return false;
+  auto way = gains.take(episode);
+  if (!way) return false;
+  const bool better = way->cost_us.back() < best.best_us();
+  if (better) best.replace(way->rewrites, way->cost_us);
+  starts.offer(std::move(*way), starts.island_of(actors::episode_key(episode.seed, episode.rank, episode.episode)));
+  return better;
 }
 
 }  // namespace rlgo::learner

@@ -11,6 +11,7 @@
 #include "core/rules/rules.h"
 #include "core/search/macro.h"
 #include "core/search/walk.h"
+#include "learner/session/best.h"
 
 namespace rlgo::learner {
 
@@ -36,5 +37,9 @@ class Gains {
   search::Walk walk_;
   const search::Walk::Mark unmodified_;
 };
+
+// An episode in a window that was rewarded: what it gained goes to its island's archive, and is the best where it is
+// cheaper; true then. Throws Error as Gains::take() does.
+bool keep_gain(const mdp::Trajectory& episode, Gains& gains, BestGraph& best, env::Starts& starts);
 
 }  // namespace rlgo::learner

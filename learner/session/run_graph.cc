@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "actors/collector.h"
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -19,14 +17,6 @@ namespace {
 
 // What a checkpoint calls something of the k-th graph: as in runs of one graph, or with a number.
 std::string of_graph(const char* what, size_t k) { return k == 0 ? what : fmt::format("{}.{}", what, k); }
-
-std::optional<env::Way> gained(RunGraph& graph, const mdp::Trajectory& trajectory) {
-  try {
-    return graph.gains->take(trajectory);
-  } catch (const Error& error) {
-    throw Malformed(error.what());
-  }
-}
 
 }  // namespace
 
@@ -88,16 +78,10 @@ RunGraph* offer(std::vector<RunGraph>& graphs, const mdp::Trajectory& trajectory
     throw Malformed(fmt::format("an episode of graph {}, of {} graphs", k, graphs.size()));
   RunGraph& graph = graphs[static_cast<size_t>(k)];
   bool better = graph.best->offer(trajectory, no_op);
-  double reward = 0;
-  for (const auto& step : trajectory.steps) reward += step.reward;
-  if (!graph.gains || trajectory.beginning.rewrites.empty() || reward <= 0) return better ? &graph : nullptr;
-  if (auto way = gained(graph, trajectory)) {
-    if (way->cost_us.back() < graph.best->best_us()) {
-      graph.best->replace(way->rewrites, way->cost_us);
-      better = true;
-    }
-    const uint64_t key = actors::episode_key(trajectory.seed, trajectory.rank, trajectory.episode);
-    graph.starts->offer(std::move(*way), graph.starts->island_of(key));
+  try {
+    if (graph.gains && keep_gain(trajectory, *graph.gains, *graph.best, *graph.starts)) better = true;
+  } catch (const Error& error) {
+    throw Malformed(error.what());
   }
   return better ? &graph : nullptr;
 }

@@ -67,14 +67,7 @@ class TrainedSearch : public actors::CodedSink {
     ++counters_.walks;
     const mdp::Trajectory& facts = trajectory.facts;
     best_.offer(facts, problem_.rules->size());
-    double reward = 0;
-    for (const auto& step : facts.steps) reward += step.reward;
-    if (reward > 0) {
-      if (auto way = gains_.take(facts)) {
-        if (way->cost_us.back() < best_.best_us()) best_.replace(way->rewrites, way->cost_us);
-        starts_->offer(std::move(*way), starts_->island_of(actors::episode_key(facts.seed, facts.rank, facts.episode)));
-      }
-    }
+    keep_gain(facts, gains_, best_, *starts_);
     note_best();
     episodes_.push_back(std::make_shared<const mdp::CodedTrajectory>(std::move(trajectory)));
   }
@@ -93,18 +86,17 @@ class TrainedSearch : public actors::CodedSink {
     actors::Collector collector(*envs, policy, *this, {.seed = options_.seed});
     int64_t version = 0;
     policy.load(algorithm.weights(), version);
-    const auto stopped = [&] { return options_.stop(); };
-    while (!stopped()) {
+    while (!options_.stop()) {
       const int64_t begin = counters_.steps;
       // What was met is measured in one go, with the update: exploring meets far more than there is time to measure.
       const bool gathers = problem_.cost.postpone();
-      while (counters_.steps < begin + kSteps && !stopped()) {
+      while (counters_.steps < begin + kSteps && !options_.stop()) {
         counters_.steps += collector.round([] { return true; });
         counters_.candidates = counters_.steps;
         if (options_.progress) options_.progress(counters_, best_.best_us());
       }
       if (gathers) problem_.cost.settle();
-      if (stopped() || episodes_.empty()) continue;
+      if (options_.stop() || episodes_.empty()) continue;
       algorithm.update(std::exchange(episodes_, {}), {version, 0, [] {}});
       policy.load(algorithm.weights(), ++version);
     }

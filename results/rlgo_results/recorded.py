@@ -15,6 +15,14 @@ class Found(dict):
         raise Missing(key)
 
 
+def rows_in(path):
+    """Of a file of CSV; none where there is no file."""
+    if not Path(path).is_file():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 class Recorded:
     """Files below a folder results/. Rows are dictionaries of text; Missing where a file, or what is looked for, is not there."""
 
