@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`rlgo optimise --method learned` under ONNX Runtime: against the default search in equal seconds, and against timing every graph.
+"""`rlgo optimise --method learned` and `--method train` under ONNX Runtime: against the default search in equal seconds; `learned` against timing every graph.
 
-    results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] MODEL.onnx ...
+    results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] [--methods search,learned,train] MODEL.onnx ...
     results/learned.py record --out learned-all.csv --methods all,learned --race-s 0 --seconds 30 --seeds 0,1,2,3,4 MODEL.onnx ...
     results/learned.py show learned.csv
 
@@ -32,7 +32,8 @@ from rlgo_results import learned  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
-METHODS = {"search": ["--method", "search"], "learned": ["--method", "learned"], "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}
+METHODS = {"search": ["--method", "search"], "learned": ["--method", "learned"], "train": ["--method", "train"],
+           "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}  # fmt: skip
 FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rounds", "timed", "best_at", "sum_error_percent", "residual_error_percent", "ended_by",
           "times", "commit", "machine"]  # fmt: skip
 

@@ -21,14 +21,17 @@ bool shorter(const Way& a, const Way& b) {
   return std::ranges::lexicographical_compare(a.rewrites, b.rewrites, {}, as_pair, as_pair);
 }
 
-// Each prices at most `budget` graphs.
+// Each prices at most `budget` graphs, and draws as with its seed: how often its method came before.
 std::vector<rules::Trace> found_by(const std::vector<std::string>& searches, const search::Problem& problem,
                                    int64_t budget, int max_locations) {
   search::Options options;
   options.budget = budget;
   options.max_locations = max_locations;
   std::vector<rules::Trace> traces;
-  for (const std::string& method : searches) traces.push_back(search::run(method, problem, options).trace);
+  for (auto it = searches.begin(); it != searches.end(); ++it) {
+    options.seed = static_cast<uint64_t>(std::count(searches.begin(), it, *it));
+    traces.push_back(search::run(*it, problem, options).trace);
+  }
   return traces;
 }
 

@@ -57,8 +57,9 @@ struct Start {
 
 class Starts {  // the frontier that episodes may begin on
  public:
-  // Ways of these searches, each at most `budget` priced graphs. They depend on the arguments alone. `share` of all
-  // episodes begin on one of them, or at a graph of the archive.
+  // Ways of these searches, each at most `budget` priced graphs; a method that comes again draws anew (its seeds are 0,
+  // 1, ...). They depend on the arguments alone. `share` of all episodes begin on one of them, or at a graph of the
+  // archive.
   Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
          int max_locations, double share, int64_t budget = 20'000,
          const std::vector<std::string>& searches = {"greedy", "anneal", "window"});

@@ -19,22 +19,6 @@ namespace {
 constexpr int kEnvs = 4;
 constexpr int64_t kSteps = 512;  // of episodes, for an update
 
-// Those of configs/windows.cfg.
-env::EnvOptions windows(int max_locations) {
-  env::EnvOptions options;
-  options.frontier = 1;
-  options.window = 40;
-  options.reward = env::Reward::best;
-  options.max_locations = max_locations;
-  return options;
-}
-nets::AgentOptions without_opinion() {
-  nets::AgentOptions options;
-  options.beta = 0.001;
-  options.noop_bias = -4;
-  return options;
-}
-
 class TrainedSearch : public actors::CodedSink {
  public:
   TrainedSearch(const search::Problem& problem, const search::Options& options, std::shared_ptr<env::Starts> starts)
@@ -78,9 +62,10 @@ class TrainedSearch : public actors::CodedSink {
     const exec::ThreadScope one_thread(1);  // of small networks several threads wait for each other
     // Not owned: the caller's cost model outlives the search.
     const std::shared_ptr<cost::CostModel> cost(std::shared_ptr<void>(), &problem_.cost);
-    const auto envs =
-        env::make_envs({{problem_.graph, starts_, {}}}, problem_.rules, cost, windows(options_.max_locations), kEnvs);
-    const auto network = [&] { return nets::ActorCritic(envs->spec(), without_opinion(), options_.seed).ptr(); };
+    env::EnvOptions env = window_env();
+    env.max_locations = options_.max_locations;
+    const auto envs = env::make_envs({{problem_.graph, starts_, {}}}, problem_.rules, cost, env, kEnvs);
+    const auto network = [&] { return nets::ActorCritic(envs->spec(), window_agent(), options_.seed).ptr(); };
     PpoAlgorithm algorithm(network(), PpoOptions(), options_.seed);
     actors::NetworkPolicy policy(network());
     actors::Collector collector(*envs, policy, *this, {.seed = options_.seed});
@@ -119,6 +104,21 @@ class TrainedSearch : public actors::CodedSink {
 };
 
 }  // namespace
+
+env::EnvOptions window_env() {
+  env::EnvOptions options;
+  options.frontier = 1;
+  options.window = 40;
+  options.reward = env::Reward::best;
+  return options;
+}
+
+nets::AgentOptions window_agent() {
+  nets::AgentOptions options;
+  options.beta = 0.001;
+  options.noop_bias = -4;
+  return options;
+}
 
 search::Result search_by_training(const search::Problem& problem, const search::Options& options,
                                   const std::vector<rules::Trace>& ways) {

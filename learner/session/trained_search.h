@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "core/env/rewrite_env.h"
+#include "core/nets/options.h"
 #include "core/rules/trace.h"
 #include "core/search/search.h"
 
@@ -16,5 +18,9 @@ namespace rlgo::learner {
 // of episodes, `walks` episodes. Never above the cheapest graph on a way. Throws Error as environments do.
 search::Result search_by_training(const search::Problem& problem, const search::Options& options,
                                   const std::vector<rules::Trace>& ways);
+
+// What it plays and learns with: as configs/windows.cfg, but that every episode begins on a way.
+env::EnvOptions window_env();
+nets::AgentOptions window_agent();
 
 }  // namespace rlgo::learner

@@ -1,4 +1,4 @@
-"""`rlgo optimise --method learned` in figures: against the default search in equal seconds, and against timing every graph (results/learned.py)."""
+"""`rlgo optimise --method learned` and `--method train` in figures: against the default search in equal seconds; `learned` against timing every graph (results/learned.py)."""
 import statistics
 
 from .means import mean_cell
@@ -19,21 +19,35 @@ def told_by(rows):
     return f"{', '.join(f'{float(s):g}' for s in seconds)} s for each method; rlgo {', '.join(commits)}; {', '.join(machines)}."
 
 
+OTHERS = ["learned", "train"]  # methods beside the default search
+
+
 def in_equal_seconds(rows):
-    """Lines of a table: latency of what both wrote to the original's."""
-    lines = ["| model | seed | search | learned | learned / search | A/A | graphs timed | fastest at | error of the sum -> learned, % |", "|---|" + "---|" * 8]
-    pairs = []
-    for model, seed, both in by_run(rows, ("search", "learned")):
-        of = both["learned"]
-        search, learned, noise = float(both["search"]["ratio"]), float(of["ratio"]), float(of["noise"])
-        pairs.append((learned / search, noise))
-        errors = " -> ".join(f"{float(of[k]):.1f}" if of[k] else "-" for k in ("sum_error_percent", "residual_error_percent"))
-        lines.append(f"| {model} | {seed} | {search:.3f} | {learned:.3f} | {learned / search:.3f} | {noise:.3f} | {of['timed']} | {of['best_at'] or '-'} | {errors} |")
-    if not pairs:
+    """Lines of a table: latency of what each method wrote to the original's, and to what the default search wrote."""
+    lines = ["| model | seed | search | learned | train | learned / search | train / search | A/A | graphs timed | fastest at | error of the sum -> learned, % |",
+             "|---|" + "---|" * 10]  # fmt: skip
+    pairs = {method: [] for method in OTHERS}
+    for model, seed, found in by_run(rows, ("search",)):
+        search, noise = float(found["search"]["ratio"]), float(found["search"]["noise"])
+        ratio = {method: float(found[method]["ratio"]) for method in OTHERS if method in found}
+        if not ratio:
+            continue
+        for method, x in ratio.items():
+            pairs[method].append((x / search, noise))
+        cells = [f"{ratio[method] / by:.3f}" if method in ratio else "-" for by in (1, search) for method in OTHERS]
+        of = found.get("learned")
+        errors = " -> ".join(f"{float(of[k]):.1f}" if of[k] else "-" for k in ("sum_error_percent", "residual_error_percent")) if of else "-"
+        lines.append(f"| {model} | {seed} | {search:.3f} | {' | '.join(cells)} | {noise:.3f} | {of['timed'] if of else '-'} | "
+                     f"{of['best_at'] or '-' if of else '-'} | {errors} |")  # fmt: skip
+    if not any(pairs.values()):
         return [*lines, "", "Nothing is recorded."]
-    faster, slower = (sum(sign * (ratio - 1) > noise for ratio, noise in pairs) for sign in (-1, 1))
-    return [*lines, "", f"learned / search, geometric mean: {mean_cell([ratio for ratio, _ in pairs])}; beyond what the original shows against itself (A/A) faster on {faster}, "
-            f"slower on {slower} of {len(pairs)}. {told_by(rows)}"]  # fmt: skip
+    lines.append("")
+    for method, of in pairs.items():
+        if of:
+            faster, slower = (sum(sign * (ratio - 1) > noise for ratio, noise in of) for sign in (-1, 1))
+            lines.append(f"- {method} / search, geometric mean: {mean_cell([ratio for ratio, _ in of])}; beyond what the original shows against itself (A/A) faster on {faster}, "
+                         f"slower on {slower} of {len(of)}.")  # fmt: skip
+    return [*lines, "", told_by(rows)]
 
 
 def times(row):

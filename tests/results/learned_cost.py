@@ -15,8 +15,18 @@ class Learned(unittest.TestCase):
         rows = [row("a", "search", ratio="0.8"), row("a", "learned", ratio="0.4", best_at="2", sum_error_percent="6.04", residual_error_percent="2"),
                 row("b", "search", ratio="0.5"), row("b", "learned", ratio="0.504"), row("c", "search")]  # fmt: skip
         lines = learned.in_equal_seconds(rows)
-        self.assertIn("| a | 0 | 0.800 | 0.400 | 0.500 | 0.010 | 0 | 2 | 6.0 -> 2.0 |", lines)
-        self.assertIn("faster on 1, slower on 0 of 2", lines[-1])  # b is within the noise, c is not done
+        self.assertIn("| a | 0 | 0.800 | 0.400 | - | 0.500 | - | 0.010 | 0 | 2 | 6.0 -> 2.0 |", lines)
+        told = next(line for line in lines if line.startswith("- learned / search"))
+        self.assertIn("faster on 1, slower on 0 of 2", told)  # b is within the noise, c is not done
+        self.assertFalse([line for line in lines if line.startswith("- train / search")])
+
+    def test_a_search_that_trains_in_equal_seconds(self):
+        rows = [row("a", "search", ratio="0.8"), row("a", "train", ratio="0.9"), row("b", "search", ratio="0.5"), row("b", "train", ratio="0.5"), row("b", "learned", ratio="0.4")]
+        lines = learned.in_equal_seconds(rows)
+        self.assertIn("| a | 0 | 0.800 | - | 0.900 | - | 1.125 | 0.010 | - | - | - |", lines)
+        self.assertIn("| b | 0 | 0.500 | 0.400 | 0.500 | 0.800 | 1.000 | 0.010 | 0 | - | - -> - |", lines)
+        told = next(line for line in lines if line.startswith("- train / search"))
+        self.assertIn("faster on 0, slower on 1 of 2", told)
 
     def test_graphs_needed(self):
         rows = [row("a", "all", times="1.1 0.9 0.805 0.8 0.95 1.2 0.9 0.9 0.9 0.9"), row("a", "learned", times="0.95 0.806"), row("b", "all", times="0.5 0.6"),

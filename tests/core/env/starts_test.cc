@@ -111,6 +111,17 @@ TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescen
 
 Way way_of(double us) { return {{{1, 2}, {0, 3}}, {us + 1, us}}; }
 
+TEST_F(StartsTest, ASearchThatIsNamedAgainDrawsAnew) {
+  const std::vector<std::string> twice = {"random", "random"};
+  Starts starts(graph_, rules_, *model_, 200, 1, 2000, twice);
+  ASSERT_EQ(starts.ways(), 2u);
+  starts.archive_ways();
+  EXPECT_NE(starts.archive(0).ways(), starts.archive(1).ways());
+  Starts again(graph_, rules_, *model_, 200, 1, 2000, twice);
+  again.archive_ways();
+  EXPECT_EQ(again.encode_archives(), starts.encode_archives());
+}
+
 // With measured costs the learner alone searches, and actors hear of it.
 TEST_F(StartsTest, WaysAreToldInPlaceOfSearches) {
   Starts searched(graph_, rules_, *model_, 200, 1, 2000);

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/cost/profile.h"
+#include "core/options/options.h"
 #include "core/zoo/zoo.h"
 #include "tests/support/shipped_rules.h"
 
@@ -54,6 +59,24 @@ TEST_F(TrainedSearchTest, NeedsAnEndAndAWay) {
   EXPECT_EQ(none.reason, search::StopReason::finished);
   EXPECT_TRUE(none.trace.empty());
   EXPECT_EQ(none.after_us, none.before_us);
+}
+
+// The values of both, by the names of options.
+std::map<std::string, std::string> values(env::EnvOptions env, nets::AgentOptions agent, const std::string& config) {
+  Options options;
+  int64_t epochs = 0;
+  options.integer("epochs", epochs, 0, 1 << 30, "");
+  env::declare(options, env);
+  nets::declare(options, agent);
+  options.parse_config(config, "configs/windows.cfg", Source::file);
+  auto values = options.values();
+  for (const char* own : {"epochs", "env.frontier", "env.searches", "env.search-budget"})
+    EXPECT_EQ(values.erase(own), 1u);
+  return values;
+}
+
+TEST(TrainedSearch, PlaysAsTheShippedConfigurationDoes) {
+  EXPECT_EQ(values(window_env(), window_agent(), ""), values({}, {}, read_file("configs/windows.cfg")));
 }
 
 }  // namespace
