@@ -331,4 +331,9 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const sea
   return out;
 }
 
+int64_t FeatureBuilder::bytes() const {
+  return static_cast<int64_t>(rows_.size() * sizeof(Row) + bytes_.size() * sizeof(cost::OutputBytes) + fresh_.size() +
+                              last_.size() * sizeof(int32_t));
+}
+
 }  // namespace rlgo::env

@@ -65,6 +65,8 @@ class FeatureBuilder {
   // known (search/walk.h). `changes`, if any: what has changed since the observation that was made last.
   mdp::Observation observe(const graph::Graph& graph, std::span<const search::Place> places, int rules,
                            const Progress& progress, mdp::Changes* changes = nullptr);
+  // About what it holds in memory.
+  int64_t bytes() const;
 
  private:
   struct Row {

@@ -20,11 +20,12 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
                                          const std::shared_ptr<const rules::RuleSet>& rules,
                                          const std::shared_ptr<cost::CostModel>& model, const EnvOptions& options,
                                          int count) {
+  const auto checkpoints = std::make_shared<Checkpoints>();
   std::vector<std::unique_ptr<mdp::Env>> envs;
   for (int i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<mdp::Env>> of_graphs;
     for (const auto& [graph, starts, measure_us] : graphs)
-      of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, measure_us, starts));
+      of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, measure_us, starts, checkpoints));
     envs.push_back(mdp::make_choice(std::move(of_graphs)));
   }
   return mdp::make_batch(std::move(envs));

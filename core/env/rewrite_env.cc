@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/env/features.h"
@@ -14,7 +15,9 @@
 namespace rlgo::env {
 namespace {
 
-constexpr double kTolerance = 1e-9;  // of the unmodified graph's cost: what searches take for rounding
+constexpr double kTolerance = 1e-9;      // of the unmodified graph's cost: what searches take for rounding
+constexpr size_t kSpacing = 32;          // rewrites from one checkpoint on a way to the next
+constexpr uint64_t kDescended = 0xDE5C;  // tells a state from where greedy descent ends from there
 
 double relative_drop(double before, double after, double initial) {
   return initial > 0 ? (before - after) / initial : 0.0;
@@ -64,13 +67,15 @@ void declare(OptionSink& o, EnvOptions& env) {
 
 struct RewriteEnv::Impl {
   Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, const EnvOptions& o,
-       std::function<double(const graph::Graph&)> measure, std::shared_ptr<const Starts> from)
+       std::function<double(const graph::Graph&)> measure, std::shared_ptr<const Starts> from,
+       std::shared_ptr<Checkpoints> kept)
       : initial(std::move(g)),
         rules(std::move(r)),
         model(std::move(m)),
         options(o),
         measure_us(std::move(measure)),
         starts(std::move(from)),
+        checkpoints(model->is_local() ? std::move(kept) : nullptr),  // other prices change while a run learns them
         spec(observation_spec(*rules, o.max_locations)),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
@@ -95,6 +100,7 @@ struct RewriteEnv::Impl {
         options(o.options),
         measure_us(o.measure_us),
         starts(o.starts),
+        checkpoints(o.checkpoints),
         spec(o.spec),
         initial_features(o.initial_features),
         initial_cost(o.initial_cost),
@@ -194,25 +200,57 @@ struct RewriteEnv::Impl {
     look_into_window();
   }
 
+  // Stands where it stood with this key after these rewrites, or after them and more; false: that is not kept.
+  bool resume(uint64_t key, std::span<const rules::Rewrite> way) {
+    const auto kept = checkpoints ? checkpoints->find(key) : nullptr;
+    if (!kept || kept->rewrites.size() < way.size() ||
+        !std::ranges::equal(way, std::span(kept->rewrites).first(way.size())))
+      return false;
+    walk.restore(kept->mark);
+    features = kept->features;
+    trace = kept->rewrites;
+    beginning.cost_us = kept->cost_us;
+    return true;
+  }
+
+  void keep(uint64_t key) {
+    if (checkpoints) checkpoints->keep(key, {walk.mark(), features, trace, beginning.cost_us});
+  }
+
+  // Makes rewrites of the unmodified graph; greedy descent follows, where episodes are played in windows.
+  void go_along(std::span<const rules::Rewrite> way) {
+    std::vector<uint64_t> keys;  // of the graph after each of them
+    for (const rules::Rewrite& rewrite : way) {
+      keys.push_back(
+          hash_combine(hash_combine(keys.empty() ? start.stamp : keys.back(), static_cast<uint64_t>(rewrite.rule)),
+                       static_cast<uint64_t>(rewrite.location)));
+    }
+    const uint64_t end = options.window > 0 ? hash_combine(keys.back(), kDescended) : keys.back();
+    if (resume(end, way)) return;
+    size_t k = way.size();
+    while (k > 0 && !resume(keys[k - 1], way.first(k))) --k;
+    for (; k < way.size(); ++k) {
+      apply({way[k].rule, way[k].location});
+      beginning.cost_us.push_back(walk.cost_us());
+      if ((k + 1) % kSpacing == 0) keep(keys[k]);
+    }
+    while (options.window > 0) {
+      const auto best = search::steepest(walk.places(), tolerance_us());
+      if (!best) break;
+      make(*best);
+      beginning.cost_us.push_back(walk.cost_us());
+    }
+    keep(end);
+  }
+
   // Makes the rewrites that the episode with this key begins with.
   void advance(uint64_t key) {
     if (!starts) return;
     const auto begin = starts->of(key);
     if (!begin) return;
-    for (size_t k = 0; k < begin->length; ++k) {
-      const rules::Rewrite& rewrite = (*begin->way)[k];
-      apply({rewrite.rule, rewrite.location});
-      beginning.cost_us.push_back(walk.cost_us());
-    }
+    go_along(std::span(*begin->way).first(begin->length));
     cost = features.cost(walk.graph());
-    if (options.window > 0) {
-      while (const auto best = search::steepest(walk.places(), tolerance_us())) {
-        make(*best);
-        beginning.cost_us.push_back(walk.cost_us());
-      }
-      cost = features.cost(walk.graph());
-      open_window(key);
-    }
+    if (options.window > 0) open_window(key);
     for (const rules::Rewrite& rewrite : trace) beginning.rewrites.push_back({rewrite.rule, rewrite.location});
     best_us = begin_us = cost.runtime_us;
     if (options.reward == Reward::measured) measured = measure_us(walk.graph());
@@ -245,6 +283,7 @@ struct RewriteEnv::Impl {
   const EnvOptions options;
   const std::function<double(const graph::Graph&)> measure_us;
   const std::shared_ptr<const Starts> starts;
+  const std::shared_ptr<Checkpoints> checkpoints;
   const mdp::ObservationSpec spec;
   FeatureBuilder initial_features;
   const cost::Cost initial_cost;
@@ -271,9 +310,10 @@ struct RewriteEnv::Impl {
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
                        std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
-                       std::function<double(const graph::Graph&)> measure_us, std::shared_ptr<const Starts> starts)
+                       std::function<double(const graph::Graph&)> measure_us, std::shared_ptr<const Starts> starts,
+                       std::shared_ptr<Checkpoints> checkpoints)
     : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us),
-                                   std::move(starts))) {}
+                                   std::move(starts), std::move(checkpoints))) {}
 RewriteEnv::RewriteEnv(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RewriteEnv::~RewriteEnv() = default;
 

@@ -8,6 +8,7 @@
 
 #include "core/base/options.h"
 #include "core/cost/cost.h"
+#include "core/env/checkpoints.h"
 #include "core/env/starts.h"
 #include "core/graph/graph.h"
 #include "core/mdp/mdp.h"
@@ -55,10 +56,11 @@ void declare(OptionSink& sink, EnvOptions& options);
 class RewriteEnv : public mdp::Env {  // the environment of one graph and rule set
  public:
   // `starts`: where episodes begin, by the key of reset(); null: at the unmodified graph.
-  // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it).
+  // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it). `checkpoints`,
+  // shared with other environments or not: episodes begin sooner with them, where prices are local, and as without.
   RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
              const EnvOptions& options, std::function<double(const graph::Graph&)> measure_us = {},
-             std::shared_ptr<const Starts> starts = nullptr);
+             std::shared_ptr<const Starts> starts = nullptr, std::shared_ptr<Checkpoints> checkpoints = nullptr);
   ~RewriteEnv() override;
   // An environment of its own in the same state, which goes on from here: O(size of the graph), matches are shared
   // until they change. Both ask the same cost model.

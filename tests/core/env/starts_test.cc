@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
 #include "core/cost/profile.h"
+#include "core/env/checkpoints.h"
 #include "core/env/playground.h"
 #include "core/env/rewrite_env.h"
 #include "core/zoo/zoo.h"
@@ -107,6 +108,53 @@ TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescen
     paid += reward > 0 ? 1 : 0;
   }
   EXPECT_GT(paid, 0);
+}
+
+// Nothing but time tells an environment that keeps states from one that makes them anew: on ways, in windows, of which
+// some gain, with more states than there is room for.
+TEST_F(StartsTest, CheckpointsChangeNothing) {
+  const std::shared_ptr<cost::CostModel> model = cost::analytic_cost("gpu");
+  const auto starts = std::make_shared<Starts>(graph_, rules_, *model, 200, 0.9, 4000);
+  for (const int window : {0, 40}) {
+    EnvOptions options;
+    options.reward = Reward::best;
+    options.window = window;
+    options.window_steps = 4;
+    options.max_steps = 4;
+    for (const int64_t room : {int64_t{1} << 30, int64_t{1} << 20}) {
+      const auto kept = std::make_shared<Checkpoints>(room);
+      RewriteEnv plain(graph_, rules_, model, options, {}, starts);
+      RewriteEnv one(graph_, rules_, model, options, {}, starts, kept),
+          other(graph_, rules_, model, options, {}, starts, kept);
+      for (uint64_t turn = 0; turn < 60; ++turn) {
+        const uint64_t key = turn % 20;
+        RewriteEnv& env = turn % 3 == 0 ? other : one;
+        auto seen = plain.reset(key);
+        EXPECT_EQ(env.reset(key), seen);
+        EXPECT_EQ(env.beginning(), plain.beginning());
+        EXPECT_EQ(env.trace(), plain.trace());
+        EXPECT_EQ(env.current_cost_us(), plain.current_cost_us());
+        Rng rng({turn});
+        for (bool running = true; running;) {
+          std::vector<mdp::Action> legal;
+          for (size_t x = 0; x < seen.counts.size(); ++x) {
+            for (int32_t l = 0; l < seen.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
+          }
+          if (legal.empty()) break;
+          const auto action = legal[rng.below(legal.size())];
+          const auto expected = plain.step(action), result = env.step(action);
+          EXPECT_EQ(result.observation, expected.observation);
+          EXPECT_EQ(result.changes.from, expected.changes.from);
+          EXPECT_EQ(result.changes.kept, expected.changes.kept);
+          EXPECT_EQ(result.reward, expected.reward);
+          EXPECT_EQ(result.info.location, expected.info.location);
+          running = !expected.terminal && !expected.truncated;
+          seen = expected.observation;
+        }
+      }
+      EXPECT_GT(kept->size(), 0u);
+    }
+  }
 }
 
 Way way_of(double us) { return {{{1, 2}, {0, 3}}, {us + 1, us}}; }
