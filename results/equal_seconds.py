@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRAPHS = "bert,resnext50,nasrnn,inception_v3,squeezenet1_1,resnet18,resnet50,vit_b16,gpt2,nasnet_a"
 TRAINED = {"agent": ("", ()), "untrained": ("-untrained", ("--ppo.lr", 1e-9))}  # what their folders end in, and their options
 METHODS = ",".join(["agent", *equal_seconds.SEARCHES])
-FIELDS = ["profile", "graph", "method", "seed", "seconds", "before_us", "after_us", "known_us", "work", "commit", "machine"]  # known: before these runs; work: steps, graphs priced
+FIELDS = ["profile", "graph", "method", "seed", "seconds", "before_us", "after_us", "known_us", "starts_us", "work",
+          "commit", "machine"]  # known: before these runs; starts: the cheapest that an agent's own searches found; work: steps, graphs priced
 
 
 def call(command):
@@ -41,7 +42,7 @@ def call(command):
 
 
 def trained(given, method, profile, graph, seed):
-    """(cost before, cost of the agent's best graph, steps, revision of rlgo) of one training run."""
+    """(cost before, of the agent's best graph, of the best of the searches that it began from, steps, revision of rlgo) of one training run."""
     folder = given.runs / f"{graph}-{profile}-{seed}{TRAINED[method][0]}"
     if not (folder / "result.json").exists():
         call([given.rlgo, "train", "--config", ROOT / "configs/windows.cfg", "--graph", graph, "--cost", "analytic", "--cost.profile", profile, "--seed", seed,
@@ -52,7 +53,7 @@ def trained(given, method, profile, graph, seed):
         raise SystemExit(f"{folder}: a run of {result['options']['seconds']} s, not {given.seconds}; take another --runs")
     with open(folder / "metrics.csv", newline="") as file:
         steps = list(csv.DictReader(file))[-1]["steps"]
-    return result["cost"]["before_us"], result["cost"]["agent_us"], steps, result["rlgo"]["revision"]
+    return result["cost"]["before_us"], result["cost"]["agent_us"], result["cost"]["starts_us"], steps, result["rlgo"]["revision"]
 
 
 def searched(given, method, profile, graph, seed):
@@ -61,7 +62,7 @@ def searched(given, method, profile, graph, seed):
                  "--budget", 10**12, "--cpu-time", "--quiet", "--json", "-"])  # fmt: skip
     result = json.loads(text)
     row = result["searches"][0]
-    return row["before_us"], row["after_us"], row["graphs"], result["rlgo"]["revision"]
+    return row["before_us"], row["after_us"], "", row["graphs"], result["rlgo"]["revision"]
 
 
 def record(given):

@@ -60,6 +60,8 @@ class Compiler {
   std::map<std::string, int32_t> bundles_;
   std::vector<const Term*> terms_;  // of left nodes
   std::map<const Term*, int32_t> node_of_;
+  std::map<std::string, const Term*> first_of_;               // of left terms, by their text
+  std::vector<std::pair<const Term*, const Term*>> same_as_;  // nested left terms that equal another one
 };
 
 }  // namespace rlgo::rules

@@ -18,8 +18,9 @@ void Compiler::left_side() {
     if (equation.port >= 0 || equation.spread || equation.term.kind != Term::Kind::node || equation.term.spread) {
       fail_at(equation.line, "the left side names nodes: ?name = (op ...)");
     }
-    collect(equation.term, equation.name);
+    first_of_.emplace(to_text(equation.term), &equation.term);
   }
+  for (const auto& equation : text_.left) collect(equation.term, equation.name);
   if (terms_.size() > kMaxNodes) fail_at(text_.line, fmt::format("more than {} nodes on the left side", kMaxNodes));
   const std::vector<const Term*> textual = terms_;
   const auto first_root =
@@ -29,6 +30,7 @@ void Compiler::left_side() {
   std::rotate(terms_.begin(), root, root + 1);
 
   for (size_t k = 0; k < terms_.size(); ++k) node_of_[terms_[k]] = static_cast<int32_t>(k);
+  for (const auto& [term, first] : same_as_) node_of_[term] = node_of_.at(first);
   rule_.left.resize(terms_.size());
   for (const auto& equation : text_.left) {
     const int32_t index = node_of_[&equation.term];
@@ -51,7 +53,8 @@ void Compiler::left_side() {
   }
 }
 
-// Terms in textual order; a node before its nested operands.
+// Terms in textual order; a node before its nested operands. A nested term that stands there twice is one node: graphs
+// hold equal nodes once.
 void Compiler::collect(const Term& term, const std::string& name) {
   terms_.push_back(&term);
   const ops::Op op = operator_of(term);
@@ -61,7 +64,12 @@ void Compiler::collect(const Term& term, const std::string& name) {
   for (const auto& operand : term.operands) {
     if (operand.kind != Term::Kind::node) continue;
     if (operand.spread) fail_at(operand.line, "'...' behind a term is for the right side");
-    collect(operand, "");
+    const auto [first, is_new] = first_of_.emplace(to_text(operand), &operand);
+    if (is_new) {
+      collect(operand, "");
+    } else {
+      same_as_.emplace_back(&operand, first->second);
+    }
   }
 }
 

@@ -14,12 +14,27 @@ namespace {
 
 using graph::Value;
 
+constexpr int64_t kMostElements = 20'000;  // of an operand
+
 class Maker {
  public:
   Maker(const CompiledRule& rule, Rng& rng) : rule_(rule), random_attributes_(rng), rng_(rng), editor_("instance") {
     for (const auto& condition : rule.conditions) asked_.look(condition.expr);
     const auto literals = asked_.numbers;
     random_attributes_.wish(asked_.extents);
+    for (const auto& node : rule.left) {
+      for (const auto& [key, value] : node.fixed) {
+        const auto* ends = key == ops::Attr::ends ? std::get_if<ops::Ints>(&value) : nullptr;
+        if (ends) asked_.sizes.insert(asked_.sizes.end(), ends->begin(), ends->end());
+      }
+      for (const auto& test : node.tests) {  // lists of numbers and names
+        if (test.key != ops::Attr::ends) continue;
+        for (const auto& item : test.items) {
+          if (item.slot < 0) asked_.sizes.push_back(item.number);
+        }
+      }
+    }
+    random_attributes_.ask(asked_.sizes);
     for (const auto& node : rule.right) {
       for (const auto& attr : node.attrs) asked_.look(attr.expr);
     }
@@ -48,6 +63,8 @@ class Maker {
     known_attributes(left, draft);
     if (!known_operands(left, draft)) return false;
     if (!random_attributes_.complete(draft)) return false;
+    if (std::ranges::any_of(draft.types, [](const auto& type) { return type->elements() > kMostElements; }))
+      return false;
     std::vector<Value> inputs;
     for (size_t k = 0; k < draft.types.size(); ++k) {
       if (values_[k].node == graph::kNoNode) values_[k] = earlier_slot(k);

@@ -15,7 +15,20 @@ void Asked::look(const Expr& expr) {
   }
   if (expr.calls(Fn::equal) && expr.args[0].calls(Fn::dim) && expr.args[1].kind == Expr::Kind::integer)
     extents.push_back(expr.args[1].integer);
+  look_at_size(expr);
   for (const auto& arg : expr.args) look(arg);
+}
+
+void Asked::look_at_size(const Expr& expr) {
+  if (expr.args.size() != 2) return;
+  const Expr &left = expr.args[0], &right = expr.args[1];
+  const auto note = [&](const Expr& of, const Expr& number, int64_t more) {
+    if (of.calls(Fn::dim) && number.kind == Expr::Kind::integer) sizes.push_back(number.integer + more);
+  };
+  if (expr.calls(Fn::equal) || expr.calls(Fn::greater_equal) || expr.calls(Fn::remainder)) note(left, right, 0);
+  if (expr.calls(Fn::equal) || expr.calls(Fn::less_equal)) note(right, left, 0);
+  if (expr.calls(Fn::greater)) note(left, right, 1);
+  if (expr.calls(Fn::less)) note(right, left, 1);
 }
 
 void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,

@@ -18,8 +18,12 @@ namespace rlgo::rules {
 struct Asked {
   std::vector<double> numbers;
   std::vector<int64_t> extents;  // N of dim(?x, k) == N
+  std::vector<int64_t> sizes;    // such and others that meet a bound or a remainder: N of dim(?x, k) >= N
   uint32_t constant = 0, value = 0;
   void look(const Expr& expr);
+
+ private:
+  void look_at_size(const Expr& expr);
 };
 
 // The outputs of an instance: all of the nodes that the rule replaces and, of the others, of those for which `also`

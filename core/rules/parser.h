@@ -22,8 +22,8 @@
 //   gives them back (those that the new operator knows), mentioned ones win, others are defaults.
 // Equations on the right: ?y = operand replaces ?y of the left side; ?s.0 = ... one output of a split; ?s... = ?t...
 //   all outputs; a new name is a new node. Left nodes that are not replaced stay where something else reads them, and
-//   may be read on the right. Different nodes of the left side match different nodes of the graph; operands of
-//   commutative operators match both ways.
+//   may be read on the right. Different nodes of the left side match different nodes of the graph; a nested term that
+//   stands there twice is one node, as graphs hold equal nodes once. Operands of commutative operators match both ways.
 // Expressions: integers, reals, inf, words, [lists], ?names, + - * / % (lists: element by element; / of integers rounds
 //   down), == != < <= > >=, and or not, l[i] (i < 0 counts from the end), functions (value.cc lists them). A condition
 //   that has no value (index out of range, dim of a missing axis, value(?c) unknown) does not hold.

@@ -17,6 +17,13 @@ RandomAttributes::RandomAttributes(Rng& rng) : rng_(rng) {
   image_ = between(3, 7);
 }
 
+void RandomAttributes::ask(const std::vector<int64_t>& extents) {
+  constexpr int64_t kMost = 64;  // larger ones make instances that are slow to check
+  for (const int64_t extent : extents) {
+    if (extent >= 1 && extent <= kMost && chance(50)) extents_.push_back(extent);
+  }
+}
+
 Shape RandomAttributes::shape(int rank) {
   Shape shape;
   for (int d = 0; d < rank; ++d) shape.push_back(extent());

@@ -24,6 +24,8 @@ class RandomAttributes {  // draws for one instance
   explicit RandomAttributes(Rng& rng);
   // Extents that windows should have often.
   void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
+  // Extents that should come: some of them are among those that are used.
+  void ask(const std::vector<int64_t>& extents);
   // Fills in what is open. False where that makes no sense. f32 throughout.
   bool complete(Draft& draft);
 

@@ -3,18 +3,27 @@ import statistics
 
 from rlgo_results.means import mean_cell
 
+STARTS = "its searches"  # the best of those that the agent began from, which draw alike in all seeds
 UNTRAINED = "untrained"  # the agent without learning
 SEARCHES = ["taso", "anneal", "window", "portfolio"]
+OTHERS = [STARTS, UNTRAINED, *SEARCHES]
 SAME = 1.001  # times a cost: as cheap
 
 
 def costs(rows):
-    """{(profile, graph): {method: costs of each seed}}, and the costs of the unmodified graphs and of the best that was known before."""
+    """{(profile, graph): {method: costs of each seed}}, and the costs of the unmodified graphs and of the best that was known before; where none was, of the best of
+    these rows."""
     found, before, known = {}, {}, {}
     for row in rows:
         key = row["profile"], row["graph"]
         found.setdefault(key, {}).setdefault(row["method"], []).append(float(row["after_us"]))
-        before[key], known[key] = float(row["before_us"]), float(row["known_us"])
+        if row["method"] == "agent" and row["starts_us"]:
+            found[key][STARTS] = [float(row["starts_us"])]
+        before[key] = float(row["before_us"])
+        if row["known_us"]:
+            known[key] = float(row["known_us"])
+    for key in found.keys() - known.keys():
+        known[key] = min(us for method in found[key].values() for us in method)
     return found, before, known
 
 
@@ -35,19 +44,20 @@ def summary(rows):
         below = [key[1] for key in keys if min(found[key]["agent"]) < known[key] * (1 - 1e-6)]
         lines.append(f"- Profile {profile}: the agent's median is within 0.1 % of the cheapest graph known before, of any method ever, on {len(near)} of {len(keys)} graphs"
                      + (f"; below it on {', '.join(below)}" if below else "") + ".")  # fmt: skip
-        for method in [UNTRAINED, *SEARCHES]:
+        for method in OTHERS:
             to = ratios(rows, profile, method)
             if len(to) > 1:
                 lower, higher = sum(r < 1 / SAME for r in to), sum(r > SAME for r in to)
-                lines.append(f"  - to `{method}`: {mean_cell(to)} of its cost; lower on {lower} graphs, as low on {len(to) - lower - higher}, higher on {higher}.")
+                name = method if method == STARTS else f"`{method}`"
+                lines.append(f"  - to {name}: {mean_cell(to)} of its cost; lower on {lower} graphs, as low on {len(to) - lower - higher}, higher on {higher}.")
     return lines
 
 
 def table(rows):
     """Change of cost of each seed, percent, then the summary."""
     found, before, known = costs(rows)
-    searches = [m for m in [UNTRAINED, *SEARCHES] if any(m in methods for methods in found.values())]
-    lines = ["| profile | graph | best known before | agent, each seed | " + " | ".join(searches) + " |", "|---|---|---|---|" + "---|" * len(searches)]
+    searches = [m for m in OTHERS if any(m in methods for methods in found.values())]
+    lines = ["| profile | graph | best known before, or of all these | agent, each seed | " + " | ".join(searches) + " |", "|---|---|---|---|" + "---|" * len(searches)]
     for key, methods in sorted(found.items()):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
         lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(percent) + " |")

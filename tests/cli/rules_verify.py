@@ -30,6 +30,24 @@ def some(folder):
     assert re.search(r"^wrong +refuted", out, re.M) and "5 rules: 4 proved, 1 refuted, 0 unknown" in out, out
 
 
+def identities(folder):
+    """what mathematics says about single operators is proved; turned a little, it is refuted"""
+    file = SOURCE / "tests/data/rules/identities.rules"
+    out = rlgo("rules", "verify", file, "--threads", 1, cwd=folder).stdout
+    assert re.search(r"^\d+ rules: (\d+) proved, 0 refuted, 0 unknown", out, re.M), out
+    wrong = {"split-reduce-max": ("(max (reduce_max", "(add (reduce_max"), "max-over-min": ("=> ?y = (min", "=> ?y = (max"), "neg-max": ("(min (neg", "(max (neg"),
+             "sigmoid-neg": ("(sub 1", "(sub 0"), "tanh-neg": ("(neg (tanh ?x))", "(tanh ?x)"), "square-of-neg": ("=> ?y = (mul ?x ?x)", "=> ?y = (neg (mul ?x ?x))")}  # fmt: skip
+    rules = {text.split(None, 2)[1]: text for text in file.read_text().split("\n\n") if text.startswith("rule ")}
+    made = ""
+    for name, (right, turned) in wrong.items():
+        assert rules[name].count(right) == 1, name
+        made += rules[name].replace(right, turned) + "\n\n"
+    turned = folder / "turned.rules"
+    turned.write_text(made)
+    out = rlgo("rules", "verify", turned, "--threads", 1, cwd=folder, status=1).stdout
+    assert f"{len(wrong)} rules: 0 proved, {len(wrong)} refuted, 0 unknown" in out, out
+
+
 def twice(folder):
     """a name that is defined twice in a file is an error that says where"""
     file = folder / "twice.rules"
@@ -58,4 +76,4 @@ def stopped(folder):
 
 
 if __name__ == "__main__":
-    main(shipped, some, twice, stopped)
+    main(shipped, some, identities, twice, stopped)

@@ -37,12 +37,12 @@ class Windows(unittest.TestCase):
 class EqualSeconds(unittest.TestCase):
     def test_table(self):
         row = lambda method, seed, after: {"profile": "gpu", "graph": "toy", "method": method, "seed": seed, "seconds": "60", "before_us": "200", "after_us": after,
-                                           "known_us": "150", "commit": "abcdefgh", "machine": "M"}  # fmt: skip
+                                           "known_us": "150", "starts_us": "170" if method == "agent" else "", "commit": "abcdefgh", "machine": "M"}  # fmt: skip
         rows = [row("agent", "1", "140"), row("agent", "2", "160"), row("agent", "3", "150.1"), row("taso", "1", "180")]
         self.assertAlmostEqual(equal_seconds.ratios(rows, "gpu", "taso")[0], (140 * 160 * 150.1) ** (1 / 3) / 180)
         self.assertEqual(equal_seconds.ratios(rows, "cpu", "taso"), [])
         lines = equal_seconds.table(rows)
-        self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -10.00 |")
+        self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -15.00 | -10.00 |")
         self.assertIn("on 1 of 1 graphs; below it on toy.", lines[-1])
 
 

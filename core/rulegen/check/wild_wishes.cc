@@ -30,9 +30,24 @@ void WildWishes::look(const Expr& expr) {
   if (expr.calls(Fn::logical_and)) {
     for (const auto& arg : expr.args) look(arg);
   }
-  if (!expr.calls(Fn::equal)) return;
-  const Side left = side_of(expr.args[0]), right = side_of(expr.args[1]);
+  if (expr.args.size() != 2) return;
+  Side left = side_of(expr.args[0]), right = side_of(expr.args[1]);
+  if (expr.calls(Fn::equal) && expr.args[0].calls(Fn::remainder)) {  // dim(?x, 1) % 8 == 0
+    left = side_of(expr.args[0].args[0]);
+    const Side divisor = side_of(expr.args[0].args[1]);
+    if (divisor.kind == Side::Kind::number) right.number += divisor.number;
+  }
   if (left.kind == Side::Kind::other || right.kind == Side::Kind::other) return;
+  // Of what is to be large, the least that is asked for.
+  const bool above = expr.calls(Fn::greater) || expr.calls(Fn::greater_equal);
+  const bool below = expr.calls(Fn::less) || expr.calls(Fn::less_equal);
+  if (below) std::swap(left, right);
+  if (above || below) {
+    if (right.kind != Side::Kind::number) return;
+    right.number += expr.calls(Fn::greater) || expr.calls(Fn::less) ? 1 : 0;
+  } else if (!expr.calls(Fn::equal)) {
+    return;
+  }
   if (left.tensor >= 0) equal_.emplace_back(left, right);
   if (right.tensor >= 0) equal_.emplace_back(right, left);
 }

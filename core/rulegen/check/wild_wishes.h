@@ -1,5 +1,6 @@
-// What the equalities among a rule's conditions ask of its variables, as hints for wild_instance.h: followed most of
-// the time, so that conditions which chance seldom meets are met. Whether they hold, the matcher decides.
+// What equalities and lower bounds among a rule's conditions ask of its variables, as hints for wild_instance.h:
+// followed most of the time, so that conditions which chance seldom meets are met. Whether they hold, the matcher
+// decides.
 #pragma once
 
 #include <functional>

@@ -4,9 +4,12 @@
 
 #include <bit>
 #include <cmath>
+#include <mutex>
 #include <set>
+#include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/resident.h"
 #include "core/rulegen/semantics/rational.h"
 #include "core/rulegen/semantics/real.h"
 #include "core/rulegen/semantics/ring_power.h"
@@ -14,7 +17,31 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr size_t kMostPairs = 24;  // applications of one function that are compared with each other
+constexpr size_t kMostPairs = 24;        // applications of one function that are compared with each other
+constexpr size_t kMostProved = 100'000;  // pairs that are remembered
+
+// Pairs of terms that are equal, as text without the names of variables, of all rings: what an operator does to single
+// elements is asked anew for each shape.
+class Proved {
+ public:
+  bool has(const std::string& pair) {
+    const std::lock_guard lock(mutex_);
+    return pairs_.contains(pair);
+  }
+  void add(std::string pair) {
+    const std::lock_guard lock(mutex_);
+    if (pairs_.size() >= kMostProved) pairs_.clear();
+    pairs_.insert(std::move(pair));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<std::string> pairs_;
+};
+Proved& proved() {
+  static Proved pairs;
+  return pairs;
+}
 
 struct Term {
   z3::expr expr;
@@ -139,7 +166,9 @@ void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& te
   }
 }
 
-Z3Ring::Z3Ring(int64_t most_terms, unsigned effort) : terms_(std::make_unique<Terms>()), most_terms_(most_terms) {
+Z3Ring::Z3Ring(int64_t most_terms, unsigned effort) : most_terms_(most_terms) {
+  keep_freed_memory();  // a context takes megabytes, and each instance of a rule has its own
+  terms_ = std::make_unique<Terms>();
   terms_->effort = effort;
   ratio(0, 1);  // element 0
 }
@@ -251,10 +280,10 @@ Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
   if (failed_) return Answer::open;
   if (a == b) return Answer::equal;
   std::map<Element, int> seen;
-  std::string pair;
+  std::string pair = std::to_string(terms_->effort);
   terms_->write(a, seen, pair);
   terms_->write(b, seen, pair);
-  if (proved_.contains(pair)) return Answer::equal;
+  if (proved().has(pair)) return Answer::equal;
   try {
     std::set<Element> left, right;
     terms_->collect(a, left);
@@ -274,7 +303,7 @@ Z3Ring::Answer Z3Ring::prove_equal(Element a, Element b) {
     const z3::check_result result = solver.check();
     if (result == z3::unknown && solver.reason_unknown().find("incomplete") == std::string::npos) gave_up_ = true;
     if (result != z3::unsat) return Answer::open;
-    proved_.insert(pair);
+    proved().add(std::move(pair));
     return Answer::equal;
   } catch (const z3::exception& e) {
     fail("Z3: {}", e.msg());

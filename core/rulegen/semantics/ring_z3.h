@@ -78,7 +78,6 @@ class Z3Ring {
 
   std::unique_ptr<Terms> terms_;
   std::map<uint64_t, Element> variables_;
-  std::set<std::string> proved_;  // pairs, with variables numbered in the order in which they occur
   int64_t most_terms_;
   bool failed_ = false, gave_up_ = false;
 };

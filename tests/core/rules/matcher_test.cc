@@ -57,6 +57,29 @@ output "y" = %5
   EXPECT_EQ(matches("?y = (mul ?p ?q) => ?y = (mul ?q ?p)", g).size(), 0u) << "changes nothing";
 }
 
+// Graphs hold equal nodes once, so does the pattern.
+TEST(Matcher, ATermThatStandsTwiceIsOneNode) {
+  const auto g = graph_of(R"(
+%0 = input "x" : f32[2,3]
+%1 = relu(%0)
+%2 = add(%1, %1)
+%3 = add(%2, %1)
+output "y" = %3
+)");
+  for (const char* body : {"?y = (add (relu ?x) (relu ?x)) => ?y = (mul (relu ?x) 2)",
+                           "?y = (add (relu ?x) ?a) ?a = (relu ?x) => ?y = (mul ?a 2)",
+                           "?a = (relu ?x) ?y = (add (relu ?x) (relu ?x)) => ?y = (mul ?a 2)"}) {
+    const auto found = matches(body, g);
+    ASSERT_EQ(found.size(), 1u) << body;
+    EXPECT_THAT(found[0].nodes, ElementsAre(2, 1)) << body;
+  }
+  const auto deep = matches("?y = (add (add (relu ?x) (relu ?x)) (relu ?x)) => ?y = (mul (relu ?x) 3)", g);
+  ASSERT_EQ(deep.size(), 1u);
+  EXPECT_EQ(deep[0].nodes.size(), 3u);
+  EXPECT_TRUE(matches("?y = (add (relu ?x) (relu ?z)) => ?y = (relu (add ?x ?z))", g).empty())
+      << "different terms are different nodes";
+}
+
 TEST(Matcher, NumbersAreWhatTheRuleSays) {
   const auto count = [](const std::string& body, const std::string& dtype, const std::string& number) {
     return matches(body, graph_of("%0 = input \"x\" : " + dtype + "[2]\n%1 = fill() to=" + dtype + " shape=[] value=" +
