@@ -220,11 +220,8 @@ struct RewriteEnv::Impl {
   // Makes rewrites of the unmodified graph; greedy descent follows, where episodes are played in windows.
   void go_along(std::span<const rules::Rewrite> way) {
     std::vector<uint64_t> keys;  // of the graph after each of them
-    for (const rules::Rewrite& rewrite : way) {
-      keys.push_back(
-          hash_combine(hash_combine(keys.empty() ? start.stamp : keys.back(), static_cast<uint64_t>(rewrite.rule)),
-                       static_cast<uint64_t>(rewrite.location)));
-    }
+    for (const rules::Rewrite& rewrite : way)
+      keys.push_back(search::Walk::stamp_after(keys.empty() ? start.stamp : keys.back(), rewrite));
     const uint64_t end = options.window > 0 ? hash_combine(keys.back(), kDescended) : keys.back();
     if (resume(end, way)) return;
     size_t k = way.size();
@@ -232,13 +229,13 @@ struct RewriteEnv::Impl {
     for (; k < way.size(); ++k) {
       apply({way[k].rule, way[k].location});
       beginning.cost_us.push_back(walk.cost_us());
-      if ((k + 1) % kSpacing == 0) keep(keys[k]);
+      if ((k + 1) % kSpacing == 0 && keys[k] != end) keep(keys[k]);
     }
-    while (options.window > 0) {
-      const auto best = search::steepest(walk.places(), tolerance_us());
-      if (!best) break;
-      make(*best);
-      beginning.cost_us.push_back(walk.cost_us());
+    if (options.window > 0) {
+      while (const auto best = search::steepest(walk.places(), tolerance_us())) {
+        make(*best);
+        beginning.cost_us.push_back(walk.cost_us());
+      }
     }
     keep(end);
   }

@@ -266,8 +266,12 @@ void Walk::begin_journal() {
 }
 
 // The same rewrite of the same state makes the same state, ids included.
+uint64_t Walk::stamp_after(uint64_t stamp, const rules::Rewrite& step) {
+  return hash_combine(hash_combine(stamp, static_cast<uint64_t>(step.rule)), static_cast<uint64_t>(step.location));
+}
+
 void Walk::add_to_journal(const rules::Rewrite& step) {
-  stamp_ = hash_combine(hash_combine(stamp_, static_cast<uint64_t>(step.rule)), static_cast<uint64_t>(step.location));
+  stamp_ = stamp_after(stamp_, step);
   if (journal_.size() > kLongestJournal) {
     begin_journal();
     return;

@@ -94,6 +94,8 @@ class Walk {  // see the top of the file
 
   // Names the state, ids of nodes included: two states with one stamp are the same, in whatever walk from one start.
   uint64_t stamp() const { return stamp_; }
+  // Of the state that a rewrite makes of the one with this stamp.
+  static uint64_t stamp_after(uint64_t stamp, const rules::Rewrite& step);
   // Nodes that may be other than in the state that `stamp` names: those that take() changed since, some of them twice.
   // Nothing where the walk did not come from there by take() alone.
   std::optional<std::span<const graph::NodeId>> changed_since(uint64_t stamp) const;

@@ -14,6 +14,14 @@
 namespace rlgo::env {
 namespace {
 
+std::vector<mdp::Action> legal_actions(const mdp::Observation& seen) {  // NO-OP left out
+  std::vector<mdp::Action> legal;
+  for (size_t x = 0; x < seen.counts.size(); ++x) {
+    for (int32_t l = 0; l < seen.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
+  }
+  return legal;
+}
+
 class StartsTest : public ::testing::Test {
  protected:
   std::shared_ptr<const Starts> make(double share) {
@@ -86,10 +94,7 @@ TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescen
     double reward = 0, last_us = begin_us;
     int steps = 0;
     for (bool running = true; running; ++steps) {
-      std::vector<mdp::Action> legal;
-      for (size_t x = 0; x < seen.counts.size(); ++x) {
-        for (int32_t l = 0; l < seen.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
-      }
+      const std::vector<mdp::Action> legal = legal_actions(seen);
       if (legal.empty()) break;
       const auto action = legal[rng.below(legal.size())];
       const auto result = env.step(action);
@@ -136,10 +141,7 @@ TEST_F(StartsTest, CheckpointsChangeNothing) {
         EXPECT_EQ(env.current_cost_us(), plain.current_cost_us());
         Rng rng({turn});
         for (bool running = true; running;) {
-          std::vector<mdp::Action> legal;
-          for (size_t x = 0; x < seen.counts.size(); ++x) {
-            for (int32_t l = 0; l < seen.counts[x]; ++l) legal.push_back({static_cast<int32_t>(x), l});
-          }
+          const std::vector<mdp::Action> legal = legal_actions(seen);
           if (legal.empty()) break;
           const auto action = legal[rng.below(legal.size())];
           const auto expected = plain.step(action), result = env.step(action);
