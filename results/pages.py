@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, equal_seconds, learned  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
 
@@ -126,13 +126,7 @@ def latency(data):
 
 def dreams(data):
     """Ten dreamed steps without clips, before and after the world model saw locations."""
-    found = {(r["run"].partition("-")[0], r["graph"]): r for r in data.rows("dream-promises.csv") if r["steps"] == "10" and r["clip"] == "none"}
-    lines = ["| graph | before: dreamed, % | real, % | today: dreamed, % | real, % |", "|---|---|---|---|---|"]
-    for graph in sorted({g for _, g in found}):
-        rows = [found.get((run, graph)) for run in ("before", "after")]
-        cells = [f"{float(r[k]):.2f}" if r else "not recorded" for r in rows for k in ("dream_return_percent", "real_return_percent")]
-        lines.append(f"| {graph} | {' | '.join(cells)} |")
-    return [*lines, "", "Returns of the controller in ten steps from the same states, percent of the unmodified graph's cost, one seed: [world-model.md](world-model.md)."]
+    return [*promises.short(data.rows("dream-promises.csv")), "", "Returns of the controller in ten steps from the same states, percent of the unmodified graph's cost: means over seeds (each): [world-model.md](world-model.md)."]
 
 
 def speed_up(ratio):
@@ -207,18 +201,19 @@ def of_learned(table, name):
     return lines
 
 
-def of_equal_seconds(lines_of):
-    return lambda data: lines_of(data.rows("equal-seconds.csv"))
+def of_rows(lines_of, name):
+    return lambda data: lines_of(data.rows(name))
 
 
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_equal_seconds(equal_seconds.summary), "agents": agents,
+    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
                           "latency": latency, "dreams": dreams},
-    "results/agents.md": {"equal-seconds": of_equal_seconds(equal_seconds.table)},
+    "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/profiles.md": {"profiles": profiles},
+    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

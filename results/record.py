@@ -429,7 +429,7 @@ def figures(args):
         commands.append([python(), RESULTS / "searches.py", "show", args.folder / "searches", "--out", out / "searches.md", "--plot", out / "searches.png",
                          "--table", out / "searches.csv", "--revision", args.revision, "--rules", args.rules])  # fmt: skip
     if (args.folder / "efficiency").is_dir() and not script("sample_efficiency.py")(args):
-        commands.append([python(), RESULTS / "sample_efficiency.py", "show", args.folder / "efficiency", "--out", out / "sample-efficiency.md"])
+        commands.append([python(), RESULTS / "sample_efficiency.py", "show", args.folder / "efficiency", "--csv", out / "sample-efficiency.csv"])
     if table := window_table(args):
         commands.append(table)
     good = True

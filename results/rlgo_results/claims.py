@@ -1,7 +1,7 @@
 """Claims of RLFlow (C1 to C17, in the order in which it makes them) and of README, and what the recorded data say of each."""
 import re
 
-from . import equal_seconds
+from . import efficiency, equal_seconds
 from .means import geometric_mean
 from .recorded import Missing, change_of, mean, percent
 
@@ -154,12 +154,13 @@ def c14(data):
 
 @claim("The model-based agent needs a quarter of the real interactions")
 def c15(data):
-    rows = data.rows("world-model.csv")
-    best = {a: [float(r["best_percent"]) for r in rows if r["agent"] == a] for a in ("model-based", "model-free")}
-    steps = {a: [int(r["steps"]) for r in rows if r["agent"] == a] for a in best}
-    return (verdict(mean(best["model-based"]) <= mean(best["model-free"]) + 0.01),
-            f"squeezenet1_1: {percent(mean(best['model-based']))} with {mean(steps['model-based']):,.0f} real steps, model-free {percent(mean(best['model-free']))} with {mean(steps['model-free']):,.0f}",
-            f"{spread(best['model-based'])}; {spread(best['model-free'])} (3 seeds)", "2026-11-21", "[world-model.md](../results/world-model.md); `results/record.py --stages efficiency`")
+    rows = data.rows("sample-efficiency.csv")
+    budget, gaps = efficiency.budget_of(rows), efficiency.gaps(rows)
+    reached = [graph for graph, gap in gaps.items() if gap <= efficiency.TOLERANCE]
+    names, revisions = ", ".join(reached), ", ".join(sorted({row["revision"][:7] for row in rows}))
+    return (verdict(*(graph in reached for graph in gaps)),
+            f"with {budget:,} real steps it reaches what model-free reaches with {efficiency.LONGER * budget:,} on {len(reached)} of {len(gaps)} graphs{f' ({names})' if reached else ''}",
+            f"{spread(gaps.values())} points of cost above it, means over {len({row['seed'] for row in rows})} seeds", revisions, "`results/record.py --stages efficiency,figures`")  # fmt: skip
 
 
 @claim("A dreamed step is 85 times faster than a real one")

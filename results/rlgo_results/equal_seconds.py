@@ -34,6 +34,16 @@ def ratios(rows, profile, method):
             for key, of in sorted(found.items()) if key[0] == profile and "agent" in of and method in of]  # fmt: skip
 
 
+def made_on(rows):
+    """The machine, or each machine with what ran on it: seconds of different processors are not equal."""
+    of = {}
+    for row in rows:
+        of.setdefault(row["machine"], {}).setdefault(row["profile"], {})[row["method"]] = None
+    if len(of) == 1:
+        return next(iter(of))
+    return "; ".join(f"{machine} (" + ", ".join(f"{profile}: {' '.join(methods)}" for profile, methods in sorted(profiles.items())) + ")" for machine, profiles in of.items())
+
+
 def summary(rows):
     """Lines of each profile: how near the agent comes to what was known, and its cost to that of each search."""
     found, _, known = costs(rows)
@@ -62,4 +72,4 @@ def table(rows):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
         lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(percent) + " |")
     seconds, revisions = sorted({row["seconds"] for row in rows}), sorted({row["commit"][:7] for row in rows})
-    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {rows[0]['machine']}; rlgo {', '.join(revisions)}.", "", *summary(rows)]
+    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {', '.join(revisions)}.", "", *summary(rows)]

@@ -5,7 +5,7 @@ import math
 
 from _rlgo import QUICK, SMALL_NET, SOURCE, main, metrics, rlgo
 
-SMALL = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--wm.hidden", 16, "--wm.mixtures", 2, "--wm.passes", 2, "--dream.batch", 8, "--dream.steps-per-epoch", 40,
+SMALL = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--wm.hidden", 16, "--wm.mixtures", 2, "--wm.passes", 1, "--dream.batch", 8, "--dream.steps-per-epoch", 40,
          "--dream.width", 16, "--train.steps-per-epoch", 30]
 
 

@@ -20,7 +20,7 @@ def both_models(folder, graph, options):
     rlgo("--graph", graph, *options, *RANDOM, "--epochs", 0, "--train.polish", "false", "--name", "before", cwd=folder)
     assert rewrites(folder / "runs/before/best.trace") == []
     assert "best.onnx (the unmodified graph: nothing better was found)" in (folder / "runs/before/summary.txt").read_text()
-    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 30, "--name", "after", cwd=folder)
+    rlgo("--graph", graph, *options, *RANDOM, "--epochs", 1, "--train.steps-per-epoch", 30, "--train.polish-s", 1, "--name", "after", cwd=folder)
     return folder / "runs/before/best.onnx", folder / "runs/after/best.onnx"
 
 

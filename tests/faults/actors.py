@@ -72,7 +72,7 @@ def stopped(folder, lag=1, timeout_s=10):
 
 def stopped_without_lag(folder):
     """the same where each epoch needs all actors: nobody waits for the silent one until its timeout"""
-    stopped(folder, lag=0, timeout_s=25)
+    stopped(folder, lag=0, timeout_s=15)
 
 
 def behind_one(folder):

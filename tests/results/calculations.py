@@ -44,6 +44,11 @@ class EqualSeconds(unittest.TestCase):
         lines = equal_seconds.table(rows)
         self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -15.00 | -10.00 |")
         self.assertIn("on 1 of 1 graphs; below it on toy.", lines[-1])
+        self.assertIn("of M; rlgo abcdefg.", "\n".join(lines))
+
+    def test_machines_are_told_apart(self):
+        rows = [{"profile": p, "method": m, "machine": machine} for p, m, machine in (("cpu", "agent", "M"), ("cpu", "taso", "M"), ("gpu", "taso", "N"))]
+        self.assertEqual(equal_seconds.made_on(rows), "M (cpu: agent taso); N (gpu: taso)")
 
 
 class Plot(unittest.TestCase):

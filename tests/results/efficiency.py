@@ -6,7 +6,8 @@ import unittest
 from pathlib import Path
 
 import _tiny  # noqa: F401, the path of results
-import sample_efficiency as efficiency
+import sample_efficiency
+from rlgo_results import efficiency
 
 
 class SampleEfficiency(unittest.TestCase):
@@ -36,11 +37,21 @@ class SampleEfficiency(unittest.TestCase):
         for seed, cost in ((1, 181.0), (2, 179.0)):
             self.run_of(f"toy-model-based-s{seed}", [(500, cost), (2000, 100.0)])  # what comes behind the budget does not count
             self.run_of(f"toy-model-free-s{seed}", [(500, 190.0), (2000, 180.0)])
-        text = efficiency.table(efficiency.read_runs(self.folder), 500)
-        self.assertIn("toy yes", text)
-        self.assertIn("| toy | model-based | 2 |", text)
+        text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
+        self.assertIn("| toy | 2 | not recorded | -10.00 +- 6.35 | -5.00 +- 0.00 | -10.00 +- 0.00 | yes |", text)
+        self.assertIn("on 1 of 1 graphs; at equal steps random play is better on none.", text)
         (self.folder / "toy-model-based-s2/metrics.csv").write_text("steps,best_cost_us\n500,182.0\n")
-        self.assertIn("toy no", efficiency.table(efficiency.read_runs(self.folder), 500))
+        self.run_of("toy-random-s1", [(500, 180.0)])
+        text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
+        self.assertIn("on 0 of 1 graphs; at equal steps random play is better on toy.", text)
+
+    def test_promises_keep_other_runs(self):
+        out, told = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
+        horizon = {"steps": 10, "drift": 0.5, "drift_reward_percent": 0.1, "counts_exact": 0.9, "states": 3, "real_return_percent": 1.0, "dream_return_percent": 1.1, "gap_deviation_percent": 0.2}
+        told.write_text(json.dumps({"graph": "toy", "world_model": {"clips": [{"clip": "none", "reward_correlation": 0.9, "counts_exact": 0.95, "horizons": [horizon]}]}}))
+        out.write_text(",".join(sample_efficiency.PROMISES) + "\nbefore-toy" + ",1" * 12 + "\nafter-toy-s1" + ",2" * 12 + "\n")
+        self.assertEqual(sample_efficiency.main(["promises", str(out), str(told)]), 0)
+        self.assertEqual(out.read_text().splitlines()[1:], ["before-toy" + ",1" * 12, "after-toy-s1,toy,none,0.9,0.95,10,0.5,0.1,0.9,3,1,1.1,0.2"])
 
 
 if __name__ == "__main__":

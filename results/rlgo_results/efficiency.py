@@ -1,0 +1,86 @@
+"""Best cost against real steps (results/sample_efficiency.py): what runs found within some budgets, as rows of a table, and as a page tells them."""
+import bisect
+import csv
+import json
+import statistics
+
+from .temperature import T95
+
+AGENTS = ["random", "model-based", "model-free"]
+REFERENCE = "model-free"
+LONGER = 4  # times the budget: what the reference plays
+FIELDS = ["graph", "agent", "seed", "steps", "best_percent", "revision"]
+TOLERANCE = 0.01  # percent of the initial cost: costs closer than that are the same
+
+
+def curve(run):
+    """(real steps, best change so far in percent of the initial cost), in order; best changes only fall."""
+    initial = json.loads((run / "result.json").read_text(encoding="utf-8"))["cost"]["before_us"]
+    with open(run / "metrics.csv", newline="", encoding="utf-8") as file:
+        return [(int(row["steps"]), 100 * (float(row["best_cost_us"]) / initial - 1)) for row in csv.DictReader(file)]
+
+
+def best_at(points, steps):
+    """Best change with at most so many real steps; 0, the unmodified graph, before the first record."""
+    at = bisect.bisect_right([p[0] for p in points], steps)
+    return points[at - 1][1] if at > 0 else 0.0
+
+
+def rows_of(folder, budget):
+    """FIELDS of the runs GRAPH-AGENT-sSEED in a folder: the best change within a fifth, half and all of the budget, and of the reference within LONGER budgets too."""
+    rows = []
+    for result in sorted(folder.glob("*-s*/result.json")):
+        head, _, seed = result.parent.name.rpartition("-s")
+        for agent in AGENTS:
+            if head.endswith("-" + agent):
+                points, revision = curve(result.parent), json.loads(result.read_text(encoding="utf-8")).get("rlgo", {}).get("revision", "")
+                for steps in [budget // 5, budget // 2, budget, *([LONGER * budget] if agent == REFERENCE else [])]:
+                    rows.append({"graph": head[: -len(agent) - 1], "agent": agent, "seed": int(seed), "steps": steps, "best_percent": f"{best_at(points, steps):.4f}", "revision": revision})
+    return rows
+
+
+def interval(values):
+    """Mean and half the width of the 95 % t-interval; nan for one value."""
+    if len(values) < 2:
+        return statistics.fmean(values), float("nan")
+    degrees = len(values) - 1
+    t = T95[degrees] if degrees < len(T95) else 1.96
+    return statistics.fmean(values), t * statistics.stdev(values) / len(values) ** 0.5
+
+
+def found(rows):
+    """{(graph, agent, steps): best change of each seed}"""
+    of = {}
+    for row in rows:
+        of.setdefault((row["graph"], row["agent"], int(row["steps"])), []).append(float(row["best_percent"]))
+    return of
+
+
+def budget_of(rows):
+    return max(int(row["steps"]) for row in rows if row["agent"] != REFERENCE)
+
+
+def gaps(rows):
+    """{graph: mean change of model-based at the budget less the reference's at LONGER budgets, points}, of graphs that have both; at most 0: it is as good."""
+    of, budget = found(rows), budget_of(rows)
+    pairs = {graph: (of.get((graph, "model-based", budget)), of.get((graph, REFERENCE, LONGER * budget))) for graph in dict.fromkeys(row["graph"] for row in rows)}
+    return {graph: statistics.fmean(based) - statistics.fmean(large) for graph, (based, large) in pairs.items() if based and large}
+
+
+def table(rows):
+    """A line of each graph: the agents at the budget, the reference at LONGER budgets; then on how many graphs the small budget suffices, and where chance is better."""
+    of, budget, behind = found(rows), budget_of(rows), gaps(rows)
+    cells = lambda values: f"{interval(values)[0]:.2f} +- {interval(values)[1]:.2f}" if values else "not recorded"
+    lines = ["| graph | seeds | " + " | ".join(f"{agent}, {budget:,}" for agent in AGENTS) + f" | {REFERENCE}, {LONGER * budget:,} | model-based reaches that |", "|---|---|" + "---|" * 5]
+    worse = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        chance, based, free = (of.get((graph, agent, budget), []) for agent in AGENTS)
+        if based and chance and statistics.fmean(based) > statistics.fmean(chance) + TOLERANCE:
+            worse.append(graph)
+        verdict = "not recorded" if graph not in behind else "yes" if behind[graph] <= TOLERANCE else "no"
+        seeds = max(map(len, (chance, based, free)))
+        lines.append(f"| {graph} | {seeds} | " + " | ".join(map(cells, (chance, based, free, of.get((graph, REFERENCE, LONGER * budget), [])))) + f" | {verdict} |")
+    revisions = ", ".join(sorted({row["revision"][:7] for row in rows if row["revision"]}))
+    return [*lines, "", f"Best change of cost by formula in percent, mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
+            f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "
+            f"{', '.join(worse) or 'none'}."]  # fmt: skip
