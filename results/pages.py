@@ -126,7 +126,7 @@ def latency(data):
 
 def dreams(data):
     """Ten dreamed steps without clips, before and after the world model saw locations."""
-    return [*promises.short(data.rows("dream-promises.csv")), "", "Returns of the controller in ten steps from the same states, percent of the unmodified graph's cost: means over seeds (each): [world-model.md](world-model.md)."]
+    return [*promises.short(data.rows("dream-promises.csv")), "", "Returns of the controller, percent of the unmodified graph's cost, means over seeds (each); ten steps begin at states of its own episodes: [world-model.md](world-model.md)."]
 
 
 def speed_up(ratio):
@@ -209,11 +209,11 @@ TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
     "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
-                          "latency": latency, "dreams": dreams},
+                          "latency": latency, "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/profiles.md": {"profiles": profiles},
-    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
+    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

@@ -4,6 +4,8 @@ any good on a graph that it was not trained on.
 
     results/sample_efficiency.py record --rlgo build/release/rlgo --folder runs/efficiency --seeds 5 --jobs 2
     results/sample_efficiency.py show runs/efficiency --csv results/sample-efficiency.csv
+    results/sample_efficiency.py dreams --rlgo build/release/rlgo --folder runs/efficiency        # what its dreams promise: results/dream-promises.csv
+    results/sample_efficiency.py dreams --rlgo build/release/rlgo --folder runs/repairs --graphs squeezenet1_1 --seeds 1 --budget 2500 --without nothing,locations,locations+counts
     results/sample_efficiency.py promises results/dream-promises.csv FILE...   # of rlgo evaluate --world-model --json FILE
     results/sample_efficiency.py transfer --rlgo build/release/rlgo --folder runs/efficiency --out results/transfer.csv
 
@@ -21,11 +23,12 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from rlgo_results import efficiency  # noqa: E402
+from rlgo_results import efficiency, promises as promises_of  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
 
 ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
-AGENTS = ["model-based", "model-free", "random"]
+AGENTS = ["model-based", "model-free", "untrained", "random"]
+UNTRAINED = ["--ppo.lr", 1e-9]
 STEPS = 200  # real steps of an epoch: random play goes on to the cap of 200 steps an episode
 WORLD = ["--wm.share", 0.25, "--wm.passes", 8]  # of model-based: a quarter of the epochs at random, else most of the real steps would be chance's
 
@@ -36,16 +39,16 @@ def epochs_for(agent, budget):
     return max(2, round(real if agent != "model-based" else real / 0.4))
 
 
-def run_one(args, graph, agent, seed):
+def run_one(args, graph, agent, seed, name="", options=()):
     """Records one run; says what went wrong, or nothing."""
-    name = f"{graph}-{agent}-s{seed}"
+    name = name or f"{graph}-{agent}-s{seed}"
     if (args.folder / name / "result.json").exists():
         return ""
     budget = args.budget * (efficiency.LONGER if agent == efficiency.REFERENCE else 1)
-    command = [args.rlgo, "train", "--graph", graph, "--agent", agent, "--seed", seed, "--cost", "analytic", "--cost.profile", args.profile,
+    command = [args.rlgo, "train", "--graph", graph, "--agent", "model-free" if agent == "untrained" else agent, "--seed", seed, "--cost", "analytic", "--cost.profile", args.profile,
                "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--evaluate.every", 4, "--gnn.rounds", 2,
                "--gnn.width", 32, "--train.polish", "false", "--check.repeats", 3, "--runs", args.folder, "--name", name, "--quiet",
-               *(WORLD if agent == "model-based" else []), *args.options]
+               *{"model-based": WORLD, "untrained": UNTRAINED}.get(agent, []), *options, *args.options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, env=environment)
     return "" if done.returncode == 0 else f"{name}: {done.stderr.strip().splitlines()[-1:]}"
@@ -79,7 +82,7 @@ PROMISES = ["run", "graph", "clip", "reward_correlation", "counts_exact_1", "ste
 
 
 def promises(args):
-    """What documents of rlgo evaluate --world-model say, a row for each clip and horizon; rows of other runs stay."""
+    """What documents of rlgo evaluate --world-model say, a row for each clip and horizon, and one for whole episodes; rows of other runs stay."""
     kept = [row for row in rows_in(args.out) if row["run"] not in {path.stem for path in args.files}]
     with open(args.out, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -92,7 +95,40 @@ def promises(args):
                     known = {**horizon, "run": path.stem, "graph": document["graph"], "clip": clip["clip"],
                              "reward_correlation": clip["reward_correlation"], "counts_exact_1": clip["counts_exact"]}  # fmt: skip
                     writer.writerow([f"{v:.5g}" if isinstance(v := known[name], float) else v for name in PROMISES])
+            means = {played["mode"]: played["return_percent"]["mean"] for played in document["played"]}
+            whole = {"run": path.stem, "graph": document["graph"], "clip": "as trained", "steps": "episode", "real_return_percent": f"{means['sampled']:.5g}",
+                     "dream_return_percent": f"{means['dream']:.5g}"}  # fmt: skip
+            writer.writerow([whole.get(name, "") for name in PROMISES])
     return 0
+
+
+def evaluated(args, run, out, graph=None, episodes=8):
+    """What rlgo evaluate --world-model tells of a run; says what went wrong, or nothing."""
+    command = [args.rlgo, "evaluate", "--checkpoint", run, *(["--graph", graph] if graph else []), "--episodes", episodes, "--world-model", "--json", out]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return "" if done.returncode == 0 else f"{run.name}{f' on {graph}' if graph else ''}: {done.stderr.strip().splitlines()[-1:]}"
+
+
+def dreams(args):
+    """The recorded model-based runs, evaluated; with --without, runs that lack one repair each, recorded and evaluated."""
+    jobs = [(f"without_{name}", graph, seed) for seed in range(1, args.seeds + 1) for graph in args.graphs for name in args.without]
+    jobs = jobs or [("after", *run.name.rsplit("-model-based-s", 1)) for run in sorted(args.folder.glob("*-model-based-s*")) if (run / "result.json").exists()]
+
+    def one(job):
+        form, graph, seed = job
+        run, out = args.folder / f"{graph}-model-based-s{seed}", args.folder / f"{form}-{graph}-s{seed}.json"
+        wrong = ""
+        if form != "after":
+            run = args.folder / f"{form}-{graph}-s{seed}"
+            wrong = run_one(args, graph, "model-based", seed, run.name, promises_of.REPAIRS[form.removeprefix("without_")])
+        return out, wrong or ("" if out.exists() else evaluated(args, run, out))
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        made = list(pool.map(one, jobs))
+    args.files = [out for out, wrong in made if not wrong]
+    print("\n".join([wrong for _, wrong in made if wrong] + [f"{len(args.files)} of {len(made)} evaluations are there"]))
+    promises(args)
+    return 1 if len(args.files) < len(made) else 0
 
 
 def transfer(args):
@@ -101,10 +137,8 @@ def transfer(args):
     for run in sorted(args.folder.glob("*-model-based-s1")):
         for graph in args.graphs:
             out = args.folder / f"{run.name}.on-{graph}.json"
-            command = [args.rlgo, "evaluate", "--checkpoint", run, "--graph", graph, "--episodes", "4", "--world-model", "--json", out]
-            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                print(f"{run.name} on {graph}: {done.stderr.strip().splitlines()[-1:]}")
+            if wrong := evaluated(args, run, out, graph, 4):
+                print(wrong)
                 continue
             world = json.loads(out.read_text(encoding="utf-8"))["world_model"]["clips"][-1]
             ten = next(h for h in world["horizons"] if h["steps"] == 10)
@@ -122,10 +156,6 @@ def main(arguments):
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("record")
     one.add_argument("--agents", type=lambda text: text.split(","), default=AGENTS)
-    one.add_argument("--seeds", type=int, default=5)
-    one.add_argument("--jobs", type=int, default=1)
-    one.add_argument("--profile", default="cpu")
-    one.add_argument("options", nargs="*", help="behind --: more options of rlgo train")
     two = commands.add_parser("show")
     two.add_argument("folder", type=pathlib.Path)
     two.add_argument("--csv", type=pathlib.Path, help="writes the rows of the table there")
@@ -134,14 +164,22 @@ def main(arguments):
     four = commands.add_parser("promises")
     four.add_argument("out", type=pathlib.Path)
     four.add_argument("files", type=pathlib.Path, nargs="+")
-    for part in (one, three):
+    five = commands.add_parser("dreams")
+    five.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "dream-promises.csv")
+    five.add_argument("--without", type=lambda text: text.split(","), default=[], help=f"repairs to leave out, one at a time: {', '.join(promises_of.REPAIRS)}")
+    for part in (one, five):
+        part.add_argument("--seeds", type=int, default=5)
+        part.add_argument("--jobs", type=int, default=1)
+        part.add_argument("--profile", default="cpu")
+        part.add_argument("options", nargs="*", help="behind --: more options of rlgo train")
+    for part in (one, three, five):
         part.add_argument("--rlgo", required=True)
         part.add_argument("--folder", type=pathlib.Path, required=True)
         part.add_argument("--graphs", type=lambda text: text.split(","), default=ZOO)
-    for part in (one, two):
+    for part in (one, two, five):
         part.add_argument("--budget", type=int, default=5000, help="real steps")
     args = parser.parse_args(arguments)
-    return {"record": record, "show": show, "transfer": transfer, "promises": promises}[args.command](args)
+    return {"record": record, "show": show, "transfer": transfer, "promises": promises, "dreams": dreams}[args.command](args)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import statistics
 
 from .temperature import T95
 
-AGENTS = ["random", "model-based", "model-free"]
+AGENTS = ["random", "untrained", "model-based", "model-free"]  # untrained: the heat bath over exact changes of cost that both others begin as
 REFERENCE = "model-free"
 LONGER = 4  # times the budget: what the reference plays
 FIELDS = ["graph", "agent", "seed", "steps", "best_percent", "revision"]
@@ -70,16 +70,16 @@ def gaps(rows):
 def table(rows):
     """A line of each graph: the agents at the budget, the reference at LONGER budgets; then on how many graphs the small budget suffices, and where chance is better."""
     of, budget, behind = found(rows), budget_of(rows), gaps(rows)
-    cells = lambda values: f"{interval(values)[0]:.2f} +- {interval(values)[1]:.2f}" if values else "not recorded"
-    lines = ["| graph | seeds | " + " | ".join(f"{agent}, {budget:,}" for agent in AGENTS) + f" | {REFERENCE}, {LONGER * budget:,} | model-based reaches that |", "|---|---|" + "---|" * 5]
+    cells = lambda values: "not recorded" if not values else f"{values[0]:.2f}" if len(values) == 1 else "{:.2f} +- {:.2f}".format(*interval(values))
+    lines = ["| graph | seeds (of model-based, of model-free) | " + " | ".join(f"{agent}, {budget:,}" for agent in AGENTS) + f" | {REFERENCE}, {LONGER * budget:,} | model-based reaches that |", "|---|---|" + "---|" * 6]
     worse = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
-        chance, based, free = (of.get((graph, agent, budget), []) for agent in AGENTS)
+        chance, untrained, based, free = (of.get((graph, agent, budget), []) for agent in AGENTS)
         if based and chance and statistics.fmean(based) > statistics.fmean(chance) + TOLERANCE:
             worse.append(graph)
         verdict = "not recorded" if graph not in behind else "yes" if behind[graph] <= TOLERANCE else "no"
-        seeds = max(map(len, (chance, based, free)))
-        lines.append(f"| {graph} | {seeds} | " + " | ".join(map(cells, (chance, based, free, of.get((graph, REFERENCE, LONGER * budget), [])))) + f" | {verdict} |")
+        seeds = f"{len(based)}" if len(based) == len(free) else f"{len(based)}, {len(free)}"
+        lines.append(f"| {graph} | {seeds} | " + " | ".join(map(cells, (chance, untrained, based, free, of.get((graph, REFERENCE, LONGER * budget), [])))) + f" | {verdict} |")
     revisions = ", ".join(sorted({row["revision"][:7] for row in rows if row["revision"]}))
     return [*lines, "", f"Best change of cost by formula in percent, mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
             f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "

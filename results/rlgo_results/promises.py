@@ -4,13 +4,16 @@ import statistics
 STEPS = "10"  # of a dream that training learns from
 ALLOWED = 0.2  # of the real return, or of 1 % of the initial cost where that is more: how far a dream may be off
 FORMS = ["before", "after"]
+# What turns each repair of the published form off (docs/world-model.md), by itself.
+REPAIRS = {"nothing": [], "locations": ["--wm.locations", "false"], "locations+counts": ["--wm.locations", "false", "--wm.counts", "log"], "rewards": ["--wm.reward-scale", "linear"], "play": ["--wm.play-noop", "true"],
+           "trunks": ["--wm.own-trunks", "false"], "starts": ["--dream.start", "initial"], "length": ["--dream.length", 0], "guard": ["--dream.guard", 0]}  # fmt: skip
 
 
-def runs_of(rows, clip):
-    """{(graph, form): rows of each seed} at the horizon of training. Runs are named FORM-GRAPH or FORM-GRAPH-sSEED."""
+def runs_of(rows, clip, steps=STEPS):
+    """{(graph, form): rows of each seed} at a horizon. Runs are named FORM-GRAPH or FORM-GRAPH-sSEED."""
     of = {}
     for row in rows:
-        if row["steps"] == STEPS and row["clip"] == clip:
+        if row["steps"] == steps and row["clip"] == clip:
             of.setdefault((row["graph"], row["run"].partition("-")[0]), []).append(row)
     return of
 
@@ -30,19 +33,45 @@ def mean_of(rows, name, digits):
 
 
 def short(rows):
-    """Dreamed and real returns without clips, means over seeds."""
-    of = runs_of(rows, "none")
-    lines = ["| graph | before: dreamed, % | real, % | today: dreamed, % | real, % |", "|---|---|---|---|---|"]
-    for graph in sorted({g for g, _ in of}):
-        cells = [mean_of(of.get((graph, form), []), name, 2) for form in FORMS for name in ("dream_return_percent", "real_return_percent")]
-        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    """Dreamed and real returns, without clips in ten steps, and in whole episodes; means over seeds."""
+    ten, whole = runs_of(rows, "none"), runs_of(rows, "as trained", "episode")
+    lines = ["| graph | before, ten steps: dreamed, % | real, % | today, ten steps: dreamed, % | real, % | whole episodes: dreamed, % | real, % |", "|---|" + "---|" * 6]
+    for graph in sorted({g for g, form in ten if form in FORMS}):
+        shown = [ten.get((graph, "before"), []), ten.get((graph, "after"), []), whole.get((graph, "after"), [])]
+        lines.append(f"| {graph} | " + " | ".join(mean_of(of, name, 2) for of in shown for name in ("dream_return_percent", "real_return_percent")) + " |")
+    return lines
+
+
+def repairs(rows):
+    """Runs that lack one repair each."""
+    none, both, whole = runs_of(rows, "none"), runs_of(rows, "both"), runs_of(rows, "as trained", "episode")
+    lines = ["| graph | without | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, % | whole episode: real, % | dreamed, % |",
+             "|---|---|" + "---|" * 8]  # fmt: skip
+    for graph in sorted({g for g, form in none if form.startswith("without_")}):
+        for name in REPAIRS:
+            if seeds := none.get((graph, f"without_{name}")):
+                form = (graph, f"without_{name}")
+                cells = [mean_of(seeds, column, digits) for column, digits in (("reward_correlation", 3), ("counts_exact_1", 3), ("counts_exact", 3), ("real_return_percent", 2), ("dream_return_percent", 2))]
+                cells += [mean_of(both.get(form, []), "dream_return_percent", 2), *(mean_of(whole.get(form, []), column, 2) for column in ("real_return_percent", "dream_return_percent"))]
+                lines.append(f"| {graph} | {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def transfer(rows):
+    """World models on graphs that they were not trained on, and on their own (results/sample_efficiency.py transfer)."""
+    columns = {"reward_correlation": 3, "counts_exact_1": 3, "counts_exact_10": 3, "real_return_10": 2, "dream_return_10": 2}
+    lines = ["| trained on | played on | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, both clips, % |", "|---|---|" + "---|" * 5]
+    for row in rows:
+        own = row["run"].partition("-")[0]
+        lines.append(f"| {own} | {'itself' if own == row['graph'] else row['graph']} | " + " | ".join(f"{float(row[name]):.{digits}f}" for name, digits in columns.items()) + " |")
     return lines
 
 
 def table(rows):
     """A line of each graph and form: one step and ten on the model's own predictions; means over seeds, and each seed."""
-    none, both = runs_of(rows, "none"), runs_of(rows, "both")
-    lines = ["| graph | form | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, % | near enough |", "|---|---|" + "---|" * 7]
+    none, both, whole = runs_of(rows, "none"), runs_of(rows, "both"), runs_of(rows, "as trained", "episode")
+    lines = ["| graph | form | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, % | near enough | "
+             "whole episode: real, % | dreamed, % |", "|---|---|" + "---|" * 9]  # fmt: skip
     met = {"correlation": [], "counts": [], "near": []}
     for graph in sorted({g for g, _ in none}):
         for form in FORMS:
@@ -55,7 +84,8 @@ def table(rows):
                 met["counts"].append(statistics.fmean(float(r["counts_exact"]) for r in seeds) >= 0.95)
                 met["near"].append(all(near))
             cells = [mean_of(seeds, "reward_correlation", 3), mean_of(seeds, "counts_exact_1", 3), mean_of(seeds, "counts_exact", 3), mean_of(seeds, "real_return_percent", 2),
-                     mean_of(seeds, "dream_return_percent", 2), mean_of(both.get((graph, form), []), "dream_return_percent", 2), f"{sum(near)} of {len(near)}"]  # fmt: skip
+                     mean_of(seeds, "dream_return_percent", 2), mean_of(both.get((graph, form), []), "dream_return_percent", 2), f"{sum(near)} of {len(near)}",
+                     *(mean_of(whole.get((graph, form), []), name, 2) for name in ("real_return_percent", "dream_return_percent"))]  # fmt: skip
             lines.append(f"| {graph} | {form} | {' | '.join(cells)} |")
     told = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
             f"dreams near enough with every seed: {sum(met['near'])}"]  # fmt: skip

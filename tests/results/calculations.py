@@ -41,6 +41,7 @@ class EqualSeconds(unittest.TestCase):
         rows = [row("agent", "1", "140"), row("agent", "2", "160"), row("agent", "3", "150.1"), row("taso", "1", "180")]
         self.assertAlmostEqual(equal_seconds.ratios(rows, "gpu", "taso")[0], (140 * 160 * 150.1) ** (1 / 3) / 180)
         self.assertEqual(equal_seconds.ratios(rows, "cpu", "taso"), [])
+        self.assertEqual(equal_seconds.room(rows, "gpu", "taso"), [140 / 180])
         lines = equal_seconds.table(rows)
         self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -15.00 | -10.00 |")
         self.assertIn("on 1 of 1 graphs; below it on toy.", lines[-1])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import _tiny  # noqa: F401, the path of results
 import sample_efficiency
-from rlgo_results import efficiency
+from rlgo_results import efficiency, promises
 
 
 class SampleEfficiency(unittest.TestCase):
@@ -38,20 +38,37 @@ class SampleEfficiency(unittest.TestCase):
             self.run_of(f"toy-model-based-s{seed}", [(500, cost), (2000, 100.0)])  # what comes behind the budget does not count
             self.run_of(f"toy-model-free-s{seed}", [(500, 190.0), (2000, 180.0)])
         text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
-        self.assertIn("| toy | 2 | not recorded | -10.00 +- 6.35 | -5.00 +- 0.00 | -10.00 +- 0.00 | yes |", text)
+        self.assertIn("| toy | 2 | not recorded | not recorded | -10.00 +- 6.35 | -5.00 +- 0.00 | -10.00 +- 0.00 | yes |", text)
         self.assertIn("on 1 of 1 graphs; at equal steps random play is better on none.", text)
         (self.folder / "toy-model-based-s2/metrics.csv").write_text("steps,best_cost_us\n500,182.0\n")
         self.run_of("toy-random-s1", [(500, 180.0)])
         text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
         self.assertIn("on 0 of 1 graphs; at equal steps random play is better on toy.", text)
 
+    def test_promises(self):
+        row = lambda run, clip, dreamed: {"run": run, "graph": "toy", "clip": clip, "steps": "10", "reward_correlation": "0.96", "counts_exact_1": "0.99", "counts_exact": "0.94",
+                                          "real_return_percent": "2", "dream_return_percent": dreamed}  # fmt: skip
+        rows = [row("before-toy", "none", "5"), row("after-toy-s1", "none", "2.3"), row("after-toy-s2", "none", "1.5"), row("after-toy-s1", "both", "2.1"), row("without_locations-toy-s1", "none", "4")]
+        lines = promises.table(rows)
+        self.assertIn("| toy | after | 0.960 (0.960, 0.960) | 0.990 (0.990, 0.990) | 0.940 (0.940, 0.940) | 2.00 (2.00, 2.00) | 1.90 (2.30, 1.50) | 2.10 | 1 of 2 | not recorded | not recorded |", lines)
+        self.assertIn("1 of 1 graphs; counts exact in 95 % after ten steps: 0; dreams near enough with every seed: 0.", lines[-1])
+        self.assertTrue(promises.honest({"real_return_percent": "0.1", "dream_return_percent": "0.3"}))  # a fifth of 1 % of the cost
+        self.assertEqual(promises.repairs(rows)[2:], ["| toy | locations | 0.960 | 0.990 | 0.940 | 2.00 | 4.00 | not recorded | not recorded | not recorded |"])
+        self.assertEqual(promises.short(rows)[2:], ["| toy | 5.00 | 2.00 | 1.90 (2.30, 1.50) | 2.00 (2.00, 2.00) | not recorded | not recorded |"])
+
+    def test_transfer(self):
+        row = lambda graph: {"run": "toy-model-based-s1", "graph": graph, "reward_correlation": "0.5", "counts_exact_1": "0.25", "counts_exact_10": "0.125", "real_return_10": "1", "dream_return_10": "-1"}
+        self.assertEqual(promises.transfer([row("toy"), row("other")])[2:], [f"| toy | {name} | 0.500 | 0.250 | 0.125 | 1.00 | -1.00 |" for name in ("itself", "other")])
+
     def test_promises_keep_other_runs(self):
         out, told = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
         horizon = {"steps": 10, "drift": 0.5, "drift_reward_percent": 0.1, "counts_exact": 0.9, "states": 3, "real_return_percent": 1.0, "dream_return_percent": 1.1, "gap_deviation_percent": 0.2}
-        told.write_text(json.dumps({"graph": "toy", "world_model": {"clips": [{"clip": "none", "reward_correlation": 0.9, "counts_exact": 0.95, "horizons": [horizon]}]}}))
+        played = [{"mode": mode, "return_percent": {"mean": mean}} for mode, mean in (("sampled", 3.0), ("dream", 3.5))]
+        told.write_text(json.dumps({"graph": "toy", "played": played, "world_model": {"clips": [{"clip": "none", "reward_correlation": 0.9, "counts_exact": 0.95, "horizons": [horizon]}]}}))
         out.write_text(",".join(sample_efficiency.PROMISES) + "\nbefore-toy" + ",1" * 12 + "\nafter-toy-s1" + ",2" * 12 + "\n")
         self.assertEqual(sample_efficiency.main(["promises", str(out), str(told)]), 0)
-        self.assertEqual(out.read_text().splitlines()[1:], ["before-toy" + ",1" * 12, "after-toy-s1,toy,none,0.9,0.95,10,0.5,0.1,0.9,3,1,1.1,0.2"])
+        self.assertEqual(out.read_text().splitlines()[1:], ["before-toy" + ",1" * 12, "after-toy-s1,toy,none,0.9,0.95,10,0.5,0.1,0.9,3,1,1.1,0.2",
+                                                          "after-toy-s1,toy,as trained,,,episode,,,,,3,3.5,"])  # fmt: skip
 
 
 if __name__ == "__main__":
