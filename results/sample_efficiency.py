@@ -27,7 +27,6 @@ from rlgo_results import efficiency, promises as promises_of  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
 
 ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
-AGENTS = ["model-based", "model-free", "untrained", "random"]
 UNTRAINED = ["--ppo.lr", 1e-9]
 STEPS = 200  # real steps of an epoch: random play goes on to the cap of 200 steps an episode
 WORLD = ["--wm.share", 0.25, "--wm.passes", 8]  # of model-based: a quarter of the epochs at random, else most of the real steps would be chance's
@@ -37,6 +36,12 @@ def epochs_for(agent, budget):
     """Epochs with about `budget` real steps. Of a model-based run every fifth epoch after its first quarter is real."""
     real = budget / STEPS
     return max(2, round(real if agent != "model-based" else real / 0.4))
+
+
+def called(command, what):
+    """Runs a command on one core; says what went wrong, or nothing."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return "" if done.returncode == 0 else f"{what}: {done.stderr.strip().splitlines()[-1:]}"
 
 
 def run_one(args, graph, agent, seed, name="", options=()):
@@ -49,9 +54,7 @@ def run_one(args, graph, agent, seed, name="", options=()):
                "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--evaluate.every", 4, "--gnn.rounds", 2,
                "--gnn.width", 32, "--train.polish", "false", "--check.repeats", 3, "--runs", args.folder, "--name", name, "--quiet",
                *{"model-based": WORLD, "untrained": UNTRAINED}.get(agent, []), *options, *args.options]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, env=environment)
-    return "" if done.returncode == 0 else f"{name}: {done.stderr.strip().splitlines()[-1:]}"
+    return called(command, name)
 
 
 def record(args):
@@ -105,8 +108,7 @@ def promises(args):
 def evaluated(args, run, out, graph=None, episodes=8):
     """What rlgo evaluate --world-model tells of a run; says what went wrong, or nothing."""
     command = [args.rlgo, "evaluate", "--checkpoint", run, *(["--graph", graph] if graph else []), "--episodes", episodes, "--world-model", "--json", out]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    return "" if done.returncode == 0 else f"{run.name}{f' on {graph}' if graph else ''}: {done.stderr.strip().splitlines()[-1:]}"
+    return called(command, f"{run.name} on {graph}" if graph else run.name)
 
 
 def dreams(args):
@@ -155,7 +157,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("record")
-    one.add_argument("--agents", type=lambda text: text.split(","), default=AGENTS)
+    one.add_argument("--agents", type=lambda text: text.split(","), default=efficiency.AGENTS)
     two = commands.add_parser("show")
     two.add_argument("folder", type=pathlib.Path)
     two.add_argument("--csv", type=pathlib.Path, help="writes the rows of the table there")

@@ -27,18 +27,21 @@ def costs(rows):
     return found, before, known
 
 
-def ratios(rows, profile, method):
-    """The agent's cost to a method's on each graph that both have, of the geometric means over seeds."""
-    found, _, _ = costs(rows)
-    return [statistics.geometric_mean(of["agent"]) / statistics.geometric_mean(of[method])
+def compared(rows, profile, method):
+    """(the cheapest known of any method, these rows included; the agent's cost; the method's) of each graph that both have; geometric means over seeds."""
+    found, _, known = costs(rows)
+    return [(min(known[key], *(us for costs_us in of.values() for us in costs_us)), statistics.geometric_mean(of["agent"]), statistics.geometric_mean(of[method]))
             for key, of in sorted(found.items()) if key[0] == profile and "agent" in of and method in of]  # fmt: skip
+
+
+def ratios(rows, profile, method):
+    """The agent's cost to a method's on each graph that both have."""
+    return [agent / other for _, agent, other in compared(rows, profile, method)]
 
 
 def room(rows, profile, method):
-    """The cheapest graph known of any method, these rows included, to a method's mean, of each graph: what was left to gain on it."""
-    found, _, known = costs(rows)
-    return [min(known[key], *(us for of_method in of.values() for us in of_method)) / statistics.geometric_mean(of[method])
-            for key, of in sorted(found.items()) if key[0] == profile and "agent" in of and method in of]  # fmt: skip
+    """The cheapest graph known of any method to a method's, of the same graphs: what was left to gain on it."""
+    return [cheapest / other for cheapest, _, other in compared(rows, profile, method)]
 
 
 def made_on(rows):

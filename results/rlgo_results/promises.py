@@ -32,6 +32,26 @@ def mean_of(rows, name, digits):
     return f"{statistics.fmean(values):.{digits}f}{each}"
 
 
+RETURNS = ("real_return_percent", "dream_return_percent")
+TEN = "reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, %"
+WHOLE = "whole episode: real, % | dreamed, %"
+
+
+class Told:
+    """What rows say of the runs of a (graph, form), as cells for the columns TEN and WHOLE."""
+
+    def __init__(self, rows):
+        self.none, self.both, self.whole = runs_of(rows, "none"), runs_of(rows, "both"), runs_of(rows, "as trained", "episode")
+
+    def ten_steps(self, key):
+        rows = self.none[key]
+        return " | ".join([*(mean_of(rows, name, 3) for name in ("reward_correlation", "counts_exact_1", "counts_exact")), *(mean_of(rows, name, 2) for name in RETURNS),
+                           mean_of(self.both.get(key, []), RETURNS[1], 2)])  # fmt: skip
+
+    def episode(self, key):
+        return " | ".join(mean_of(self.whole.get(key, []), name, 2) for name in RETURNS)
+
+
 def short(rows):
     """Dreamed and real returns, without clips in ten steps, and in whole episodes; means over seeds."""
     ten, whole = runs_of(rows, "none"), runs_of(rows, "as trained", "episode")
@@ -44,16 +64,12 @@ def short(rows):
 
 def repairs(rows):
     """Runs that lack one repair each."""
-    none, both, whole = runs_of(rows, "none"), runs_of(rows, "both"), runs_of(rows, "as trained", "episode")
-    lines = ["| graph | without | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, % | whole episode: real, % | dreamed, % |",
-             "|---|---|" + "---|" * 8]  # fmt: skip
-    for graph in sorted({g for g, form in none if form.startswith("without_")}):
+    told = Told(rows)
+    lines = [f"| graph | without | {TEN} | {WHOLE} |", "|---|---|" + "---|" * 8]
+    for graph in sorted({g for g, form in told.none if form.startswith("without_")}):
         for name in REPAIRS:
-            if seeds := none.get((graph, f"without_{name}")):
-                form = (graph, f"without_{name}")
-                cells = [mean_of(seeds, column, digits) for column, digits in (("reward_correlation", 3), ("counts_exact_1", 3), ("counts_exact", 3), ("real_return_percent", 2), ("dream_return_percent", 2))]
-                cells += [mean_of(both.get(form, []), "dream_return_percent", 2), *(mean_of(whole.get(form, []), column, 2) for column in ("real_return_percent", "dream_return_percent"))]
-                lines.append(f"| {graph} | {name} | {' | '.join(cells)} |")
+            if (key := (graph, f"without_{name}")) in told.none:
+                lines.append(f"| {graph} | {name} | {told.ten_steps(key)} | {told.episode(key)} |")
     return lines
 
 
@@ -69,13 +85,12 @@ def transfer(rows):
 
 def table(rows):
     """A line of each graph and form: one step and ten on the model's own predictions; means over seeds, and each seed."""
-    none, both, whole = runs_of(rows, "none"), runs_of(rows, "both"), runs_of(rows, "as trained", "episode")
-    lines = ["| graph | form | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, % | near enough | "
-             "whole episode: real, % | dreamed, % |", "|---|---|" + "---|" * 9]  # fmt: skip
+    told = Told(rows)
+    lines = [f"| graph | form | {TEN} | near enough | {WHOLE} |", "|---|---|" + "---|" * 9]
     met = {"correlation": [], "counts": [], "near": []}
-    for graph in sorted({g for g, _ in none}):
+    for graph in sorted({g for g, _ in told.none}):
         for form in FORMS:
-            seeds = none.get((graph, form), [])
+            seeds = told.none.get((graph, form), [])
             if not seeds:
                 continue
             near = [honest(row) for row in seeds]
@@ -83,10 +98,8 @@ def table(rows):
                 met["correlation"].append(min(float(r["reward_correlation"]) for r in seeds) >= 0.95)
                 met["counts"].append(statistics.fmean(float(r["counts_exact"]) for r in seeds) >= 0.95)
                 met["near"].append(all(near))
-            cells = [mean_of(seeds, "reward_correlation", 3), mean_of(seeds, "counts_exact_1", 3), mean_of(seeds, "counts_exact", 3), mean_of(seeds, "real_return_percent", 2),
-                     mean_of(seeds, "dream_return_percent", 2), mean_of(both.get((graph, form), []), "dream_return_percent", 2), f"{sum(near)} of {len(near)}",
-                     *(mean_of(whole.get((graph, form), []), name, 2) for name in ("real_return_percent", "dream_return_percent"))]  # fmt: skip
-            lines.append(f"| {graph} | {form} | {' | '.join(cells)} |")
-    told = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
+            key = (graph, form)
+            lines.append(f"| {graph} | {form} | {told.ten_steps(key)} | {sum(near)} of {len(near)} | {told.episode(key)} |")
+    aims = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
             f"dreams near enough with every seed: {sum(met['near'])}"]  # fmt: skip
-    return [*lines, "", "Aims, on today's form: " + "; ".join(told) + "."]
+    return [*lines, "", "Aims, on today's form: " + "; ".join(aims) + "."]
