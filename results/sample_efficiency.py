@@ -29,11 +29,11 @@ from rlgo_results.recorded import rows_in  # noqa: E402
 ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
 UNTRAINED = ["--ppo.lr", 1e-9]
 STEPS = 200  # real steps of an epoch: random play goes on to the cap of 200 steps an episode
-WORLD = ["--wm.share", 0.25, "--wm.passes", 8]  # of model-based: a quarter of the epochs at random, else most of the real steps would be chance's
+WORLD = ["--wm.share", 0.1, "--wm.passes", 8, "--evaluate.every", 2]  # of model-based: else most of the real steps would be chance's
 
 
 def epochs_for(agent, budget):
-    """Epochs with about `budget` real steps. Of a model-based run every fifth epoch after its first quarter is real."""
+    """Epochs with about `budget` real steps. Of a model-based run every third epoch after its first tenth is real (WORLD)."""
     real = budget / STEPS
     return max(2, round(real if agent != "model-based" else real / 0.4))
 
@@ -51,7 +51,7 @@ def run_one(args, graph, agent, seed, name="", options=()):
         return ""
     budget = args.budget * (efficiency.LONGER if agent == efficiency.REFERENCE else 1)
     command = [args.rlgo, "train", "--graph", graph, "--agent", "model-free" if agent == "untrained" else agent, "--seed", seed, "--cost", "analytic", "--cost.profile", args.profile,
-               "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--evaluate.every", 4, "--gnn.rounds", 2,
+               "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--gnn.rounds", 2,
                "--gnn.width", 32, "--train.polish", "false", "--check.repeats", 3, "--runs", args.folder, "--name", name, "--quiet",
                *{"model-based": WORLD, "untrained": UNTRAINED}.get(agent, []), *options, *args.options]
     return called(command, name)

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/resident.h"
 #include "core/base/text.h"
 #include "core/env/playground.h"
 #include "core/rules/rule_choice.h"
@@ -24,6 +25,8 @@
 
 namespace rlgo::launch {
 namespace {
+
+constexpr size_t kLearnerKeeps = size_t{1} << 30;  // bytes: each minibatch frees hundreds of megabytes
 
 std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   std::vector<int> ranks(static_cast<size_t>(mailbox.size() - learners));
@@ -257,6 +260,7 @@ learner::LoopHooks LearnerSession::hooks() {
 }
 
 int LearnerSession::run(std::function<bool()> turn) {
+  keep_freed_memory(kLearnerKeeps);
   if (config_.store_rollouts) {
     store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), store_header(config_, spec_, *rules_),
                                                         config_.store);

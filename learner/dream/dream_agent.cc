@@ -16,7 +16,7 @@ namespace {
 constexpr double kGateMemory = 0.7;  // of the running reward correlation, per epoch
 // Where the model learns from what the controller plays: as in the middle of its training, which sets the learning
 // rate.
-constexpr double kRefusedProgress = 0.5;
+constexpr double kOnPolicyProgress = 0.5;
 
 // The encoder of a model-free run's newest checkpoint.
 void adopt_encoder(const std::string& run, nets::WorldModel& world) {
@@ -212,7 +212,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
       const bool refused = !dreamer_->act_at_random;
       if (refused) ++refused_;
       trajectories = hand_out(std::move(trajectories));
-      train_world(trajectories, context, refused ? kRefusedProgress : context.progress / options_.share, report);
+      train_world(trajectories, context, refused ? kOnPolicyProgress : context.progress / options_.share, report);
       choose_starts(trajectories);
       break;
     }
@@ -239,8 +239,10 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
     case Phase::evaluate:
       compare_returns(trajectories, context, report);
       weigh_promise(trajectories, context, report);
-      // The controller's own states, where dreams begin at such.
+      // After the comparisons, which are of episodes that the model has not seen. Where dreams begin at real states,
+      // they begin at the controller's own from now on.
       trajectories = hand_out(std::move(trajectories));
+      if (options_.on_policy) train_world(trajectories, context, kOnPolicyProgress, report);
       choose_starts(trajectories);
       break;
     case Phase::hybrid:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kReplayedStarts = 64;   // real states that dreams branch from,
 constexpr size_t kReplayedEpisodes = 16;  // ... of as many episodes
-constexpr int64_t kComparedDreams = 64;   // dreams behind a dream-predicted return
+constexpr int64_t kComparedDreams = 16;   // whole episodes behind a dream-predicted return
 constexpr int64_t kComparedStates = 256;  // real states from which dreams are compared with what came
 
 class Keep : public actors::Sink {

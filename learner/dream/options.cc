@@ -50,6 +50,8 @@ void declare_world(OptionSink& o, DreamAgentOptions& agent) {
   o.number("wm.share", agent.share, 0.01, 0.99,
            "model-based: share of the run in which random play trains the world model");
   o.flag("wm.play-noop", agent.play_noop, "random play may draw NO-OP, which ends an episode after few steps");
+  o.flag("wm.on-policy", agent.on_policy,
+         "model-based: the world model learns from evaluations, too, which are the controller's own episodes");
   declare(o, agent.world);
   declare(o, agent.trainer);
 }

@@ -51,6 +51,7 @@ struct DreamAgentOptions {
   int64_t store_steps = 1024;  // ... drawn per epoch, >= 1
   double share = 0.5;          // model-based: of the run in which random play trains the world model, (0, 1)
   bool play_noop = false;      // random play may end an episode by NO-OP; else it stops at nothing but the step limit
+  bool on_policy = true;  // model-based: the world model learns from evaluations, too: the controller's own episodes
   DreamStart start = DreamStart::replayed;
   int actors = 0;                  // ranks that dream; 0: the learner dreams itself
   int64_t steps_per_epoch = 4096;  // dreamed, >= 1

@@ -109,6 +109,22 @@ TEST(DreamAgent, ReplayedStartsSurviveAnEvaluation) {
   EXPECT_GT(t.starts(), 1);
 }
 
+// The world model learns from the controller's own episodes, after they were compared with what it had dreamed of them.
+TEST(DreamAgent, EvaluationsAreLearnedFromWhereAsked) {
+  for (const bool on_policy : {true, false}) {
+    auto o = options();
+    o.on_policy = on_policy;
+    Training t(o);
+    t.epoch(0, 0);
+    const auto [evaluation, values] = t.epoch(1, 0.6);
+    EXPECT_EQ(evaluation.real_steps, 32);
+    EXPECT_TRUE(std::isfinite(values.at("promise_dream")));
+    EXPECT_FALSE(values.contains("policy_loss"));
+    EXPECT_EQ(values.contains("wm_steps"), on_policy);
+    if (on_policy) EXPECT_GT(values.at("wm_steps"), 0);
+  }
+}
+
 TEST(DreamAgent, DreamsThatBreakTheirPromiseAreNotLearnedFrom) {
   Training t(options());
   t.epoch(0, 0);
