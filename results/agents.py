@@ -25,10 +25,11 @@ import subprocess
 import sys
 import tempfile
 
+from rlgo_results.student import half_width
+
 METHODS = ("anneal", "policy-anneal")
 REACHING = ("taso", "policy-taso")
 BOUNDS = ("--memory", 4096, "--seconds", 30)  # with an agent the queue of TASO may take all memory before the graphs are priced
-STUDENT_95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 FIELDS = ["profile", "graph", "limit", "seed", "method", "before_us", "after_us", "graphs", "seconds"]
 
 
@@ -115,10 +116,7 @@ def show_reach(args):
 
 def interval(values):
     """(mean, half of the 95 % interval) of one number a seed."""
-    if len(values) < 2:
-        return values[0], math.inf
-    t = STUDENT_95.get(len(values), 2.0)
-    return statistics.fmean(values), t * statistics.stdev(values) / math.sqrt(len(values))
+    return statistics.fmean(values), math.inf if len(values) < 2 else half_width(values)
 
 
 def show(args):

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 from rlgo_results import claims, efficiency, equal_seconds, learned, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
-from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent, revisions_of  # noqa: E402
 
 GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
@@ -92,7 +92,7 @@ def searches(data):
         cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(list(r.values()))) for r in ratios.values()]
         below, above = sum(r < 1 - 1e-6 for r in both), sum(r > 1 + 1e-6 for r in both)
         lines.append(f"| {method} | {' | '.join(cells)} | {below}, {len(both) - below - above}, {above} |")
-    revision = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
+    revision = revisions_of(r for rows in runs.values() for r in rows)
     limits = [float(r["seconds"]) for (_, _, m), rows in runs.items() for r in rows if r["ended_by"] != "finished" and m != "egraph"]
     slowest = [float(r["seconds"]) for (_, _, m), rows in runs.items() for r in rows if m == "egraph"]
     longer = f" (egraph {min(slowest):.1f} to {max(slowest):.0f} s)" if slowest else ""
@@ -111,7 +111,7 @@ def agents(data):
         cells = [f"{mean(found[a][graph]):.2f} ({', '.join(f'{v:.2f}' for v in found[a][graph])})" for a in found]
         lines.append(f"| {graph} | {float(greedy[graph]['change, %']):.2f} | {float(taso[graph]['change, %']):.2f} | {' | '.join(cells)} | {f'{today[graph]:.2f}' if graph in today else '-'} |")
     epochs = [int(r["epochs"]) for r in data.rows("figures/summary.csv")]
-    revision = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
+    revision = revisions_of(r for rows in runs.values() for r in rows)
     return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {min(epochs)} to {max(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision('summary')}. "
             f"Last column, of rlgo {revision}: today's, with the runtime's rules too."]  # fmt: skip
 
@@ -154,8 +154,8 @@ def tensat(data):
         ratio = None if row is None or not row["ratio"] else 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"])
         cells.append("not recorded" if ratio is None else speed_up(ratio))
         lines.append(f"| {graph} | {published[graph, 'TASO']} | {published[graph, 'Tensat']} | {' | '.join(cells)} |")
-    revisions = ", ".join(sorted({r["revision"][:7] for rows in runs.values() for r in rows}))
-    return [*lines, "", f"Speed-up in percent, time before / time after - 1. Searches: rlgo {revisions}; best known: {', '.join(sorted({r['revision'][:7] for r in known.values()}))}; "
+    revisions = revisions_of(r for rows in runs.values() for r in rows)
+    return [*lines, "", f"Speed-up in percent, time before / time after - 1. Searches: rlgo {revisions}; best known: {revisions_of(known.values())}; "
             f"measured: {data.peers_revision(data.peers()[1], 1)}, 0.0: the model is left as it is."]  # fmt: skip
 
 

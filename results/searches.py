@@ -17,6 +17,8 @@ import statistics
 import subprocess
 import sys
 
+from rlgo_results.student import half_width
+
 DRAWN = {"anneal", "portfolio", "random", "policy"}  # methods whose result depends on the seed
 ZOO = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"]
 GRAPHS = {"zoo": ZOO, "all": [*ZOO, "nasrnn", "nasnet_a", "resnext50", "vgg19", "vit_b16", "gpt2"]}
@@ -99,11 +101,7 @@ def best_at(curve, column, limit):
 
 def spread(values):
     """Mean, and half of the 95 % interval of the mean by Student's t; the value alone where there is one."""
-    t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
-    if len(values) < 2:
-        return f"{values[0]:.2f}"
-    half = t.get(len(values), 2.0) * statistics.stdev(values) / len(values) ** 0.5
-    return f"{statistics.mean(values):.2f} ± {half:.2f}"
+    return f"{values[0]:.2f}" if len(values) < 2 else f"{statistics.mean(values):.2f} ± {half_width(values):.2f}"
 
 
 def table(runs, profile, best_known):

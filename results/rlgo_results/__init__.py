@@ -6,7 +6,14 @@ As a library:
     rollouts = load(["runs/NAME"])                 # rollouts.episodes, rollouts.steps: pandas data frames
     rollouts.observation(0, 3)                     # arrays of one observation of the first episode
 """
-from .runs import Run, find_runs
-from .store import Damaged, Part, Rollouts, load
+import importlib
 
-__all__ = ["Damaged", "Part", "Rollouts", "Run", "find_runs", "load"]
+PLACES = {"Run": ".runs", "find_runs": ".runs", "Damaged": ".store", "Part": ".store", "Rollouts": ".store", "load": ".store"}
+__all__ = [*PLACES]
+
+
+def __getattr__(name):
+    """Loaded when asked for: scripts that need but the standard library run where pandas is not."""
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(PLACES[name], __name__), name)

@@ -3,7 +3,7 @@ import re
 
 from . import efficiency, equal_seconds
 from .means import geometric_mean
-from .recorded import Missing, change_of, mean, percent
+from .recorded import Missing, change_of, mean, percent, revisions_of
 
 YES, PART, NO, UNTESTABLE, UNRECORDED = "reproduced", "in part", "not reproduced", "not testable here", "not recorded"
 FIGURES = "`results/record.py --stages baselines,train,race,figures`"
@@ -157,7 +157,7 @@ def c15(data):
     rows = data.rows("sample-efficiency.csv")
     budget, gaps = efficiency.budget_of(rows), efficiency.gaps(rows)
     reached = [graph for graph, gap in gaps.items() if gap <= efficiency.TOLERANCE]
-    names, revisions = ", ".join(reached), ", ".join(sorted({row["revision"][:7] for row in rows}))
+    names, revisions = ", ".join(reached), revisions_of(rows)
     return (verdict(*(graph in reached for graph in gaps)),
             f"with {budget:,} real steps it reaches what model-free reaches with {efficiency.LONGER * budget:,} on {len(reached)} of {len(gaps)} graphs{f' ({names})' if reached else ''}",
             f"{spread(gaps.values())} points of cost above it, means over {' to '.join(map(str, sorted({len(values) for (_, agent, _), values in efficiency.found(rows).items() if agent == 'model-based'})))} seeds", revisions, "`results/record.py --stages efficiency,figures`")  # fmt: skip
@@ -231,7 +231,7 @@ def mistakes(data):
     wrong = sum(r["called"] == "faster" for r in rows)
     sure = f"the rate is below {100 * (1 - 0.05 ** (1 / len(rows))):.1f} % with 95 % confidence" if wrong == 0 else ""
     return (YES if wrong <= 0.01 * len(rows) else NO, f"{wrong} of {len(rows)} measurements of a model against itself", sure,
-            ", ".join(sorted({r["commit"] for r in rows})), "`results/record.py --stages same`")  # fmt: skip
+            revisions_of(rows), "`results/record.py --stages same`")  # fmt: skip
 
 
 @claim("Any valid ONNX model is read, and what is written agrees")
@@ -258,7 +258,7 @@ def trained(data):
     changed = {m: change_of(equal_seconds.ratios(rows, "gpu", m)) for m in ("portfolio", "taso")}
     middle, low, high = changed["portfolio"]
     return (verdict(high < 0, changed["taso"][2] < 0), f"profile gpu, a simulation: cost {percent(middle)} to the default search, {percent(changed['taso'][0])} to TASO's", f"{low:+.2f} to {high:+.2f}; "
-            f"{changed['taso'][1]:+.2f} to {changed['taso'][2]:+.2f}", ", ".join(sorted({row["commit"][:7] for row in rows})), "`results/equal_seconds.py record`")  # fmt: skip
+            f"{changed['taso'][1]:+.2f} to {changed['taso'][2]:+.2f}", revisions_of(rows), "`results/equal_seconds.py record`")  # fmt: skip
 
 
 OURS = [faster, further, pnet, mistakes, wild, search, trained]
@@ -273,7 +273,7 @@ def table(data):
         except Missing:
             here, what, sure, revision, command = UNRECORDED, "", "", None, "`results/record.py`"
         if revision == "searches":
-            revision = ", ".join(sorted({r["revision"][:7] for r in data.rows("searches.csv")}))
+            revision = revisions_of(data.rows("searches.csv"))
         elif revision and (data.root / f"results/figures/{revision}.csv").is_file():
             revision = data.figures_revision(revision)
         name = f"C{number}" if number <= len(PUBLISHED) else f"R{number - len(PUBLISHED)}"

@@ -4,7 +4,8 @@ import csv
 import json
 import statistics
 
-from .temperature import T95
+from .recorded import revisions_of
+from .student import half_width
 
 AGENTS = ["random", "untrained", "model-based", "model-free"]  # untrained: the heat bath over exact changes of cost that both others begin as
 REFERENCE = "model-free"
@@ -39,15 +40,6 @@ def rows_of(folder, budget):
     return rows
 
 
-def interval(values):
-    """Mean and half the width of the 95 % t-interval; nan for one value."""
-    if len(values) < 2:
-        return statistics.fmean(values), float("nan")
-    degrees = len(values) - 1
-    t = T95[degrees] if degrees < len(T95) else 1.96
-    return statistics.fmean(values), t * statistics.stdev(values) / len(values) ** 0.5
-
-
 def found(rows):
     """{(graph, agent, steps): best change of each seed}"""
     of = {}
@@ -70,7 +62,7 @@ def gaps(rows):
 def table(rows):
     """A line of each graph: the agents at the budget, the reference at LONGER budgets; then on how many graphs the small budget suffices, and where chance is better."""
     of, budget, behind = found(rows), budget_of(rows), gaps(rows)
-    cells = lambda values: "not recorded" if not values else f"{values[0]:.2f}" if len(values) == 1 else "{:.2f} +- {:.2f}".format(*interval(values))
+    cells = lambda values: "not recorded" if not values else f"{values[0]:.2f}" if len(values) == 1 else f"{statistics.fmean(values):.2f} +- {half_width(values):.2f}"
     lines = ["| graph | seeds (of model-based, of model-free) | " + " | ".join(f"{agent}, {budget:,}" for agent in AGENTS) + f" | {REFERENCE}, {LONGER * budget:,} | model-based reaches that |", "|---|---|" + "---|" * 6]
     worse = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
@@ -80,7 +72,7 @@ def table(rows):
         verdict = "not recorded" if graph not in behind else "yes" if behind[graph] <= TOLERANCE else "no"
         seeds = f"{len(based)}" if len(based) == len(free) else f"{len(based)}, {len(free)}"
         lines.append(f"| {graph} | {seeds} | " + " | ".join(map(cells, (chance, untrained, based, free, of.get((graph, REFERENCE, LONGER * budget), [])))) + f" | {verdict} |")
-    revisions = ", ".join(sorted({row["revision"][:7] for row in rows if row["revision"]}))
+    revisions = revisions_of(rows)
     return [*lines, "", f"Best change of cost by formula in percent, mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
             f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "
             f"{', '.join(worse) or 'none'}."]  # fmt: skip

@@ -2,6 +2,7 @@
 import statistics
 
 from rlgo_results.means import mean_cell
+from rlgo_results.recorded import revisions_of
 
 STARTS = "its searches"  # the best of those that the agent began from, which draw alike in all seeds
 UNTRAINED = "untrained"  # the agent without learning
@@ -83,5 +84,5 @@ def table(rows):
     for key, methods in sorted(found.items()):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
         lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(percent) + " |")
-    seconds, revisions = sorted({row["seconds"] for row in rows}), sorted({row["commit"][:7] for row in rows})
-    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {', '.join(revisions)}.", "", *summary(rows)]
+    seconds = sorted({row["seconds"] for row in rows})
+    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]

@@ -2,6 +2,7 @@
 import statistics
 
 from .means import mean_cell
+from .recorded import revisions_of
 
 NEAR = 1.01  # to the fastest graph that was timed: within what one measurement is uncertain by
 
@@ -15,8 +16,8 @@ def by_run(rows, methods):
 
 
 def told_by(rows):
-    seconds, commits, machines = (sorted({row[k] for row in rows}) for k in ("seconds", "commit", "machine"))
-    return f"{', '.join(f'{float(s):g}' for s in seconds)} s for each method; rlgo {', '.join(commits)}; {', '.join(machines)}."
+    seconds, machines = (sorted({row[k] for row in rows}) for k in ("seconds", "machine"))
+    return f"{', '.join(f'{float(s):g}' for s in seconds)} s for each method; rlgo {revisions_of(rows)}; {', '.join(machines)}."
 
 
 OTHERS = ["learned", "train"]  # methods beside the default search

@@ -23,6 +23,11 @@ def rows_in(path):
         return list(csv.DictReader(file))
 
 
+def revisions_of(rows):
+    """Of the rlgo that made these rows (column revision or commit), short: "0d38dbf, 27c076b"."""
+    return ", ".join(sorted({text[:7] for row in rows if (text := row.get("revision") or row.get("commit"))}))
+
+
 class Recorded:
     """Files below a folder results/. Rows are dictionaries of text; Missing where a file, or what is looked for, is not there."""
 
@@ -57,7 +62,7 @@ class Recorded:
         return found, "rlgo" if any(peer == "rlgo" for _, peer, _ in found) else "rlgo-taso"
 
     def peers_revision(self, peer, threads):
-        return ", ".join(sorted({r["commit"] for r in self.rows("peers/peers.csv") if r["peer"] == peer and int(r["threads"]) == threads}))
+        return revisions_of(r for r in self.rows("peers/peers.csv") if r["peer"] == peer and int(r["threads"]) == threads)
 
     def searches(self):
         """(profile, graph, method) -> rows, one a seed."""

@@ -7,10 +7,9 @@ import pandas as pd
 
 from .plot import Result, legend, new_figure
 from .runs import Run, parse_csv
+from .student import half_width
 
 COLUMNS = {"run", "seed", "temperature", "mode", "episodes", "return_mean", "final_cost_mean_us"}
-# Two-sided 95 % quantiles of Student's t by degrees of freedom.
-T95 = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 
 
 def sweep(path):
@@ -30,7 +29,7 @@ def sweep(path):
         sd = lambda values: np.std(values, ddof=1) if len(values) > 1 else math.nan  # noqa: E731
         table.append({"temperature": temperature, "runs": count, "world-model score, %": score["dream"].mean(), "wm sd": sd(score["dream"]),
                       "real score, %": score["sampled"].mean(), "real sd": sd(score["sampled"]),
-                      "real 95 % half-width": (T95[min(count - 1, 10)] * sd(score["sampled"]) / math.sqrt(count)) if count > 1 else math.nan,
+                      "real 95 % half-width": half_width(list(score["sampled"])),
                       "real greedy, %": score["greedy"].mean(), "before, ms": np.mean([before_us.get(run, math.nan) for run in sampled["run"]]) / 1e3,
                       "after, ms": sampled["final_cost_mean_us"].mean() / 1e3})  # fmt: skip
     table = pd.DataFrame(table)

@@ -31,7 +31,7 @@ class Windows(unittest.TestCase):
     def test_pairs_are_of_the_same_seed(self):
         made = lambda *costs: ([{"best_cost_us": cost, "episode_reward_mean": 1.0} for cost in costs], 200.0)
         line = windows.pairs_line("toy", "all", [made(190, 160), made(200, 180)], [made(190, 180), made(200, 184)])
-        self.assertEqual(line, "| toy | all | -6.00 [-56.84, +44.84] | -3.00 [-28.42, +22.42] | +0.00 [+0.00, +0.00] |")
+        self.assertEqual(line, "| toy | all | -6.00 [-56.82, +44.82] | -3.00 [-28.41, +22.41] | +0.00 [+0.00, +0.00] |")
 
 
 class EqualSeconds(unittest.TestCase):

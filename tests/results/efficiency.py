@@ -7,7 +7,7 @@ from pathlib import Path
 
 import _tiny  # noqa: F401, the path of results
 import sample_efficiency
-from rlgo_results import efficiency, promises
+from rlgo_results import efficiency, promises, student
 
 
 class SampleEfficiency(unittest.TestCase):
@@ -28,10 +28,8 @@ class SampleEfficiency(unittest.TestCase):
         self.assertEqual([round(efficiency.best_at(points, steps), 9) for steps in (99, 100, 299, 300)], [0.0, -5.0, -5.0, -10.0])
 
     def test_interval(self):
-        mean, half = efficiency.interval([1.0, 2.0, 3.0])
-        self.assertAlmostEqual(mean, 2.0)
-        self.assertAlmostEqual(half, 4.303 / math.sqrt(3))
-        self.assertTrue(math.isnan(efficiency.interval([1.0])[1]))
+        self.assertAlmostEqual(student.half_width([1.0, 2.0, 3.0]), 4.303 / math.sqrt(3))
+        self.assertTrue(math.isnan(student.half_width([1.0])))
 
     def test_verdict(self):
         for seed, cost in ((1, 181.0), (2, 179.0)):
