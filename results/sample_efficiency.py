@@ -50,11 +50,11 @@ def run_one(args, graph, agent, seed, name="", options=()):
     if (args.folder / name / "result.json").exists():
         return ""
     budget = args.budget * (efficiency.LONGER if agent == efficiency.REFERENCE else 1)
-    command = [args.rlgo, "train", "--graph", graph, "--agent", "model-free" if agent == "untrained" else agent, "--seed", seed, "--cost", "analytic", "--cost.profile", args.profile,
-               "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--gnn.rounds", 2,
-               "--gnn.width", 32, "--train.polish", "false", "--check.repeats", 3, "--runs", args.folder, "--name", name, "--quiet",
-               *{"model-based": WORLD, "untrained": UNTRAINED}.get(agent, []), *options, *args.options]
-    return called(command, name)
+    words = ["--graph", graph, "--agent", "model-free" if agent == "untrained" else agent, "--seed", seed, "--cost", "analytic", "--cost.profile", args.profile,
+             "--epochs", epochs_for(agent, budget), "--train.steps-per-epoch", STEPS, "--gnn.rounds", 2, "--gnn.width", 32, "--train.polish", "false", "--check.repeats", 3,
+             "--runs", args.folder, "--name", name, *{"model-based": WORLD, "untrained": UNTRAINED}.get(agent, []), *options, *args.options]
+    settings = dict(zip(words[::2], words[1::2]))  # a later one stands for an earlier one
+    return called([args.rlgo, "train", "--quiet", *(word for pair in settings.items() for word in pair)], name)
 
 
 def record(args):

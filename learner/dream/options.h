@@ -41,8 +41,9 @@ inline constexpr Named<DreamStart> kDreamStarts[] = {{"initial", DreamStart::ini
                                                      {"replayed", DreamStart::replayed}};
 
 struct DreamAgentOptions {
-  // False (model-based): random play trains the world model, then the controller learns in its dreams alone. True
-  // (hybrid): real play trains both; dreams join in once the model foretells rewards well enough.
+  // False (model-based): random play trains the world model, then the controller learns in its dreams alone and its
+  // evaluations train the model on. True (hybrid): real play trains both; dreams join in once the model foretells
+  // rewards well enough.
   bool hybrid = false;
   EncoderSource encoder = EncoderSource::random;
   std::string encoder_from;  // ppo: folder of the model-free run
