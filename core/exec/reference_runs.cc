@@ -29,7 +29,8 @@ at::Tensor scale_of(const at::Tensor& tensor, const at::Tensor& places, const at
   const int64_t channels = tensor.size(1), area = tensor[0][0].numel();
   at::Tensor some = tensor.transpose(0, 1).reshape({channels, -1});
   if (const int64_t each = some.size(1); each > kMedianOf) {
-    some = some.index_select(1, at::linspace(0, static_cast<double>(each - 1), kMedianOf).to(at::kLong));
+    // In whole numbers: places beyond 2^24 are none of single precision.
+    some = some.index_select(1, at::arange(kMedianOf, at::kLong).mul(each - 1).div(kMedianOf - 1, "floor"));
   }
   const at::Tensor median =
       std::get<0>(some.to(at::kDouble).abs().nan_to_num(0, 0, 0).clamp_min(kLeastScale).median(1));

@@ -266,10 +266,19 @@ bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) 
   if (!find_converter(resolved.op)) return false;
   const bool fixed = decisions_.at(node);
   editor_.fix(fixed);
-  const bool added = sampled_ ? add_sampled(node, resolved) : add_converted(node, resolved);
+  const bool added = (sampled_ ? add_sampled(node, resolved) : add_converted(node, resolved)) || pass_unknown(resolved);
   editor_.fix(false);
   report_.fixed += added && fixed ? 1 : 0;
   return added;
+}
+
+// An Identity of what has no known shape, or is no tensor: a value that is an output twice is written with one, and
+// must be read as what it was.
+bool Importer::pass_unknown(const OnnxNode& node) {
+  if (node.op != "Identity" || node.inputs.size() != 1 || !node.has_input(0) || node.outputs.size() != 1) return false;
+  if (is_tensor_known(node.input_types[0]) || is_tensor_known(node.output_types[0])) return false;
+  values_[node.outputs[0]] = node.inputs[0];
+  return true;
 }
 
 bool Importer::add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved) {

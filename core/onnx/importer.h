@@ -51,6 +51,7 @@ class Importer {
   bool add_folded(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved);
+  bool pass_unknown(const OnnxNode& node);
   bool add_converted(const onnx::NodeProto& node, const OnnxNode& resolved);
   void add_opaque(const onnx::NodeProto& node);
   void rename_branch(onnx::GraphProto& branch, const std::string& if_output);

@@ -92,12 +92,14 @@ bool open_length(const LeftNode& node, Attr key) {
   return std::ranges::none_of(node.fixed, [&](const auto& item) { return item.first == key; });
 }
 
-// How often each variable and each operator that computes something occurs on one side.
+// How often each variable and each operator that computes something, or makes zeros, occurs on one side.
 struct Occurrences {
   std::map<std::pair<Operand::Kind, int32_t>, int> read;
   std::map<Op, int> operators;
+  bool pads = false;
 
   void add(Op op, const std::vector<Operand>& operands) {
+    pads |= op == Op::pad;
     if (!ops::moves_only(op)) ++operators[op];
     for (const auto& operand : operands) add(operand);
   }
@@ -108,7 +110,8 @@ struct Occurrences {
   bool operator==(const Occurrences&) const = default;
 };
 
-// f(move(x)) = move(f(x)) holds for any f; sums and products of the same elements are reordered.
+// f(move(x)) = move(f(x)) holds for any f; sums and products of the same elements are reordered. Zeros that a pad makes
+// are no such elements: a convolution by a padded kernel multiplies them with what the kernel did not read before.
 bool find_rearranges(const CompiledRule& rule) {
   Occurrences left, right;
   for (const auto& node : rule.left) left.add(node.op, node.operands);
@@ -116,7 +119,8 @@ bool find_rearranges(const CompiledRule& rule) {
   for (const auto& replacement : rule.replacements) right.add(replacement.with);
   const auto is_elementwise = [](const auto& item) { return ops::spec(item.first).elementwise; };
   const bool one = left.operators.size() == 1 && left.operators.begin()->second == 1;
-  return rule.scalars.empty() && left == right && (one || std::ranges::all_of(left.operators, is_elementwise));
+  return rule.scalars.empty() && left == right && !left.pads && !right.pads &&
+         (one || std::ranges::all_of(left.operators, is_elementwise));
 }
 
 class ScopeCheck {

@@ -67,6 +67,21 @@ TEST(Agreement, OriginalRunsOnceForAllCandidates) {
   EXPECT_EQ(runs->runs(), 1);
 }
 
+// An attention of 9,216 positions has 85 million of them. Places are whole numbers, also where single precision has
+// none.
+TEST(Agreement, LargeValuesAreSampledWithinTheirBounds) {
+  constexpr int64_t kMany = (int64_t{1} << 24) + 4;  // its last place is rounded to one behind it
+  Editor e("g");
+  const Value x = e.add_input("x", {kF32, {1, 1, 1}});
+  e.add_output("y", e.op(Op::expand, {x}, {{ops::Attr::shape, ops::Ints{1, 1, kMany}}}));
+  const Graph graph = *e.finish();
+  ReferenceRuns runs(graph, 1);
+  const int set = runs.add({{"x", at::full({1, 1, 1}, 3.0)}});
+  const at::Tensor scale = runs.kept_outputs(set).at("y").scale;
+  EXPECT_EQ(scale.min().item<double>(), 3.0);
+  EXPECT_EQ(scale.max().item<double>(), 3.0);
+}
+
 // Noise is a matter of the original alone, and no excuse for a candidate that differs more.
 TEST(Agreement, NoiseOfOneCandidateServesAllOthers) {
   const Pair wrong = wrong_in_front_of([](Editor& e, Value v) { return e.op(Op::tanh, {v}); });

@@ -69,6 +69,19 @@ TEST(Opaque, SplitsWhoseFirstPartNobodyReadsAreKnown) {
   EXPECT_EQ(op_types(export_proto(model)), "Split Exp");
 }
 
+// A value of unknown shape that two outputs show is written once, and for the other name with an Identity.
+TEST(Opaque, AnIdentityOfWhatIsNotKnownIsNoOperator) {
+  const auto twice =
+      import_text("g (float[2,4] x) => (int64[2,N] y, int64[2,N] z) { a = Relu(x) y = NonZero(a) z = Identity(y) }");
+  EXPECT_EQ(only_opaque(twice).opaque->op_type, "NonZero");
+  EXPECT_EQ(twice.graph.outputs()[0].value, twice.graph.outputs()[1].value);
+  const auto again = import_proto(export_proto(twice));
+  EXPECT_EQ(again.graph.hash(), twice.graph.hash());
+  const auto sequence =
+      import_text("g (float[2,4] x) => (seq(float[2,4]) y) { s = SequenceConstruct(x) y = Identity(s) }");
+  EXPECT_EQ(only_opaque(sequence).opaque->op_type, "SequenceConstruct");
+}
+
 // A subgraph reads x and what a rewrite finds to be x: the operator is the same when the file is read again.
 TEST(Opaque, ValuesThatBecomeOneLeaveTheOperatorAsItIs) {
   auto model = import_text(

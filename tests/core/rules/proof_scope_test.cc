@@ -202,6 +202,30 @@ TEST(ProofScope, InfiniteNumbersMayBeMovedAround) {
             1u);
 }
 
+// A kernel that is padded multiplies its new zeros with channels that it did not read: NaN where these are infinite.
+TEST(ProofScope, InfiniteNumbersMeetNoZerosOfAPad) {
+  const auto of_groups = [](float last) {
+    const TensorType image(DType::f32, {1, 2, 1, 1});
+    const auto numbers = [](const TensorType& type, float a, float b) {
+      const float pair[] = {a, b};
+      return graph::Blob::bytes(type, std::string(reinterpret_cast<const char*>(pair), sizeof pair));
+    };
+    Editor editor("g");
+    const Value m = editor.add_weight("m", numbers(image, 0, last));
+    const Value sum = editor.op(Op::add, {editor.add_input("x", image), m});
+    const Value kernel = editor.add_weight("w", numbers(TensorType(DType::f32, {2, 1, 1, 1}), 1, 2));
+    return of(editor, editor.op(Op::conv2d, {sum, kernel}, {{Attr::group, int64_t{2}}}));
+  };
+  const std::string rule =
+      "?y = (conv2d ?x ?w group=2 ..?A) when constant(?w) and dim(?w, 0) == 2 and dim(?w, 1) == 1\n"
+      "  => ?u = (split ?w axis=0 sizes=[1, 1])\n"
+      "     ?p = (pad ?u.0 pads=[0, 0, 0, 0, 0, 1, 0, 0])\n"
+      "     ?q = (pad ?u.1 pads=[0, 1, 0, 0, 0, 0, 0, 0])\n"
+      "     ?y = (conv2d ?x (concat ?p ?q axis=0) group=1 ..?A)";
+  EXPECT_EQ(matches(rule, of_groups(1)), 1u);
+  EXPECT_EQ(matches(rule, of_groups(HUGE_VALF)), 0u);
+}
+
 TEST(ProofScope, ProductsWithInfiniteNumbersAreNotDistributed) {
   Editor editor("g");
   const Value x = input(editor, DType::f32, {2, 1}), z = editor.add_input("z", TensorType(DType::f32, {2, 1}));
