@@ -1,8 +1,8 @@
 // Agents with a world model (RLFlow, Parker et al. 2022): what happens in each epoch.
 //   model-based: random play trains the world model; then the controller trains in its dream alone, with evaluations in
 //     the real environment in between and at the end, from which the model learns too (--wm.on-policy). Where one finds
-//     that dreams do not keep their promise (--dream.guard), the controller plays real episodes in place of dreams until
-//     the next one, and the model learns from these.
+//     that dreams do not keep their promise (--dream.guard), the controller plays real episodes in place of dreams
+//     until the next one, and the model learns from these.
 //   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
 //     enough, and dreams keep their promise, dreams that branch from real states train the controller too.
 #pragma once

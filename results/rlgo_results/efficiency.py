@@ -2,6 +2,7 @@
 import bisect
 import csv
 import json
+import math
 import statistics
 
 from .recorded import revisions_of
@@ -64,15 +65,17 @@ def table(rows):
     of, budget, behind = found(rows), budget_of(rows), gaps(rows)
     cells = lambda values: "not recorded" if not values else f"{values[0]:.2f}" if len(values) == 1 else f"{statistics.fmean(values):.2f} +- {half_width(values):.2f}"
     shown = [("random", budget), ("untrained", budget), ("model-based", budget // 2), ("model-based", budget), (REFERENCE, budget), (REFERENCE, LONGER * budget)]
-    lines = [f"| graph | seeds (of model-based, of {REFERENCE}) | " + " | ".join(f"{agent}, {steps:,}" for agent, steps in shown) + " | model-based reaches that |", "|---|---|" + "---|" * (len(shown) + 1)]
+    lines = [f"| graph | seeds (of model-based, of {REFERENCE}) | " + " | ".join(f"{agent}, {steps:,}" for agent, steps in shown) + " | model-based above that, points | reaches it |", "|---|---|" + "---|" * (len(shown) + 2)]
     worse = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         chance, _, based, free = (of.get((graph, agent, budget), []) for agent in AGENTS)
         if based and chance and statistics.fmean(based) > statistics.fmean(chance) + TOLERANCE:
             worse.append(graph)
         verdict = "not recorded" if graph not in behind else "yes" if behind[graph] <= TOLERANCE else "no"
+        large = of.get((graph, REFERENCE, LONGER * budget), [])
+        above = "-" if graph not in behind else f"{behind[graph]:+.2f} +- {math.hypot(half_width(based), half_width(large)):.2f}"
         seeds = f"{len(based)}" if len(based) == len(free) else f"{len(based)}, {len(free)}"
-        lines.append(f"| {graph} | {seeds} | " + " | ".join(cells(of.get((graph, *column), [])) for column in shown) + f" | {verdict} |")
+        lines.append(f"| {graph} | {seeds} | " + " | ".join(cells(of.get((graph, *column), [])) for column in shown) + f" | {above} | {verdict} |")
     revisions = revisions_of(rows)
     return [*lines, "", f"Best change of cost by formula in percent, mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
             f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "

@@ -36,7 +36,7 @@ class SampleEfficiency(unittest.TestCase):
             self.run_of(f"toy-model-based-s{seed}", [(500, cost), (2000, 100.0)])  # what comes behind the budget does not count
             self.run_of(f"toy-model-free-s{seed}", [(500, 190.0), (2000, 180.0)])
         text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
-        self.assertIn("| toy | 2 | not recorded | not recorded | 0.00 +- 0.00 | -10.00 +- 6.35 | -5.00 +- 0.00 | -10.00 +- 0.00 | yes |", text)
+        self.assertIn("| toy | 2 | not recorded | not recorded | 0.00 +- 0.00 | -10.00 +- 6.35 | -5.00 +- 0.00 | -10.00 +- 0.00 | +0.00 +- 6.35 | yes |", text)
         self.assertIn("on 1 of 1 graphs; at equal steps random play is better on none.", text)
         (self.folder / "toy-model-based-s2/metrics.csv").write_text("steps,best_cost_us\n500,182.0\n")
         self.run_of("toy-random-s1", [(500, 180.0)])
