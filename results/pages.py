@@ -213,7 +213,7 @@ TABLES = {
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/profiles.md": {"profiles": profiles},
-    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
+    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": of_rows(promises.temperatures, "temperature.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

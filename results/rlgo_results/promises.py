@@ -1,13 +1,15 @@
 """What dreams promise and reality pays (results/dream-promises.csv, made of rlgo evaluate --world-model), as tables."""
 import statistics
 
+from .student import half_width
+
 STEPS = "10"  # of a dream that training learns from
 ALLOWED = 0.2  # of the real return, or of 1 % of the initial cost where that is more: how far a dream may be off
 FORMS = ["before", "after"]
 # What turns each repair of the published form off (docs/world-model.md), by itself.
 REPAIRS = {"nothing": [], "locations": ["--wm.locations", "false"], "locations+counts": ["--wm.locations", "false", "--wm.counts", "log"], "rewards": ["--wm.reward-scale", "linear"], "play": ["--wm.play-noop", "true"],
            "trunks": ["--wm.own-trunks", "false"], "starts": ["--dream.start", "initial"], "length": ["--dream.length", 0], "guard": ["--dream.guard", 0],
-           "on-policy": ["--wm.on-policy", "false"], "share": ["--wm.share", 0.25, "--evaluate.every", 4]}  # fmt: skip
+           "evaluations": ["--wm.on-policy", "false"], "share": ["--wm.share", 0.25, "--evaluate.every", 4]}  # fmt: skip
 
 
 def runs_of(rows, clip, steps=STEPS):
@@ -63,14 +65,29 @@ def short(rows):
     return lines
 
 
-def repairs(rows):
+EARLIER = "earlier_without_"  # recorded before a model learned from evaluations
+
+
+def repairs(rows, form="without_"):
     """Runs that lack one repair each."""
     told = Told(rows)
     lines = [f"| graph | without | {TEN} | {WHOLE} |", "|---|---|" + "---|" * 8]
-    for graph in sorted({g for g, form in told.none if form.startswith("without_")}):
+    for graph in sorted({g for g, name in told.none if name.startswith(form)}):
         for name in REPAIRS:
-            if (key := (graph, f"without_{name}")) in told.none:
+            if (key := (graph, form + name)) in told.none:
                 lines.append(f"| {graph} | {name} | {told.ten_steps(key)} | {told.episode(key)} |")
+    return lines
+
+
+def temperatures(rows):
+    """Returns of controllers by the temperature that they dreamed at, in the dream and in reality (rlgo evaluate --csv), percent of the initial cost; mean and 95 % t-interval over seeds."""
+    of = {}
+    for row in rows:
+        of.setdefault(float(row["temperature"]), {}).setdefault(row["mode"], []).append(float(row["return_mean"]))
+    lines = ["| temperature | seeds | dreamed, % | real, drawn, % | real, greedy, % |", "|---|" + "---|" * 4]
+    for temperature in sorted(of):
+        cells = [f"{statistics.fmean(values):.2f} +- {half_width(values):.2f}" for values in (of[temperature][mode] for mode in ("dream", "sampled", "greedy"))]
+        lines.append(f"| {temperature:g} | {len(of[temperature]['dream'])} | {' | '.join(cells)} |")
     return lines
 
 

@@ -46,17 +46,24 @@ class SampleEfficiency(unittest.TestCase):
     def test_promises(self):
         row = lambda run, clip, dreamed: {"run": run, "graph": "toy", "clip": clip, "steps": "10", "reward_correlation": "0.96", "counts_exact_1": "0.99", "counts_exact": "0.94",
                                           "real_return_percent": "2", "dream_return_percent": dreamed}  # fmt: skip
-        rows = [row("before-toy", "none", "5"), row("after-toy-s1", "none", "2.3"), row("after-toy-s2", "none", "1.5"), row("after-toy-s1", "both", "2.1"), row("without_locations-toy-s1", "none", "4")]
+        rows = [row("before-toy", "none", "5"), row("after-toy-s1", "none", "2.3"), row("after-toy-s2", "none", "1.5"), row("after-toy-s1", "both", "2.1"), row("without_locations-toy-s1", "none", "4"),
+                row(f"{promises.EARLIER}guard-toy-s1", "none", "6")]  # fmt: skip
         lines = promises.table(rows)
         self.assertIn("| toy | after | 0.960 (0.960, 0.960) | 0.990 (0.990, 0.990) | 0.940 (0.940, 0.940) | 2.00 (2.00, 2.00) | 1.90 (2.30, 1.50) | 2.10 | 1 of 2 | not recorded | not recorded |", lines)
         self.assertIn("1 of 1 graphs; counts exact in 95 % after ten steps: 0; dreams near enough with every seed: 0.", lines[-1])
         self.assertTrue(promises.honest({"real_return_percent": "0.1", "dream_return_percent": "0.3"}))  # a fifth of 1 % of the cost
         self.assertEqual(promises.repairs(rows)[2:], ["| toy | locations | 0.960 | 0.990 | 0.940 | 2.00 | 4.00 | not recorded | not recorded | not recorded |"])
+        self.assertEqual(promises.repairs(rows, promises.EARLIER)[2:], ["| toy | guard | 0.960 | 0.990 | 0.940 | 2.00 | 6.00 | not recorded | not recorded | not recorded |"])
         self.assertEqual(promises.short(rows)[2:], ["| toy | 5.00 | 2.00 | 1.90 (2.30, 1.50) | 2.00 (2.00, 2.00) | not recorded | not recorded |"])
 
     def test_transfer(self):
         row = lambda graph: {"run": "toy-model-based-s1", "graph": graph, "reward_correlation": "0.5", "counts_exact_1": "0.25", "counts_exact_10": "0.125", "real_return_10": "1", "dream_return_10": "-1"}
         self.assertEqual(promises.transfer([row("toy"), row("other")])[2:], [f"| toy | {name} | 0.500 | 0.250 | 0.125 | 1.00 | -1.00 |" for name in ("itself", "other")])
+
+    def test_temperatures(self):
+        rows = [{"temperature": t, "mode": mode, "return_mean": value} for t, mode, value in (("2.0", "dream", "3"), ("2.0", "sampled", "1"), ("2.0", "greedy", "1.5"), ("0.5", "dream", "1"),
+                ("0.5", "dream", "3"), ("0.5", "sampled", "2"), ("0.5", "sampled", "2"), ("0.5", "greedy", "2"), ("0.5", "greedy", "2"))]  # fmt: skip
+        self.assertEqual(promises.temperatures(rows)[2:], ["| 0.5 | 2 | 2.00 +- 12.71 | 2.00 +- 0.00 | 2.00 +- 0.00 |", "| 2 | 1 | 3.00 +- nan | 1.00 +- nan | 1.50 +- nan |"])
 
     def test_promises_keep_other_runs(self):
         out, told = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
