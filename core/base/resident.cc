@@ -13,12 +13,12 @@ double peak_resident_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-void keep_freed_memory([[maybe_unused]] size_t bytes) {
+void keep_freed_memory() {
 #ifdef __GLIBC__
   static std::once_flag once;
-  std::call_once(once, [bytes] {
-    mallopt(M_TRIM_THRESHOLD, static_cast<int>(bytes));
-    mallopt(M_MMAP_MAX, 0);  // blocks of a mapping of their own always go back
+  std::call_once(once, [] {
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
   });
 #endif
 }

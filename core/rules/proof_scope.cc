@@ -92,15 +92,13 @@ bool open_length(const LeftNode& node, Attr key) {
   return std::ranges::none_of(node.fixed, [&](const auto& item) { return item.first == key; });
 }
 
-// How often each variable and each operator that computes something, or makes zeros, occurs on one side.
+// How often each variable and each operator that computes something, or makes elements, occurs on one side.
 struct Occurrences {
   std::map<std::pair<Operand::Kind, int32_t>, int> read;
   std::map<Op, int> operators;
-  bool pads = false;
 
   void add(Op op, const std::vector<Operand>& operands) {
-    pads |= op == Op::pad;
-    if (!ops::moves_only(op)) ++operators[op];
+    if (!ops::moves_only(op) || op == Op::pad) ++operators[op];
     for (const auto& operand : operands) add(operand);
   }
   void add(const Operand& operand) {
@@ -119,8 +117,7 @@ bool find_rearranges(const CompiledRule& rule) {
   for (const auto& replacement : rule.replacements) right.add(replacement.with);
   const auto is_elementwise = [](const auto& item) { return ops::spec(item.first).elementwise; };
   const bool one = left.operators.size() == 1 && left.operators.begin()->second == 1;
-  return rule.scalars.empty() && left == right && !left.pads && !right.pads &&
-         (one || std::ranges::all_of(left.operators, is_elementwise));
+  return rule.scalars.empty() && left == right && (one || std::ranges::all_of(left.operators, is_elementwise));
 }
 
 class ScopeCheck {

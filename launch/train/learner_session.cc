@@ -9,9 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/resident.h"
 #include "core/base/text.h"
 #include "core/env/playground.h"
+#include "core/exec/freed_memory.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "launch/revision.h"
@@ -25,8 +25,6 @@
 
 namespace rlgo::launch {
 namespace {
-
-constexpr size_t kLearnerKeeps = size_t{1} << 30;  // bytes: each minibatch frees hundreds of megabytes
 
 std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   std::vector<int> ranks(static_cast<size_t>(mailbox.size() - learners));
@@ -260,7 +258,7 @@ learner::LoopHooks LearnerSession::hooks() {
 }
 
 int LearnerSession::run(std::function<bool()> turn) {
-  keep_freed_memory(kLearnerKeeps);
+  exec::keep_freed_memory();  // each minibatch frees hundreds of megabytes; checks at the end give them back
   if (config_.store_rollouts) {
     store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), store_header(config_, spec_, *rules_),
                                                         config_.store);

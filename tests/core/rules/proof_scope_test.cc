@@ -174,10 +174,11 @@ size_t softmax_matches(Value (*mask)(Editor&)) {
                  of(editor, editor.op(Op::softmax, {sum}, {{Attr::axis, int64_t{1}}})));
 }
 
-std::shared_ptr<const graph::Blob> column(float a, float b) {
+std::shared_ptr<const graph::Blob> two(const Shape& shape, float a, float b) {
   const float numbers[] = {a, b};
-  return graph::Blob::bytes({DType::f32, {2, 1}}, std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
+  return graph::Blob::bytes({DType::f32, shape}, std::string(reinterpret_cast<const char*>(numbers), sizeof numbers));
 }
+std::shared_ptr<const graph::Blob> column(float a, float b) { return two({2, 1}, a, b); }
 
 TEST(ProofScope, WhatMayBeInfiniteIsNotDropped) {
   EXPECT_EQ(softmax_matches([](Editor& e) { return e.add_weight("m", column(0, -1e9F)); }), 1u);
@@ -205,15 +206,11 @@ TEST(ProofScope, InfiniteNumbersMayBeMovedAround) {
 // A kernel that is padded multiplies its new zeros with channels that it did not read: NaN where these are infinite.
 TEST(ProofScope, InfiniteNumbersMeetNoZerosOfAPad) {
   const auto of_groups = [](float last) {
-    const TensorType image(DType::f32, {1, 2, 1, 1});
-    const auto numbers = [](const TensorType& type, float a, float b) {
-      const float pair[] = {a, b};
-      return graph::Blob::bytes(type, std::string(reinterpret_cast<const char*>(pair), sizeof pair));
-    };
+    const Shape image{1, 2, 1, 1};
     Editor editor("g");
-    const Value m = editor.add_weight("m", numbers(image, 0, last));
-    const Value sum = editor.op(Op::add, {editor.add_input("x", image), m});
-    const Value kernel = editor.add_weight("w", numbers(TensorType(DType::f32, {2, 1, 1, 1}), 1, 2));
+    const Value sum =
+        editor.op(Op::add, {input(editor, DType::f32, image), editor.add_weight("m", two(image, 0, last))});
+    const Value kernel = editor.add_weight("w", two({2, 1, 1, 1}, 1, 2));
     return of(editor, editor.op(Op::conv2d, {sum, kernel}, {{Attr::group, int64_t{2}}}));
   };
   const std::string rule =
