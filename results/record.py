@@ -166,7 +166,7 @@ def efficiency_runs(args):
         for graph in args.graphs:
             for agent in ("model-based", "model-free", "untrained", "random"):
                 run = folder / f"{graph}-{agent}-s{seed}"
-                command = [python(), RESULTS / "sample_efficiency.py", "record", "--rlgo", args.rlgo, "--folder", folder, "--graphs", graph, "--agents", agent, "--seeds", seed]
+                command = [python(), RESULTS / "sample_efficiency.py", "record", "--rlgo", args.rlgo, "--folder", folder, "--graphs", graph, "--agents", agent, "--seeds", f"{seed}-{seed}"]
                 yield Run(f"efficiency-{run.name}", seed - 1, 1.5, [command], run / "result.json", scratch=run)
 
 

@@ -3,7 +3,8 @@
 any good on a graph that it was not trained on.
 
     results/sample_efficiency.py record --rlgo build/release/rlgo --folder runs/efficiency --seeds 5 --jobs 2
-    results/sample_efficiency.py show runs/efficiency --csv results/sample-efficiency.csv
+    results/sample_efficiency.py record --rlgo build/release/rlgo --folder runs/more --seeds 4-5     # where seeds 1 to 3 are recorded
+    results/sample_efficiency.py show runs/efficiency --csv results/sample-efficiency.csv           # rows of other runs stay
     results/sample_efficiency.py dreams --rlgo build/release/rlgo --folder runs/efficiency        # what its dreams promise: results/dream-promises.csv
     results/sample_efficiency.py dreams --rlgo build/release/rlgo --folder runs/repairs --graphs squeezenet1_1 --seeds 1 --budget 2500 --without nothing,locations,locations+counts
     results/sample_efficiency.py promises results/dream-promises.csv FILE...   # of rlgo evaluate --world-model --json FILE
@@ -30,6 +31,15 @@ ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
 UNTRAINED = ["--ppo.lr", 1e-9]
 STEPS = 200  # real steps of an epoch: random play goes on to the cap of 200 steps an episode
 WORLD = ["--wm.share", 0.1, "--wm.passes", 8, "--evaluate.every", 2]  # of model-based: else most of the real steps would be chance's
+
+
+def seeds_in(text):
+    """"5": seeds 1 to 5; "4-5": these."""
+    first, _, last = text.rpartition("-")
+    seeds = range(int(first or 1), int(last) + 1)
+    if not seeds:
+        raise ValueError(text)
+    return seeds
 
 
 def epochs_for(agent, budget):
@@ -59,7 +69,7 @@ def run_one(args, graph, agent, seed, name="", options=()):
 
 def record(args):
     args.folder.mkdir(parents=True, exist_ok=True)
-    jobs = [(graph, agent, seed) for seed in range(1, args.seeds + 1) for graph in args.graphs for agent in args.agents]
+    jobs = [(graph, agent, seed) for seed in args.seeds for graph in args.graphs for agent in args.agents]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         wrong = [text for text in pool.map(lambda job: run_one(args, *job), jobs) if text]
     print("\n".join([*wrong, f"{len(jobs) - len(wrong)} of {len(jobs)} runs are there"]))
@@ -72,6 +82,8 @@ def show(args):
         print(f"{args.folder}: no runs GRAPH-AGENT-sSEED", file=sys.stderr)
         return 1
     if args.csv:
+        made = {(row["graph"], row["agent"], row["seed"]) for row in rows}
+        rows = sorted([*rows, *(row for row in map(efficiency.typed, rows_in(args.csv)) if (row["graph"], row["agent"], row["seed"]) not in made)], key=efficiency.order)
         with open(args.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, efficiency.FIELDS, lineterminator="\n")
             writer.writeheader()
@@ -113,7 +125,7 @@ def evaluated(args, run, out, graph=None, episodes=8):
 
 def dreams(args):
     """The recorded model-based runs, evaluated; with --without, runs that lack one repair each, recorded and evaluated."""
-    jobs = [(f"without_{name}", graph, seed) for seed in range(1, args.seeds + 1) for graph in args.graphs for name in args.without]
+    jobs = [(f"without_{name}", graph, seed) for seed in args.seeds for graph in args.graphs for name in args.without]
     jobs = jobs or [("after", *run.name.rsplit("-model-based-s", 1)) for run in sorted(args.folder.glob("*-model-based-s*")) if (run / "result.json").exists()]
 
     def one(job):
@@ -170,7 +182,7 @@ def main(arguments):
     five.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "dream-promises.csv")
     five.add_argument("--without", type=lambda text: text.split(","), default=[], help=f"repairs to leave out, one at a time: {', '.join(promises_of.REPAIRS)}")
     for part in (one, five):
-        part.add_argument("--seeds", type=int, default=5)
+        part.add_argument("--seeds", type=seeds_in, default="5", help="N: seeds 1 to N; N-M: these")
         part.add_argument("--jobs", type=int, default=1)
         part.add_argument("--profile", default="cpu")
         part.add_argument("options", nargs="*", help="behind --: more options of rlgo train")

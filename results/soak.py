@@ -64,14 +64,12 @@ def alive(pid):
 
 def watch(job, out, every_s):
     begin = time.monotonic()
-    ranks = {}
     with open(out, "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["seconds", "rank", "private_mib", "rss_mib", "cpu_s"])
         while alive(job):
-            if not ranks or not all(Path(f"/proc/{pid}").exists() for pid in ranks.values()):
-                ranks = ranks_of(job)
-            for rank, pid in sorted(ranks.items()):
+            # Looked for at every sample: mpirun starts one rank after another, and a rank may be restarted.
+            for rank, pid in sorted(ranks_of(job).items()):
                 try:
                     private, resident = memory_of(pid)
                     cpu = cpu_seconds(pid)

@@ -41,6 +41,15 @@ def rows_of(folder, budget):
     return rows
 
 
+def typed(row):
+    """A row of a CSV file as rows_of gives it."""
+    return {**row, "seed": int(row["seed"]), "steps": int(row["steps"])}
+
+
+def order(row):
+    return row["graph"], row["agent"], row["seed"], row["steps"]
+
+
 def found(rows):
     """{(graph, agent, steps): best change of each seed}"""
     of = {}

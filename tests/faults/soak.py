@@ -1,7 +1,10 @@
 """Memory of a run under watch: a short soak is flat, and the judge tells a rank that leaks (results/soak.py)."""
+import os
 import random
+import shutil
 import subprocess
 import sys
+import threading
 
 from _faults import BINARY, SOURCE, environment
 from _rlgo import main
@@ -33,6 +36,44 @@ def judge(_):
     assert soak.judge({0: [(t, 70 + (m - 70) / 4) for t, m in hour]}, **flat)[1]
 
 
+def late(folder):
+    """a rank that starts after the others have been seen is sampled too, and one that has ended is left"""
+    program = folder / "rlgo"
+    shutil.copy(shutil.which("sleep"), program)
+    job = subprocess.Popen([shutil.which("sleep"), "60"])
+    ranks, samples = [], folder / "memory.csv"
+
+    def start(rank):
+        variables = {**os.environ, "RLGO_JOB_PID": str(job.pid), "OMPI_COMM_WORLD_RANK": str(rank)}
+        ranks.append(subprocess.Popen([program, "60"], env=variables))
+
+    def wait_for(rank, count=1):
+        for _ in range(600):
+            if samples.exists() and len(soak.read(samples).get(rank, [])) >= count:
+                return
+            watcher.join(0.1)
+        raise AssertionError(f"no sample of rank {rank}")
+
+    watcher = threading.Thread(target=soak.watch, args=(job.pid, samples, 0.05))
+    watcher.start()
+    try:
+        start(0)
+        wait_for(0)
+        start(1)
+        wait_for(1)
+        ranks[0].kill()
+        ranks[0].wait()
+        before = len(soak.read(samples)[1])
+        wait_for(1, before + 3)
+    finally:
+        for process in (*ranks, job):
+            process.kill()
+            process.wait()
+        watcher.join()
+    found = soak.read(samples)
+    assert sorted(found) == [0, 1] and found[0][-1][0] < found[1][-1][0], found
+
+
 def short(folder):
     """eight ranks for 45 s: samples of all of them, and no rank grows"""
     for seconds in (45, 180):  # longer where the machine is so busy that there are too few samples
@@ -50,4 +91,4 @@ def short(folder):
 
 
 if __name__ == "__main__":
-    main(judge, short)
+    main(judge, late, short)

@@ -1,13 +1,16 @@
 """results/sample_efficiency.py: curves, intervals and the verdict, by literal values."""
+import contextlib
+import io
 import json
 import math
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
 
 import _tiny  # noqa: F401, the path of results
 import sample_efficiency
-from rlgo_results import efficiency, promises, student
+from rlgo_results import efficiency, promises, recorded, student
 
 
 class SampleEfficiency(unittest.TestCase):
@@ -21,6 +24,10 @@ class SampleEfficiency(unittest.TestCase):
         folder.mkdir()
         (folder / "result.json").write_text(json.dumps({"cost": {"before_us": 200.0}}))
         (folder / "metrics.csv").write_text("steps,best_cost_us\n" + "".join(f"{steps},{cost}\n" for steps, cost in rows))
+
+    def show(self, out):
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(sample_efficiency.main(["show", str(self.folder), "--csv", str(out), "--budget", "500"]), 0)
 
     def test_best_at(self):
         self.run_of("toy-random-s1", [(100, 190.0), (300, 180.0)])
@@ -42,6 +49,22 @@ class SampleEfficiency(unittest.TestCase):
         self.run_of("toy-random-s1", [(500, 180.0)])
         text = "\n".join(efficiency.table(efficiency.rows_of(self.folder, 500)))
         self.assertIn("on 0 of 1 graphs; at equal steps random play is better on toy.", text)
+
+    def test_seeds(self):
+        self.assertEqual([list(sample_efficiency.seeds_in(text)) for text in ("3", "4-5", "4-4")], [[1, 2, 3], [4, 5], [4]])
+        for text in ("", "0", "5-4", "a-b"):
+            self.assertRaises(ValueError, sample_efficiency.seeds_in, text)
+
+    def test_more_seeds(self):
+        out = self.folder / "table.csv"
+        for cost in (190.0, 180.0):  # a run that is recorded again replaces its rows
+            self.run_of("toy-random-s1", [(500, cost)])
+            self.show(out)
+            shutil.rmtree(self.folder / "toy-random-s1")
+        self.run_of("toy-random-s2", [(500, 150.0)])
+        self.show(out)
+        rows = [(row["seed"], row["steps"], row["best_percent"]) for row in recorded.rows_in(out)]
+        self.assertEqual(rows[2::3], [("1", "500", "-10.0000"), ("2", "500", "-25.0000")])
 
     def test_promises(self):
         row = lambda run, clip, dreamed: {"run": run, "graph": "toy", "clip": clip, "steps": "10", "reward_correlation": "0.96", "counts_exact_1": "0.99", "counts_exact": "0.94",
