@@ -71,6 +71,7 @@ const Words& flat_at_ends() {
 constexpr double kSteep = 4096;
 constexpr int kMostBetween = 8;        // operators between a slope and where it ends
 constexpr int64_t kMostSlopes = 4096;  // numbers of a tensor that are looked at for slopes
+constexpr size_t kMostTerms = 32;      // values behind a sum that are looked at for masks
 
 // Their outputs tell of an operand's shape, not of its values.
 const Words& of_shapes() {
@@ -254,6 +255,36 @@ bool Decisions::has_step(const onnx::NodeProto& node, int k) const {
   return with_steps().contains(node.op_type());
 }
 
+// Whether it multiplies by thousands.
+bool Decisions::is_slope(const onnx::NodeProto& node) const {
+  if (node.input_size() != 2 || !is_standard_domain(node.domain())) return false;
+  if (node.op_type() == "Mul") return has_number_beyond(node.input(0), true) || has_number_beyond(node.input(1), true);
+  return node.op_type() == "Div" && has_number_beyond(node.input(1), false);
+}
+
+// Steep multiples of numbers that are whole by more than chance, behind moves alone or with other multiples between,
+// and the sum itself where it adds a steep constant to what is such.
+void Decisions::hold_masks(const onnx::NodeProto& sum) {
+  static const Words kSums{"Add", "Sub", "Sum"};
+  if (!kSums.contains(sum.op_type()) || !is_standard_domain(sum.domain()) || !is_float(sum.output(0))) return;
+  std::vector<std::string> waiting(sum.input().begin(), sum.input().end());
+  for (size_t k = 0; k < waiting.size() && k < kMostTerms; ++k) {
+    const auto maker = made_by_.find(waiting[k]);
+    if (maker == made_by_.end() || is_constant(waiting[k]) || !is_regular(waiting[k])) continue;
+    const onnx::NodeProto& node = *maker->second;
+    const bool slope = is_slope(node);
+    if (slope) held_.insert(waiting[k]);
+    if (slope || node.op_type() == "Mul" || node.op_type() == "Div" || without_rounding().contains(node.op_type()))
+      waiting.insert(waiting.end(), node.input().begin(), node.input().end());
+  }
+  bool steep = false, regular = false;
+  for (const auto& name : sum.input()) {
+    steep = steep || has_number_beyond(name, true);
+    regular = regular || is_regular(name);
+  }
+  if (steep && regular) held_.insert(sum.output(0));
+}
+
 // Whether the value rises by thousands where what it is made of rises by one.
 bool Decisions::is_steep(const std::string& name, int depth) const {
   const auto maker = made_by_.find(name);
@@ -261,28 +292,28 @@ bool Decisions::is_steep(const std::string& name, int depth) const {
   const onnx::NodeProto& node = *maker->second;
   const auto& op = node.op_type();
   if (!is_standard_domain(node.domain())) return false;
-  const bool two = node.input_size() == 2;
-  if (two && op == "Mul" && (has_number_beyond(node.input(0), true) || has_number_beyond(node.input(1), true)))
-    return true;
-  if (two && op == "Div" && has_number_beyond(node.input(1), false)) return true;
+  if (is_slope(node)) return true;
   static const Words kThrough{"Mul", "Add", "Sub", "Sum"};
   if (!kThrough.contains(op) && !without_rounding().contains(op)) return false;
   return std::ranges::any_of(node.input(), [&](const auto& input) { return is_steep(input, depth - 1); });
 }
 
-// Whether a small constant of the file has a number whose magnitude is at least kSteep; not `large`: below 1 / kSteep.
+// Whether a small constant has a number whose magnitude is at least kSteep; not `large`: below 1 / kSteep.
 bool Decisions::has_number_beyond(const std::string& constant, bool large) const {
+  if (!is_constant(constant)) return false;
+  const auto beyond = [large](double number) {
+    return large ? std::abs(number) >= kSteep : number != 0 && std::abs(number) * kSteep <= 1;
+  };
   const auto found = tensors_.find(constant);
-  if (found == tensors_.end() || !is_constant(constant)) return false;
+  if (found == tensors_.end() || found->second->data_type() == onnx::TensorProto::FLOAT16) {
+    const Magnitude known = magnitudes_.of(constant);
+    return std::isfinite(known.least) && std::isfinite(known.most) && (beyond(known.least) || beyond(known.most));
+  }
   const onnx::TensorProto& tensor = *found->second;
   int64_t count = 1;
   for (const auto extent : tensor.dims()) count = extent > kMostSlopes ? kMostSlopes + 1 : count * extent;
   if (count > kMostSlopes) return false;
-  return holds_of_numbers(tensor, [large](const auto& numbers) {
-    return std::ranges::any_of(numbers, [large](double number) {
-      return large ? std::abs(number) >= kSteep : number != 0 && std::abs(number) * kSteep <= 1;
-    });
-  });
+  return holds_of_numbers(tensor, [&](const auto& numbers) { return std::ranges::any_of(numbers, beyond); });
 }
 
 // Sets constants_ and irregular_ of what the node makes.
@@ -314,6 +345,7 @@ void Decisions::look_at(const onnx::NodeProto& node) {
     if (constant) constants_[name] = kind_of(node);
     if (!regular && (!step || !standard || narrows(node))) irregular_.insert(name);
   }
+  hold_masks(node);
 }
 
 Decisions::Kind Decisions::kind_of(const onnx::TensorProto& tensor) {

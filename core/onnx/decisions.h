@@ -25,8 +25,9 @@ class TypeTable;
 // such operators alone, so that they may lie on a step exactly, and often. A slope of thousands that ends flat, as in
 // Clip(x * 1e6, 0, 1), is a step, too. Rules are equalities of real numbers and round otherwise; so no rule replaces
 // what makes these values (graph::NodeInfo::fixed). So it is where rounding decides between a number and infinity, or
-// about its order: 1 / (x / 3 * 7 - c), log(x - y) (Magnitudes::at_pole); and in sums that take away again what they
-// add (Cancelling).
+// about its order: 1 / (x / 3 * 7 - c), log(x - y) (Magnitudes::at_pole); in sums that take away again what they
+// add (Cancelling); and in masks, x + (1 - m) * -3e38: of x + m * 3e38 - 3e38 nothing of x is left. So a steep multiple
+// of what may be a whole number is not multiplied out where it ends in a sum, nor is a sum with a steep constant.
 //
 // What convolutions, products of matrices and recurrent layers make of weights that are like numbers drawn at random
 // (not whole numbers, nor a few again and again, nor halves) lies on a step by chance only: the rest of the network is
@@ -53,6 +54,8 @@ class Decisions {
   bool is_float(const std::string& name) const;
   bool has_step(const onnx::NodeProto& node, int k) const;
   bool is_steep(const std::string& name, int depth) const;
+  bool is_slope(const onnx::NodeProto& node) const;
+  void hold_masks(const onnx::NodeProto& sum);
   bool has_number_beyond(const std::string& constant, bool large) const;
   bool is_regular(const std::string& name) const;
   bool is_constant(const std::string& name) const { return constants_.contains(name); }

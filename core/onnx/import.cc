@@ -227,8 +227,7 @@ std::string ImportReport::summary() const {
   if (kept > 0) text += fmt::format(" ({})", list_of(opaque));
   if (fixed > 0) {
     text += fmt::format(
-        "\n{} that could be rewritten are not: a whole number or a comparison hangs on the last bit of what they make",
-        fixed);
+        "\n{} that could be rewritten are not: a whole number, a comparison or a mask hangs on their last bit", fixed);
   }
   if (!changes.empty()) text += "\nnormalised: " + changes_summary();
   if (sampled) {

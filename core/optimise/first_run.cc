@@ -17,14 +17,6 @@ constexpr int kFirstRounds = 3;
 constexpr double kFirstShare = 0.1;                           // of the time that is left, for the first timing
 constexpr double kSizesShare = 0.3, kLeastSizesSeconds = 10;  // of all time: then no further sizes are tried
 
-// "--size h=48 --dim n=1": sample sizes are 2 or more, a size of 1 is one that is fixed.
-std::string as_options(const Sizes& sizes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, size] : sizes)
-    parts.push_back(fmt::format("--{} {}={}", size > 1 ? "size" : "dim", name, size));
-  return join(parts, " ");
-}
-
 // Half of the memory that is free: a check holds tensors of the original and of the result.
 uint64_t usable_bytes() { return available_memory_bytes() / 2; }
 
@@ -49,12 +41,7 @@ std::optional<LoadedModel> read_at(const ModelOptions& given, const Sizes& sizes
 std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, cost::Runtime& runtime,
                                 const OptimiseClock& clock) {
   const double until_s = clock.passed() + std::max(kLeastSizesSeconds, kSizesShare * clock.left());
-  Sizes fixed;
-  for (const std::string& text : given.sizes) {
-    const size_t equals = text.rfind('=');
-    if (const auto size = parse_int(text.substr(equals + 1))) fixed[text.substr(0, equals)] = *size;
-  }
-  for (const Sizes& sizes : likely_sizes(model.open_places, fixed, fitting_extents(model.graph))) {
+  for (const Sizes& sizes : likely_sizes(model.open_places, given_sizes(given.sizes), fitting_extents(model.graph))) {
     if (clock.over(until_s)) break;
     try {
       const auto loaded = load_at_sizes(given, sizes, false);

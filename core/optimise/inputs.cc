@@ -83,6 +83,23 @@ std::vector<Sizes> check_sizes(const Sizes& samples) {
   };
 }
 
+Sizes given_sizes(std::span<const std::string> texts) {
+  Sizes sizes;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos) continue;
+    if (const auto size = parse_int(text.substr(equals + 1))) sizes[text.substr(0, equals)] = *size;
+  }
+  return sizes;
+}
+
+std::string as_options(const Sizes& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : sizes)
+    parts.push_back(fmt::format("--{} {}={}", size > 1 ? "size" : "dim", name, size));
+  return join(parts, " ");
+}
+
 std::string to_text(const Sizes& sizes) {
   std::vector<std::string> parts;
   for (const auto& [name, size] : sizes) parts.push_back(fmt::format("{}={}", name, size));

@@ -217,10 +217,19 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, std::shared_ptr<const
   };
 }
 
+// "--size h=320 --size w=384": sizes of open dimensions that the command line does not give.
+std::string made_up_sizes(const ModelOptions& options, const LoadedModel& model) {
+  Sizes made_up = model.samples;
+  for (const auto& [name, size] : given_sizes(options.sizes)) made_up.erase(name);
+  return as_options(made_up);
+}
+
 // Says it at once where there is more to check than there is time.
-TimePlan plan_of(double seconds, double passed_s, double last_s, const Pace& pace, const Log& log) {
+TimePlan plan_of(double seconds, double passed_s, double last_s, const std::string& made_up, const Pace& pace,
+                 const Log& log) {
   const double checks_s = pace.compare_s(kCheckedRuns, 1);
-  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s); !text.empty()) log.warn("{}", text);
+  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, made_up); !text.empty())
+    log.warn("{}", text);
   return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
 }
 
@@ -271,7 +280,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
 
   const Pace& pace = benchmark.pace();
   const double last_s = benchmark.least_s();
-  const TimePlan plan = plan_of(options.seconds, clock.passed(), last_s, pace, log);
+  const TimePlan plan =
+      plan_of(options.seconds, clock.passed(), last_s, made_up_sizes(options.model, model), pace, log);
   const auto timing_for = std::make_shared<const Candidates*>(nullptr);
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);

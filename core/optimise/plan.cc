@@ -61,12 +61,16 @@ TimePlan make_plan(double seconds, double passed_s, double last_s, double compar
   return plan;
 }
 
-std::string overrun_text(double seconds, double passed_s, double last_s) {
+std::string overrun_text(double seconds, double passed_s, double last_s, const std::string& made_up) {
   if (passed_s + last_s <= seconds) return {};
   return fmt::format(
       "reading the model, its checks and the final comparison alone take {:.0f} s here or more: --seconds {:g} will be "
-      "exceeded, for checks are never skipped",
-      std::ceil(passed_s + last_s), seconds);
+      "exceeded, for checks are never skipped{}",
+      std::ceil(passed_s + last_s), seconds,
+      made_up.empty() ? ""
+                      : "; the model leaves sizes open, and large ones were made up: give those that it will run at, "
+                        "which may be smaller than " +
+                            made_up);
 }
 
 }  // namespace rlgo::optimise

@@ -41,7 +41,7 @@ struct TimePlan {
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
 // What to say before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
-// `seconds`; "" where they do.
-std::string overrun_text(double seconds, double passed_s, double last_s);
+// `seconds`; "" where they do. `made_up`: sizes of open dimensions that nobody gave, as options; they are the remedy.
+std::string overrun_text(double seconds, double passed_s, double last_s, const std::string& made_up = "");
 
 }  // namespace rlgo::optimise

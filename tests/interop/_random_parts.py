@@ -383,9 +383,27 @@ def attention(b, x):
         ones = b.node("ConstantOfShape", [b.node("Concat", [t, t], axis=0)], value=numpy_helper.from_array(np.ones(1, np.float32)))
         mask = b.node("Cast", [b.node("Trilu", [ones], upper=0)], to=TensorProto.BOOL)
         scores = b.node("Where", [mask, scores, b.scalar(-1e4)])
+    if b.opset >= 9 and b.chance(0.5):  # Greater takes halves since then
+        scores = b.node("Add", [scores, mask_of(b, x)])
     y = b.node("MatMul", [b.node("Softmax", [scores], axis=-1 if b.opset >= 11 else 3), v])
     y = b.node("Reshape", [b.node("Transpose", [y], perm=[0, 2, 1, 3]), b.ints(0, b.one_of(0, -1), inner)])
     return Value(b.node("Add", [x.name, b.node("MatMul", [y, b.random(inner, x.channels)])]), "tokens", x.channels)
+
+
+def mask_of(b, x):
+    """0 for tokens that are looked at, else far below 0: for scores, as exporters of transformers write it."""
+    y = b.node("ReduceMean", [x.name, b.ints(-1)], keepdims=0) if b.opset >= 18 else b.node("ReduceMean", [x.name], axes=[2], keepdims=0)
+    kept = b.node("Greater", [y, b.scalar(-0.3)])
+    if b.chance(0.3):
+        kept = b.node("Cast", [kept], to=TensorProto.INT64)
+    kept = b.node("Cast", [b.unsqueeze(kept, 1, 2)], to=helper.np_dtype_to_tensor_dtype(np.dtype(b.dtype)))
+    far = b.scalar(b.one_of(1e4, 6e4) if b.dtype == np.float16 else b.one_of(1e4, 1e9, 1e30, 3.4e38))
+    how = b.one_of("1 - m", "m - 1", "far m - far")
+    if how == "far m - far":
+        return b.node("Sub", [b.node("Mul", [kept, far]), far])
+    if how == "m - 1":
+        return b.node("Mul", [b.node("Sub", [kept, b.scalar(1)]), far])
+    return b.node("Neg", [b.node("Mul", [b.node("Sub", [b.scalar(1), kept]), far])])
 
 
 @part("tokens", only_float32=True)

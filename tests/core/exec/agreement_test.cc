@@ -175,6 +175,23 @@ TEST(Agreement, RoundingIsNotWrong) {
   EXPECT_LT(output_errors(reference, native_outputs(after, inputs, 1)).begin()->second, 8 * own);
 }
 
+TEST(CheckInputs, IntegersThatIndexNothingAreMasksAtFirst) {
+  Editor e("g");
+  const Value mask = e.add_input("mask", {ops::DType::i64, {16, 16}}), one = e.add_input("one", {ops::DType::i64, {}});
+  const Value ids = e.add_input("ids", {ops::DType::i64, {64}});
+  e.add_output("m", e.op(Op::cast, {mask}, {{ops::Attr::to, std::string("f32")}}));
+  e.add_output("o", e.op(Op::cast, {one}, {{ops::Attr::to, std::string("f32")}}));
+  e.add_output("y", e.op(Op::gather, {e.add_weight("", f32_blob({1, 2, 3, 4, 5}, {5, 1})), ids}));
+  const Graph graph = *e.finish();
+  for (int kind = 0; kind < kInputKinds; ++kind) {
+    const auto inputs = check_inputs(graph, 1, kind);
+    const auto most = [&](const std::string& name) { return inputs.at(name).max().item<int64_t>(); };
+    EXPECT_EQ(most("mask"), kind == 0 ? 1 : kIndexBound - 1);
+    EXPECT_EQ(most("ids"), 4);
+    EXPECT_EQ(inputs.at("mask").min().item<int64_t>(), 0);
+  }
+}
+
 // x * 0.5 * (1 + erf(x * scale)) as a file spells GELU, against the operator.
 Agreement gelu_against(float scale) {
   Pair pair;

@@ -157,5 +157,30 @@ TEST(Decisions, SumsThatTakeAwayWhatTheyAddAre) {
   EXPECT_THAT(ops("s = Add(x, b) r = Add(s, b) m = Mul(b, two) y = Add(r, m)"), Not(HasSubstr("fixed")));
 }
 
+// What a token may look at, as transformers say it: of scores + m * 3e38 - 3e38 only the mask would be left.
+TEST(Decisions, MasksAreNotMultipliedOut) {
+  std::string weights =
+      "float one = {1.0}, float ten = {10.0}, float big = {-10000.0}, float huge = {3.0e38}, "
+      "float little = {0.00001}, float16 half = {64511}, float[4,4] w = {";
+  for (int k = 0; k < 16; ++k) weights += (k > 0 ? "," : "") + std::to_string(0.3 + k * 0.0137);
+  const auto ops = [&](const std::string& mask) {
+    return ops_of(import_text("g (float[4,4] x, int64[4,4] m, float[4,4] f) => (float[] y) <" + weights +
+                              "}> { c = Cast<to = 1>(m) " + mask +
+                              " q = MatMul(x, w) a = Add(q, b) y = Softmax<axis = -1>(a) }"));
+  };
+  const auto fixed = [](const std::string& op) { return HasSubstr("fixed " + op + "("); };
+  EXPECT_THAT(ops("r = Sub(one, c) b = Mul(r, big)"), AllOf(fixed("mul"), Not(fixed("sub")), Not(fixed("add"))));
+  EXPECT_THAT(ops("r = Sub(one, f) b = Mul(big, r)"), fixed("mul"));
+  EXPECT_THAT(ops("r = Sub(one, c) p = Mul(r, big) b = Transpose(p)"), fixed("mul"));
+  EXPECT_THAT(ops("r = Sub(one, c) p = Mul(r, huge) b = Neg(p)"), fixed("mul"));
+  EXPECT_THAT(ops("r = Sub(c, one) b = Div(r, little)"), fixed("div"));
+  EXPECT_THAT(ops("p = Mul(c, huge) b = Sub(p, huge)"), AllOf(fixed("mul"), fixed("sub")));
+  EXPECT_THAT(ops("r = Sub(one, c) k = Constant<value_float = -10000.0>() b = Mul(r, k)"), fixed("mul"));
+  EXPECT_THAT(ops("h = Cast<to = 10>(m) p = Mul(h, half) d = Sub(p, half) b = Cast<to = 1>(d)"),  // half: -65504
+              AllOf(fixed("mul"), fixed("sub")));
+  EXPECT_THAT(ops("r = Sub(one, c) b = Mul(r, ten)"), Not(HasSubstr("fixed")));
+  EXPECT_THAT(ops("p = MatMul(f, w) b = Mul(p, big)"), Not(HasSubstr("fixed")));  // no whole number but by chance
+}
+
 }  // namespace
 }  // namespace rlgo::onnx_io::test

@@ -103,6 +103,8 @@ TEST(Plan, SaysWhenChecksAloneTakeLonger) {
   EXPECT_EQ(overrun_text(8, 1, 7), "");
   const std::string text = overrun_text(8, 3, 8.5);
   EXPECT_NE(text.find("take 12 s here or more: --seconds 8 will be exceeded"), std::string::npos) << text;
+  EXPECT_EQ(text.find("made up"), std::string::npos) << text;
+  EXPECT_TRUE(overrun_text(8, 3, 8.5, "--size h=320").ends_with("smaller than --size h=320"));
 }
 
 }  // namespace
