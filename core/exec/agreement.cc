@@ -254,7 +254,7 @@ TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
     if (is_number(tensor)) {
       if (kind == 1) tensor = tensor.abs().frac();
     } else if (kind == 0 && tensor.numel() > 1 && bounds[id][0] == kIndexBound && tensor.scalar_type() != at::kBool) {
-      tensor = tensor.remainder(2);
+      tensor = tensor.to(at::kLong).remainder(2).to(tensor.scalar_type());  // not every kind of integer has one
     }
   }
   return inputs;
