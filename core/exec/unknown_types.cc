@@ -11,13 +11,25 @@ std::string types_of(const graph::NodeInfo& info) {
   return text;
 }
 
+// Whether a file that spells constants otherwise may be read without it: it is worked out of these, or one branch of an
+// If is taken.
+bool may_be_worked_out(const graph::Node& node, const std::vector<bool>& of_inputs) {
+  const auto fixed = [&](graph::Value v) { return !of_inputs[static_cast<size_t>(v.node)]; };
+  if (node.info->opaque->op_type == "If" && !node.inputs.empty() && fixed(node.inputs[0])) return true;
+  return std::ranges::all_of(node.inputs, fixed);
+}
+
 }  // namespace
 
 UnknownTypes unknown_types(const graph::Graph& graph) {
   UnknownTypes found;
   std::vector<std::set<uint64_t>> on_constants(static_cast<size_t>(graph.id_bound()));
+  std::vector<bool> of_inputs(on_constants.size(), false);
+  for (const graph::NodeId id : graph.inputs()) of_inputs[static_cast<size_t>(id)] = true;
   for (const graph::NodeId id : graph.order()) {
     const auto& node = graph.node(id);
+    if (std::ranges::any_of(node.inputs, [&](graph::Value v) { return of_inputs[static_cast<size_t>(v.node)]; }))
+      of_inputs[static_cast<size_t>(id)] = true;
     auto& mine = on_constants[static_cast<size_t>(id)];
     for (const graph::Value input : node.inputs) {
       const auto& its = on_constants[static_cast<size_t>(input.node)];
@@ -25,8 +37,7 @@ UnknownTypes unknown_types(const graph::Graph& graph) {
     }
     if (!node.info->opaque) continue;
     found.types[node.info->opaque->hash()].insert(types_of(*node.info));
-    if (std::ranges::all_of(node.inputs, [&](graph::Value v) { return graph.node(v.node).constant; }))
-      mine.insert(node.info->opaque->hash());
+    if (may_be_worked_out(node, of_inputs)) mine.insert(node.info->opaque->hash());
   }
   for (const auto& output : graph.outputs())
     found.on_constants[output.name] = on_constants[static_cast<size_t>(output.value.node)];

@@ -14,13 +14,14 @@ namespace rlgo::exec {
 // What is known of a graph's unknown operators.
 struct UnknownTypes {
   std::map<uint64_t, std::set<std::string>> types;  // of their outputs, by operator (its hash)
-  // By name of a graph's output: the unknown operators on constants alone that it depends on.
+  // By name of a graph's output: the unknown operators that it depends on, of those whose inputs are worked out of
+  // constants alone, or, of an If, whose condition is.
   std::map<std::string, std::set<uint64_t>> on_constants;
 };
 UnknownTypes unknown_types(const graph::Graph& graph);
 
 // Names of the outputs of `after` that depend on an unknown operator whose outputs have other types in the graph that
-// `before` is of, or that depended there on one on constants alone and do so no more. How much is known of types, and
+// `before` is of, or that depended there on one of on_constants and do so no more. How much is known of types, and
 // which constants are worked out as a file is read, depends on how the file is written, not on what it computes; and
 // made-up values of other types are other values, as are values that are worked out.
 std::set<std::string> incomparable_outputs(const UnknownTypes& before, const graph::Graph& after);

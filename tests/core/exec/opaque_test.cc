@@ -99,5 +99,29 @@ TEST(Opaque, OutputsOfConstantsThatWereWorkedOutAreIncomparable) {
   EXPECT_TRUE(incomparable_outputs(before, graph_with(false)).empty());
 }
 
+// With a condition that is worked out, one branch stands in an If's place.
+TEST(Opaque, OutputsOfBranchesThatWereTakenAreIncomparable) {
+  enum class How { by_input, by_constants, taken };
+  const auto graph_with = [](How how) {
+    graph::Editor editor("g");
+    const graph::Value x = editor.add_input("x", {DType::f32, {2}}), c = editor.add_input("c", {DType::f32, {2}});
+    const graph::Value sum = editor.op(Op::neg, {editor.add_weight("w", f32_blob({1, 2}, {2}))});
+    graph::Opaque one;
+    one.op_type = how == How::taken ? "Loop" : "If";
+    one.payload = "p";
+    one.formal_inputs = {true, true};
+    one.outputs = {"0"};
+    const auto id = editor.add_opaque("", std::make_shared<graph::Opaque>(one),
+                                      std::array{how == How::by_input ? c : sum, x}, {{DType::f32, {2}}});
+    editor.add_output("chosen", editor.op(Op::relu, {graph::Value{id, 0}}));
+    editor.add_output("beside", editor.op(Op::relu, {x}));
+    return *editor.finish();
+  };
+  const auto before = unknown_types(graph_with(How::by_constants));
+  EXPECT_EQ(incomparable_outputs(before, graph_with(How::taken)), (std::set<std::string>{"chosen"}));
+  EXPECT_TRUE(incomparable_outputs(before, graph_with(How::by_constants)).empty());
+  EXPECT_TRUE(incomparable_outputs(unknown_types(graph_with(How::by_input)), graph_with(How::taken)).empty());
+}
+
 }  // namespace
 }  // namespace rlgo::exec
