@@ -246,16 +246,10 @@ const Agreement& AgreementCheck::found() const { return impl_->found; }
 TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
   constexpr double kMagnitudes[kInputKinds] = {1, 1, 16, 1.0 / 16};
   RLGO_CHECK(kind >= 0 && kind < kInputKinds);
-  auto inputs = random_inputs(graph, hash_combine(seed, static_cast<uint64_t>(kind)), kMagnitudes[kind]);
-  const auto bounds = index_bounds(graph);
-  for (const graph::NodeId id : graph.inputs()) {
-    const auto& info = *graph.node(id).info;
-    at::Tensor& tensor = inputs.at(info.name);
-    if (is_number(tensor)) {
-      if (kind == 1) tensor = tensor.abs().frac();
-    } else if (kind == 0 && tensor.numel() > 1 && bounds[id][0] == kIndexBound && tensor.scalar_type() != at::kBool) {
-      tensor = tensor.to(at::kLong).remainder(2).to(tensor.scalar_type());  // not every kind of integer has one
-    }
+  auto inputs = random_inputs(graph, hash_combine(seed, static_cast<uint64_t>(kind)), kMagnitudes[kind], kind == 0);
+  if (kind != 1) return inputs;
+  for (auto& [name, tensor] : inputs) {
+    if (is_number(tensor)) tensor = tensor.abs().frac();
   }
   return inputs;
 }

@@ -74,9 +74,8 @@ class AgreementCheck {
 };
 
 // Sets of inputs for a check, by kind: normal numbers; numbers in [0, 1) (pictures, lengths, what roots and logarithms
-// can take); normal numbers times 16, and times 1/16. Integers are those of random_inputs(), but for the first kind:
-// tensors of them that index nothing are 0 or 1 there, as masks are (with any others a softmax behind a mask of -3e38
-// shows the mask alone).
+// can take); normal numbers times 16, and times 1/16. The first kind has masks (random_inputs()): with
+// any other integers a softmax behind a mask of -3e38 shows the mask alone.
 constexpr int kInputKinds = 4;
 TensorMap check_inputs(const graph::Graph& graph, uint64_t seed, int kind);
 

@@ -80,12 +80,14 @@ at::Tensor random_value(const ops::TensorType& type, uint64_t seed, double magni
   return seeded_integers(sizes_of(type), type.dtype == ops::DType::boolean ? 2 : bound, seed).to(dtype);
 }
 
-TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitude) {
+TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitude, bool masks) {
   const auto bounds = index_bounds(graph);
   TensorMap inputs;
   for (graph::NodeId id : graph.inputs()) {
     const auto& info = *graph.node(id).info;
-    inputs[info.name] = random_value(info.outputs[0], hash_string(info.name, seed), magnitude, bounds[id][0]);
+    const auto& type = info.outputs[0];
+    const bool mask = masks && bounds[id][0] == kIndexBound && type.elements() > 1;
+    inputs[info.name] = random_value(type, hash_string(info.name, seed), magnitude, mask ? 2 : bounds[id][0]);
   }
   return inputs;
 }

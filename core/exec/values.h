@@ -28,7 +28,8 @@ std::vector<std::vector<int64_t>> index_bounds(const graph::Graph& graph);
 at::Tensor random_value(const ops::TensorType& type, uint64_t seed, double magnitude, int64_t bound);
 
 // A value for every input of the graph, by name, on the CPU. The same name, type and seed give the same value in every
-// graph whose gathers have the same bounds.
-TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitude = 1.0);
+// graph whose gathers have the same bounds. `masks`: tensors of integers that no gather bounds below kIndexBound are 0
+// or 1.
+TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitude = 1.0, bool masks = false);
 
 }  // namespace rlgo::exec

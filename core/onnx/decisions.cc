@@ -270,11 +270,10 @@ void Decisions::hold_masks(const onnx::NodeProto& sum) {
   std::vector<std::string> waiting(sum.input().begin(), sum.input().end());
   for (size_t k = 0; k < waiting.size() && k < kMostTerms; ++k) {
     const auto maker = made_by_.find(waiting[k]);
-    if (maker == made_by_.end() || is_constant(waiting[k]) || !is_regular(waiting[k])) continue;
+    if (maker == made_by_.end() || !is_regular(waiting[k])) continue;
     const onnx::NodeProto& node = *maker->second;
-    const bool slope = is_slope(node);
-    if (slope) held_.insert(waiting[k]);
-    if (slope || node.op_type() == "Mul" || node.op_type() == "Div" || without_rounding().contains(node.op_type()))
+    if (is_slope(node)) held_.insert(waiting[k]);
+    if (node.op_type() == "Mul" || node.op_type() == "Div" || without_rounding().contains(node.op_type()))
       waiting.insert(waiting.end(), node.input().begin(), node.input().end());
   }
   bool steep = false, regular = false;
