@@ -86,7 +86,7 @@ TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitu
   for (graph::NodeId id : graph.inputs()) {
     const auto& info = *graph.node(id).info;
     const auto& type = info.outputs[0];
-    const bool mask = masks && bounds[id][0] == kIndexBound && type.elements() > 1;
+    const bool mask = masks && bounds[id][0] == kIndexBound && c10::multiply_integers(sizes_of(type)) > 1;
     inputs[info.name] = random_value(type, hash_string(info.name, seed), magnitude, mask ? 2 : bounds[id][0]);
   }
   return inputs;

@@ -192,6 +192,19 @@ TEST(CheckInputs, IntegersThatIndexNothingAreMasksAtFirst) {
   }
 }
 
+// Inputs of files whose shapes contradict each other keep open sizes; they count as one.
+TEST(CheckInputs, SizesThatAreNotKnownCountAsOne) {
+  Editor e("g");
+  const Value x = e.add_input("x", {kF32, {ops::kUnknown, 3}});
+  const Value ids = e.add_input("ids", {ops::DType::i64, {ops::kUnknown, 4}});
+  const Value both[] = {x, ids};
+  e.add_output("y", {e.add_opaque("f", opaque("f"), both, {{kF32, {2}}}), 0});
+  const auto inputs = check_inputs(*e.finish(), 1, 0);
+  EXPECT_EQ(inputs.at("x").sizes(), (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(inputs.at("ids").sizes(), (std::vector<int64_t>{1, 4}));
+  EXPECT_LE(inputs.at("ids").max().item<int64_t>(), 1);
+}
+
 // x * 0.5 * (1 + erf(x * scale)) as a file spells GELU, against the operator.
 Agreement gelu_against(float scale) {
   Pair pair;
