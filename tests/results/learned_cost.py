@@ -29,12 +29,13 @@ class Learned(unittest.TestCase):
         self.assertIn("faster on 0, slower on 1 of 2", told)
 
     def test_graphs_needed(self):
-        rows = [row("a", "all", times="1.1 0.9 0.805 0.8 0.95 1.2 0.9 0.9 0.9 0.9"), row("a", "learned", times="0.95 0.806"), row("b", "all", times="0.5 0.6"),
-                row("b", "learned", times="0.7"), row("c", "all"), row("c", "learned", times="0.7")]  # fmt: skip
+        rows = [row("a", "all", times="1.1 0.9 0.805 0.8 0.95 1.2 0.9 0.9 0.9 0.9"), row("a", "learned", times="0.95 0.806"),
+                row("a", "all", seed="1", times="0.5 0.6"), row("a", "learned", seed="1", times="0.7 0.55 0.9 0.9"),
+                row("c", "all"), row("c", "learned")]  # fmt: skip
         lines = learned.graphs_needed(rows)
-        self.assertIn("| a | 0 | 10 | 0.800 | 3 | 2 | 0.806 | 2 | 0.20 |", lines)
-        self.assertIn("| b | 0 | 2 | 0.500 | 1 | 1 | 0.700 | not reached | - |", lines)
-        self.assertIn("Of 3 runs 1 reach it, 1 with at most a fifth", lines[-1])
+        self.assertIn("| a | 2 | 6 | 3 | 1.053 [1.008, 1.100] | 1 | 1 |", lines)
+        self.assertIn("| c | - | 0 | 0 | - | - | - |", lines)
+        self.assertIn("All 2 runs: fastest 1.053 [1.008, 1.100]; 1 reach it, 1 with at most a fifth", lines[-1])
 
     def test_nothing_recorded(self):
         for table in (learned.in_equal_seconds, learned.graphs_needed):
