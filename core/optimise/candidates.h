@@ -16,6 +16,7 @@
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
+#include "core/optimise/replay.h"
 #include "core/optimise/settled_costs.h"
 #include "core/optimise/timed_graphs.h"
 
@@ -28,6 +29,9 @@ void rank_runners(std::span<const Candidate> candidates, size_t places, std::vec
 
 // Rules of a trace, the most used first.
 std::vector<int32_t> rules_by_use(const rules::Trace& trace);
+
+// Those that a count of operations may judge: not convolutions by fewer multiplications.
+std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules);
 
 // The searches that a method of OptimiseOptions stands for, after the sweeps.
 std::vector<std::string> methods_behind(const std::string& method, bool has_agent);
@@ -45,6 +49,7 @@ class Candidates {
         clock_(clock),
         plan_(plan),
         timing_s_(plan.timing_s),
+        compare_until_s_(plan.choose_s),
         log_(log),
         result_(result) {}
 
@@ -61,8 +66,9 @@ class Candidates {
   double timing_s() const { return timing_s_; }
   // Compares all candidates. Then, as long as that makes it faster, until plan.choose_s, rules of the best one are left
   // out, one by one and then together: what lowers the sum over operators may still spoil what the runtime does with
-  // the whole graph. Sets result.chosen. A comparison has as many runners as can finish the fewest rounds in time;
-  // where none can, the cheapest candidate by the sum over operators is chosen.
+  // the whole graph. At last the fastest few run for as many rounds as there is time for. Sets result.chosen. A
+  // comparison has as many runners as can finish the fewest rounds in time; where none can, the cheapest candidate by
+  // the sum over operators is chosen.
   void choose();
 
  private:
@@ -88,12 +94,14 @@ class Candidates {
   // False where another candidate is the same graph.
   bool add(Candidate candidate);
   rules::Trace in_result_rules(const rules::Trace& trace, const rules::RuleSet& rules) const;
-  // The best one's sweep again, with other rules left out.
-  bool add_without(const std::set<std::string>& without);
+  // A candidate's sweeps again, without some rules.
+  bool add_without(const Candidate& best, const std::set<std::string>& without);
+  // A candidate's rewrites again (`replay`), but for those by some rules.
+  bool add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without);
   // One that does without the Winograd convolutions of the best one.
   void add_without_winograd();
   // Seconds until comparisons are to end.
-  double left() const { return std::max(0.0, plan_.choose_s - clock_.passed()); }
+  double left() const { return std::max(0.0, compare_until_s_ - clock_.passed()); }
   // How many candidates a comparison may have beside the original and its twin.
   size_t runners_in_time() const;
   // Compares candidates from `first` on against the original and, where first > 0, the best so far; in heats: the
@@ -107,6 +115,10 @@ class Candidates {
   size_t places() const;
   // Candidates that do without one of the best one's rules each, then without all that this may gain by.
   bool leave_out_rules();
+  // Sets result.chosen to the fastest of those near it, where it shows that beyond doubt.
+  void decide();
+  // Beyond doubt, by the comparison that both were last in.
+  bool is_faster(size_t candidate, size_t than) const;
 
   const OptimiseOptions& options_;
   const LoadedModel& model_;
@@ -116,7 +128,7 @@ class Candidates {
   std::filesystem::path folder_;
   OptimiseClock& clock_;
   const TimePlan& plan_;
-  double timing_s_;
+  double timing_s_, compare_until_s_;
   const Log& log_;
   Result& result_;
   search::PolicyPrior* prior_ = nullptr;

@@ -114,7 +114,28 @@ def finish(b, x, earlier):
         value.doc_string = "pixels, RGB"
     for node in graph.node[::3]:
         node.doc_string = "where it came from"
+    if b.chance(0.1):
+        contradict(b, model)
     return model
+
+
+def contradict(b, model):
+    """Says of a value between operators that it has another shape than it has; runtimes go by what they infer."""
+    known = {v.name for v in (*model.graph.input, *model.graph.output)}
+    try:
+        values = [v for v in onnx.shape_inference.infer_shapes(model).graph.value_info if v.name not in known and v.type.tensor_type.HasField("shape")]
+    except Exception:  # of any kind: of a model that inference cannot read
+        return
+    if not values:
+        return
+    value = values[int(b.rng.integers(len(values)))]
+    extents = value.type.tensor_type.shape.dim
+    if extents and b.chance(0.5):
+        extents[int(b.rng.integers(len(extents)))].dim_value = 7
+    else:
+        extents.add().dim_value = 1
+    del model.graph.value_info[:]
+    model.graph.value_info.append(value)
 
 
 def add_sparse(graph):
