@@ -19,7 +19,9 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "interop"))
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "interop"), str(ROOT / "launch" / "measurers")]
+import random_seeds  # noqa: E402
 from wild import relative_error  # noqa: E402
 
 TOLERANCE = 1e-3  # of the largest number of an output
@@ -30,7 +32,8 @@ def session(path):
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    with tempfile.TemporaryDirectory() as folder:
+        return ort.InferenceSession(random_seeds.seeded(str(path), folder), options, providers=["CPUExecutionProvider"])
 
 
 def places(model):

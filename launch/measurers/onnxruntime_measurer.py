@@ -16,7 +16,8 @@ PROBE_RUNS = 4
 class Model:
     def __init__(self, ort, path, generator, options, shapes, values):
         options.profile_file_prefix = path + ".profile"
-        self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.open = lambda: ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.session = self.open()
         self.binding = self.session.io_binding()
         self.names = [value.name for value in self.session.get_outputs()]
         self.misdeclared = False
@@ -45,6 +46,11 @@ class Model:
             # computes, or where shapes depend on values (Unique, NonZero) that change from run to run.
             self.misdeclared = True
             self.run()
+
+    def begin_anew(self):
+        """Random numbers from the first one again: trial runs may have drawn some, more of one model than of another."""
+        self.session = self.open()
+        self.misdeclared = True  # bound to the other session
 
     def touch(self):
         for value in [*self.feeds.values(), *([] if self.misdeclared else self.binding.get_outputs())]:

@@ -9,7 +9,8 @@ and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inf
 runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
     plain() -> the one of them without graph optimisation; may be missing
-and a model may have touch(), which reads its inputs and outputs: an operator's are in the caches when its turn comes.
+and a model may have touch(), which reads its inputs and outputs: an operator's are in the caches when its turn comes; and begin_anew(), after which it draws the
+random numbers that it drew first.
 """
 import gc
 import json
@@ -18,6 +19,8 @@ import os
 import random
 import sys
 import time
+
+import random_seeds
 
 PROTOCOL = 1
 CONTEXT = "rlgo_context"  # in the names of operators that only give others their layout; not counted
@@ -249,8 +252,11 @@ class Server:
 
         self.say(id=request["id"], at=index)
         setting = [self.runtime.plain()] if request.get("plain") and hasattr(self.runtime, "plain") else []
-        model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
+        alike = random_seeds.seeded(path, request["folder"])
+        model = self.runtime.load(alike, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
                                   request.get("values", {}), *setting)
+        if alike != path and hasattr(model, "begin_anew"):
+            model.begin_anew()
         told = []
         for place, (name, value) in enumerate(model.outputs()):
             array = numpy.asarray(value)

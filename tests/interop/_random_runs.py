@@ -14,6 +14,9 @@ import onnxruntime as ort
 
 import _random_models
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "launch" / "measurers"))
+import random_seeds  # noqa: E402
+
 RLGO = pathlib.Path(os.environ.get("RLGO_BINARY") or pathlib.Path(__file__).parents[2] / "build" / "release" / "rlgo")
 LIMIT_S = 400  # a run of 2 s that has not ended by then hangs, also on a busy machine
 TOLERANCE = {"float16": 4e-2, "float32": 2e-3}
@@ -25,7 +28,8 @@ def session(path):
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    with tempfile.TemporaryDirectory() as folder:
+        return ort.InferenceSession(random_seeds.seeded(str(path), folder), options, providers=["CPUExecutionProvider"])
 
 
 def value(v):

@@ -101,6 +101,26 @@ def check(name, folder):
     return True
 
 
+def draws_alike(folder):
+    """Two files that draw random numbers without a seed, in a body too, draw the same, wherever in the file the operators stand."""
+    measurer = Measurer("onnxruntime")
+    if "error" in measurer.ask(id=1, do="hello", protocol=1, threads=1, seed=1):
+        return
+    body = helper.make_graph([helper.make_node("RandomUniform", [], ["u"], shape=[1, 8])], "body", [], [helper.make_tensor_value_info("u", TensorProto.FLOAT, [1, 8])])
+    draw = [helper.make_node("RandomNormalLike", ["x"], ["r"]), helper.make_node("If", ["yes"], ["v"], then_branch=body, else_branch=body), helper.make_node("Add", ["r", "v"], ["rv"])]
+    ways = {"first": [*draw, helper.make_node("Add", ["x", "rv"], ["y"])],
+            "later": [helper.make_node("Neg", ["x"], ["n"]), helper.make_node("Neg", ["n"], ["x2"]), *draw, helper.make_node("Add", ["x2", "rv"], ["y"])]}
+    models = [save(folder, name, nodes, [1, 8], [("yes", numpy.array(True))]) for name, nodes in ways.items()]
+    numbers = []
+    for k, plain in enumerate((False, True, True)):
+        answer = measurer.ask(id=2 + k, do="outputs", models=models, seed=1, folder=folder, plain=plain)
+        numbers += [numpy.fromfile(one["outputs"][0]["file"], "<f8") for one in answer["results"]]
+    assert all(numpy.array_equal(numbers[0], other) for other in numbers), numbers
+    assert not numpy.allclose(numbers[0], numbers[0][0]), numbers
+    measurer.child.stdin.close()
+    measurer.child.wait(timeout=300)
+
+
 def batches():
     """A sample of a short model is many runs, however slow the first one was and whoever had the core meanwhile."""
     sys.path.insert(0, os.path.join(SOURCE, "launch", "measurers"))
@@ -123,6 +143,7 @@ def batches():
 def main():
     batches()
     with tempfile.TemporaryDirectory() as folder:
+        draws_alike(folder)
         checked = [check(name, folder) for name in ("onnxruntime", "openvino")]
     return 0 if any(checked) else 77
 

@@ -1,0 +1,59 @@
+"""Models that draw random numbers, with seeds, so that two files can be compared: without one a runtime draws by the operator's place in its file."""
+import mmap
+import os
+import zlib
+
+RANDOM = ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+DROPOUT_SINCE = 12  # the operator set since which it has a seed, and can be on
+MOST_BYTES = 1 << 30  # of a file with its weights
+
+
+def graphs_of(model):
+    """[nodes] of the graph, of bodies, and of local functions."""
+    waiting = [model.graph, *model.functions]
+    while waiting:
+        graph = waiting.pop()
+        yield graph.node
+        for node in graph.node:
+            for attribute in node.attribute:
+                waiting += [attribute.g] if attribute.HasField("g") else attribute.graphs
+
+
+def add_seeds(model):
+    """Gives each such operator that has none a seed by the name of its output, which rewriting keeps. How many it gave."""
+    since = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
+    given = 0
+    for nodes in graphs_of(model):
+        for node in nodes:
+            unseeded = node.op_type in RANDOM and node.domain in ("", "ai.onnx") and all(a.name != "seed" for a in node.attribute)
+            if not unseeded or (node.op_type == "Dropout" and since < DROPOUT_SINCE):
+                continue
+            seed = node.attribute.add()
+            seed.name, seed.type, seed.f = "seed", 1, float(zlib.crc32(node.output[0].encode()) % (1 << 23))  # 1: a float, which holds such numbers exactly
+            given += 1
+    return given
+
+
+def bytes_of(model, path):
+    """Of the file and of weights that lie in others."""
+    lengths = (int(entry.value) for tensor in model.graph.initializer for entry in tensor.external_data if entry.key == "length")
+    return os.path.getsize(path) + sum(lengths)
+
+
+def seeded(path, folder):
+    """`path`, or a copy in `folder` with seeds where the model draws random numbers without. Very large models, and all where the package onnx is
+    missing, stay as they are."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if all(data.find(name.encode()) < 0 for name in RANDOM):
+            return path
+    try:
+        import onnx
+    except ImportError:
+        return path
+    model = onnx.load(path, load_external_data=False)
+    if bytes_of(model, path) > MOST_BYTES or not add_seeds(model):
+        return path
+    onnx.load_external_data_for_model(model, os.path.dirname(os.path.abspath(path)))
+    copy = os.path.join(folder, "seeded.onnx")
+    onnx.save(model, copy)
+    return copy
