@@ -28,8 +28,12 @@ def add_seeds(model):
             unseeded = node.op_type in RANDOM and node.domain in ("", "ai.onnx") and all(a.name != "seed" for a in node.attribute)
             if not unseeded or (node.op_type == "Dropout" and since < DROPOUT_SINCE):
                 continue
-            seed = node.attribute.add()
-            seed.name, seed.type, seed.f = "seed", 1, float(zlib.crc32(node.output[0].encode()) % (1 << 23))  # 1: a float, which holds such numbers exactly
+            number, seed = zlib.crc32(node.output[0].encode()) % (1 << 23), node.attribute.add()  # which a float holds exactly
+            seed.name = "seed"
+            if node.op_type == "Dropout":
+                seed.type, seed.i = seed.INT, number
+            else:
+                seed.type, seed.f = seed.FLOAT, number
             given += 1
     return given
 
