@@ -17,23 +17,13 @@ import time
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "interop"), str(ROOT / "launch" / "measurers")]
-import random_seeds  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "interop"))
+from _sessions import session  # noqa: E402
 from wild import relative_error  # noqa: E402
 
 TOLERANCE = 1e-3  # of the largest number of an output
 LIKELY = [64, 48, 320, 512, 576, 224, 16000, 76, 96, 128, 1280, 17600, 32, 100]
-
-
-def session(path):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    with tempfile.TemporaryDirectory() as folder:
-        return ort.InferenceSession(random_seeds.seeded(str(path), folder), options, providers=["CPUExecutionProvider"])
 
 
 def places(model):

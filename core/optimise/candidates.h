@@ -115,7 +115,8 @@ class Candidates {
   size_t places() const;
   // Candidates that do without one of the best one's rules each, then without all that this may gain by.
   bool leave_out_rules();
-  // Sets result.chosen to the fastest of those near it, where it shows that beyond doubt.
+  // Those that were fast in comparisons of few rounds run once more, for as many as there is time for. Sets
+  // result.chosen to the fastest where it shows that beyond doubt.
   void decide();
   // Beyond doubt, by the comparison that both were last in.
   bool is_faster(size_t candidate, size_t than) const;

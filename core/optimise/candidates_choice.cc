@@ -175,9 +175,7 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
 bool Candidates::add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without) {
   const std::string which = "without " + names_of(without);
   clock_.phase("leaving rules out", which);
-  std::vector<bool> keep(replay.size());
-  for (size_t step = 0; step < keep.size(); ++step) keep[step] = !without.contains(replay.rule_name(step));
-  Replayed part = replay.run(keep);
+  Replayed part = replay.without(without);
   return add({.name = fmt::format("{}, {}", whole.name, which),
               .graph = std::move(part.graph),
               .trace = std::move(part.trace),
@@ -190,7 +188,7 @@ void Candidates::add_without_winograd() {
   for (const auto& step : result_.best().trace) {
     if (is_winograd(*result_.rules, step.rule)) without.insert(result_.rules->name(step.rule));
   }
-  if (!without.empty()) add_without(Candidate(result_.best()), without);
+  if (!without.empty()) add_without(result_.best(), without);
 }
 
 bool Candidates::leave_out_rules() {
@@ -204,10 +202,6 @@ bool Candidates::leave_out_rules() {
   // rule's rewrites.
   std::optional<Replay> replay;
   if (!is_swept(best)) replay.emplace(model_.graph, result_.rules, best.trace);
-  const auto add_both = [&](const std::set<std::string>& without, const auto& added) {
-    if (replay && add_part(best, *replay, without)) added(true);
-    if (add_without(best, without)) added(false);
-  };
   struct Single {
     std::string rule;
     bool part = false;
@@ -219,7 +213,8 @@ bool Candidates::leave_out_rules() {
     if (!tried_.insert(name).second) continue;
     std::set<std::string> without = best.without;
     without.insert(name);
-    add_both(without, [&](bool part) { singles[result_.candidates.size() - 1] = {name, part}; });
+    if (replay && add_part(best, *replay, without)) singles[result_.candidates.size() - 1] = {name, true};
+    if (add_without(best, without)) singles[result_.candidates.size() - 1] = {name, false};
   }
   if (singles.empty()) return false;
   clock_.phase("comparisons", fmt::format("comparing {} models", singles.size() + 2));
@@ -272,7 +267,6 @@ bool Candidates::is_faster(size_t candidate, size_t than) const {
   return one.ratio < result_.candidates[than].ratio - one.doubt;
 }
 
-// Those that were fast in comparisons of few rounds, once more for as many as there is time for.
 void Candidates::decide() {
   const auto ratio = [&](size_t k) { return result_.candidates[k].ratio; };
   std::vector<size_t> near;

@@ -132,10 +132,8 @@ void LearnedSearch::offer_without_rules(const Proposal& best) {
   const Replay replay(parts_.unmodified, parts_.rules, best.trace);
   const auto used = rules_by_use(best.trace);
   for (size_t k = 0; k < std::min(used.size(), kMostWithout) && !over(); ++k) {
-    std::vector<bool> keep(replay.size());
     const std::string& name = parts_.rules->name(used[k]);
-    for (size_t step = 0; step < keep.size(); ++step) keep[step] = replay.rule_name(step) != name;
-    Replayed part = replay.run(keep);
+    Replayed part = replay.without({name});
     offer({fmt::format("{} without {}", best.name, name), std::move(part.graph), std::move(part.trace)});
   }
   for (const size_t quarters : {3, 2, 1}) {

@@ -133,6 +133,12 @@ Replayed Replay::prefix(size_t length) const {
   return run(keep);
 }
 
+Replayed Replay::without(const std::set<std::string>& rules) const {
+  std::vector<bool> keep(steps_.size());
+  for (size_t k = 0; k < keep.size(); ++k) keep[k] = !rules.contains(rule_name(k));
+  return run(keep);
+}
+
 std::optional<Replay::Place> Replay::place(const std::vector<bool>& keep, size_t step) const {
   Walk walk(graph_, rules_);
   for (size_t k = 0; k < step; ++k) {

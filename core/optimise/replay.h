@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ class Replay {
   // Those steps with `keep`, in order.
   Replayed run(const std::vector<bool>& keep) const;
   Replayed prefix(size_t length) const;
+  // All steps but those by these rules.
+  Replayed without(const std::set<std::string>& rules) const;
   // The graph that `keep`'s steps before `step` make, and the step's match in it; nothing where it has none there.
   struct Place {
     graph::Graph graph;

@@ -1,9 +1,11 @@
 """Models that draw random numbers, with seeds, so that two files can be compared: without one a runtime draws by the operator's place in its file."""
+import functools
 import mmap
 import os
 import zlib
 
 RANDOM = ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+NAMED = (b"Bernoulli", b"Dropout", b"Multinomial", b"Random")  # one of these is in each of these names
 DROPOUT_SINCE = 12  # the operator set since which it has a seed, and can be on
 MOST_BYTES = 1 << 30  # of a file with its weights
 
@@ -44,12 +46,23 @@ def bytes_of(model, path):
     return os.path.getsize(path) + sum(lengths)
 
 
+@functools.lru_cache
+def may_draw(path, size, changed_ns):
+    """Whether the file names such an operator. Large files take a second, and the original of a check is asked for again and again: an answer holds
+    as long as the file is as large and as old."""
+    del changed_ns
+    if size == 0:
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return any(data.find(name) >= 0 for name in NAMED)
+
+
 def seeded(path, folder):
     """`path`, or a copy in `folder` with seeds where the model draws random numbers without. Very large models, and all where the package onnx is
     missing, stay as they are."""
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if all(data.find(name.encode()) < 0 for name in RANDOM):
-            return path
+    about = os.stat(path)
+    if not may_draw(path, about.st_size, about.st_mtime_ns):
+        return path
     try:
         import onnx
     except ImportError:

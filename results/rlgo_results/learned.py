@@ -69,7 +69,7 @@ def graphs_needed(rows):
         found.setdefault(model, []).append([times(both[method]) for method in ("all", "learned")])
     if not found:
         return [*lines, "", "Nothing is recorded."]
-    ratios, needed = [], []
+    ratios, reaching = [], []
     for model, runs in found.items():
         timed = [statistics.median(len(values) for values in of) for of in zip(*runs)]
         runs = [(all_times, chosen) for all_times, chosen in runs if all_times and chosen]
@@ -80,7 +80,7 @@ def graphs_needed(rows):
         shares = [count / len(all_times) for all_times, chosen in runs if (count := reached(chosen, NEAR * min(all_times)))]
         lines.append(f"| {model} | {len(runs)} | {timed[0]:g} | {timed[1]:g} | {mean_cell(of)} | {len(shares)} | {sum(share <= 0.2 for share in shares)} |")
         ratios += of
-        needed += [*shares, *[float("inf")] * (len(runs) - len(shares))]
+        reaching += shares
     told = f"fastest {mean_cell(ratios)}; " if ratios else ""
-    return [*lines, "", f"All {len(needed)} runs: {told}{sum(share < float('inf') for share in needed)} reach it, {sum(share <= 0.2 for share in needed)} with at most a fifth. Times are those "
+    return [*lines, "", f"All {len(ratios)} runs: {told}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
             f"that the runs took for their own choice: the fastest of many is lucky, more so where more were timed. {told_by(rows)}"]  # fmt: skip

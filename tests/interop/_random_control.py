@@ -176,7 +176,8 @@ def chance(b, x):
     """Two random tensors of one shape are two; seeds make them the same in each run, those of the file or those that a comparison gives (session())."""
     seeds = [float(n) for n in b.rng.integers(1, 1000, 2)]
     seeds = seeds if b.chance(0.5) else seeds[:1] * 2
-    one, two = (b.node("RandomNormalLike", [x.name], **({} if unseeded else {"seed": s})) for s, unseeded in zip(seeds, [b.chance(0.4)] * 2))
+    unseeded = b.chance(0.4)
+    one, two = (b.node("RandomNormalLike", [x.name], **({} if unseeded else {"seed": s})) for s in seeds)
     return Value(b.node("Add", [x.name, b.node("Sub", [one, two])]), x.kind, x.channels)
 
 

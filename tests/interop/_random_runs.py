@@ -13,9 +13,7 @@ import onnx
 import onnxruntime as ort
 
 import _random_models
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "launch" / "measurers"))
-import random_seeds  # noqa: E402
+import _sessions
 
 RLGO = pathlib.Path(os.environ.get("RLGO_BINARY") or pathlib.Path(__file__).parents[2] / "build" / "release" / "rlgo")
 LIMIT_S = 400  # a run of 2 s that has not ended by then hangs, also on a busy machine
@@ -24,12 +22,7 @@ NOISE = {"float16": 2e-3, "float32": 1e-5}  # of inputs: what such noise moves b
 
 
 def session(path):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    with tempfile.TemporaryDirectory() as folder:
-        return ort.InferenceSession(random_seeds.seeded(str(path), folder), options, providers=["CPUExecutionProvider"])
+    return _sessions.session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
 
 
 def value(v):
