@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""`rlgo optimise --method learned` and `--method train` under ONNX Runtime: against the default search in equal seconds; `learned` against timing every graph.
+"""What is learned for `rlgo optimise`, under ONNX Runtime: learned prices, `--method learned` and `--method train` against the same without, in equal seconds;
+`learned` against timing every graph.
 
     results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] [--methods search,learned,train] MODEL.onnx ...
     results/learned.py record --out learned-all.csv --methods all,learned --race-s 0 --seconds 30 --seeds 0,1,2,3,4 MODEL.onnx ...
+    results/learned.py record --out prices-seconds.csv --seconds 3,10 --methods formula,search MODEL.onnx ...
     results/learned.py show learned.csv
 
+`formula` is the default search without learned prices (--cost.learned no). Where --seconds has several numbers, all that is written runs in one race.
 `all` is the learned cost's own search, which times every graph that it finds (--learned.choice all): how many graphs it needs is what choosing
 among them saves. Each method starts from a copy of its own of FOLDER (tables of measured costs; none: empty) and knows no timed graph. What they
 wrote is then run in turns with the original in one process, for --race-s seconds (0: the ratio is that of the command's own last comparison); a
@@ -28,25 +31,25 @@ import onnx
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
-from rlgo_results import learned  # noqa: E402
+from rlgo_results import learned, learned_prices  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
-METHODS = {"search": ["--method", "search"], "learned": ["--method", "learned"], "train": ["--method", "train"],
+METHODS = {"search": ["--method", "search"], "formula": ["--method", "search", "--cost.learned", "no"], "learned": ["--method", "learned"], "train": ["--method", "train"],
            "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}  # fmt: skip
 FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rounds", "timed", "best_at", "sum_error_percent", "residual_error_percent", "ended_by",
           "times", "commit", "machine"]  # fmt: skip
 
 
-def optimise(args, model, method, seed, folder):
+def optimise(args, model, method, seconds, seed, folder):
     """(what `rlgo optimise --json` tells, the file it wrote or None)."""
-    costs, out, told = folder / f"costs-{method}", folder / f"{method}.onnx", folder / f"{method}.json"
+    costs, out, told = (folder / f"{method}-{seconds:g}{kind}" for kind in ("-costs", ".onnx", ".json"))
     if args.costs:
         shutil.copytree(args.costs, costs)
         for file in costs.glob("*.timed.tsv"):
             file.unlink()
     sizes = [part for key, size in _models.SIZES.get(model.stem, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
-    command = [args.rlgo, "optimise", model, *sizes, "-o", out, *METHODS[method], "--seconds", args.seconds, "--seed", seed, "--target", "onnxruntime",
+    command = [args.rlgo, "optimise", model, *sizes, "-o", out, *METHODS[method], "--seconds", seconds, "--seed", seed, "--target", "onnxruntime",
                "--cost.folder", costs, "--json", told, "--quiet", "--switches", "no"]  # fmt: skip
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
@@ -67,17 +70,17 @@ def raced(model, written, seconds, seed):
 
 def measure(args, model, seed):
     with tempfile.TemporaryDirectory() as scratch:
-        found = {method: optimise(args, model, method, seed, pathlib.Path(scratch)) for method in args.methods}
-        written = {method: path for method, (_, path) in found.items() if path is not None}
+        found = {(method, s): optimise(args, model, method, s, seed, pathlib.Path(scratch)) for s in args.seconds for method in args.methods}
+        written = {run: path for run, (_, path) in found.items() if path is not None}
         if args.race_s > 0:
             ratio, noise, rounds = raced(model, written, args.race_s, seed)
         else:
-            ratio, noise, rounds = {method: found[method][0]["latency"]["ratio"] for method in written}, 0.0, 0
-    for method, (told, _) in found.items():
+            ratio, noise, rounds = {run: found[run][0]["latency"]["ratio"] for run in written}, 0.0, 0
+    for (method, seconds), (told, _) in found.items():
         said = told["learned"] or {}
         timed = said.get("timed", [])
-        yield {"model": model.stem, "seed": seed, "method": method, "seconds": args.seconds, "took_s": round(told["seconds"], 2),
-               "ratio": round(ratio.get(method, 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
+        yield {"model": model.stem, "seed": seed, "method": method, "seconds": seconds, "took_s": round(told["seconds"], 2),
+               "ratio": round(ratio.get((method, seconds), 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
                "best_at": said.get("best_at"), "sum_error_percent": said.get("sum_error_percent"),
                "residual_error_percent": said.get("residual_error_percent"), "ended_by": said.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
 
@@ -111,15 +114,15 @@ def record(args):
                     continue
                 writer.writerows(rows)
                 file.flush()
-                print(f"{model.stem}, seed {seed}: " + ", ".join(f"{r['method']} {r['ratio']:.3f}" for r in rows) + f" (noise {rows[0]['noise']:.3f})", flush=True)
+                print(f"{model.stem}, seed {seed}: " + ", ".join(f"{r['method']} {r['seconds']:g} s {r['ratio']:.3f}" for r in rows) + f" (noise {rows[0]['noise']:.3f})", flush=True)
     return show(args)
 
 
 def show(args):
     rows = rows_in(args.out)
-    tables = {"all": learned.graphs_needed, "search": learned.in_equal_seconds}
+    tables = {"all": learned.graphs_needed, "formula": learned_prices.in_equal_seconds, "search": learned.in_equal_seconds}
     for method, table in tables.items():
-        if any(row["method"] == method for row in rows):
+        if any(row["method"] == method for row in rows) and not (method == "search" and any(row["method"] == "formula" for row in rows)):
             print("\n".join(table(rows)))
     return 0
 
@@ -131,7 +134,7 @@ def main():
     recording.add_argument("models", nargs="+")
     recording.add_argument("--rlgo", default=str(ROOT / "build" / "release" / "rlgo"))
     recording.add_argument("--out", default="learned.csv")
-    recording.add_argument("--seconds", type=float, default=60)
+    recording.add_argument("--seconds", type=lambda text: [float(s) for s in text.split(",")], default=[60.0])
     recording.add_argument("--race-s", type=float, default=8)
     recording.add_argument("--seeds", default="0")
     recording.add_argument("--methods", default="search,learned", help=f"in this order, of {', '.join(METHODS)}")

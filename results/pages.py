@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, learned, promises  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent, revisions_of  # noqa: E402
 
@@ -212,6 +212,7 @@ TABLES = {
                           "latency": latency, "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
+    "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv")},
     "results/profiles.md": {"profiles": profiles},
     "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": of_rows(promises.temperatures, "temperature.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},

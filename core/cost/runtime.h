@@ -88,6 +88,8 @@ struct MeasuredCosts {
   std::function<void(MeasureWatch)> set_watch;
   // Makes estimates anew, from all times so far; null where nothing is estimated.
   std::function<void()> refresh = {};
+  // What the same operators are foretold to take, by a model that learned from others; null where there is none.
+  std::shared_ptr<CostModel> predicted = {};
 };
 
 // Whole models under one setting of the runtime's own switches.

@@ -9,6 +9,9 @@ void declare(OptionSink& o, TimingOptions& timing) {
            "shortest sample: quick operators run several times in one, us");
   o.integer("cost.threads", timing.threads, 1, 1024,
             "threads of an operator while it is timed, and of the end-to-end measurement");
+  o.flag("cost.learned", timing.learned,
+         "what is not timed is estimated by prices learned from other models, where the target has them; else by a "
+         "formula");
 }
 
 }  // namespace rlgo::cost

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/cost/cost.h"
 #include "core/graph/editor.h"
 
 namespace rlgo::measure {
@@ -215,6 +216,14 @@ std::string group_signature(const Graph& graph, std::span<const NodeId> members)
 }
 
 Graph group_graph(const Graph& graph, std::span<const NodeId> members) { return Copier(graph, members).finish(); }
+
+std::vector<NodeId> members_of_group(const Graph& group) {
+  std::vector<NodeId> members;
+  for (const NodeId id : group.order()) {
+    if (!cost::is_free(group.node(id)) && !group.node(id).constant) members.push_back(id);
+  }
+  return members;
+}
 
 Graph measurable(const Graph& group, bool pool_context) {
   graph::Editor editor("group");

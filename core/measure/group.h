@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/graph/graph.h"
 
@@ -17,6 +18,9 @@ uint64_t group_hash(const graph::Graph& graph, std::span<const graph::NodeId> me
 std::string group_signature(const graph::Graph& graph, std::span<const graph::NodeId> members);
 // Inputs x0, x1, ..., outputs y0, y1, ..., real shapes, made-up weights.
 graph::Graph group_graph(const graph::Graph& graph, std::span<const graph::NodeId> members);
+
+// The operators of such a graph that cost something, in order.
+std::vector<graph::NodeId> members_of_group(const graph::Graph& group);
 
 // `group` ready for export. Weights whose contents are absent become zeros. With `pool_context`, another image that is
 // added to a convolution comes out of a max pool over single pixels named kContextName: runtimes with a blocked layout

@@ -57,9 +57,8 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer) {
   };
 }
 
-GroupCost::GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure,
-                     const cost::AnalyticOptions& estimates)
-    : table_(std::move(table)), measure_(std::move(measure)), analytic_(estimates) {}
+GroupCost::GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure, GroupPredictor predictor)
+    : table_(std::move(table)), measure_(std::move(measure)), predictor_(std::move(predictor)) {}
 
 double GroupCost::op_us(const Graph& graph, NodeId id) {
   if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) return 0;
@@ -87,7 +86,7 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
     if (postponing_) {
       const auto [at, is_new] = postponed_us_.try_emplace(signature, 0.0);
       if (is_new) {
-        at->second = estimate_us(cost::graph_cost(analytic_, group.graph).runtime_us);
+        at->second = estimate_us(predictor_.us(group.graph));
         postponed_.push_back(std::move(group));
       }
       ++estimates_given_;
@@ -103,16 +102,16 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
   return us;
 }
 
-double GroupCost::estimate_us(double analytic_us) const {
-  if (ratios_.empty()) return rounded(analytic_us);
+double GroupCost::estimate_us(double foretold_us) const {
+  if (ratios_.empty()) return rounded(foretold_us);
   std::vector<double> sorted = ratios_;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return rounded(analytic_us * sorted[sorted.size() / 2]);
+  return rounded(foretold_us * sorted[sorted.size() / 2]);
 }
 
 void GroupCost::note_ratio(const Graph& group, double measured_us) {
-  const double analytic = cost::graph_cost(analytic_, group).runtime_us;
-  if (analytic > 0) ratios_.push_back(measured_us / analytic);
+  const double foretold = predictor_.us(group);
+  if (foretold > 0) ratios_.push_back(measured_us / foretold);
 }
 
 void GroupCost::measure(std::span<const Group> groups) {
@@ -124,20 +123,21 @@ void GroupCost::measure(std::span<const Group> groups) {
     table_->insert(groups[i].signature, *results[i].measured);
     known_.insert(groups[i].signature);
     note_ratio(groups[i].graph, results[i].measured->us);
+    if (observer_) observer_(groups[i], *results[i].measured);
   }
   for (size_t i = 0; i < groups.size(); ++i) {
     if (results[i].measured) continue;
     ++failures_[shortened(results[i].error)];
-    const double analytic = cost::graph_cost(analytic_, groups[i].graph).runtime_us;
-    analytic_us_.emplace(groups[i].signature, analytic);
-    estimated_us_.emplace(groups[i].signature, estimate_us(analytic));
+    const double foretold = predictor_.us(groups[i].graph);
+    foretold_us_.emplace(groups[i].signature, foretold);
+    estimated_us_.emplace(groups[i].signature, estimate_us(foretold));
   }
 }
 
 void GroupCost::refresh() {
   us_by_hash_.clear();
   estimate_by_hash_.clear();
-  for (auto& [signature, us] : estimated_us_) us = estimate_us(analytic_us_.at(signature));
+  for (auto& [signature, us] : estimated_us_) us = estimate_us(foretold_us_.at(signature));
 }
 
 bool GroupCost::postpone() {
@@ -200,7 +200,7 @@ std::string GroupCost::summary() const {
   if (estimated_us_.empty()) return text;
   std::vector<std::string> reasons;
   for (const auto& [reason, count] : failures_) reasons.push_back(fmt::format("{} x {}", count, reason));
-  return text + fmt::format(", {} estimated by formula ({})", estimated_us_.size(), join(reasons, "; "));
+  return text + fmt::format(", {} estimated ({})", estimated_us_.size(), join(reasons, "; "));
 }
 
 }  // namespace rlgo::measure

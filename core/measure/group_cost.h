@@ -11,10 +11,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/cost/analytic.h"
 #include "core/cost/cost.h"
 #include "core/cost/table.h"
 #include "core/measure/measurer.h"
+#include "core/measure/predicted_cost.h"
 
 namespace rlgo::measure {
 
@@ -34,17 +34,17 @@ using MeasureGroups = std::function<std::vector<GroupResult>(std::span<const Gro
 // out: neighbours in a model share the layout.
 MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
 
-// A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets the sum
-// of its operators' analytic costs times the median ratio of measured and analytic costs so far (1 before the first),
+// A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets what is
+// foretold for it (predicted_cost.h) times the median ratio of measured and foretold times so far (1 before the first),
 // until refresh(). Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not
 // thread-safe, except for dependents().
 class GroupCost : public cost::CostModel {
  public:
   // Told how many groups are measured, answers how many seconds more it may take: 0 or less ends it.
   using Watch = std::function<double(size_t done, size_t of)>;
-  // `table` keeps the times, by group signature; it may be shared with others. `estimates`: constants of the analytic
-  // costs that estimates are made from.
-  GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure, const cost::AnalyticOptions& estimates = {});
+  // `table` keeps the times, by group signature; it may be shared with others. `predictor`: what
+  // estimates are made from.
+  GroupCost(std::shared_ptr<cost::TableCost> table, MeasureGroups measure, GroupPredictor predictor = GroupPredictor());
 
   std::string name() const override { return table_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
@@ -64,6 +64,9 @@ class GroupCost : public cost::CostModel {
   // Measures what was noted, and ends postponing. Returns the number of groups measured. Where `watch` ends it,
   // the others remain without a price.
   size_t measure_postponed(const Watch& watch = {});
+  // Told of each group that is timed.
+  using Observer = std::function<void(const Group& group, const cost::Measured& measured)>;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
   // Told by settle() what it does.
   void set_watch(Watch watch) { watch_ = std::move(watch); }
   // All groups of these graphs that have no price, measured together. Returns their number.
@@ -84,21 +87,22 @@ class GroupCost : public cost::CostModel {
 
  private:
   double group_us(const graph::Graph& graph, std::span<const graph::NodeId> members, uint64_t hash);
-  double estimate_us(double analytic_us) const;
+  double estimate_us(double foretold_us) const;
   void note_ratio(const graph::Graph& group, double measured_us);
   void measure(std::span<const Group> groups);
 
   std::shared_ptr<cost::TableCost> table_;
   MeasureGroups measure_;
-  cost::AnalyticCost analytic_;
+  GroupPredictor predictor_;
   std::unordered_map<uint64_t, double> us_by_hash_;
   std::unordered_map<std::string, double> estimated_us_;  // by signature
-  std::unordered_map<std::string, double> analytic_us_;   // of the same groups
+  std::unordered_map<std::string, double> foretold_us_;   // of the same groups
   std::unordered_set<std::string> known_;                 // groups whose ratio is noted
-  std::vector<double> ratios_;                            // measured to analytic
+  std::vector<double> ratios_;                            // measured to foretold
   std::map<std::string, int> failures_;
   bool postponing_ = false;
   Watch watch_;
+  Observer observer_;
   std::vector<Group> postponed_;
   std::unordered_map<std::string, double> postponed_us_;  // estimates by signature
   std::unordered_map<uint64_t, double> estimate_by_hash_;

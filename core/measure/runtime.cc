@@ -1,8 +1,8 @@
 #include "core/measure/runtime.h"
 
 #include "core/base/error.h"
-#include "core/cost/profile.h"
 #include "core/measure/group_cost.h"
+#include "core/measure/predicted_cost.h"
 #include "core/measure/switches.h"
 
 namespace rlgo::measure {
@@ -23,11 +23,12 @@ std::string ChildRuntime::name() const {
 cost::MeasuredCosts ChildRuntime::measure() {
   cost::MeasuredCosts out;
   out.table = std::make_shared<cost::TableCost>(measurer_->origin());
-  const auto model =
-      std::make_shared<GroupCost>(out.table, measure_groups(measurer_), cost::fitted_to(measurer_->hello().runtime));
+  const GroupPredictor predictor(measurer_->hello().runtime, learned_);
+  const auto model = std::make_shared<GroupCost>(out.table, measure_groups(measurer_), predictor);
   out.model = model;
   out.set_watch = [model](cost::MeasureWatch watch) { model->set_watch(std::move(watch)); };
   out.refresh = [model] { model->refresh(); };
+  if (predictor.is_learned()) out.predicted = std::make_shared<PredictedCost>(predictor);
   return out;
 }
 

@@ -11,7 +11,9 @@ namespace rlgo::measure {
 // Runs model files.
 class ChildRuntime : public cost::Runtime {
  public:
-  explicit ChildRuntime(std::shared_ptr<Measurer> measurer) : measurer_(std::move(measurer)) {}
+  // `learned`: estimates are learned prices, where the runtime has them.
+  explicit ChildRuntime(std::shared_ptr<Measurer> measurer, bool learned = true)
+      : measurer_(std::move(measurer)), learned_(learned) {}
   std::string name() const override;
   std::string device() const override { return measurer_->hello().device; }
   int threads() const override { return measurer_->hello().threads; }
@@ -28,6 +30,7 @@ class ChildRuntime : public cost::Runtime {
 
  private:
   std::shared_ptr<Measurer> measurer_;
+  bool learned_;
 };
 
 }  // namespace rlgo::measure

@@ -9,7 +9,7 @@
 namespace rlgo::optimise {
 namespace {
 
-constexpr double kLeastSearchSeconds = 2;  // by formula, whatever the time
+constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
 constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
@@ -98,31 +98,30 @@ rules::Trace Candidates::in_result_rules(const rules::Trace& trace, const rules:
 }
 
 void Candidates::search() {
-  // By formula first: that takes no time, and near its end there are far fewer groups of operators to time than near
-  // the model.
-  const bool measured = cost_.name() != formula_.name();
+  // Without timing first: near the end of that there are far fewer groups of operators to time than near the model.
+  const bool measured = cost_.name() != analytic_.name();
+  const std::string by = "by " + std::string(predicted_ != nullptr ? "learned prices" : "formula");
   search::Result quick;
   // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
   const double least_s = clock_.passed() + kLeastSearchSeconds;
   if (measured) {
-    const auto formula_rules = for_formula(result_.rules);
-    clock_.phase("searching", "search (by formula)");
-    quick = run("sweep", model_.graph, formula_rules, formula_, std::max(plan_.search_s, least_s),
-                "the model (by formula)");
-    quick.trace = in_result_rules(quick.trace, *formula_rules);
+    const auto rules = untimed_rules(result_.rules);
+    clock_.phase("searching", "search (" + by + ")");
+    quick = run("sweep", model_.graph, rules, untimed(), std::max(plan_.search_s, least_s), "the model (" + by + ")");
+    quick.trace = in_result_rules(quick.trace, *rules);
   }
   clock_.phase("timing operators", "timing operators");
   timing_s_ = plan_.timing_s;
   result_.before_us = cost_of(cost_, model_.graph);
   add({.name = "no rewrites", .graph = model_.graph});
-  const bool formula = measured && add({.name = "sweep by formula",
+  const bool untimed = measured && add({.name = "sweep " + by,
                                         .graph = std::move(quick.graph),
                                         .trace = std::move(quick.trace),
                                         .stages = {{"sweep", true}}});
-  const size_t from = formula ? 1 : 0;
+  const size_t from = untimed ? 1 : 0;
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
-  // What a sweep by formula did may be in the way of what measured costs would do: the method gets the better of both.
+  // What a sweep without timing did may be in the way of what measured costs would do: the method gets the better of both.
   if (timed_ != nullptr)
     search_and_learn();
   else

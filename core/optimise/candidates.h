@@ -23,7 +23,7 @@
 namespace rlgo::optimise {
 
 // Who runs in a comparison: indices of candidates, the cheapest first; what was not rewritten last, as the original
-// runs anyway. Where only `places` of them can run, and these are two or more, the one that was found by formula is
+// runs anyway. Where only `places` of them can run, and these are two or more, the one that was found without timing is
 // among them: costs may be of other days.
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
 
@@ -55,11 +55,13 @@ class Candidates {
 
   // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
   void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
+  // Foretells prices without timing: in place of the formula. Null: the formula.
+  void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }
   // What --method train searches with.
   void use_training(const OptimiseParts& parts) { parts_ = &parts; }
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
   void use_timed(TimedGraphs* timed) { timed_ = timed; }
-  // Rewriting in sweeps, by formula and by measured costs from there and from the model, then the method that was asked
+  // Rewriting in sweeps, without timing and by measured costs from there and from the model, then the method that was asked
   // for from the cheapest of all, until plan.search_s; to plan.late_s where nothing was found by then.
   void search();
   // Time, on the clock, when no more operators are to be timed.
@@ -79,6 +81,11 @@ class Candidates {
   search::Result found_by(const std::string& method, const search::Problem& problem, const search::Options& options);
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
+  // Costs that need no timing, and the rules that they may judge.
+  cost::CostModel& untimed() { return predicted_ != nullptr ? *predicted_ : analytic_; }
+  std::shared_ptr<const rules::RuleSet> untimed_rules(const std::shared_ptr<const rules::RuleSet>& rules) const {
+    return predicted_ != nullptr ? rules : for_formula(rules);
+  }
   // By costs of one time.
   size_t cheapest();
   // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
@@ -125,7 +132,8 @@ class Candidates {
   const LoadedModel& model_;
   cost::CostModel& cost_;
   Benchmark& benchmark_;
-  cost::AnalyticCost formula_;
+  cost::AnalyticCost analytic_;
+  cost::CostModel* predicted_ = nullptr;
   std::filesystem::path folder_;
   OptimiseClock& clock_;
   const TimePlan& plan_;

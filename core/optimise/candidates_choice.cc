@@ -107,13 +107,13 @@ bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, doubl
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners) {
   const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].expected_us()); };
   std::ranges::stable_sort(runners, {}, key);
-  const auto by_formula = std::ranges::find_if(runners, [&](size_t k) {
+  const auto by_untimed = std::ranges::find_if(runners, [&](size_t k) {
     const auto& stages = candidates[k].stages;
-    return stages.size() == 1 && stages[0].by_formula;
+    return stages.size() == 1 && stages[0].untimed;
   });
-  if (by_formula == runners.end() || places < 2) return;
+  if (by_untimed == runners.end() || places < 2) return;
   const auto last = runners.begin() + static_cast<std::ptrdiff_t>(std::min(places, runners.size()) - 1);
-  if (by_formula > last) std::rotate(last, by_formula, by_formula + 1);
+  if (by_untimed > last) std::rotate(last, by_untimed, by_untimed + 1);
 }
 
 bool Candidates::compare_from(size_t first) {
@@ -161,8 +161,8 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   Candidate candidate{.name = which, .graph = model_.graph, .without = without};
   for (const Stage& stage : best.stages) {
     if (stage.method != "sweep") continue;  // the others take their time
-    cost::CostModel& cost = stage.by_formula ? static_cast<cost::CostModel&>(formula_) : cost_;
-    const auto some = stage.by_formula ? for_formula(rules) : rules;
+    cost::CostModel& cost = stage.untimed ? untimed() : cost_;
+    const auto some = stage.untimed ? untimed_rules(rules) : rules;
     const auto found = run("sweep", candidate.graph, some, cost, until_s, "the model, " + which);
     candidate.graph = found.graph;
     const auto more = in_result_rules(found.trace, *some);

@@ -156,7 +156,9 @@ Json to_json(const Result& result) {
                  {"after_us", best.cost_us},
                  {"operators_known", result.costs_known},
                  {"operators_timed", result.costs_new},
-                 {"table", result.costs_file.string()}};
+                 {"table", result.costs_file.string()},
+                 {"estimates", result.estimates},
+                 {"begins_untimed", best.begins_untimed()}};
   out["checks"] = to_json(result.checks);
   out["rewrites"] = report::trace_json(*result.rules, best.trace, result.step_us);
   out["switches"] = switches(result);

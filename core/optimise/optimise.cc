@@ -264,6 +264,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.table) result.costs_file = load_costs(options, *costs.table, log);
   result.costs_known = costs.table ? costs.table->size() : 0;
   result.cost_name = costs.model->name();
+  if (costs.table) result.estimates = costs.predicted ? "learned prices" : "a formula";
 
   std::optional<TimedGraphs> timed;
   if (options.method == "learned") {
@@ -292,6 +293,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   }
   if (timed) candidates.use_timed(&*timed);
   candidates.use_training(parts);
+  candidates.use_predicted(costs.predicted.get());
   const auto keep_costs = [&] {
     if (!costs.table) return;
     result.costs_new = costs.table->size() - result.costs_known;

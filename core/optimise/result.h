@@ -31,10 +31,10 @@ struct SearchRun {
   std::vector<search::Sample> curve;
 };
 
-// A search by costs of the target, or by formula.
+// A search by costs of the target, or by what foretells them: learned prices, or a formula.
 struct Stage {
   std::string method;
-  bool by_formula = false;
+  bool untimed = false;
 };
 
 // One way of rewriting, as a model file that can be run.
@@ -57,6 +57,8 @@ struct Candidate {
   cost::RunnableModel runnable() const { return {&graph, file}; }
   // What it costs, as far as that is known without comparing it.
   double expected_us() const { return foretold_us > 0 ? foretold_us : cost_us; }
+  // Its rewrites begin with those of the search that times nothing.
+  bool begins_untimed() const { return !stages.empty() && stages[0].untimed; }
 };
 
 // What a check found.
@@ -127,6 +129,7 @@ struct Result {
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
   std::string cost_name;                  // "measured:cpu"
+  std::string estimates;                  // "learned prices", "a formula": of what is not timed; "": all are by formula
   double before_us = 0;                   // sum over operators
   size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
   std::filesystem::path costs_file;

@@ -28,6 +28,7 @@ constexpr const char* kUsage =
     "       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n"
     "       rlgo bench same [options]     how often copies of a model are called different (rlgo bench same --help)\n"
     "       rlgo bench profile [options]  fits a cost profile to operators timed here (rlgo bench profile --help)\n"
+    "       rlgo bench groups [options]   times groups of operators, to learn prices from (rlgo bench groups --help)\n"
     "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
     "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how\n"
     "well the sum of the runtime's group times tells its times of whole models.\n";
@@ -142,6 +143,7 @@ std::span<const BenchPart> bench_parts() {
       {"scale", run_bench_scale},
       {"same", run_bench_same},
       {"profile", run_bench_profile},
+      {"groups", run_bench_groups},
       {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
   return kParts;
 }

@@ -1,9 +1,10 @@
-// rlgo bench --target, rlgo bench same, rlgo bench profile: what a runtime's times tell of the measurement and of the
-// cost formula.
+// rlgo bench --target, rlgo bench same, rlgo bench profile, rlgo bench groups: what a runtime's times tell of the
+// measurement and of the cost formula.
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/optimise/group_bench.h"
 #include "core/optimise/price_check.h"
 #include "core/optimise/profile_bench.h"
 #include "core/optimise/same.h"
@@ -80,6 +81,14 @@ int run_bench_profile(Context& context) {
                        "Fits the constants of --cost analytic to operators timed on this machine, and tells how well "
                        "they price others (docs/costs.md).\n",
                        "bench-profile", optimise::bench_profile);
+}
+
+int run_bench_groups(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo bench groups --graphs G,H,... [--target onnxruntime | ...] [--out FILE] [options]\n"
+                       "Times the groups of operators that rewritten graphs are made of, and writes them with what is "
+                       "known of them: what learned\nprices are fitted to (docs/costs.md).\n",
+                       "bench-groups", optimise::bench_groups);
 }
 
 }  // namespace rlgo::launch

@@ -168,7 +168,7 @@ def bench(folder):
 
 
 def benches(folder):
-    """bench scale, same, profile, rules: rows of numbers; what people read stays"""
+    """bench scale, same, profile, groups, rules: rows of numbers; what people read stays"""
     done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
     found = read(folder / "c.json", "bench-scale")
     assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
@@ -179,6 +179,12 @@ def benches(folder):
     found = read(folder / "p.json", "bench-profile")
     assert found["kinds"][0]["kind"] == "all" and found["kinds"][0]["before"]["operators"] == sum(t["held_out"] for t in found["timed"]), found["kinds"]
     rlgo("search", "--graph", "toy_conv", "--cost", "analytic", "--cost.profile", "./p.cost", cwd=folder)
+    rlgo("bench", "groups", "--graphs", "toy_conv,toy_mlp", "--seconds", 600, "--target", fake("outputs"), "--out", "g.tsv", "--json", "g.json", cwd=folder)
+    found = read(folder / "g.json", "bench-groups")
+    lines = [line.split("\t") for line in (folder / "g.tsv").read_text().splitlines() if not line.startswith("#")]
+    assert [g["groups"] for g in found["graphs"]] == [sum(line[0] == name for line in lines) for name in ("toy_conv", "toy_mlp")], found
+    assert all(float(line[1]) > 0 and any(x.startswith("head:") for x in line[3:]) for line in lines) and len(lines) > 4, lines
+    rlgo("bench", "groups", "--graphs", "toy_conv", "--target", "libtorch", "--seconds", 1, cwd=folder, status=2)
     rules = ["--parts", "prove,match", "--sets", "base", "--most", 2, "--graphs", "toy_conv", "--rewrites", 3]
     found = check(json.loads(rlgo("bench", "rules", *rules, "--json", "-", cwd=folder).stdout), "bench-rules")
     assert found["prove"][0]["rules"] == found["prove"][0]["proved"] == 2 and found["match"][0]["graph"] == "toy_conv" and found["soundness"] is None, found

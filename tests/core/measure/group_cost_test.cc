@@ -145,7 +145,7 @@ TEST(GroupCost, EstimatesAreMadeFromTheGivenConstants) {
   cost::AnalyticOptions slow;
   slow.peak_gflops /= 7;
   auto table = std::make_shared<cost::TableCost>(kPaper);
-  GroupCost usual(table, {}), slower(table, {}, slow);
+  GroupCost usual(table, {}), slower(table, {}, GroupPredictor(slow));
   const Graph graph = zoo::make("resnet18");
   usual.postpone();
   slower.postpone();
@@ -213,7 +213,7 @@ TEST(GroupCost, GroupThatCannotBeMeasuredGetsAnEstimateOnce) {
   EXPECT_EQ(cost::graph_cost(cost, graph).runtime_us, us);
   EXPECT_EQ(asked, once);
   EXPECT_EQ(cost.estimated(), 1u);
-  EXPECT_THAT(cost.summary(), HasSubstr("1 estimated by formula (1 x no softmax here)"));
+  EXPECT_THAT(cost.summary(), HasSubstr("1 estimated (1 x no softmax here)"));
 }
 
 // An estimate from before the first measurement is on the formula's scale, and others on the measured one.

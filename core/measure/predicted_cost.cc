@@ -1,0 +1,57 @@
+#include "core/measure/predicted_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/shipped.h"
+#include "core/base/text_file.h"
+#include "core/cost/profile.h"
+#include "core/measure/group.h"
+#include "core/measure/group_features.h"
+#include "core/measure/partition.h"
+
+namespace rlgo::measure {
+namespace {
+
+// What trees may change a price by: they know nothing of groups that are unlike all that they learned from.
+constexpr double kMostFactor = 20;
+
+double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
+
+}  // namespace
+
+GroupPredictor::GroupPredictor(const std::string& runtime, bool learned) : formula_(cost::fitted_to(runtime)) {
+  if (!learned || runtime != "onnxruntime") return;
+  const auto file = shipped_config("costs/" + runtime + ".trees");
+  trees_ = std::make_shared<const cost::BoostedTrees>(read_text(file), file.string());
+}
+
+double GroupPredictor::us(const graph::Graph& graph, std::span<const graph::NodeId> members) {
+  double us = 0;
+  for (const auto id : members) {
+    if (!graph.node(id).constant) us += formula_.op_us(graph, id);
+  }
+  if (us == 0 || !trees_) return us;
+  const double most = std::log(kMostFactor);
+  return us * std::exp(std::clamp((*trees_)(group_features(graph, members, formula_)), -most, most));
+}
+
+double GroupPredictor::us(const graph::Graph& group) {
+  const auto members = members_of_group(group);
+  return us(group, members);
+}
+
+double PredictedCost::op_us(const graph::Graph& graph, graph::NodeId id) {
+  if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) return 0;
+  const auto group = members(graph, id);
+  const auto [known, is_new] = us_by_hash_.try_emplace(group_hash(graph, group), 0.0);
+  if (is_new) known->second = rounded(predictor_.us(graph, group));
+  return known->second;
+}
+
+std::vector<graph::NodeId> PredictedCost::dependents(const graph::Graph& graph,
+                                                     std::span<const graph::NodeId> changed) const {
+  return regrouped(graph, changed);
+}
+
+}  // namespace rlgo::measure

@@ -1,0 +1,51 @@
+"""Learned prices in figures: how far they are off (results/prices.py), and what `rlgo optimise` gains by them in equal seconds (results/learned.py)."""
+from .means import mean_cell
+from .recorded import revisions_of
+
+FEW = 40  # groups of a kind below which it has no line of its own
+
+
+def accuracy(rows):
+    """Lines of a table, a row for each kind of group."""
+    lines = ["| dearest operator of the group | groups | off by a factor of, median: formula | learned | off by a share of the time: formula | learned |", "|---|" + "---|" * 5]
+    for row in rows:
+        if row["kind"] == "all" or int(row["groups"]) >= FEW:
+            lines.append(f"| {row['kind']} | {row['groups']} | {float(row['factor_formula']):.2f} | **{float(row['factor']):.2f}** | {float(row['weighted_formula']):.2f} | **{float(row['weighted']):.2f}** |")
+    first = rows[0]
+    return [*lines, "", f"Groups of models that the trees were not fitted to (folds by model), {first['models']} models; a factor for each model left free, as only proportions count. "
+            f"{first['runtime']}, {first['device']}; rlgo {revisions_of(rows)}; data SHA-256 {first['sha256'][:16]}."]  # fmt: skip
+
+
+def runs(rows):
+    """{(model, seconds): {method: row}} where both were run."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["model"], float(row["seconds"])), {})[row["method"]] = row
+    return {key: both for key, both in found.items() if {"formula", "search"} <= set(both)}
+
+
+def in_equal_seconds(rows):
+    """Lines of a table: latency of what is written without and with learned prices, to the original's; models that neither changes are counted alone."""
+    found = runs(rows)
+    if not found:
+        return ["Nothing is recorded."]
+    times = sorted({seconds for _, seconds in found})
+    ratio = {key: {method: float(both[method]["ratio"]) for method in ("formula", "search")} for key, both in found.items()}
+    lines = ["| model | " + " | ".join(f"{s:g} s: formula | learned prices" for s in times) + " | A/A |", "|---|" + "---|---|" * len(times) + "---|"]
+    unchanged = 0
+    for model in dict.fromkeys(model for model, _ in found):
+        of = [ratio.get((model, s)) for s in times]
+        if all(x is None or x["formula"] == x["search"] == 1 for x in of):
+            unchanged += 1
+            continue
+        noise = max(float(found[key]["search"]["noise"]) for key in found if key[0] == model)
+        cells = [f"{x['formula']:.3f} | {x['search']:.3f}" if x else "- | -" for x in of]
+        lines.append(f"| {model} | {' | '.join(cells)} | {noise:.3f} |")
+    lines.append("")
+    for s in times:
+        of = [(x["search"] / x["formula"], float(found[key]["search"]["noise"])) for key, x in ratio.items() if key[1] == s]
+        means = [mean_cell([x[method] for key, x in ratio.items() if key[1] == s]) for method in ("formula", "search")]
+        better, worse = (sum(sign * (r - 1) > max(noise, 0.01) for r, noise in of) for sign in (-1, 1))
+        lines.append(f"- {s:g} s, {len(of)} models: {means[0]} by formula, {means[1]} by learned prices: {mean_cell([r for r, _ in of])} of it; better by more than 1 % and A/A on {better}, worse on {worse}.")
+    machines = sorted({row["machine"] for row in rows})
+    return [*lines, "", f"{unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]

@@ -1,0 +1,114 @@
+#include "core/measure/predicted_cost.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/cost/profile.h"
+#include "core/graph/editor.h"
+#include "core/measure/group.h"
+#include "core/measure/group_features.h"
+#include "core/measure/partition.h"
+#include "core/zoo/zoo.h"
+
+namespace rlgo::measure {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using ops::Op;
+
+std::vector<NodeId> heads(const Graph& graph) {
+  std::vector<NodeId> out;
+  for (const NodeId id : graph.order()) {
+    if (!graph.node(id).constant && !cost::is_free(graph.node(id)) && leader(graph, id) == graph::kNoNode)
+      out.push_back(id);
+  }
+  return out;
+}
+
+// Trees learn from groups that were taken out of their graphs, and price groups inside of graphs.
+TEST(GroupFeatures, AreThoseOfTheGroupTakenOutOfItsGraph) {
+  cost::AnalyticCost formula;
+  int groups = 0;
+  for (const auto& name : zoo::names()) {
+    const Graph graph = zoo::make(name);
+    for (const NodeId head : heads(graph)) {
+      const auto inside = members(graph, head);
+      const Graph alone = group_graph(graph, inside);
+      const auto outside = members_of_group(alone);
+      ASSERT_EQ(group_features(graph, inside, formula), group_features(alone, outside, formula))
+          << name << ": " << group_signature(graph, inside);
+      ++groups;
+    }
+  }
+  EXPECT_GT(groups, 1000);
+}
+
+TEST(GroupFeatures, TellASpeltActivationFromItsGroupAndItsBroadcasts) {
+  cost::AnalyticCost formula;
+  graph::Editor editor("swish");
+  const auto x = editor.add_input("x", {ops::DType::f32, {1, 8, 4, 4}});
+  const auto scale = editor.add_weight("s", graph::Blob::seeded({ops::DType::f32, {8, 1, 1}}, 1, 1.0));
+  const auto y = editor.op(Op::mul, {x, scale});
+  editor.add_output("y", editor.op(Op::mul, {y, editor.op(Op::sigmoid, {y})}));
+  const Graph graph = *editor.finish();
+  const auto inside = members(graph, heads(graph).at(0));
+  std::map<std::string, double> found;
+  for (const auto& [name, value] : group_features(graph, inside, formula)) found[name] = value;
+  EXPECT_EQ(found.at("members"), 3);
+  EXPECT_EQ(found.at("count:mul"), 2);
+  EXPECT_EQ(found.at("count:sigmoid"), 1);
+  EXPECT_EQ(found.at("inner"), 1) << "one factor for each channel";
+  EXPECT_NEAR(found.at("share:mul") + found.at("share:sigmoid"), 1, 1e-12);
+  EXPECT_DOUBLE_EQ(found.at("read"), std::log1p(4 * 128));
+  EXPECT_DOUBLE_EQ(found.at("constants"), std::log1p(4 * 8));
+  EXPECT_DOUBLE_EQ(found.at("written"), std::log1p(4 * 128));
+}
+
+TEST(PredictedCost, IsTheFormulaWhereNothingIsLearned) {
+  for (const std::string runtime : {"onnxruntime", "openvino", "mine"}) {
+    PredictedCost predicted(GroupPredictor(runtime, false));
+    cost::AnalyticCost formula(cost::fitted_to(runtime));
+    const Graph graph = zoo::make("squeezenet1_1");
+    EXPECT_NEAR(cost::graph_cost(predicted, graph).runtime_us, cost::graph_cost(formula, graph).runtime_us, 0.2);
+    EXPECT_FALSE(GroupPredictor(runtime, false).is_learned());
+  }
+  EXPECT_FALSE(GroupPredictor("openvino", true).is_learned());
+}
+
+// ONNX Runtime runs a relu behind a convolution at no cost, which no formula of single operators knows.
+TEST(PredictedCost, ShippedTreesKnowWhatTheRuntimeFuses) {
+  const GroupPredictor learned("onnxruntime", true);
+  ASSERT_TRUE(learned.is_learned());
+  const auto price = [&](Op behind) {
+    graph::Editor editor("conv");
+    const auto x = editor.add_input("x", {ops::DType::f32, {1, 64, 56, 56}});
+    const auto w = editor.add_weight("w", graph::Blob::seeded({ops::DType::f32, {64, 64, 3, 3}}, 1, 0.1));
+    auto y = editor.op(Op::conv2d, {x, w}, {{ops::Attr::pads, ops::Ints{1, 1, 1, 1}}});
+    if (behind == Op::relu) y = editor.op(Op::relu, {y});
+    if (behind == Op::prelu) {
+      const auto slope = graph::Blob::seeded({ops::DType::f32, {64, 1, 1}}, 1, 0.1);
+      y = editor.op(Op::prelu, {y, editor.add_weight("a", slope)});
+    }
+    editor.add_output("y", y);
+    PredictedCost cost(learned);
+    return cost::graph_cost(cost, *editor.finish()).runtime_us;
+  };
+  EXPECT_LT(price(Op::relu), 1.1 * price(Op::conv2d));
+  EXPECT_GT(price(Op::prelu), 1.15 * price(Op::conv2d)) << "2.5 ns an element: results/optimise.md";
+}
+
+TEST(PredictedCost, DeltasAreExact) {
+  PredictedCost cost(GroupPredictor("onnxruntime", true));
+  const Graph graph = zoo::make("bert");
+  const double whole = cost::graph_cost(cost, graph).runtime_us;
+  double sum = 0;
+  for (const NodeId id : graph.order()) sum += cost.op_us(graph, id);
+  EXPECT_EQ(whole, sum);
+  EXPECT_GT(whole, 0);
+}
+
+}  // namespace
+}  // namespace rlgo::measure
