@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Learned prices: what groups of operators take under ONNX Runtime, from groups of other models (docs/costs.md).
 
-    results/prices.py time [--rlgo BINARY] [--seconds 25] [--models FOLDER] [--out groups.tsv]     about 12 minutes, on an idle machine
+    results/prices.py time [--rlgo BINARY] [--target onnxruntime] [--seconds 25] [--models FOLDER] [--out groups.tsv]     about 12 minutes, on an idle machine
     results/prices.py fit groups.tsv [--trees configs/costs/onnxruntime.trees] [--csv results/prices.csv]
 
 `time` makes the models of results/training_models.py (none of them in a table of results/) and runs `rlgo bench groups` on them and on graphs of
@@ -40,7 +40,7 @@ def time(args):
     with tempfile.TemporaryDirectory() as scratch:
         files = training_models.make(args.models or pathlib.Path(scratch))
         graphs = ",".join([*map(str, files), *ZOO])
-        subprocess.run([args.rlgo, "bench", "groups", "--target", "onnxruntime", "--graphs", graphs, "--seconds", str(args.seconds), "--out", args.out], check=True)
+        subprocess.run([args.rlgo, "bench", "groups", "--target", args.target, "--graphs", graphs, "--seconds", str(args.seconds), "--out", args.out], check=True)
 
 
 class Groups:
@@ -140,6 +140,7 @@ def main():
     parts = parser.add_subparsers(dest="part", required=True)
     one = parts.add_parser("time")
     one.add_argument("--rlgo", default="build/release/rlgo")
+    one.add_argument("--target", default="onnxruntime")
     one.add_argument("--seconds", type=float, default=25)
     one.add_argument("--models", type=pathlib.Path)
     one.add_argument("--out", type=pathlib.Path, default=pathlib.Path("groups.tsv"))

@@ -19,6 +19,16 @@ using graph::NodeId;
 // Groups between two looks at the clock: few at first, then as many as are likely to take so many seconds.
 constexpr size_t kFirstGroups = 8, kFewestGroups = 4, kMostGroups = 48;
 constexpr double kRequestSeconds = 2;
+// Weights of the groups of the first request: they are written, read and packed before anything is timed.
+constexpr int64_t kFirstWeightBytes = 64 << 20;
+
+int64_t weight_bytes(const Graph& group) {
+  int64_t bytes = 0;
+  for (const NodeId id : group.order()) {
+    if (group.node(id).op() == ops::Op::weight) bytes += group.node(id).info->outputs[0].bytes();
+  }
+  return bytes;
+}
 
 double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
 
@@ -172,7 +182,14 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
       at_once =
           static_cast<size_t>(std::clamp(std::min(kRequestSeconds, left_s) / each_s, fewest, double{kMostGroups}));
     }
-    const size_t count = std::min(std::max<size_t>(1, at_once), groups.size() - done);
+    size_t count = std::min(std::max<size_t>(1, at_once), groups.size() - done);
+    if (each_s == 0) {  // how long one takes is not known yet
+      int64_t bytes = 0;
+      for (size_t k = 0; k < count; ++k) {
+        bytes += weight_bytes(groups[k].graph);
+        if (k > 0 && bytes > kFirstWeightBytes) count = k;
+      }
+    }
     const Stopwatch watch_request;
     measure(std::span(groups).subspan(done, count));
     done += count;

@@ -1,8 +1,11 @@
 #include "core/measure/predicted_cost.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 
+#include "core/base/error.h"
 #include "core/base/shipped.h"
 #include "core/base/text_file.h"
 #include "core/cost/profile.h"
@@ -21,8 +24,14 @@ double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
 }  // namespace
 
 GroupPredictor::GroupPredictor(const std::string& runtime, bool learned) : formula_(cost::fitted_to(runtime)) {
-  if (!learned || runtime != "onnxruntime") return;
-  const auto file = shipped_config("costs/" + runtime + ".trees");
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+  if (!learned || runtime.empty() || !std::ranges::all_of(runtime, plain)) return;
+  std::filesystem::path file;
+  try {
+    file = shipped_config("costs/" + runtime + ".trees");
+  } catch (const Error&) {
+    return;  // nothing was learned for this runtime
+  }
   trees_ = std::make_shared<const cost::BoostedTrees>(read_text(file), file.string());
 }
 

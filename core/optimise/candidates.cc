@@ -1,6 +1,7 @@
 #include "core/optimise/candidates.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -97,31 +98,54 @@ rules::Trace Candidates::in_result_rules(const rules::Trace& trace, const rules:
   return out;
 }
 
+cost::CostModel& Candidates::costs_of(By by) {
+  if (by == By::timed) return cost_;
+  return by == By::learned ? *predicted_ : analytic_;
+}
+
+Candidate Candidates::swept(const Candidate& from, By by, const std::shared_ptr<const rules::RuleSet>& rules,
+                            double until_s) {
+  const auto some = rules_for(by, rules);
+  const auto found = run("sweep", from.graph, some, costs_of(by), until_s, from.name);
+  Candidate out{.name = from.name, .graph = found.graph, .trace = from.trace, .stages = from.stages};
+  for (const auto& step : in_result_rules(found.trace, *some)) out.trace.push_back(step);
+  out.stages.push_back({"sweep", by});
+  return out;
+}
+
+Candidate Candidates::swept_untimed(double until_s) {
+  const Candidate model{.name = "the model", .graph = model_.graph};
+  Candidate by_formula = swept(model, By::formula, result_.rules, until_s);
+  by_formula.name = "sweep by formula";
+  if (predicted_ == nullptr) return by_formula;
+  // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
+  // straight through these.
+  Candidate on = swept(by_formula, By::learned, result_.rules, until_s);
+  on.name = "sweep by formula, then by learned prices";
+  Candidate anew = swept(model, By::learned, result_.rules, until_s);
+  anew.name = "sweep by learned prices";
+  return cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
+}
+
 void Candidates::search() {
   // Without timing first: near the end of that there are far fewer groups of operators to time than near the model.
   const bool measured = cost_.name() != analytic_.name();
-  const std::string by = "by " + std::string(predicted_ != nullptr ? "learned prices" : "formula");
-  search::Result quick;
   // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
   const double least_s = clock_.passed() + kLeastSearchSeconds;
+  std::optional<Candidate> quick;
   if (measured) {
-    const auto rules = untimed_rules(result_.rules);
-    clock_.phase("searching", "search (" + by + ")");
-    quick = run("sweep", model_.graph, rules, untimed(), std::max(plan_.search_s, least_s), "the model (" + by + ")");
-    quick.trace = in_result_rules(quick.trace, *rules);
+    clock_.phase("searching", "search (without timing)");
+    quick = swept_untimed(std::max(plan_.search_s, least_s));
   }
   clock_.phase("timing operators", "timing operators");
   timing_s_ = plan_.timing_s;
   result_.before_us = cost_of(cost_, model_.graph);
   add({.name = "no rewrites", .graph = model_.graph});
-  const bool untimed = measured && add({.name = "sweep " + by,
-                                        .graph = std::move(quick.graph),
-                                        .trace = std::move(quick.trace),
-                                        .stages = {{"sweep", true}}});
-  const size_t from = untimed ? 1 : 0;
+  const size_t from = quick && add(std::move(*quick)) ? 1 : 0;
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
-  // What a sweep without timing did may be in the way of what measured costs would do: the method gets the better of both.
+  // What a sweep without timing did may be in the way of what measured costs would do: the method gets the better of
+  // both.
   if (timed_ != nullptr)
     search_and_learn();
   else
@@ -158,7 +182,7 @@ void Candidates::go_on(const std::string& method, size_t from, double until_s) {
                       .graph = found.graph,
                       .trace = joined(start.trace, found.trace),
                       .stages = start.stages};
-  candidate.stages.push_back({method, false});
+  candidate.stages.push_back({method, By::timed});
   add(std::move(candidate));
 }
 

@@ -55,14 +55,14 @@ class Candidates {
 
   // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
   void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
-  // Foretells prices without timing: in place of the formula. Null: the formula.
+  // Learned prices; null: none.
   void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }
   // What --method train searches with.
   void use_training(const OptimiseParts& parts) { parts_ = &parts; }
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
   void use_timed(TimedGraphs* timed) { timed_ = timed; }
-  // Rewriting in sweeps, without timing and by measured costs from there and from the model, then the method that was asked
-  // for from the cheapest of all, until plan.search_s; to plan.late_s where nothing was found by then.
+  // Rewriting in sweeps, without timing and by measured costs from there and from the model, then the method that was
+  // asked for from the cheapest of all, until plan.search_s; to plan.late_s where nothing was found by then.
   void search();
   // Time, on the clock, when no more operators are to be timed.
   double timing_s() const { return timing_s_; }
@@ -81,11 +81,15 @@ class Candidates {
   search::Result found_by(const std::string& method, const search::Problem& problem, const search::Options& options);
   // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
   void search_further(double until_s);
-  // Costs that need no timing, and the rules that they may judge.
-  cost::CostModel& untimed() { return predicted_ != nullptr ? *predicted_ : analytic_; }
-  std::shared_ptr<const rules::RuleSet> untimed_rules(const std::shared_ptr<const rules::RuleSet>& rules) const {
-    return predicted_ != nullptr ? rules : for_formula(rules);
+  // What a search follows, and the rules that this may judge.
+  cost::CostModel& costs_of(By by);
+  static std::shared_ptr<const rules::RuleSet> rules_for(By by, const std::shared_ptr<const rules::RuleSet>& rules) {
+    return by == By::formula ? for_formula(rules) : rules;
   }
+  // `from` swept on, by these of result_.rules; not added.
+  Candidate swept(const Candidate& from, By by, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
+  // The cheapest of what sweeps find without timing: by formula; by learned prices from there, and from the model.
+  Candidate swept_untimed(double until_s);
   // By costs of one time.
   size_t cheapest();
   // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.

@@ -109,7 +109,7 @@ void rank_runners(std::span<const Candidate> candidates, size_t places, std::vec
   std::ranges::stable_sort(runners, {}, key);
   const auto by_untimed = std::ranges::find_if(runners, [&](size_t k) {
     const auto& stages = candidates[k].stages;
-    return stages.size() == 1 && stages[0].untimed;
+    return !stages.empty() && std::ranges::all_of(stages, [](const Stage& stage) { return stage.by != By::timed; });
   });
   if (by_untimed == runners.end() || places < 2) return;
   const auto last = runners.begin() + static_cast<std::ptrdiff_t>(std::min(places, runners.size()) - 1);
@@ -158,17 +158,13 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   const std::string which = "without " + names_of(without);
   clock_.phase("leaving rules out", which);
   const double until_s = clock_.passed() + kWithoutShare * left();
-  Candidate candidate{.name = which, .graph = model_.graph, .without = without};
+  Candidate candidate{.name = "the model, " + which, .graph = model_.graph};
   for (const Stage& stage : best.stages) {
     if (stage.method != "sweep") continue;  // the others take their time
-    cost::CostModel& cost = stage.untimed ? untimed() : cost_;
-    const auto some = stage.untimed ? untimed_rules(rules) : rules;
-    const auto found = run("sweep", candidate.graph, some, cost, until_s, "the model, " + which);
-    candidate.graph = found.graph;
-    const auto more = in_result_rules(found.trace, *some);
-    candidate.trace.insert(candidate.trace.end(), more.begin(), more.end());
-    candidate.stages.push_back(stage);
+    candidate = swept(candidate, stage.by, rules, until_s);
   }
+  candidate.name = which;
+  candidate.without = without;
   return add(std::move(candidate));
 }
 

@@ -31,10 +31,11 @@ struct SearchRun {
   std::vector<search::Sample> curve;
 };
 
-// A search by costs of the target, or by what foretells them: learned prices, or a formula.
+// What tells a search the costs: times of operators under the target, or what foretells them.
+enum class By : uint8_t { timed, formula, learned };
 struct Stage {
   std::string method;
-  bool untimed = false;
+  By by = By::timed;
 };
 
 // One way of rewriting, as a model file that can be run.
@@ -57,8 +58,8 @@ struct Candidate {
   cost::RunnableModel runnable() const { return {&graph, file}; }
   // What it costs, as far as that is known without comparing it.
   double expected_us() const { return foretold_us > 0 ? foretold_us : cost_us; }
-  // Its rewrites begin with those of the search that times nothing.
-  bool begins_untimed() const { return !stages.empty() && stages[0].untimed; }
+  // Its rewrites begin with those of searches that time nothing.
+  bool begins_untimed() const { return !stages.empty() && stages[0].by != By::timed; }
 };
 
 // What a check found.

@@ -10,6 +10,8 @@ import tempfile
 import numpy as np
 import onnxruntime as ort
 
+import _sessions
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = [ROOT / "configs" / "rules" / name for name in ("base.rules", "runtime.rules", "motion.rules", "generated.rules")]
 RLGO = pathlib.Path(os.environ.get("RLGO_BINARY") or ROOT / "build" / "release" / "rlgo")
@@ -27,12 +29,7 @@ def test_program():
 
 
 def session(path):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return _sessions.session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
 
 
 def sizes_of(samples, rng):

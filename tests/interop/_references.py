@@ -18,6 +18,7 @@ try:
     import timm.layers
     import torch
     import torchvision.models
+    from _sessions import session
     from timm.models.nasnet import NASNetALarge
     from torch.nn import functional as F
 except ImportError as error:
@@ -47,11 +48,8 @@ def weights(path):
 
 def run(path, inputs):
     """The first output in ONNX Runtime, without its optimisations."""
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return torch.from_numpy(session.run(None, {name: value.numpy() for name, value in inputs.items()})[0])
+    opened = session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
+    return torch.from_numpy(opened.run(None, {name: value.numpy() for name, value in inputs.items()})[0])
 
 
 def relative_error(found, wanted):

@@ -12,6 +12,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 import _random_runs
+from _sessions import session
 
 RNG = np.random.default_rng(7)
 F16, F32, F64, I64 = TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
@@ -289,9 +290,7 @@ CASES = [halves, doubles, mask_that_overflows, compared_weights, rounding_trick,
 
 
 def run(path, feeds, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):
-    options = ort.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads, options.graph_optimization_level = 4, 1, level
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    return session(path, level).run(None, feeds)
 
 
 def faults(case, folder):

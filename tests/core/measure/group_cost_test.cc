@@ -9,6 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/rng.h"
+#include "core/graph/editor.h"
 #include "core/measure/group.h"
 #include "core/measure/partition.h"
 #include "core/rules/rules.h"
@@ -139,6 +140,25 @@ TEST(GroupCost, PostponesUntilSettled) {
   EXPECT_EQ(made.cost.postponed(), 0u);
   EXPECT_EQ(sum(made.requests), made.table->size());
   EXPECT_TRUE(made.cost.settle());  // nothing more
+}
+
+// Writing, reading and packing hundreds of MB takes seconds: the first request, made before anything is known of that,
+// does not take several such groups.
+TEST(GroupCost, FirstRequestHasFewLargeWeights) {
+  graph::Editor editor("wide");
+  graph::Value x = editor.add_input("x", {ops::DType::f32, {1, 4000}});
+  for (const int64_t columns : {5000, 6000, 7000, 10, 11, 12}) {
+    const auto w = graph::Blob::seeded({ops::DType::f32, {editor.type(x).shape[1], columns}}, 1, 0.1);
+    x = editor.op(ops::Op::matmul, {x, editor.add_weight(fmt::format("w{}", columns), w)});
+  }
+  editor.add_output("y", x);
+  Made made;
+  const Graph graph = *editor.finish();
+  const Graph* one[] = {&graph};
+  EXPECT_EQ(made.cost.prepare(one, [](size_t, size_t) { return 1e9; }), 6u);
+  ASSERT_FALSE(made.requests.empty());
+  EXPECT_EQ(made.requests[0], 1u) << "168 MB";
+  EXPECT_LE(made.requests.size(), 3u) << "the others are timed together";
 }
 
 TEST(GroupCost, EstimatesAreMadeFromTheGivenConstants) {

@@ -15,11 +15,11 @@ std::vector<size_t> ranked(size_t places) {
   for (size_t k = 1; k < candidates.size(); ++k) candidates[k].trace.resize(1);
   candidates[0].cost_us = 8142;
   candidates[1].cost_us = 7890;
-  candidates[1].stages = {{"sweep", true}};
+  candidates[1].stages = {{"sweep", By::formula}};
   candidates[2].cost_us = 5923;
-  candidates[2].stages = {{"sweep", true}, {"sweep", false}};
+  candidates[2].stages = {{"sweep", By::formula}, {"sweep", By::timed}};
   candidates[3].cost_us = 5934;
-  candidates[3].stages = {{"sweep", false}};
+  candidates[3].stages = {{"sweep", By::timed}};
   std::vector<size_t> runners(candidates.size());
   std::iota(runners.begin(), runners.end(), 0);
   rank_runners(candidates, places, runners);
