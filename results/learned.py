@@ -68,19 +68,19 @@ def raced(model, written, seconds, seed):
     return ratio, abs(ratio["again"] - 1), len(samples["original"])
 
 
-def measure(args, model, seed):
+def measure(args, model, seconds, seed):
     with tempfile.TemporaryDirectory() as scratch:
-        found = {(method, s): optimise(args, model, method, s, seed, pathlib.Path(scratch)) for s in args.seconds for method in args.methods}
+        found = {(method, s): optimise(args, model, method, s, seed, pathlib.Path(scratch)) for s in seconds for method in args.methods}
         written = {run: path for run, (_, path) in found.items() if path is not None}
         if args.race_s > 0:
             ratio, noise, rounds = raced(model, written, args.race_s, seed)
         else:
             ratio, noise, rounds = {run: found[run][0]["latency"]["ratio"] for run in written}, 0.0, 0
-    for (method, seconds), (told, _) in found.items():
+    for (method, s), (told, _) in found.items():
         said = told["learned"] or {}
         timed = said.get("timed", [])
-        yield {"model": model.stem, "seed": seed, "method": method, "seconds": seconds, "took_s": round(told["seconds"], 2),
-               "ratio": round(ratio.get((method, seconds), 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
+        yield {"model": model.stem, "seed": seed, "method": method, "seconds": s, "took_s": round(told["seconds"], 2),
+               "ratio": round(ratio.get((method, s), 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
                "best_at": said.get("best_at"), "sum_error_percent": said.get("sum_error_percent"),
                "residual_error_percent": said.get("residual_error_percent"), "ended_by": said.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
 
@@ -97,7 +97,7 @@ def files_of(models):
 
 
 def record(args):
-    done = {(row["model"], row["seed"]) for row in rows_in(args.out)}
+    done = {(row["model"], row["seed"], float(row["seconds"])) for row in rows_in(args.out)}
     fresh = not pathlib.Path(args.out).exists()
     with open(args.out, "a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
@@ -105,10 +105,11 @@ def record(args):
             writer.writeheader()
         for model in files_of(args.models):
             for seed in args.seeds.split(","):
-                if (model.stem, seed) in done:
+                seconds = [s for s in args.seconds if (model.stem, seed, s) not in done]
+                if not seconds:
                     continue
                 try:
-                    rows = [row | {"commit": commit(), "machine": machine()} for row in measure(args, model, seed)]
+                    rows = [row | {"commit": commit(), "machine": machine()} for row in measure(args, model, seconds, seed)]
                 except Exception as error:  # of any kind: the other models go on
                     print(f"{model.stem}: {str(error)[:300]}", flush=True)
                     continue

@@ -11,6 +11,7 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
+constexpr double kUntimedShare = 0.25;     // of the time that is left, for each sweep by learned prices
 constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
@@ -18,6 +19,11 @@ constexpr double kFound = 0.99;  // times the cost of the model: what is not bel
 rules::Trace joined(rules::Trace first, const rules::Trace& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
+}
+
+const char* words_of(By by) {
+  if (by == By::timed) return "";
+  return by == By::learned ? " (by learned prices)" : " (by formula)";
 }
 
 }  // namespace
@@ -106,7 +112,7 @@ cost::CostModel& Candidates::costs_of(By by) {
 Candidate Candidates::swept(const Candidate& from, By by, const std::shared_ptr<const rules::RuleSet>& rules,
                             double until_s) {
   const auto some = rules_for(by, rules);
-  const auto found = run("sweep", from.graph, some, costs_of(by), until_s, from.name);
+  const auto found = run("sweep", from.graph, some, costs_of(by), until_s, from.name + words_of(by));
   Candidate out{.name = from.name, .graph = found.graph, .trace = from.trace, .stages = from.stages};
   for (const auto& step : in_result_rules(found.trace, *some)) out.trace.push_back(step);
   out.stages.push_back({"sweep", by});
@@ -120,9 +126,10 @@ Candidate Candidates::swept_untimed(double until_s) {
   if (predicted_ == nullptr) return by_formula;
   // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
   // straight through these.
-  Candidate on = swept(by_formula, By::learned, result_.rules, until_s);
+  const auto soon = [&] { return clock_.passed() + kUntimedShare * std::max(0.0, until_s - clock_.passed()); };
+  Candidate on = swept(by_formula, By::learned, result_.rules, soon());
   on.name = "sweep by formula, then by learned prices";
-  Candidate anew = swept(model, By::learned, result_.rules, until_s);
+  Candidate anew = swept(model, By::learned, result_.rules, soon());
   anew.name = "sweep by learned prices";
   return cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
 }

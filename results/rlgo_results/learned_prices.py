@@ -24,13 +24,31 @@ def runs(rows):
     return {key: both for key, both in found.items() if {"formula", "search"} <= set(both)}
 
 
+def ratios(found):
+    """{(model, seconds): {method: latency to the original's}}."""
+    return {key: {method: float(both[method]["ratio"]) for method in ("formula", "search")} for key, both in found.items()}
+
+
+def summary(rows):
+    """Lines, one for each number of seconds, over all models."""
+    found = runs(rows)
+    ratio = ratios(found)
+    lines = []
+    for s in sorted({seconds for _, seconds in found}):
+        of = [(x["search"] / x["formula"], float(found[key]["search"]["noise"])) for key, x in ratio.items() if key[1] == s]
+        means = [mean_cell([x[method] for key, x in ratio.items() if key[1] == s]) for method in ("formula", "search")]
+        better, worse = (sum(sign * (r - 1) > max(noise, 0.01) for r, noise in of) for sign in (-1, 1))
+        lines.append(f"- {s:g} s, {len(of)} models: {means[0]} by formula, {means[1]} by learned prices: {mean_cell([r for r, _ in of])} of it; better by more than 1 % and A/A on {better}, worse on {worse}.")
+    return lines
+
+
 def in_equal_seconds(rows):
     """Lines of a table: latency of what is written without and with learned prices, to the original's; models that neither changes are counted alone."""
     found = runs(rows)
     if not found:
         return ["Nothing is recorded."]
     times = sorted({seconds for _, seconds in found})
-    ratio = {key: {method: float(both[method]["ratio"]) for method in ("formula", "search")} for key, both in found.items()}
+    ratio = ratios(found)
     lines = ["| model | " + " | ".join(f"{s:g} s: formula | learned prices" for s in times) + " | A/A |", "|---|" + "---|---|" * len(times) + "---|"]
     unchanged = 0
     for model in dict.fromkeys(model for model, _ in found):
@@ -41,11 +59,5 @@ def in_equal_seconds(rows):
         noise = max(float(found[key]["search"]["noise"]) for key in found if key[0] == model)
         cells = [f"{x['formula']:.3f} | {x['search']:.3f}" if x else "- | -" for x in of]
         lines.append(f"| {model} | {' | '.join(cells)} | {noise:.3f} |")
-    lines.append("")
-    for s in times:
-        of = [(x["search"] / x["formula"], float(found[key]["search"]["noise"])) for key, x in ratio.items() if key[1] == s]
-        means = [mean_cell([x[method] for key, x in ratio.items() if key[1] == s]) for method in ("formula", "search")]
-        better, worse = (sum(sign * (r - 1) > max(noise, 0.01) for r, noise in of) for sign in (-1, 1))
-        lines.append(f"- {s:g} s, {len(of)} models: {means[0]} by formula, {means[1]} by learned prices: {mean_cell([r for r, _ in of])} of it; better by more than 1 % and A/A on {better}, worse on {worse}.")
     machines = sorted({row["machine"] for row in rows})
-    return [*lines, "", f"{unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]
+    return [*lines, "", *summary(rows), "", f"{unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]

@@ -1,4 +1,6 @@
 """rlgo optimise: what it tells of normalisations, and of how far a check goes."""
+import json
+
 import numpy as np
 import onnx
 from _rlgo import main, rlgo
@@ -7,8 +9,8 @@ NODE, INFO, ARRAY = onnx.helper.make_node, onnx.helper.make_tensor_value_info, o
 QUICK = ["--cost.folder", "", "--check.repeats", "5", "--seconds", "20", "--method", "greedy", "--target", "libtorch", "--verbose"]
 
 
-def save(path, nodes, weights, output=("y", 1, [1, 8, 16, 16])):
-    graph = onnx.helper.make_graph(nodes, "toy", [INFO("x", 1, [1, 8, 16, 16])], [INFO(*output)], weights)
+def save(path, nodes, weights, output=None, shape=(1, 8, 16, 16)):
+    graph = onnx.helper.make_graph(nodes, "toy", [INFO("x", 1, shape)], [INFO(*output or ("y", 1, shape))], weights)
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
 
 
@@ -85,5 +87,19 @@ def no_time(folder):
     assert done.returncode in (0, 3) and "sum-of-convs" in done.stdout, done.stdout + done.stderr
 
 
+def learned_prices(folder):
+    """a PReLU is dear under ONNX Runtime: what is learned knows that, a formula does not; neither times anything for it"""
+    weights = [ARRAY(np.random.default_rng(0).standard_normal((64, 64, 3, 3)).astype("float32"), "w"), ARRAY(np.full((64, 1, 1), 0.1, "float32"), "a")]
+    nodes = [NODE("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]), NODE("PRelu", ["c", "a"], ["y"])]
+    save(folder / "toy.onnx", nodes, weights, shape=[1, 64, 56, 56])
+    command = ["optimise", "toy.onnx", "--target", "onnxruntime", "--seconds", "2", "--method", "sweep", "--cost.folder", "", "--verbose", "--json", "t.json"]
+    for more, words, gains in (([], "learned prices", True), (["--cost.learned", "no"], "a formula", False)):
+        done = rlgo(*command, *more, cwd=folder, status=None)
+        assert done.returncode in (0, 3) and f"; what is not timed: {words}" in done.stdout, done.stdout + done.stderr
+        told = json.loads((folder / "t.json").read_text())
+        first = [s for s in told["searches"] if s["from"] == ("the model (by learned prices)" if gains else "the model (by formula)")]
+        assert told["cost"]["estimates"] == words and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
+
+
 if __name__ == "__main__":
-    main(normalisations, unknown_operators, nothing_is_compared, behind_nan, behind_saturation, no_time)
+    main(learned_prices, normalisations, unknown_operators, nothing_is_compared, behind_nan, behind_saturation, no_time)

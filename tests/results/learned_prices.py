@@ -61,6 +61,7 @@ class Tables(unittest.TestCase):
         three, ten = (next(line for line in lines if line.startswith(f"- {s} s")) for s in (3, 10))
         self.assertIn("better by more than 1 % and A/A on 1, worse on 0", three)
         self.assertIn("10 s, 1 models", ten)
+        self.assertEqual(learned_prices.summary(rows), [three, ten])
         self.assertIn("better by more than 1 % and A/A on 0, worse on 0", ten)
 
     def test_nothing_recorded(self):
