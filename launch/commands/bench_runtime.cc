@@ -1,5 +1,4 @@
-// rlgo bench --target, rlgo bench same, rlgo bench profile, rlgo bench groups: what a runtime's times tell of the
-// measurement and of the cost formula.
+// Parts of rlgo bench about the times of a runtime: what they tell of measurements, of the formula, of groups.
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
@@ -85,9 +84,8 @@ int run_bench_profile(Context& context) {
 
 int run_bench_groups(Context& context) {
   return bench_runtime(context,
-                       "usage: rlgo bench groups --graphs G,H,... [--target onnxruntime | ...] [--out FILE] [options]\n"
-                       "Times the groups of operators that rewritten graphs are made of, and writes them with what is "
-                       "known of them: what learned\nprices are fitted to (docs/costs.md).\n",
+                       "usage: rlgo bench groups --graphs G,H,... [--target RUNTIME] [--out FILE] [options]\n"
+                       "Times groups of operators of rewritten graphs, to learn prices from (docs/costs.md).\n",
                        "bench-groups", optimise::bench_groups);
 }
 
