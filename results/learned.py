@@ -122,8 +122,11 @@ def record(args):
 def show(args):
     rows = rows_in(args.out)
     tables = {"all": learned.graphs_needed, "formula": learned_prices.in_equal_seconds, "search": learned.in_equal_seconds}
+    methods = {row["method"] for row in rows}
+    if "formula" in methods:
+        methods.discard("search")  # what `formula` is compared with
     for method, table in tables.items():
-        if any(row["method"] == method for row in rows) and not (method == "search" and any(row["method"] == "formula" for row in rows)):
+        if method in methods:
             print("\n".join(table(rows)))
     return 0
 

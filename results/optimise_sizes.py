@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "interop"))
 from _sessions import session  # noqa: E402
@@ -76,7 +77,7 @@ def sets_of_sizes(inputs, told):
 
 
 def compare(before, after, told, values, wanted):
-    inputs, first, second = places(onnx.load(before, load_external_data=False)), session(before), session(after)
+    inputs, first, second = places(onnx.load(before, load_external_data=False)), *(session(path, ort.GraphOptimizationLevel.ORT_ENABLE_ALL) for path in (before, after))
     ran, agreed, worst, seen, complaint = 0, 0, 0.0, set(), ""
     for number, sizes in enumerate(sets_of_sizes(inputs, told)):
         key = tuple(sorted(sizes.items())) if sizes else number

@@ -11,15 +11,9 @@ namespace {
 constexpr int kDeepest = 64;
 
 double number(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || !std::isfinite(value)) fail("'{}' is not a number", text);
-  return value;
+  const auto value = parse_double(text);
+  if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
+  return *value;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace rlgo::cost {
 // Read from text:
 //
 //   # comment; "# key value" lines are told by header()
-//   features log_us log_bytes n:relu        names, in the order of their numbers
+//   features price bytes count:relu         names, in the order of their numbers
 //   tree 0 6.5 2 1.25 =0.1 =-0.2 =0.03      one tree each: what follows a feature's number and a threshold are the two
 //                                           branches, where the feature is at most the threshold, and where it is more;
 //                                           =x is a leaf

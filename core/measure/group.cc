@@ -225,6 +225,8 @@ std::vector<NodeId> members_of_group(const Graph& group) {
   return members;
 }
 
+double exact_us(double us) { return std::round(us * 1024.0) / 1024.0; }
+
 Graph measurable(const Graph& group, bool pool_context) {
   graph::Editor editor("group");
   std::unordered_map<NodeId, NodeId> copies;

@@ -22,6 +22,9 @@ graph::Graph group_graph(const graph::Graph& graph, std::span<const graph::NodeI
 // The operators of such a graph that cost something, in order.
 std::vector<graph::NodeId> members_of_group(const graph::Graph& group);
 
+// A whole multiple of 2^-10 us, as all prices of groups are: sums and differences of them are exact.
+double exact_us(double us);
+
 // `group` ready for export. Weights whose contents are absent become zeros. With `pool_context`, another image that is
 // added to a convolution comes out of a max pool over single pixels named kContextName: runtimes with a blocked layout
 // for images (ONNX Runtime) fuse such an addition only where its operand has that layout too, as it has within a model.

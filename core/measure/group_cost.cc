@@ -30,8 +30,6 @@ int64_t weight_bytes(const Graph& group) {
   return bytes;
 }
 
-double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
-
 // So that reasons with paths or numbers of models do not fill the log: their beginning.
 std::string shortened(const std::string& reason) {
   std::string text(trim(reason.substr(0, reason.find('\n'))));
@@ -41,7 +39,7 @@ std::string shortened(const std::string& reason) {
 GroupResult to_result(const Timing& timing) {
   if (!timing.ok()) return {std::nullopt, timing.error};
   const double us = timing.median_us * (1 - timing.layout_share);
-  return {cost::Measured{rounded(us), rounded(timing.spread_us), timing.samples}, ""};
+  return {cost::Measured{exact_us(us), exact_us(timing.spread_us), timing.samples}, ""};
 }
 
 }  // namespace
@@ -107,16 +105,16 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
   } else if (measured != nullptr && known_.insert(std::move(signature)).second) {
     note_ratio(group_graph(graph, members), measured->us);  // timed in an earlier call, or by another process
   }
-  const double us = measured != nullptr ? rounded(measured->us) : estimated_us_.at(group_signature(graph, members));
+  const double us = measured != nullptr ? exact_us(measured->us) : estimated_us_.at(group_signature(graph, members));
   us_by_hash_.emplace(hash, us);
   return us;
 }
 
 double GroupCost::estimate_us(double foretold_us) const {
-  if (ratios_.empty()) return rounded(foretold_us);
+  if (ratios_.empty()) return exact_us(foretold_us);
   std::vector<double> sorted = ratios_;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return rounded(foretold_us * sorted[sorted.size() / 2]);
+  return exact_us(foretold_us * sorted[sorted.size() / 2]);
 }
 
 void GroupCost::note_ratio(const Graph& group, double measured_us) {

@@ -64,6 +64,8 @@ class GroupCost : public cost::CostModel {
   // Measures what was noted, and ends postponing. Returns the number of groups measured. Where `watch` ends it,
   // the others remain without a price.
   size_t measure_postponed(const Watch& watch = {});
+  // Of a group, for learning prices from.
+  GroupFeatures features(const graph::Graph& group) { return predictor_.features(group); }
   // Told of each group that is timed.
   using Observer = std::function<void(const Group& group, const cost::Measured& measured)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }

@@ -10,7 +10,6 @@
 #include "core/base/text_file.h"
 #include "core/cost/profile.h"
 #include "core/measure/group.h"
-#include "core/measure/group_features.h"
 #include "core/measure/partition.h"
 
 namespace rlgo::measure {
@@ -18,8 +17,6 @@ namespace {
 
 // What trees may change a price by: they know nothing of groups that are unlike all that they learned from.
 constexpr double kMostFactor = 20;
-
-double rounded(double us) { return std::round(us * 1024.0) / 1024.0; }
 
 }  // namespace
 
@@ -50,11 +47,16 @@ double GroupPredictor::us(const graph::Graph& group) {
   return us(group, members);
 }
 
+GroupFeatures GroupPredictor::features(const graph::Graph& group) {
+  const auto members = members_of_group(group);
+  return group_features(group, members, formula_);
+}
+
 double PredictedCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   if (cost::is_free(graph.node(id)) || leader(graph, id) != graph::kNoNode) return 0;
   const auto group = members(graph, id);
   const auto [known, is_new] = us_by_hash_.try_emplace(group_hash(graph, group), 0.0);
-  if (is_new) known->second = rounded(predictor_.us(graph, group));
+  if (is_new) known->second = exact_us(predictor_.us(graph, group));
   return known->second;
 }
 

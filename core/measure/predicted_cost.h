@@ -10,6 +10,7 @@
 #include "core/cost/analytic.h"
 #include "core/cost/boosted_trees.h"
 #include "core/cost/cost.h"
+#include "core/measure/group_features.h"
 
 namespace rlgo::measure {
 
@@ -28,6 +29,8 @@ class GroupPredictor {
   double us(const graph::Graph& graph, std::span<const graph::NodeId> members);
   // Of a graph that is one group (group_graph).
   double us(const graph::Graph& group);
+  // What trees would see of it.
+  GroupFeatures features(const graph::Graph& group);
   bool is_learned() const { return trees_ != nullptr; }
 
  private:

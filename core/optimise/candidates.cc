@@ -16,11 +16,6 @@ constexpr double kTimingShare = 0.85;      // of the time for a search: then it 
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
 
-rules::Trace joined(rules::Trace first, const rules::Trace& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 const char* words_of(By by) {
   if (by == By::timed) return "";
   return by == By::learned ? " (by learned prices)" : " (by formula)";
@@ -95,6 +90,7 @@ bool Candidates::add(Candidate candidate) {
 }
 
 rules::Trace Candidates::in_result_rules(const rules::Trace& trace, const rules::RuleSet& rules) const {
+  if (&rules == result_.rules.get()) return trace;
   const auto names = result_.rules->names();
   rules::Trace out;
   for (const auto& step : trace) {
@@ -109,27 +105,27 @@ cost::CostModel& Candidates::costs_of(By by) {
   return by == By::learned ? *predicted_ : analytic_;
 }
 
-Candidate Candidates::swept(const Candidate& from, By by, const std::shared_ptr<const rules::RuleSet>& rules,
-                            double until_s) {
+Candidate Candidates::searched(const std::string& method, const Candidate& from, By by,
+                               const std::shared_ptr<const rules::RuleSet>& rules, double until_s) {
   const auto some = rules_for(by, rules);
-  const auto found = run("sweep", from.graph, some, costs_of(by), until_s, from.name + words_of(by));
+  const auto found = run(method, from.graph, some, costs_of(by), until_s, from.name + words_of(by));
   Candidate out{.name = from.name, .graph = found.graph, .trace = from.trace, .stages = from.stages};
   for (const auto& step : in_result_rules(found.trace, *some)) out.trace.push_back(step);
-  out.stages.push_back({"sweep", by});
+  out.stages.push_back({method, by});
   return out;
 }
 
 Candidate Candidates::swept_untimed(double until_s) {
   const Candidate model{.name = "the model", .graph = model_.graph};
-  Candidate by_formula = swept(model, By::formula, result_.rules, until_s);
+  Candidate by_formula = searched("sweep", model, By::formula, result_.rules, until_s);
   by_formula.name = "sweep by formula";
   if (predicted_ == nullptr) return by_formula;
   // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
   // straight through these.
   const auto soon = [&] { return clock_.passed() + kUntimedShare * std::max(0.0, until_s - clock_.passed()); };
-  Candidate on = swept(by_formula, By::learned, result_.rules, soon());
+  Candidate on = searched("sweep", by_formula, By::learned, result_.rules, soon());
   on.name = "sweep by formula, then by learned prices";
-  Candidate anew = swept(model, By::learned, result_.rules, soon());
+  Candidate anew = searched("sweep", model, By::learned, result_.rules, soon());
   anew.name = "sweep by learned prices";
   return cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
 }
@@ -182,15 +178,12 @@ void Candidates::search_further(double until_s) {
 void Candidates::go_on(const std::string& method, size_t from, double until_s) {
   if (clock_.over(until_s)) return;
   clock_.phase("searching", fmt::format("search ({})", method));
-  const Candidate start = result_.candidates[from];
-  const auto found = run(method, start.graph, result_.rules, cost_, until_s, from == 0 ? "the model" : start.name);
-  if (found.trace.empty()) return;
-  Candidate candidate{.name = from == 0 ? method : start.name + ", then " + method,
-                      .graph = found.graph,
-                      .trace = joined(start.trace, found.trace),
-                      .stages = start.stages};
-  candidate.stages.push_back({method, By::timed});
-  add(std::move(candidate));
+  Candidate start = result_.candidates[from];
+  if (from == 0) start.name = "the model";
+  Candidate found = searched(method, start, By::timed, result_.rules, until_s);
+  if (found.trace.size() == start.trace.size()) return;
+  found.name = from == 0 ? method : start.name + ", then " + method;
+  add(std::move(found));
 }
 
 }  // namespace rlgo::optimise

@@ -86,8 +86,9 @@ class Candidates {
   static std::shared_ptr<const rules::RuleSet> rules_for(By by, const std::shared_ptr<const rules::RuleSet>& rules) {
     return by == By::formula ? for_formula(rules) : rules;
   }
-  // `from` swept on, by these of result_.rules; not added.
-  Candidate swept(const Candidate& from, By by, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
+  // `from` searched on, by these of result_.rules, under its name; not added.
+  Candidate searched(const std::string& method, const Candidate& from, By by,
+                     const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
   // The cheapest of what sweeps find without timing: by formula; by learned prices from there, and from the model.
   Candidate swept_untimed(double until_s);
   // By costs of one time.

@@ -161,7 +161,7 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   Candidate candidate{.name = "the model, " + which, .graph = model_.graph};
   for (const Stage& stage : best.stages) {
     if (stage.method != "sweep") continue;  // the others take their time
-    candidate = swept(candidate, stage.by, rules, until_s);
+    candidate = searched("sweep", candidate, stage.by, rules, until_s);
   }
   candidate.name = which;
   candidate.without = without;

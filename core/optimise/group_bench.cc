@@ -10,10 +10,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/cost/profile.h"
-#include "core/measure/group.h"
 #include "core/measure/group_cost.h"
-#include "core/measure/group_features.h"
 #include "core/optimise/model.h"
 #include "core/rules/rule_choice.h"
 #include "core/search/search.h"
@@ -28,10 +25,9 @@ constexpr int kWalkLength = 40;
 constexpr int kIdleRounds = 4;  // rounds in a row without a new group, after which a graph has no more
 
 std::string line_of(const std::string& model, const measure::Group& group, const cost::Measured& measured,
-                    cost::AnalyticCost& formula) {
+                    measure::GroupCost& groups) {
   std::string line = fmt::format("{}\t{}\t{}", model, measured.us, measured.spread_us);
-  const auto members = measure::members_of_group(group.graph);
-  for (const auto& [name, x] : measure::group_features(group.graph, members, formula))
+  for (const auto& [name, x] : groups.features(group.graph))
     if (x != 0) line += fmt::format("\t{}={:.5g}", name, x);
   return line + "\n";
 }
@@ -51,15 +47,13 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
   if (options.graphs.empty()) fail_usage("bench groups: --graphs names the models whose groups are timed");
   check_destination(options.out);
   const auto rules = rules::choose_rules({});
-  const auto kind = split(runtime.name(), ' ')[0];
-  cost::AnalyticCost formula(cost::fitted_to(kind));
   std::string text = fmt::format("# rlgo groups, version 1\n# runtime {}\n# device {}\n# threads {}\n", runtime.name(),
                                  runtime.device(), runtime.threads());
   Json rows = Json::array();
   for (const auto& name : options.graphs) {
     const auto costs = runtime.measure();
     const auto groups = std::dynamic_pointer_cast<measure::GroupCost>(costs.model);
-    if (!groups) fail_usage("bench groups: --target {} prices operators one by one; it has no groups", kind);
+    if (!groups) fail_usage("bench groups: --target {} prices operators one by one; it has no groups", runtime.name());
     const LoadedModel model = load_model({.graph = name}, true);
     const std::string model_name = std::filesystem::path(name).stem();
     const Stopwatch watch;
@@ -67,7 +61,7 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
     groups->set_watch([&](size_t, size_t) { return left(); });
     size_t timed = 0;
     groups->set_observer([&](const measure::Group& group, const cost::Measured& measured) {
-      text += line_of(model_name, group, measured, formula);
+      text += line_of(model_name, group, measured, *groups);
       ++timed;
     });
     int idle = 0;

@@ -93,7 +93,7 @@ double LearnedCost::op_us(const Graph& graph, NodeId id) {
   if (!is_new) return known->second;
   for (const auto& [name, x] : features_.of_group(graph, id, group_us))
     known->second += weights_(name) * x * features_.unmodified_us();
-  return known->second = std::round(std::max(known->second, kLeastShare * group_us) * 1024) / 1024;
+  return known->second = measure::exact_us(std::max(known->second, kLeastShare * group_us));
 }
 
 }  // namespace rlgo::optimise

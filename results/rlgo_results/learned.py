@@ -7,11 +7,11 @@ from .recorded import revisions_of
 NEAR = 1.01  # to the fastest graph that was timed: within what one measurement is uncertain by
 
 
-def by_run(rows, methods):
-    """[(model, seed, {method: row})] where all of `methods` are recorded."""
+def by_run(rows, methods, what="seed"):
+    """[(model, seed, {method: row})] where all of `methods` are recorded; `what`: a column in place of the seed."""
     found = {}
     for row in rows:
-        found.setdefault((row["model"], row["seed"]), {})[row["method"]] = row
+        found.setdefault((row["model"], row[what]), {})[row["method"]] = row
     return [(model, seed, both) for (model, seed), both in found.items() if set(methods) <= set(both)]
 
 

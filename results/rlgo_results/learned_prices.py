@@ -1,4 +1,5 @@
 """Learned prices in figures: how far they are off (results/prices.py), and what `rlgo optimise` gains by them in equal seconds (results/learned.py)."""
+from .learned import by_run
 from .means import mean_cell
 from .recorded import revisions_of
 
@@ -18,10 +19,7 @@ def accuracy(rows):
 
 def runs(rows):
     """{(model, seconds): {method: row}} where both were run."""
-    found = {}
-    for row in rows:
-        found.setdefault((row["model"], float(row["seconds"])), {})[row["method"]] = row
-    return {key: both for key, both in found.items() if {"formula", "search"} <= set(both)}
+    return {(model, float(seconds)): both for model, seconds, both in by_run(rows, ("formula", "search"), "seconds")}
 
 
 def ratios(found):

@@ -8,9 +8,8 @@ import sys
 import tempfile
 
 import numpy as np
-import onnxruntime as ort
 
-import _sessions
+from _sessions import session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = [ROOT / "configs" / "rules" / name for name in ("base.rules", "runtime.rules", "motion.rules", "generated.rules")]
@@ -26,10 +25,6 @@ def test_program():
             return folder / "test_core_onnx"
     print("test_core_onnx is not built: skipped")
     sys.exit(77)
-
-
-def session(path):
-    return _sessions.session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
 
 
 def sizes_of(samples, rng):

@@ -10,19 +10,14 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 
 import _random_models
-import _sessions
+from _sessions import session
 
 RLGO = pathlib.Path(os.environ.get("RLGO_BINARY") or pathlib.Path(__file__).parents[2] / "build" / "release" / "rlgo")
 LIMIT_S = 400  # a run of 2 s that has not ended by then hangs, also on a busy machine
 TOLERANCE = {"float16": 4e-2, "float32": 2e-3}
 NOISE = {"float16": 2e-3, "float32": 1e-5}  # of inputs: what such noise moves by more than the tolerance is decided by rounding
-
-
-def session(path):
-    return _sessions.session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL)
 
 
 def value(v):

@@ -13,7 +13,6 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 from _sessions import session
@@ -213,7 +212,7 @@ def feeds(model, open_size=2):
 
 
 def run(path, values):
-    return session(path, ort.GraphOptimizationLevel.ORT_DISABLE_ALL).run(None, values)
+    return session(path).run(None, values)
 
 
 def declared(model):
