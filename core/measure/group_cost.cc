@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
@@ -21,6 +22,7 @@ constexpr size_t kFirstGroups = 8, kFewestGroups = 4, kMostGroups = 48;
 constexpr double kRequestSeconds = 2;
 // Weights of the groups of the first request: they are written, read and packed before anything is timed.
 constexpr int64_t kFirstWeightBytes = 64 << 20;
+constexpr double kRunsOfAGroup = 12;  // warming up and samples of one that takes long (cost::TimingOptions)
 
 int64_t weight_bytes(const Graph& group) {
   int64_t bytes = 0;
@@ -166,8 +168,8 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
   std::vector<Group> groups = std::move(postponed_);
   postponed_.clear();
   // The dearest first: where time ends, what matters is known.
-  std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return postponed_us_.at(g.signature); });
-  postponed_us_.clear();
+  const auto dear = std::exchange(postponed_us_, {});
+  std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return dear.at(g.signature); });
   estimate_by_hash_.clear();
   estimates_given_ = 0;
   size_t done = 0, at_once = kFirstGroups;
@@ -183,9 +185,11 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
     size_t count = std::min(std::max<size_t>(1, at_once), groups.size() - done);
     if (each_s == 0) {  // how long one takes is not known yet
       int64_t bytes = 0;
+      double expected_s = 0;
       for (size_t k = 0; k < count; ++k) {
         bytes += weight_bytes(groups[k].graph);
-        if (k > 0 && bytes > kFirstWeightBytes) count = k;
+        expected_s += kRunsOfAGroup * dear.at(groups[k].signature) / 1e6;
+        if (k > 0 && (bytes > kFirstWeightBytes || expected_s > left_s)) count = k;
       }
     }
     const Stopwatch watch_request;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kLeastMargin = 0.005;
 constexpr int kRoundsOfALoad = 4;
+constexpr double kPromising = 0.9;    // a ratio that is worth more rounds than there is time for: a busy machine
+constexpr int kPromisingRounds = 48;  // hides it
 
 }  // namespace
 
@@ -33,11 +35,12 @@ Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, do
   SequentialRatio test;
   std::vector<double> medians_us;
   Latency out;
-  const int least = std::min(most_rounds, kLeastRounds);
   while (test.rounds() < most_rounds) {
-    const bool enough = test.rounds() >= least;
+    const int least = std::min(most_rounds, test.ratio() < kPromising ? kPromisingRounds : kLeastRounds);
+    const bool shown = test.faster() || test.slower(), over = watch.seconds() > seconds && test.loads() > 0;
     if (should_stop && should_stop() && test.loads() > 0) break;
-    if (enough && (test.faster() || test.slower() || watch.seconds() > seconds)) break;
+    if (test.rounds() >= std::min(least, kLeastRounds) && shown) break;
+    if (over && (shown || test.rounds() >= least || !test.may_be_shown(least))) break;
     const auto found = runtime_.compare(both, {kRoundsOfALoad, 0, 1, ++comparisons_, false});
     out.error = found.error;
     for (const auto& timing : found.models) {

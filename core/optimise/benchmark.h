@@ -34,8 +34,9 @@ class Benchmark {  // of candidates against the original, in turns
   // `seconds` are over. A failure is told in the result.
   cost::Comparison compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least);
   // Loads both and runs them for a few rounds, again and again, until it is shown that one is faster, `seconds` are
-  // over, or `most_rounds` (>= 1) were run, kLeastRounds of them in any case, unless `should_stop`. Fewer than that
-  // show nothing.
+  // over, or `most_rounds` (>= 1) were run, unless `should_stop`. kLeastRounds of them are run in any case, but where
+  // `seconds` are over and these would show nothing, or no more than fewer did; three times as many where the other
+  // one seems to be faster by more than a tenth, which a busy machine makes hard to show.
   Latency measure(const cost::RunnableModel& other, int most_rounds, double seconds,
                   const std::function<bool()>& should_stop = {});
   static constexpr int kLeastRounds = 16;

@@ -125,7 +125,9 @@ void conclude(const OptimiseOptions& options, Result& result) {
     return;
   }
   const std::string change = fmt::format("{:+.2f} %", 100 * (timed.ratio - 1));
-  const std::string interval = fmt::format("{:.3f} to {:.3f} of the latency", timed.lower, timed.upper);
+  const std::string interval = std::isfinite(timed.upper)
+                                   ? fmt::format("{:.3f} to {:.3f} of the latency", timed.lower, timed.upper)
+                                   : fmt::format("{} rounds, no time for more", timed.rounds);
   result.improved = result.touched && timed.ok() && timed.faster;
   if (!result.touched)
     result.verdict = "nothing found: no rewrite makes it faster";
@@ -194,8 +196,9 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
   // A model that nothing was done to is no faster, whatever a comparison of the two files says.
   result.touched = is_touched(best, model);
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
-  result.end_to_end = benchmark.measure(best.runnable(), std::max(options.check.repeats, Benchmark::kLeastRounds),
-                                        result.interrupted ? 0 : std::max(0.0, clock.left()));
+  const int most =
+      result.interrupted ? Benchmark::kLeastRounds : std::max(options.check.repeats, Benchmark::kLeastRounds);
+  result.end_to_end = benchmark.measure(best.runnable(), most, result.interrupted ? 0 : std::max(0.0, clock.left()));
 }
 
 void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, OptimiseClock& clock, Result& result) {

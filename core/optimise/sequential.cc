@@ -88,6 +88,15 @@ double SequentialRatio::upper() const {
   return std::exp(log);
 }
 
+bool SequentialRatio::may_be_shown(int rounds) const {
+  std::vector<double> below = round_logs_, above = round_logs_;
+  if (const int more = rounds - this->rounds(); more > 0) {
+    below.insert(below.begin(), static_cast<size_t>(more), -kInfinity);
+    above.insert(above.end(), static_cast<size_t>(more), kInfinity);
+  }
+  return upper_log(below) < std::log1p(-kRoundAllowance) || lower_log(above) > -std::log1p(-kRoundAllowance);
+}
+
 double SequentialRatio::lower() const {
   double log = lower_log(load_logs_) + std::log1p(-kLoadAllowance);
   if (loads() >= kLeastLoads) log = std::max(log, lower_log(round_logs_) + std::log1p(-kRoundAllowance));

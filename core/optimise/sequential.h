@@ -40,6 +40,9 @@ class SequentialRatio {
   double upper() const;
   bool faster() const { return upper() < 1; }
   bool slower() const { return lower() > 1; }
+  // Whether faster() or slower() may come true by the single rounds once `rounds` were run, in more than kLeastLoads
+  // loads: where each further round shows all that a round can.
+  bool may_be_shown(int rounds) const;
 
  private:
   std::vector<double> load_logs_, round_logs_;  // sorted

@@ -161,6 +161,20 @@ TEST(GroupCost, FirstRequestHasFewLargeWeights) {
   EXPECT_LE(made.requests.size(), 3u) << "the others are timed together";
 }
 
+// What takes a tenth of a second runs a dozen times: in short time, few of them.
+TEST(GroupCost, FirstRequestHasFewSlowGroups) {
+  Made some, all;
+  const Graph graph = zoo::make("inception_v3");
+  const Graph* one[] = {&graph};
+  cost::AnalyticCost formula;
+  const double dozen_s = 12 * cost::graph_cost(formula, graph).runtime_us / 1e6;
+  some.cost.prepare(one, [&](size_t done, size_t) { return done == 0 ? dozen_s / 4 : 0.0; });
+  all.cost.prepare(one, [&](size_t done, size_t) { return done == 0 ? 10 * dozen_s : 0.0; });
+  ASSERT_EQ(some.requests.size(), 1u);
+  EXPECT_LT(some.requests[0], all.requests[0]);
+  EXPECT_GE(some.requests[0], 1u);
+}
+
 TEST(GroupCost, EstimatesAreMadeFromTheGivenConstants) {
   cost::AnalyticOptions slow;
   slow.peak_gflops /= 7;

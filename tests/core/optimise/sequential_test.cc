@@ -100,6 +100,21 @@ TEST(SequentialRatio, FewWinsProveNothing) {
   EXPECT_EQ(least_wins(15, 0.005), 14);
 }
 
+TEST(SequentialRatio, SaysWhenFewMoreRoundsCannotShowAnything) {
+  SequentialRatio none, one_lost, equal;
+  EXPECT_TRUE(none.may_be_shown(16));
+  EXPECT_FALSE(none.may_be_shown(10));
+  one_lost.add_load(std::vector<double>{0.5, 0.5, 1.0, 0.5});  // 15 of 16 are enough
+  EXPECT_TRUE(one_lost.may_be_shown(16));
+  EXPECT_FALSE(one_lost.may_be_shown(12));
+  equal.add_load(std::vector<double>{0.98, 1.0, 1.01, 1.0});  // within what loads may differ by
+  EXPECT_FALSE(equal.may_be_shown(16));
+  EXPECT_TRUE(equal.may_be_shown(64));
+  SequentialRatio slower;
+  slower.add_load(std::vector<double>{1.5, 1.5, 1.5, 1.5});
+  EXPECT_TRUE(slower.may_be_shown(16));
+}
+
 TEST(SequentialRatio, IntervalHoldsTheRatio) {
   SequentialRatio test;
   EXPECT_EQ(test.ratio(), 1);
