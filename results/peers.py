@@ -2,7 +2,7 @@
 """rlgo beside the tools that people use: what each makes of a model, measured in ONNX Runtime in one run.
 
 For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
-Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together: rounds in
+Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together, loaded anew three times: rounds in
 random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
 a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
 
@@ -41,6 +41,7 @@ PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlg
 # One of each architecture, and everything that was shipped.
 TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
          "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-21-dynamo", "lstm-17", "gru-18"]
+LEAST_ROUNDS = 4  # of each load
 TOLERANCE = 1e-3  # or twice what the runtime's own optimisation changes in the original's outputs
 
 
@@ -133,7 +134,18 @@ def quantile(values, share):
 def samples_of(variants, feeds, threads, blocks, race_s, seed):
     """{variant: times of a run in us}, raced in this process."""
     share_pool(threads)
-    return race({peer: in_onnxruntime(path, feeds, threads) for peer, path in variants.items()}, blocks, race_s, seed)
+    return race({peer: in_onnxruntime(path, feeds, threads) for peer, path in variants.items()}, blocks, race_s, seed, LEAST_ROUNDS)
+
+
+def samples_of_loads(variants, feeds, threads, args, seed):
+    """The same in processes of their own, whose sessions share threads: where memory lies makes a model faster or slower for as long as it is loaded."""
+    samples = {peer: [] for peer in variants}
+    for load in range(args.loads):
+        with multiprocessing.get_context("spawn").Pool(1) as process:
+            found = process.apply(samples_of, (variants, feeds, threads, -(-args.blocks // args.loads), args.race_s / args.loads, seed + 100 * load))
+        for peer, times in found.items():
+            samples[peer] += times
+    return samples
 
 
 def measure(group, name, source, folder, peers, args):
@@ -166,8 +178,7 @@ def measure(group, name, source, folder, peers, args):
         made[peer] = row
     rows = []
     for threads in args.threads:
-        with multiprocessing.get_context("spawn").Pool(1) as process:  # of its own: all its sessions share threads
-            samples = process.apply(samples_of, ({**variants, "again": source}, feeds, threads, args.blocks, args.race_s, len(name) + threads))
+        samples = samples_of_loads({**variants, "again": source}, feeds, threads, args, len(name) + threads)
         ratios = {peer: [a / b for a, b in zip(samples[peer], samples["original"])] for peer in samples}
         for peer, row in made.items():
             line = base | row | {"peer": peer, "threads": threads}
@@ -274,7 +285,8 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "results" / "peers"))
     parser.add_argument("--seconds", type=float, default=10, help="time of each rlgo optimise")
     parser.add_argument("--blocks", type=int, default=41, help="rounds of a race at most")
-    parser.add_argument("--race-s", type=float, default=5, help="time of a race, about; at least 7 rounds")
+    parser.add_argument("--race-s", type=float, default=5, help=f"time of a race, about; at least {LEAST_ROUNDS} rounds of each load")
+    parser.add_argument("--loads", type=int, default=3, help="how often the models are loaded anew in a race")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
     parser.add_argument("--until-s", type=float, default=float("inf"), help="begins no further model after so many seconds; another call goes on")

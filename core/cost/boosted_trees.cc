@@ -46,9 +46,8 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         nodes_[here].more = static_cast<uint32_t>(nodes_.size());
         self(self, depth + 1);
       };
-      if (words[0] == "#") {
-        if (words.size() > 2) header_.emplace(words[1], join(std::vector(words.begin() + 2, words.end()), " "));
-      } else if (words[0] == "features") {
+      if (words[0] == "#") continue;
+      if (words[0] == "features") {
         if (!features_.empty()) fail("a second line of features");
         for (size_t k = 1; k < words.size(); ++k)
           if (!features_.emplace(words[k], k - 1).second) fail("feature '{}' is named twice", words[k]);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
 constexpr double kUntimedShare = 0.25;     // of the time that is left, for each sweep by learned prices
+constexpr double kLeastGain = 0.05;        // by learned prices: less is within their error
 constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
@@ -127,7 +128,10 @@ Candidate Candidates::swept_untimed(double until_s) {
   on.name = "sweep by formula, then by learned prices";
   Candidate anew = searched("sweep", model, By::learned, result_.rules, soon());
   anew.name = "sweep by learned prices";
-  return cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
+  Candidate& best = cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
+  // A sweep takes whatever seems to gain, and of many small gains those that are errors seem the largest.
+  const double most_us = (1 - kLeastGain) * cost_of(*predicted_, by_formula.graph);
+  return cost_of(*predicted_, best.graph) <= most_us ? std::move(best) : std::move(by_formula);
 }
 
 void Candidates::search() {

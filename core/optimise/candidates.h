@@ -89,7 +89,8 @@ class Candidates {
   // `from` searched on, by these of result_.rules, under its name; not added.
   Candidate searched(const std::string& method, const Candidate& from, By by,
                      const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
-  // The cheapest of what sweeps find without timing: by formula; by learned prices from there, and from the model.
+  // What sweeps find without timing: by formula; by learned prices from there, and from the model, where these say
+  // that it is cheaper by more than their error.
   Candidate swept_untimed(double until_s);
   // By costs of one time.
   size_t cheapest();

@@ -154,10 +154,10 @@ def made_up_feeds(path, seed=0):
     return feeds
 
 
-def race(timed, rounds, budget_s, seed=0):
-    """{name: samples in us} of {name: Timed}; a round runs all, in random order."""
+def race(timed, rounds, budget_s, seed=0, least=7):
+    """{name: samples in us} of {name: Timed}; a round runs all, in random order. At least `least` rounds, however long they take."""
     round_s = sum(t.once_us * t.batch for t in timed.values()) / 1e6
-    count = max(7, min(rounds, int(budget_s / max(round_s, 1e-6))))
+    count = max(least, min(rounds, int(budget_s / max(round_s, 1e-6))))
     samples, order, shuffle = {name: [] for name in timed}, list(timed), random.Random(seed)
     for _ in range(count):
         shuffle.shuffle(order)

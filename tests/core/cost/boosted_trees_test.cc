@@ -21,8 +21,6 @@ std::string reason(const std::string& text) {
 TEST(BoostedTrees, AddUpTheLeavesThatFeaturesLeadTo) {
   const BoostedTrees trees(
       "# runtime paper 1.0\nfeatures size count:relu\ntree 0 2.5 1 0 =1 =2 =4\ntree 1 1e-35 =0.5 0 10 =-1 =-2\n", "t");
-  EXPECT_EQ(trees.trees(), 2u);
-  EXPECT_EQ(trees.header().at("runtime"), "paper 1.0");
   const auto of = [&](double size, double relus) {
     return trees(std::vector<std::pair<std::string, double>>{{"count:relu", relus}, {"size", size}, {"other", 7}});
   };
