@@ -158,7 +158,8 @@ Json to_json(const Result& result) {
                  {"operators_timed", result.costs_new},
                  {"table", result.costs_file.string()},
                  {"estimates", result.estimates},
-                 {"begins_untimed", best.begins_untimed()}};
+                 {"begins_untimed", best.begins_untimed()},
+                 {"begins_learned", best.begins_learned()}};
   out["checks"] = to_json(result.checks);
   out["rewrites"] = report::trace_json(*result.rules, best.trace, result.step_us);
   out["switches"] = switches(result);

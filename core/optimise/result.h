@@ -1,6 +1,7 @@
 // What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status says.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -60,6 +61,8 @@ struct Candidate {
   double expected_us() const { return foretold_us > 0 ? foretold_us : cost_us; }
   // Its rewrites begin with those of searches that time nothing.
   bool begins_untimed() const { return !stages.empty() && stages[0].by != By::timed; }
+  // Searches by learned prices are among these.
+  bool begins_learned() const { return std::ranges::find(stages, By::learned, &Stage::by) != stages.end(); }
 };
 
 // What a check found.

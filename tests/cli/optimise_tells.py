@@ -98,8 +98,23 @@ def learned_prices(folder):
         assert done.returncode in (0, 3) and f"; what is not timed: {words}" in done.stdout, done.stdout + done.stderr
         told = json.loads((folder / "t.json").read_text())
         first = [s for s in told["searches"] if s["from"] == ("the model (by learned prices)" if gains else "the model (by formula)")]
-        assert told["cost"]["estimates"] == words and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
+        assert told["cost"]["begins_learned"] == gains and told["cost"]["estimates"] == words and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
+
+
+def small_promises(folder):
+    """what learned prices promise within their error is not taken: the search by formula stands"""
+    x, kernel = [1, 3, 96, 96], np.random.default_rng(1).standard_normal((16, 3, 3, 3)).astype("float32")
+    weights = [ARRAY(kernel, "w"), ARRAY(np.full((16, 1, 1), 0.5, "float32"), "s"), ARRAY(np.array(2, "float32"), "half")]
+    nodes = [NODE("Conv", ["x", "w"], ["c"]), NODE("Mul", ["c", "s"], ["d"]), NODE("Relu", ["d"], ["r"]), NODE("Mul", ["r", "half"], ["y"])]
+    graph = onnx.helper.make_graph(nodes, "toy", [INFO("x", 1, x)], [INFO("y", 1, None)], weights)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / "toy.onnx")
+    rlgo("optimise", "toy.onnx", "--target", "onnxruntime", "--seconds", "2", "--cost.folder", "", "--json", "t.json", cwd=folder, status=None)
+    told = json.loads((folder / "t.json").read_text())
+    formula, *learned = [s for s in told["searches"] if "(by " in s["from"]]
+    assert formula["from"] == "the model (by formula)" and formula["after_us"] < formula["before_us"], formula
+    promised = min(s["after_us"] for s in learned) / learned[0]["before_us"]
+    assert promised > 0.95 and not any("learned prices" in c["name"] for c in told["candidates"]), (promised, told["candidates"])
 
 
 if __name__ == "__main__":
-    main(learned_prices, normalisations, unknown_operators, nothing_is_compared, behind_nan, behind_saturation, no_time)
+    main(learned_prices, small_promises, normalisations, unknown_operators, nothing_is_compared, behind_nan, behind_saturation, no_time)
