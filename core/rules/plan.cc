@@ -230,7 +230,9 @@ class Planner {
       }
       std::array<PlanRef, 2> room;
       const auto [op, inputs] = made_by(ref, room);
-      const auto by = [&](size_t k) { return inputs.size() == 2 ? number(inputs[k]) : std::nullopt; };
+      const auto by = [this, inputs = inputs](size_t k) {
+        return inputs.size() == 2 ? number(inputs[k]) : std::nullopt;
+      };
       const bool scales = op == ops::Op::mul || op == ops::Op::div;
       if (op == ops::Op::neg) {
         factor = -factor;
