@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kLeastMargin = 0.005;
 constexpr int kRoundsOfALoad = 4;
-constexpr double kPromising = 0.9;    // a ratio that is worth more rounds than there is time for: a busy machine
-constexpr int kPromisingRounds = 48;  // hides it
+// A ratio that is worth more rounds than there is time for, as a busy machine hides it, and how many.
+constexpr double kPromising = 0.9;
+constexpr int kPromisingRounds = 48;
 
 }  // namespace
 
@@ -37,8 +38,9 @@ Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, do
   Latency out;
   while (test.rounds() < most_rounds) {
     const int least = std::min(most_rounds, test.ratio() < kPromising ? kPromisingRounds : kLeastRounds);
-    const bool shown = test.faster() || test.slower(), over = watch.seconds() > seconds && test.loads() > 0;
-    if (should_stop && should_stop() && test.loads() > 0) break;
+    const bool begun = test.loads() > 0, shown = test.faster() || test.slower();
+    const bool over = begun && watch.seconds() > seconds;
+    if (begun && should_stop && should_stop()) break;
     if (test.rounds() >= std::min(least, kLeastRounds) && shown) break;
     if (over && (shown || test.rounds() >= least || !test.may_be_shown(least))) break;
     const auto found = runtime_.compare(both, {kRoundsOfALoad, 0, 1, ++comparisons_, false});

@@ -128,10 +128,11 @@ Candidate Candidates::swept_untimed(double until_s) {
   on.name = "sweep by formula, then by learned prices";
   Candidate anew = searched("sweep", model, By::learned, result_.rules, soon());
   anew.name = "sweep by learned prices";
-  Candidate& best = cost_of(*predicted_, on.graph) <= cost_of(*predicted_, anew.graph) ? on : anew;
+  const auto foretold_us = [&](const Candidate& c) { return cost_of(*predicted_, c.graph); };
+  Candidate& best = foretold_us(on) <= foretold_us(anew) ? on : anew;
   // A sweep takes whatever seems to gain, and of many small gains those that are errors seem the largest.
-  const double most_us = (1 - kLeastGain) * cost_of(*predicted_, by_formula.graph);
-  return cost_of(*predicted_, best.graph) <= most_us ? std::move(best) : std::move(by_formula);
+  const bool gains = foretold_us(best) <= (1 - kLeastGain) * foretold_us(by_formula);
+  return std::move(gains ? best : by_formula);
 }
 
 void Candidates::search() {

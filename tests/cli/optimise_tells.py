@@ -103,11 +103,10 @@ def learned_prices(folder):
 
 def small_promises(folder):
     """what learned prices promise within their error is not taken: the search by formula stands"""
-    x, kernel = [1, 3, 96, 96], np.random.default_rng(1).standard_normal((16, 3, 3, 3)).astype("float32")
-    weights = [ARRAY(kernel, "w"), ARRAY(np.full((16, 1, 1), 0.5, "float32"), "s"), ARRAY(np.array(2, "float32"), "half")]
-    nodes = [NODE("Conv", ["x", "w"], ["c"]), NODE("Mul", ["c", "s"], ["d"]), NODE("Relu", ["d"], ["r"]), NODE("Mul", ["r", "half"], ["y"])]
-    graph = onnx.helper.make_graph(nodes, "toy", [INFO("x", 1, x)], [INFO("y", 1, None)], weights)
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / "toy.onnx")
+    kernel = np.random.default_rng(1).standard_normal((16, 3, 3, 3)).astype("float32")
+    weights = [ARRAY(kernel, "w"), ARRAY(np.full((16, 1, 1), 0.5, "float32"), "s"), ARRAY(np.array(2, "float32"), "two")]
+    nodes = [NODE("Conv", ["x", "w"], ["c"]), NODE("Mul", ["c", "s"], ["d"]), NODE("Relu", ["d"], ["r"]), NODE("Mul", ["r", "two"], ["y"])]
+    save(folder / "toy.onnx", nodes, weights, ("y", 1, [1, 16, 94, 94]), [1, 3, 96, 96])
     rlgo("optimise", "toy.onnx", "--target", "onnxruntime", "--seconds", "2", "--cost.folder", "", "--json", "t.json", cwd=folder, status=None)
     told = json.loads((folder / "t.json").read_text())
     formula, *learned = [s for s in told["searches"] if "(by " in s["from"]]

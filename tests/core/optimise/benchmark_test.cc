@@ -6,22 +6,16 @@
 #include <limits>
 #include <vector>
 
+#include "tests/core/optimise/fake_runtime.h"
+
 namespace rlgo::optimise {
 namespace {
 
-// The second model takes `quotient` of the first one's time, but in `lost` of the first rounds, which another process
-// disturbs.
-class Steady : public cost::Runtime {
+// The second model takes `quotient` of the first one's time, but in a round of each of the first `lost` loads,
+// which another process disturbs.
+class Steady : public FakeRuntime {
  public:
-  explicit Steady(double quotient, int lost = 0) : quotient_(quotient), lost_(lost) {}
-  std::string name() const override { return "steady"; }
-  std::string device() const override { return "paper"; }
-  int threads() const override { return 1; }
-  bool reads_files() const override { return true; }
-  bool answers_outputs() const override { return false; }
-  void set_input_shapes(cost::InputShapes) override {}
-  void set_input_values(cost::InputValues) override {}
-  cost::MeasuredCosts measure() override { return {}; }
+  explicit Steady(double quotient, int lost = 0) : FakeRuntime("steady"), quotient_(quotient), lost_(lost) {}
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override {
     cost::Comparison out;
     out.models.resize(models.size());
@@ -31,7 +25,6 @@ class Steady : public cost::Runtime {
     if (lost_-- > 0) out.quotients[1][0] = 3;
     return out;
   }
-  std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel>, int) override { return {}; }
 
  private:
   double quotient_;

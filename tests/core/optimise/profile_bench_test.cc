@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/temporary_folder.h"
 #include "core/cost/profile.h"
+#include "tests/core/optimise/fake_runtime.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -17,16 +18,10 @@ using cost::AnalyticOptions;
 using testing::HasSubstr;
 
 // Operators take what a formula says; whole models are not asked for.
-class FormulaRuntime : public cost::Runtime {
+class FormulaRuntime : public FakeRuntime {
  public:
-  explicit FormulaRuntime(const AnalyticOptions& truth) : truth_(truth) {}
-  std::string name() const override { return "formula 1.0"; }
-  std::string device() const override { return "paper"; }
-  int threads() const override { return 1; }
+  explicit FormulaRuntime(const AnalyticOptions& truth) : FakeRuntime("formula 1.0"), truth_(truth) {}
   bool reads_files() const override { return false; }
-  bool answers_outputs() const override { return false; }
-  void set_input_shapes(cost::InputShapes) override {}
-  void set_input_values(cost::InputValues) override {}
   cost::MeasuredCosts measure() override {
     const auto prices = std::make_shared<cost::AnalyticCost>(truth_);
     cost::MeasuredCosts out;
@@ -37,8 +32,6 @@ class FormulaRuntime : public cost::Runtime {
     out.model = out.table;
     return out;
   }
-  cost::Comparison compare(std::span<const cost::RunnableModel>, const cost::CompareOptions&) override { return {}; }
-  std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel>, int) override { return {}; }
 
  private:
   AnalyticOptions truth_;

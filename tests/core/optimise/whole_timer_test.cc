@@ -9,21 +9,15 @@
 #include "core/rules/parser.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/rules.h"
+#include "tests/core/optimise/fake_runtime.h"
 
 namespace rlgo::optimise {
 namespace {
 
 // The first model takes 40 us at first and 80 later, the second half of that.
-class Drifting : public cost::Runtime {
+class Drifting : public FakeRuntime {
  public:
-  std::string name() const override { return "drifting"; }
-  std::string device() const override { return "paper"; }
-  int threads() const override { return 1; }
-  bool reads_files() const override { return true; }
-  bool answers_outputs() const override { return false; }
-  void set_input_shapes(cost::InputShapes) override {}
-  void set_input_values(cost::InputValues) override {}
-  cost::MeasuredCosts measure() override { return {}; }
+  Drifting() : FakeRuntime("drifting") {}
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions&) override {
     for (const auto& model : models) EXPECT_TRUE(std::filesystem::exists(model.file));
     ++comparisons;
@@ -34,7 +28,6 @@ class Drifting : public cost::Runtime {
     out.ratio = {1, 0.5};
     return out;
   }
-  std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel>, int) override { return {}; }
 
   int comparisons = 0;
   std::string error;
