@@ -20,6 +20,8 @@ using graph::NodeId;
 using graph::Value;
 
 constexpr double kNoiseFactor = 30;  // an element may differ by so many times what noise moves it
+constexpr int kNoiseRounds = 4;      // two noisy runs hardly move some of a million elements, by chance
+constexpr double kTelling = 1e-2;    // of an element's scale: agreement within more than that tells nothing
 constexpr double kLeastScale = 1e-30;
 
 bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
@@ -96,7 +98,7 @@ struct AgreementCheck::Impl {
   }
 
   // Judges one value; true where noisy runs are needed for it.
-  bool judge(const std::string& where, const Kept& old, const Got& given, const at::Tensor& noise, bool& compared) {
+  bool judge(const std::string& where, const Kept& old, const Got& given, std::optional<Noise> level, bool& compared) {
     if (old.sizes != given.sizes || at::isFloatingType(old.type) != at::isFloatingType(given.type)) {
       found.wrong = true;
       found.error = std::numeric_limits<double>::infinity();
@@ -104,26 +106,31 @@ struct AgreementCheck::Impl {
       return false;
     }
     const at::Tensor& got = given.values;
+    const at::Tensor noise = level ? old.noise[static_cast<size_t>(*level)] : at::Tensor();
     const at::Tensor suspect = suspects(old, got);
     if (suspect.any().item<bool>() && !noise.defined()) return true;
     const at::Tensor finite = old.values.isfinite();
-    at::Tensor unstable = at::zeros_like(suspect);
+    const at::Tensor scale = old.scale.defined() ? old.scale : at::ones_like(old.values);
+    at::Tensor unstable = at::zeros_like(suspect), rounded = unstable;
     if (noise.defined()) {
-      const at::Tensor error = (got - old.values).abs();
       const at::Tensor typical = noise.numel() > 0 ? noise.nan_to_num(0, 0, 0).median() : noise;
-      unstable =
-          suspect.logical_and(noise.isfinite().logical_not().logical_or(error.le(kNoiseFactor * (noise + typical))));
+      const at::Tensor bound = kNoiseFactor * (noise + typical);
+      unstable = suspect.logical_and(noise.isfinite().logical_not().logical_or((got - old.values).abs().le(bound)));
+      if (level == Noise::constants) {
+        rounded = unstable.logical_and(bound.le(kTelling * scale));
+        unstable = unstable.logical_and(rounded.logical_not());
+      }
     }
-    const at::Tensor judged = finite.logical_and(unstable.logical_not());
+    const at::Tensor judged = finite.logical_and(unstable.logical_or(rounded).logical_not());
     found.compared += judged.sum().item<int64_t>();
     found.unstable += unstable.sum().item<int64_t>();
+    found.rounded += rounded.sum().item<int64_t>();
     const at::Tensor undefined = finite.logical_not();
     found.undefined += undefined.sum().item<int64_t>();
     const at::Tensor same = old.values.eq(got).logical_or(old.values.isnan().logical_and(got.isnan()));
     found.undefined_differ += undefined.logical_and(same.logical_not()).sum().item<int64_t>();
-    compared = compared || judged.any().item<bool>();
+    compared = compared || judged.logical_or(rounded).any().item<bool>();
     if (!judged.any().item<bool>()) return false;
-    const at::Tensor scale = old.scale.defined() ? old.scale : at::ones_like(old.values);
     at::Tensor relative = (got - old.values).abs() / scale;
     relative = relative.masked_select(judged).nan_to_num(std::numeric_limits<double>::infinity());
     note(where, relative.max().item<double>());
@@ -151,14 +158,11 @@ struct AgreementCheck::Impl {
   bool compare(int set, std::optional<Noise> level) {
     bool suspicious = false;
     const Agreement saved = found;
-    const auto noise_of = [&](const Kept& kept) {
-      return level ? kept.noise[static_cast<size_t>(*level)] : at::Tensor();
-    };
     const auto& kept = runs->inner(set);
     for (const auto& [old, value, got] : inner_got) {
       const Kept& known = kept.at(key(old));
       bool compared = false;
-      suspicious |= judge(name_of(before(), old), known, got, noise_of(known), compared);
+      suspicious |= judge(name_of(before(), old), known, got, level, compared);
       for (size_t k = 0; compared && k < replaced.size(); ++k) {
         if (replaced[k].first == old && replaced[k].second == value) found.replaced_compared[k] = true;
       }
@@ -168,7 +172,7 @@ struct AgreementCheck::Impl {
       const auto& name = before().outputs()[k].name;
       const Kept& old = runs->kept_outputs(set).at(name);
       bool compared = false;
-      suspicious |= judge(fmt::format("output '{}'", name), old, outputs_got.at(name), noise_of(old), compared);
+      suspicious |= judge(fmt::format("output '{}'", name), old, outputs_got.at(name), level, compared);
       if (compared) found.output_compared[k] = true;
     }
     if (suspicious) found = saved;
@@ -236,9 +240,11 @@ void AgreementCheck::run(int set) {
   s.runs->add_noise(set, Noise::operators);
   s.compare(set, Noise::operators);
   if (saved.wrong || !s.found.wrong) return;
-  s.found = saved;
-  s.runs->add_noise(set, Noise::constants);
-  s.compare(set, Noise::constants);
+  for (int rounds = 1; rounds <= kNoiseRounds && s.found.wrong; ++rounds) {
+    s.found = saved;
+    s.runs->add_noise(set, Noise::constants, rounds);
+    s.compare(set, Noise::constants);
+  }
 }
 
 const Agreement& AgreementCheck::found() const { return impl_->found; }

@@ -40,6 +40,7 @@ struct Agreement {
   std::string interface;  // why they cannot be compared at all: other inputs, outputs or types; "" where they can
   int64_t compared = 0;   // elements that were judged
   int64_t unstable = 0;   // elements that noise moves as far: not judged
+  int64_t rounded = 0;    // elements that differ as far as a rounding of constants explains (Noise::constants)
   int64_t undefined = 0;  // elements that are NaN or infinite in the original: not judged
   int64_t undefined_differ = 0;         // those of them that are something else in the result
   double error = 0;                     // the largest of an element, relative to its scale

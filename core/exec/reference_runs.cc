@@ -1,5 +1,6 @@
 #include "core/exec/reference_runs.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"
@@ -15,8 +16,8 @@ using graph::Value;
 
 constexpr int64_t kMostKept = 16384;          // elements of an inner value that are compared, drawn by its place
 constexpr double kNoiseOf[] = {1e-13, 6e-8};  // by Noise
-constexpr int kNoisyRuns = 2;
-constexpr int64_t kMedianOf = 1024;  // elements of a channel, evenly spread
+constexpr int kNoisyRuns = 2;                 // a round
+constexpr int64_t kMedianOf = 1024;           // elements of a channel, evenly spread
 constexpr double kLeastScale = 1e-30;
 
 bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
@@ -116,6 +117,7 @@ ReferenceRuns::Set& ReferenceRuns::run(int number, bool with_inner) {
   for (const auto& [key, kept] : inner) bytes += bytes_of(kept);
   make_room(bytes);
   set.inner = std::move(inner);
+  set.noise_rounds = {};
   set.bytes = bytes;
   return set;
 }
@@ -124,15 +126,14 @@ const TensorMap& ReferenceRuns::outputs(int set) { return *run(set, false).outpu
 std::map<ReferenceRuns::Key, Kept>& ReferenceRuns::inner(int set) { return *run(set, true).inner; }
 std::map<std::string, Kept>& ReferenceRuns::kept_outputs(int set) { return run(set, false).kept_outputs; }
 
-void ReferenceRuns::add_noise(int number, Noise noise) {
+void ReferenceRuns::add_noise(int number, Noise noise, int rounds) {
   if (noise == Noise::constants) add_noise(number, Noise::operators);
   Set& set = run(number, true);
   const auto level = static_cast<size_t>(noise);
-  const auto done = [&](const auto& kept) { return kept.empty() || kept.begin()->second.noise[level].defined(); };
-  if (done(*set.inner) && done(set.kept_outputs)) return;
+  int& done = set.noise_rounds[level];
   const c10::InferenceMode inference;
   const ThreadScope threads(threads_);
-  for (int k = 0; k < kNoisyRuns; ++k) {
+  for (int k = kNoisyRuns * done; k < kNoisyRuns * rounds; ++k) {
     uint64_t seed = hash_combine(static_cast<uint64_t>(number) + 1, static_cast<uint64_t>(k) + 1);
     ++runs_;
     const auto out = interpreter_.run(set.inputs, [&](Value value, at::Tensor& tensor) {
@@ -142,6 +143,7 @@ void ReferenceRuns::add_noise(int number, Noise noise) {
     });
     for (auto& [name, old] : set.kept_outputs) note_noise(old, out.at(name), noise);
   }
+  done = std::max(done, rounds);
 }
 
 const OutputErrors& ReferenceRuns::own_errors(int number) {

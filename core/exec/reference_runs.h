@@ -60,9 +60,9 @@ class ReferenceRuns {
   // All values that are computed, by node and port, and the outputs by name.
   std::map<Key, Kept>& inner(int set);
   std::map<std::string, Kept>& kept_outputs(int set);
-  // Runs again with noise after every operator; inner() and kept_outputs() then tell how far it moves them. That of
-  // constants comes on top of that of operators.
-  void add_noise(int set, Noise noise);
+  // Runs again with noise after every operator, twice a round, until there were so many rounds; inner() and
+  // kept_outputs() then tell how far it moves them at most. That of constants comes on top of that of operators.
+  void add_noise(int set, Noise noise, int rounds = 1);
   // Errors of the graph's own outputs in single precision.
   const OutputErrors& own_errors(int set);
 
@@ -72,7 +72,8 @@ class ReferenceRuns {
     std::optional<TensorMap> outputs;
     std::map<std::string, Kept> kept_outputs;
     std::optional<std::map<Key, Kept>> inner;
-    int64_t bytes = 0;  // of `inner`, about
+    int64_t bytes = 0;                  // of `inner`, about
+    std::array<int, 2> noise_rounds{};  // by Noise: those that `inner` tells of
     std::optional<OutputErrors> own_errors;
   };
   Set& run(int set, bool with_inner);

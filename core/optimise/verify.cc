@@ -85,7 +85,10 @@ Check verdict_of(const exec::Agreement& found, const graph::Graph& before, doubl
   if (!still.empty()) limits.push_back("output " + join(still, ", ") + " is constant whatever the inputs");
   if (found.unstable > 0)
     limits.push_back(fmt::format("{} of {} elements stand on an edge where rounding decides: not compared",
-                                 found.unstable, found.unstable + found.compared));
+                                 found.unstable, found.rounded + found.unstable + found.compared));
+  if (found.rounded > 0)
+    limits.push_back(fmt::format("{} of {} elements agree as far as single precision writes the model's constants",
+                                 found.rounded, found.rounded + found.unstable + found.compared));
   if (found.undefined_differ > 0)
     limits.push_back(fmt::format("{} elements are NaN or infinite in the original and something else in the result",
                                  found.undefined_differ));
