@@ -46,8 +46,8 @@ GroupResult to_result(const Timing& timing) {
 
 }  // namespace
 
-MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer) {
-  return [measurer = std::move(measurer)](std::span<const Group> groups) {
+MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr<cost::TableCost> table) {
+  return [measurer = std::move(measurer), table = std::move(table)](std::span<const Group> groups) {
     std::vector<GroupResult> out(groups.size());
     std::vector<std::filesystem::path> files;
     std::vector<size_t> places;
@@ -59,7 +59,10 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer) {
         out[i].error = fmt::format("not exported: {}", e.what());
       }
     }
+    if (const auto* reference = table->find(kReferenceSignature)) measurer->pace().set_reference_us(reference->us);
     const auto times = measurer->measure(files);
+    if (measurer->pace().reference_us() > 0)
+      table->insert(kReferenceSignature, {measurer->pace().reference_us(), 0, 1});
     for (size_t k = 0; k < times.size(); ++k) out[places[k]] = to_result(times[k]);
     std::error_code ignored;
     for (const auto& file : files) std::filesystem::remove(file, ignored);

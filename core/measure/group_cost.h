@@ -31,8 +31,9 @@ struct GroupResult {
 using MeasureGroups = std::function<std::vector<GroupResult>(std::span<const Group> groups)>;
 
 // Times by a measurer, many groups in one request. The time that layout changes at a group's own borders take is left
-// out: neighbours in a model share the layout.
-MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer);
+// out: neighbours in a model share the layout. All are told at the pace of the machine that `table`, where they go,
+// holds at (kReferenceSignature); the first request sets that of a new one.
+MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr<cost::TableCost> table);
 
 // A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets what is
 // foretold for it (predicted_cost.h) times the median ratio of measured and foretold times so far (1 before the first),

@@ -15,9 +15,9 @@
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
-#include "core/graph/editor.h"
 #include "core/measure/child.h"
 #include "core/measure/outputs.h"
+#include "core/measure/pace.h"
 
 namespace rlgo::measure {
 namespace {
@@ -90,7 +90,8 @@ struct Measurer::Impl {
   int64_t next_id = 1;
   int failures = 0;
   int64_t files = 0;
-  fs::path baseline;
+  StandardModels standard{folder};
+  Pace pace;
   std::map<std::string, std::vector<int64_t>> shapes;  // see set_input_shapes
   InputValues values;
 
@@ -148,6 +149,7 @@ struct Measurer::Impl {
       hello.outputs = answer.value("outputs", false);
       hello.switches = answer.value("switches", false);
       hello.pool_context = answer.value("pool_context", false);
+      hello.reference = answer.value("reference", false);
     } catch (const Json::exception&) {
       throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
     }
@@ -183,14 +185,17 @@ struct Measurer::Impl {
     return request;
   }
 
-  std::vector<Timing> timings(const Json& answer, size_t expected) {
+  std::vector<Timing> timings(Json& answer, size_t expected) {
     try {
-      const Json& results = answer.at("results");
+      Json& results = answer.at("results");
       if (results.size() != expected)
         throw ChildFailure{fmt::format("answers {} results to {} models", results.size(), expected), {}};
+      pace.settle(results);
       std::vector<Timing> out;
       for (const auto& result : results) out.push_back(timing_of(result));
       return out;
+    } catch (const Error& e) {
+      throw ChildFailure{e.what(), {}};
     } catch (const Json::exception& e) {
       throw ChildFailure{fmt::format("answers results that cannot be read ({})", e.what()), {}};
     }
@@ -199,8 +204,10 @@ struct Measurer::Impl {
   // Models of one request, the empty one among them. Throws like request().
   std::vector<Timing> measure_some(std::span<const fs::path> models) {
     auto names = texts(models);
-    names.push_back(baseline_model().string());
-    const auto answer = request(timing_request("measure", names, options.repeats, options.min_sample_us));
+    names.push_back(standard.empty());
+    Json message = timing_request("measure", names, options.repeats, options.min_sample_us);
+    if (hello.reference) message["reference"] = standard.reference();
+    Json answer = request(message);
     auto times = timings(answer, names.size());
     const double overhead_us = times.back().ok() ? times.back().median_us : 0;
     times.pop_back();
@@ -223,7 +230,7 @@ struct Measurer::Impl {
     if (!values.empty()) message["values"] = values;
     if (compare.seconds > 0)
       message.update({{"seconds", compare.seconds}, {"least_repeats", std::min(compare.least, compare.repeats)}});
-    const Json answer = request(message);
+    Json answer = request(message);
     const auto told = timings(answer, names.size());
     std::vector<Timing> times(places.size());
     std::vector<Json> results(places.size());
@@ -249,16 +256,6 @@ struct Measurer::Impl {
       else
         out.noise = cost::noise_of(samples, first);
     }
-  }
-
-  const fs::path& baseline_model() {
-    if (!baseline.empty()) return baseline;
-    graph::Editor editor("empty");
-    const auto x = editor.add_input("x", {ops::DType::f32, {1}});
-    editor.add_output("y", x);
-    const fs::path path = folder / "empty.onnx";
-    onnx_io::export_graph(*editor.finish(), {}, path);
-    return baseline = path;
   }
 };
 
@@ -286,6 +283,7 @@ void Measurer::set_input_shapes(std::map<std::string, std::vector<int64_t>> shap
 void Measurer::set_input_values(InputValues values) { impl_->values = std::move(values); }
 int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
+Pace& Measurer::pace() { return impl_->pace; }
 
 cost::TableOrigin Measurer::origin() const {
   const MeasurerHello& h = impl_->hello;

@@ -16,6 +16,7 @@
 #include "core/cost/table.h"
 #include "core/cost/timing.h"
 #include "core/graph/graph.h"
+#include "core/measure/pace.h"
 #include "core/onnx/onnx.h"
 
 namespace rlgo::measure {
@@ -36,6 +37,7 @@ struct MeasurerHello {
   int threads = 1;
   bool outputs = false;       // answers requests for outputs
   bool switches = false;      // answers requests for settings of its own switches
+  bool reference = false;     // times a reference beside samples: pace.h
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
@@ -67,6 +69,9 @@ class Measurer {
 
   // Values of inputs, by name, that whole models run with; what others get is up to the measurer.
   void set_input_values(InputValues values);
+
+  // The pace of the machine at which times of small models are told.
+  Pace& pace();
 
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,

@@ -54,6 +54,7 @@ MOST_RUNS = 10000  # in a sample
 # COLD_BYTES and more (their weights) are timed run by run, after a walk over SWEPT_BYTES, twice what a core's own caches hold and more.
 COLD_BYTES, SWEPT_BYTES, COLD_RUNS = 64 << 10, 8 << 20, 4
 SLOW_US = 1e6  # of one run
+REFERENCE_US = 400  # at least, of a sample of the reference
 MOST_MEANT = 8  # an integer input of so few elements may mean something: a rate, a length, a size
 
 
@@ -213,12 +214,27 @@ class Server:
             batches.append(batch)
         return models, results, batches
 
+    def reference_of(self, request):
+        """What times the model whose time tells the machine's pace; nothing where none is given, or it does not run."""
+        import numpy
+
+        try:
+            model = self.runtime.load(request["reference"], numpy.random.default_rng(request["seed"]), False, {}, {})
+            batch = self.batch_of(model.run, REFERENCE_US)
+        except Exception:  # of any kind: without it
+            return None
+        return lambda: self.sample_us(model.run, batch)
+
     def time_models(self, request, probe):
         begin = time.monotonic()
         models, results, batches = self.load(request, probe)
+        pace = self.reference_of(request) if "reference" in request else None
         good = [i for i, model in enumerate(models) if model is not None]
         for i in good:
             results[i]["samples_us"] = []
+            if pace:
+                results[i]["reference_us"] = []
+        before = pace() if pace else 0
         order = random.Random(request["seed"])
         last = None  # that was timed cold
         collected = gc.isenabled()
@@ -239,6 +255,9 @@ class Server:
                         if batches[i] > 1:
                             models[i].run()  # not counted: the others have taken the caches
                         results[i]["samples_us"].append(self.sample_us(models[i].run, batches[i]))
+                    if pace:
+                        earlier, before = before, pace()
+                        results[i]["reference_us"].append((earlier + before) / 2)
                 except Exception as error:
                     results[i] = {"error": f"{type(error).__name__}: {error}"[:2000]}
             self.say(id=request["id"], round=round_number)
@@ -312,7 +331,7 @@ class Server:
             if request["protocol"] != PROTOCOL:
                 raise ValueError(f"protocol {request['protocol']} is asked for, {PROTOCOL} is spoken")
             self.threads = request["threads"]
-            return self.runtime.hello(self.threads)
+            return {"reference": True} | self.runtime.hello(self.threads)
         if what in ("measure", "compare"):
             return {"results": self.time_models(request, probe=what == "measure")}
         if what == "outputs":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 BINARY = os.environ.get("RLGO_BINARY", "")
 SOURCE = Path(os.environ.get("RLGO_SOURCE", Path(__file__).resolve().parents[2]))
+sys.path.append(str(SOURCE / "tests" / "interop"))  # _sessions
 SKIPPED = 77
 # Costs by formula and short final measurements: what these tests look at does not depend on times.
 QUICK = ["--cost", "analytic", "--check.repeats", "3", "--check.seeds", "1"]
@@ -181,12 +182,11 @@ def inputs_of(model, seed):
 
 
 def run_onnx(path, feeds):
+    """Outputs in ONNX Runtime at its default level."""
     import onnxruntime as ort
+    from _sessions import session
 
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    return session(path, ort.GraphOptimizationLevel.ORT_ENABLE_ALL).run(None, feeds)
 
 
 def assert_same_model(before, after, tolerance=1e-4, seeds=(1, 2)):

@@ -9,26 +9,18 @@ import sys
 try:
     import numpy as np
     import onnx
-    import onnxruntime as ort
     from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplemented_
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
 from _rlgo import main, rlgo
+from _sessions import session
 
 APPLICATIONS = int(os.environ.get("RLGO_APPLICATIONS", "4000"))
 EVERY = int(os.environ.get("RLGO_EVERY", "20"))
 TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(int64)": np.int64,
          "tensor(int32)": np.int32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
-
-
-def session(path):
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def feed(model, rng):

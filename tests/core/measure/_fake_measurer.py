@@ -4,7 +4,8 @@ Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models wh
 (says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
 differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
-in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives.
+in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
+first request, the second, ...; short: it tells one time of the reference too few.
 """
 import json
 import struct
@@ -13,6 +14,7 @@ import time
 
 options = dict(a.split("=", 1) if "=" in a else (a, "") for a in sys.argv[1:])
 answers = 0
+paces = [float(p) for p in options.get("paces", "1").split(",")]
 
 
 def say(**message):
@@ -72,7 +74,7 @@ for line in sys.stdin:
         elif "deaf" in options:
             sys.exit(4)
         else:
-            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"], outputs="outputs" in options)
+            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"], outputs="outputs" in options, reference="paces" in options)
         continue
     if request["do"] == "outputs":
         say(id=request["id"], results=[outputs(request, i, path) for i, path in enumerate(request["models"])])
@@ -83,6 +85,12 @@ for line in sys.stdin:
         if "assumes" in options and options["assumes"] not in request.get("values", {}):
             for result in results:
                 result["assumed"] = {options["assumes"]: [16000.0]}
+    if "reference" in request:
+        pace = paces.pop(0) if len(paces) > 1 else paces[0]
+        for result in results:
+            if "samples_us" in result:
+                result["samples_us"] = [us * pace for us in result["samples_us"]]
+                result["reference_us"] = [100 * pace] * (len(result["samples_us"]) - ("short" in options))
     if "nan" in options:
         results[0] = {"samples_us": [-1.0]}
     say(id=request["id"], results=results)

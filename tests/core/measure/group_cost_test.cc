@@ -284,7 +284,7 @@ TEST(GroupCost, EstimatesAreOfOneTimeAfterARefresh) {
 TEST(GroupCost, ThroughAMeasurerThatCrashes) {
   auto measurer = std::make_shared<Measurer>(fake({"crash=MaxPool", "blame"}), quick());
   auto table = std::make_shared<cost::TableCost>(measurer->origin());
-  GroupCost cost(table, measure_groups(measurer));
+  GroupCost cost(table, measure_groups(measurer, table));
   const Graph graph = zoo::make("squeezenet1_1");
   const Graph* one[] = {&graph};
   const size_t groups = cost.prepare(one);
@@ -293,6 +293,21 @@ TEST(GroupCost, ThroughAMeasurerThatCrashes) {
   EXPECT_EQ(measurer->failures(), 3);
   EXPECT_THAT(cost.summary(), HasSubstr("exit status 3"));
   EXPECT_GT(cost::graph_cost(cost, graph).runtime_us, 0);
+}
+
+// Whatever the pace of the machine in the call that timed a group.
+TEST(GroupCost, TablesHoldTimesAtOnePace) {
+  const auto priced = [](const std::shared_ptr<cost::TableCost>& table, const char* paces, const Graph& graph) {
+    auto measurer = std::make_shared<Measurer>(fake({paces}), quick());
+    GroupCost cost(table, measure_groups(measurer, table));
+    return cost::graph_cost(cost, graph).runtime_us;
+  };
+  const cost::TableOrigin origin{"measured:fake-1.0", "paper", 1};
+  const Graph first = zoo::make("squeezenet1_1"), second = zoo::make("resnet18");
+  const auto alone = std::make_shared<cost::TableCost>(origin), both = std::make_shared<cost::TableCost>(origin);
+  priced(both, "paces=1", first);
+  EXPECT_NEAR(priced(both, "paces=4", second), priced(alone, "paces=1", second), 1);
+  EXPECT_NE(both->find(kReferenceSignature), nullptr);
 }
 
 }  // namespace

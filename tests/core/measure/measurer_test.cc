@@ -29,7 +29,7 @@ TEST(Measurer, GreetsAndNamesItsTable) {
   options.threads = 2;
   Measurer measurer(fake(), options);
   EXPECT_EQ(measurer.hello().runtime, "fake");
-  EXPECT_FALSE(measurer.hello().pool_context);
+  EXPECT_FALSE(measurer.hello().pool_context || measurer.hello().reference);
   EXPECT_EQ(measurer.origin(), (cost::TableOrigin{"measured:fake-1.0", "paper", 2}));
 }
 
@@ -44,6 +44,28 @@ TEST(Measurer, TakesOffTheTimeOfAnEmptyRun) {
   EXPECT_GT(times[0].median_us, 4000);
   EXPECT_EQ(times[0].samples, 5);
   EXPECT_EQ(times[0].spread_us, 2);  // 0 1 2 3 4
+}
+
+TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
+  Measurer measurer(fake({"paces=1,3,0.5"}), quick());
+  const std::vector<fs::path> models = {file_of(measurer, "a", 5000), file_of(measurer, "b", 7000)};
+  EXPECT_EQ(measurer.pace().reference_us(), 0);
+  const auto first = measurer.measure(models);
+  EXPECT_EQ(measurer.pace().reference_us(), 100);
+  for (const char* later : {"three times as slow", "twice as fast"}) {
+    const auto times = measurer.measure(models);
+    for (size_t k = 0; k < models.size(); ++k) EXPECT_NEAR(times[k].median_us, first[k].median_us, 1e-6) << later;
+  }
+  measurer.pace().set_reference_us(200);  // of a table that was made at half that pace
+  EXPECT_NEAR(measurer.measure(models)[1].median_us, 2 * first[1].median_us, 1e-6);
+}
+
+TEST(Measurer, TimesOfTheReferenceMustFit) {
+  auto options = quick();
+  options.max_restarts = 0;
+  Measurer measurer(fake({"paces=1", "short"}), options);
+  const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
+  EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference beside 5 samples"));
 }
 
 TEST(Measurer, ComparesWithTheFirstAndWithItself) {

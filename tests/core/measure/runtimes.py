@@ -65,6 +65,11 @@ def check(name, folder):
     assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
     assert "error" in results[2] and "samples_us" not in results[2], results[2]
 
+    for reference, times in ((conv, 3), (missing, 0)):  # the machine's pace beside each sample; none where it does not run
+        answer = measurer.ask(id=9, do="measure", models=[small, conv, missing], reference=reference, **request)
+        assert [len(r.get("reference_us", [])) for r in answer["results"]] == [times, times, 0], answer
+        assert all(us > 0 for r in answer["results"] for us in r.get("reference_us", [])), answer
+
     several = Measurer(name)  # whose models share their threads
     assert several.ask(id=1, do="hello", protocol=1, threads=2, seed=1)["threads"] == 2
     answer = several.ask(id=2, do="measure", models=[small, conv, conv], **request)

@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 from onnx import numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "interop"))
+from _sessions import session  # noqa: E402, F401
 
 DATA = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
 
@@ -40,15 +42,6 @@ def round_trip_all(pairs):
         if word == "ok" and rest[0].endswith("changed") and not may_change(path):
             results[path] = "another import gives another graph"
     return results
-
-
-def session(path):
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    # Without fusions both models run the same kernels, so that outputs can be compared tightly.
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def load_value(path, type_proto):
