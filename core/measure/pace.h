@@ -28,6 +28,7 @@ class StandardModels {
 // The reference's time, under which all others of a cost table hold, stands there by this name.
 constexpr const char* kReferenceSignature = "reference: conv2d (x0:f32[1,64,14,14], c:f32[64,64,3,3])!";
 
+// Tells samples as they would have been at one pace.
 class Pace {
  public:
   // The reference's time at the pace that all samples are told at, us; 0 until the first ones, whose median it is.

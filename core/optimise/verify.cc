@@ -252,6 +252,11 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
   return check;
 }
 
+Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file) const {
+  return by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance,
+                    std::min(options_.seeds, kRoundingSets));
+}
+
 Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
   Check check{fmt::format("LibTorch at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
   try {

@@ -49,6 +49,9 @@ class Verifier {
   // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
   // another one than LibTorch. Ends at the first check that finds a wrong rewrite.
   std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
+  // The runtime's own outputs alone, of what was written to `file`: where these are what check() refuses, many times as
+  // quick.
+  Check in_runtime(const Replayed& rewritten, const std::filesystem::path& file) const;
   // Sizes at which the last check ran both files in the runtime.
   const std::vector<SizeRun>& ran_at() const { return ran_at_; }
 

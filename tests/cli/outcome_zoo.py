@@ -2,10 +2,10 @@
 from _rlgo import RANDOM, assert_same_model, complete, main, metrics, rewrites, rlgo, stored
 
 GRAPHS = {
-    "squeezenet1_1": [],
-    "resnet18": [],
-    "resnet50": [],
-    "inception_v3": [],
+    "squeezenet1_1": ["--zoo.image", "96"],
+    "resnet18": ["--zoo.image", "64"],
+    "resnet50": ["--zoo.image", "64"],
+    "inception_v3": ["--zoo.image", "96"],
     "bert": ["--zoo.layers", "2", "--zoo.sequence", "32"],
     "nasrnn": ["--zoo.sequence", "2", "--cost.profile", "gpu"],  # the formula of a CPU has nothing to gain
     "nasnet_a": ["--zoo.layers", "1", "--zoo.image", "64"],

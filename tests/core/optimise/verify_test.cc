@@ -41,7 +41,10 @@ Check by_runtime(double result, double plain) {
   const auto file = folder.path() / "out.onnx", before = folder.path() / "before.onnx";
   export_model(model, model.graph, file);
   RoundingRuntime runtime(before, result, plain);
-  const auto checks = Verifier(model, before, runtime, {}).check({model.graph, {}, {}, {}}, file);
+  Verifier verifier(model, before, runtime, {});
+  const auto checks = verifier.check({model.graph, {}, {}, {}}, file);
+  const Check alone = verifier.in_runtime({model.graph, {}, {}, {}}, file);
+  EXPECT_EQ(std::pair(alone.finding, alone.error), std::pair(checks.at(2).finding, checks.at(2).error));
   return checks.at(2);
 }
 
