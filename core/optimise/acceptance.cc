@@ -16,6 +16,10 @@ namespace {
 constexpr int kTries = 40;            // checks of parts of one trace
 constexpr double kRepairShare = 1.2;  // of the time of the whole command: then nothing else is tried
 
+// How much of that time may pass before no more parts are tried: those that the runtime alone refuses are tried
+// quickly.
+double repair_share(const Check& check) { return check.kind == Check::Kind::runtime ? kRepairShare : 1; }
+
 std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
   std::map<std::string, int> counts;
   for (const size_t step : steps) ++counts[replay.rule_name(step)];
@@ -63,7 +67,7 @@ void Acceptance::choose() {
     result_.candidates[tried].error = "given up: " + told;
     if (clock_.over(kRepairShare * options_.seconds))
       result_.chosen = 0;
-    else if (why != nullptr && (is_quick(*why) || !clock_.over(options_.seconds)) && add_repaired(tried))
+    else if (why != nullptr && !clock_.over(repair_share(*why) * options_.seconds) && add_repaired(tried))
       result_.chosen = result_.candidates.size() - 1;
     else
       result_.chosen = next_best();
@@ -99,7 +103,7 @@ bool Acceptance::accepts(const Candidate& candidate) {
 }
 
 bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
-  if (like.by.starts_with("LibTorch in double")) return !verifier_.exact(part).refuses();
+  if (like.kind == Check::Kind::exact) return !verifier_.exact(part).refuses();
   const auto file = folder_ / "part.onnx";
   try {
     export_model(model_, part.graph, file);
@@ -108,12 +112,8 @@ bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
   } catch (const Error&) {
     return false;
   }
-  if (is_quick(like)) return !verifier_.in_runtime(part, file).refuses();
+  if (like.kind == Check::Kind::runtime) return !verifier_.in_runtime(part, file).refuses();
   return refusal(verifier_.check(part, file)) == nullptr;
-}
-
-bool Acceptance::is_quick(const Check& check) const {
-  return runtime_.reads_files() && check.by.starts_with(runtime_.name()) && check.by.find(" at ") == std::string::npos;
 }
 
 bool Acceptance::add_repaired(size_t candidate) {
@@ -121,8 +121,7 @@ bool Acceptance::add_repaired(size_t candidate) {
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
   const Replay replay(model_.graph, result_.rules, old.trace);
-  const double share = is_quick(like) ? kRepairShare : 1;
-  const auto stop = [&] { return clock_.over(share * options_.seconds); };
+  const auto stop = [&] { return clock_.over(repair_share(like) * options_.seconds); };
   auto repaired = without_refused(
       replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
   if (!repaired) return false;

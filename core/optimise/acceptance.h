@@ -35,8 +35,6 @@ class Acceptance {
   bool add_repaired(size_t candidate);
   [[noreturn]] void report_wrong(const Candidate& candidate, const Check& check);
   bool accepts_part(const Replayed& part, const Check& like);
-  // Refused for what the runtime alone answers, at the sizes of the search: parts of the trace are tried quickly then.
-  bool is_quick(const Check& check) const;
   // Of the candidates that nothing is said against.
   size_t next_best() const;
 

@@ -76,12 +76,15 @@ enum class Finding : uint8_t {
 
 // A comparison of the model before and after.
 struct Check {
-  std::string by;  // "LibTorch in double precision, 4 inputs"
+  // Which of the checks: what it refuses may be tried again by it alone.
+  enum class Kind : uint8_t { other, exact, runtime };  // in double precision; in the runtime at the search's sizes
+  std::string by;                                       // "LibTorch in double precision, 4 inputs"
   Finding finding = Finding::not_compared;
   double error = 0;         // largest relative error
   double allowed = 0;       // what it may be
   std::string detail;       // why not, or where the error is
   std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
+  Kind kind = Kind::other;
   bool done() const { return finding != Finding::not_compared; }
   bool refuses() const { return done() && finding != Finding::same; }
 };

@@ -80,15 +80,16 @@ Check verdict_of(const exec::Agreement& found, const graph::Graph& before, doubl
   }
   const bool blind = silent.size() + still.size() == found.output_compared.size();
   const bool replaced_seen = all_replaced_compared(found);
+  const int64_t elements = found.rounded + found.unstable + found.compared;
   std::vector<std::string> limits;
   if (!silent.empty()) limits.push_back("nothing was compared of output " + join(silent, ", ") + " (NaN or infinite)");
   if (!still.empty()) limits.push_back("output " + join(still, ", ") + " is constant whatever the inputs");
   if (found.unstable > 0)
     limits.push_back(fmt::format("{} of {} elements stand on an edge where rounding decides: not compared",
-                                 found.unstable, found.rounded + found.unstable + found.compared));
+                                 found.unstable, elements));
   if (found.rounded > 0)
     limits.push_back(fmt::format("{} of {} elements agree as far as single precision writes the model's constants",
-                                 found.rounded, found.rounded + found.unstable + found.compared));
+                                 found.rounded, elements));
   if (found.undefined_differ > 0)
     limits.push_back(fmt::format("{} elements are NaN or infinite in the original and something else in the result",
                                  found.undefined_differ));
@@ -129,6 +130,7 @@ Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
   exec::AgreementOptions options;
   options.threads = options_.threads;
   Check check;
+  check.kind = Check::Kind::exact;
   int sets = 0;
   bool replaced_seen = false;
   try {
@@ -220,6 +222,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
 Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, const Expected& expected, double least,
                            int sets, const std::string& where) const {
   Check check;
+  check.kind = where.empty() ? Check::Kind::runtime : Check::Kind::other;
   check.by = fmt::format("{}, {}{}", runtime_.name(), counted(sets, "input"), where);
   if (!runtime_.answers_outputs()) {
     check.detail = "this measurer answers no outputs";

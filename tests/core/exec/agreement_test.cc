@@ -205,10 +205,8 @@ TEST(CheckInputs, SizesThatAreNotKnownCountAsOne) {
   EXPECT_LE(inputs.at("ids").max().item<int64_t>(), 1);
 }
 
-Value random_weight(Editor& e, ops::Shape shape, float scale, uint64_t seed) {
-  const at::Tensor drawn = at::randn(shape, at::make_generator<at::CPUGeneratorImpl>(seed)) * scale;
-  const float* data = drawn.data_ptr<float>();
-  return e.add_weight("", f32_blob({data, data + drawn.numel()}, std::move(shape)));
+Value random_weight(Editor& e, ops::Shape shape, uint64_t seed) {
+  return e.add_weight("", graph::Blob::seeded({kF32, std::move(shape)}, seed, 1));
 }
 
 // `layers` of x * 0.5 * (1 + erf(x * scale)), as a file spells GELU, against the operator; `classes` > 0: as features
@@ -220,7 +218,7 @@ Agreement gelu_against(float scale, ops::Shape shape = {4, 64}, int layers = 1, 
   std::vector<std::pair<Value, Value>> active;
   Value x = e.add_input("x", {kF32, std::move(shape)});
   for (int layer = 0; layer < layers; ++layer) {
-    if (layer > 0) x = e.op(Op::matmul, {x, random_weight(e, {features, features}, 1, static_cast<uint64_t>(layer))});
+    if (layer > 0) x = e.op(Op::matmul, {x, random_weight(e, {features, features}, static_cast<uint64_t>(layer))});
     const Value erf = e.op(Op::erf, {e.op(Op::mul, {x, number(e, scale)})});
     const Value y = e.op(Op::mul, {e.op(Op::mul, {x, number(e, 0.5F)}), e.op(Op::add, {erf, number(e, 1)})});
     active.emplace_back(x, y);
@@ -229,7 +227,7 @@ Agreement gelu_against(float scale, ops::Shape shape = {4, 64}, int layers = 1, 
   if (classes > 0) {
     ops::Attrs attrs;
     attrs.set(ops::Attr::axis, 2);
-    x = e.op(Op::softmax, {e.op(Op::matmul, {x, random_weight(e, {features, classes}, 1, 99)})}, attrs);
+    x = e.op(Op::softmax, {e.op(Op::matmul, {x, random_weight(e, {features, classes}, 99)})}, attrs);
   } else {
     x = e.op(Op::tanh, {x});
   }

@@ -9,7 +9,7 @@ import onnx
 from onnx import numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "interop"))
-from _sessions import session  # noqa: E402, F401
+from _sessions import session  # noqa: E402
 
 DATA = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
 
