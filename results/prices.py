@@ -2,17 +2,19 @@
 """Learned prices: what groups of operators take under ONNX Runtime, from groups of other models (docs/costs.md).
 
     results/prices.py time [--rlgo BINARY] [--target onnxruntime] [--seconds 25] [--models FOLDER] [--out groups.tsv]     about 12 minutes, on an idle machine
-    results/prices.py fit groups.tsv [--trees configs/costs/onnxruntime.trees] [--csv results/prices.csv]
+    results/prices.py fit groups.tsv [--trees configs/costs/onnxruntime/MAKER.trees] [--csv results/prices.csv]
 
 `time` makes the models of results/training_models.py (none of them in a table of results/) and runs `rlgo bench groups` on them and on graphs of
 the zoo. `fit` fits boosted trees to log(time / price by formula): LightGBM, of launch/requirements-references.txt (RLGO_SETUP_REFERENCES=1 of
-set-up). The CSV has a line for each kind of group and for all: how far prices are off for models that nothing was fitted to (folds by
-model). results/pages.py makes the table of results/prices.md of it.
+set-up). MAKER is that of the processor ("amd"): each has prices of its own. The CSV has a line for each device, each kind of group and all: how
+far prices are off for models that nothing was fitted to (folds by model), and how far those of the other makers' trees are. Lines of other
+devices stay. results/pages.py makes the table of results/prices.md of it.
 """
 import argparse
 import csv
 import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
+from rlgo_results import boosted_trees  # noqa: E402
+from rlgo_results.recorded import rows_in  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
@@ -31,7 +35,7 @@ TREES, FOLDS = 400, 7
 SETTINGS = {"objective": "huber", "alpha": 0.3, "learning_rate": 0.05, "num_leaves": 31, "min_data_in_leaf": 10, "feature_fraction": 0.6,
             "bagging_fraction": 0.8, "bagging_freq": 1, "lambda_l2": 1.0, "use_missing": False, "verbose": -1, "num_threads": 1, "seed": 0}  # fmt: skip
 LEAST_US = 0.05  # nothing is seen of what takes less beside an empty model
-FIELDS = ["kind", "groups", "factor_formula", "factor", "weighted_formula", "weighted", "models", "sha256", "runtime", "device", "commit", "machine"]
+FIELDS = ["kind", "groups", "factor_formula", "factor", "factor_others", "weighted_formula", "weighted", "weighted_others", "others", "models", "sha256", "runtime", "device", "commit", "machine"]
 
 
 def time(args):
@@ -82,10 +86,10 @@ def held_out(groups):
     return out
 
 
-def scores(groups, said):
-    """Of the formula, as far as a factor for each model goes, and of the trees; as the search uses them: only proportions within a model count."""
+def scores(groups, said, others=None):
+    """Of the formula, as far as a factor for each model goes, of the trees, and of other devices' trees; as the search uses them: only proportions within a model count."""
     errors = {}
-    for name, guess in (("formula", np.zeros(len(said))), ("trees", said)):
+    for name, guess in (("_formula", np.zeros(len(said))), ("", said), *([("_others", others)] if others is not None else [])):
         off = guess - groups.target
         for model in set(groups.models):
             off[groups.models == model] -= np.median(off[groups.models == model])
@@ -93,8 +97,8 @@ def scores(groups, said):
     for kind in ["all", *sorted(set(groups.kinds))]:
         of = np.ones(len(said), bool) if kind == "all" else groups.kinds == kind
         row = {"kind": kind, "groups": int(of.sum())}
-        for name, suffix in (("formula", "_formula"), ("trees", "")):
-            off = errors[name][of]
+        for suffix, error in errors.items():
+            off = error[of]
             row["factor" + suffix] = f"{np.exp(np.median(np.abs(off))):.3f}"
             row["weighted" + suffix] = f"{np.sum(groups.us[of] * np.abs(np.expm1(off))) / groups.us[of].sum():.3f}"
         yield row
@@ -102,37 +106,45 @@ def scores(groups, said):
 
 def text_of(groups, model, score):
     """The file that core/cost/boosted_trees.h reads."""
-    used = [k for k, gain in enumerate(model.feature_importance()) if gain > 0]
-    number = {k: str(i) for i, k in enumerate(used)}
-
-    def words(node):
-        if "leaf_value" in node:
-            return [f"={node['leaf_value']:.4g}"]
-        return [number[node["split_feature"]], f"{node['threshold']:.6g}", *words(node["left_child"]), *words(node["right_child"])]
-
-    yield "# rlgo trees, version 1"
+    yield "# rlgo trees, version 2"
     yield f"# runtime {groups.header['runtime']}"
-    yield f"# device {groups.header['device']}"
+    yield f"device {groups.header['device']}"
     yield f"# threads {groups.header['threads']}"
     yield f"# made by results/prices.py time, then fit, at {commit()}: {len(groups.us)} groups of {len(set(groups.models))} models"
     yield f"# data sha256 {groups.sha256}"
     yield f"# of models that nothing was fitted to, prices are off by a factor of {score['factor']} in the median (the formula's: {score['factor_formula']})"
-    yield "features " + " ".join(groups.names[k] for k in used)
-    for tree in model.dump_model()["tree_info"]:
-        yield "tree " + " ".join(words(tree["tree_structure"]))
+    yield from boosted_trees.lines_of(model, groups.names)
+
+
+def maker(device):
+    """As files of trees are named: "Intel(R) Xeon(R) Processor" is "intel"."""
+    return re.split(r"[ (]", device)[0].lower() or "unknown"
+
+
+def of_others(groups, trees):
+    """What the trees beside the file `trees` say, their mean, and the names of their devices; (None, "") where there are none."""
+    files = [path for path in sorted(trees.parent.glob("*.trees")) if path.name != trees.name]
+    if not files:
+        return None, ""
+    others = [boosted_trees.BoostedTrees(path.read_text(encoding="utf-8")) for path in files]
+    return np.mean([one.predict(groups.x, groups.names) for one in others], axis=0), ", ".join(one.device for one in others)
 
 
 def fit(args):
     groups = Groups(args.groups)
-    where = {"models": len(set(groups.models)), "sha256": groups.sha256, "runtime": groups.header["runtime"], "device": groups.header["device"], "commit": commit(), "machine": machine()}
-    rows = list(scores(groups, held_out(groups)))
+    trees = args.trees or ROOT / "configs" / "costs" / groups.header["runtime"].split()[0] / f"{maker(groups.header['device'])}.trees"
+    trees.parent.mkdir(parents=True, exist_ok=True)
+    others, devices = of_others(groups, trees)
+    where = {"others": devices, "models": len(set(groups.models)), "sha256": groups.sha256, "runtime": groups.header["runtime"], "device": groups.header["device"], "commit": commit(), "machine": machine()}
+    rows = list(scores(groups, held_out(groups), others))
     model = fitted(groups, np.ones(len(groups.us), bool))
-    args.trees.write_text("\n".join(text_of(groups, model, rows[0])) + "\n", encoding="utf-8")
+    trees.write_text("\n".join(text_of(groups, model, rows[0])) + "\n", encoding="utf-8")
+    kept = [row for row in rows_in(args.csv) if row["device"] != where["device"]]
     with open(args.csv, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=FIELDS)
         writer.writeheader()
-        writer.writerows({**row, **where} for row in rows)
-    print(f"{args.trees}: factor {rows[0]['factor']} where the formula's is {rows[0]['factor_formula']}, {len(groups.us)} groups")
+        writer.writerows([*kept, *({**row, **where} for row in rows)])
+    print(f"{trees}: factor {rows[0]['factor']} where the formula's is {rows[0]['factor_formula']}, {len(groups.us)} groups")
 
 
 def main():
@@ -147,7 +159,7 @@ def main():
     one.set_defaults(run=time)
     one = parts.add_parser("fit")
     one.add_argument("groups", type=pathlib.Path)
-    one.add_argument("--trees", type=pathlib.Path, default=ROOT / "configs/costs/onnxruntime.trees")
+    one.add_argument("--trees", type=pathlib.Path, help="default: that of the runtime and of the processor's maker")
     one.add_argument("--csv", type=pathlib.Path, default=ROOT / "results/prices.csv")
     one.set_defaults(run=fit)
     args = parser.parse_args()

@@ -47,7 +47,11 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         self(self, depth + 1);
       };
       if (words[0] == "#") continue;
-      if (words[0] == "features") {
+      if (words[0] == "device") {
+        if (!device_.empty()) fail("a second line of device");
+        device_ = join(std::span(words).subspan(1), " ");
+        if (device_.empty()) fail("a device without a name");
+      } else if (words[0] == "features") {
         if (!features_.empty()) fail("a second line of features");
         for (size_t k = 1; k < words.size(); ++k)
           if (!features_.emplace(words[k], k - 1).second) fail("feature '{}' is named twice", words[k]);
@@ -56,7 +60,7 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         branch(branch, 0);
         if (at != words.size()) fail("'{}' after the last leaf", words[at]);
       } else {
-        fail("'{}' begins no line of trees: #, features, tree", words[0]);
+        fail("'{}' begins no line of trees: #, device, features, tree", words[0]);
       }
     } catch (const Error& e) {
       throw e.in(fmt::format("{}:{}", file_name, line_number));

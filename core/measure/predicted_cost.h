@@ -14,16 +14,20 @@
 
 namespace rlgo::measure {
 
+// Which of `known` devices (CPUs by their own names: "AMD EPYC") a device is like: those of its name, or else of its
+// maker (the name's first word, "Intel(R)" as "Intel"), or else all. Numbers in `known`.
+std::vector<size_t> devices_like(const std::string& device, std::span<const std::string> known);
+
 // A group's price by formula times e to the power of what boosted trees say of its features: they learned from groups
-// of other models, timed under the runtime (configs/costs/RUNTIME.trees, made by results/prices.py). Copies share the
-// trees.
+// of other models, timed under the runtime (configs/costs/RUNTIME/*.trees, one file for a device, made by
+// results/prices.py). Of the trees of several devices, the mean. Copies share the trees.
 class GroupPredictor {
  public:
   // A formula, and no trees.
   explicit GroupPredictor(const cost::AnalyticOptions& formula = {}) : formula_(formula) {}
-  // The formula that was fitted to `runtime` (cost::fitted_to). No trees where they are not to be used, or the runtime
-  // has none. Throws Error where their file is wrong.
-  GroupPredictor(const std::string& runtime, bool learned);
+  // The formula that was fitted to `runtime` (cost::fitted_to), and the trees of devices that `device` is like. No
+  // trees where they are not to be used, or the runtime has none. Throws Error where their file is wrong.
+  GroupPredictor(const std::string& runtime, const std::string& device, bool learned);
 
   // us, >= 0.
   double us(const graph::Graph& graph, std::span<const graph::NodeId> members);
@@ -31,11 +35,13 @@ class GroupPredictor {
   double us(const graph::Graph& group);
   // What trees would see of it.
   GroupFeatures features(const graph::Graph& group);
-  bool is_learned() const { return trees_ != nullptr; }
+  bool is_learned() const { return !trees_.empty(); }
+  // "AMD EPYC and Intel(R) Xeon(R) Processor": what the trees' times were taken on.
+  std::string devices() const;
 
  private:
   cost::AnalyticCost formula_;
-  std::shared_ptr<const cost::BoostedTrees> trees_;
+  std::vector<std::shared_ptr<const cost::BoostedTrees>> trees_;
 };
 
 // A group's price is foretold and belongs to its head; its other members cost nothing. Whole multiples of 2^-10 us. Not
@@ -43,7 +49,7 @@ class GroupPredictor {
 class PredictedCost : public cost::CostModel {
  public:
   explicit PredictedCost(GroupPredictor predictor) : predictor_(std::move(predictor)) {}
-  std::string name() const override { return "learned"; }
+  std::string name() const override { return "learned prices of " + predictor_.devices(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
   bool is_local() const override { return false; }
   std::vector<graph::NodeId> dependents(const graph::Graph& graph,

@@ -7,14 +7,26 @@ FEW = 40  # groups of a kind below which it has no line of its own
 
 
 def accuracy(rows):
-    """Lines of a table, a row for each kind of group."""
-    lines = ["| dearest operator of the group | groups | off by a factor of, median: formula | learned | off by a share of the time: formula | learned |", "|---|" + "---|" * 5]
-    for row in rows:
-        if row["kind"] == "all" or int(row["groups"]) >= FEW:
-            lines.append(f"| {row['kind']} | {row['groups']} | {float(row['factor_formula']):.2f} | **{float(row['factor']):.2f}** | {float(row['weighted_formula']):.2f} | **{float(row['weighted']):.2f}** |")
-    first = rows[0]
-    return [*lines, "", f"Groups of models that the trees were not fitted to (folds by model), {first['models']} models; a factor for each model left free, as only proportions count. "
-            f"{first['runtime']}, {first['device']}; rlgo {revisions_of(rows)}; data SHA-256 {first['sha256'][:16]}."]  # fmt: skip
+    """Lines of a table for each device, a row for each kind of group."""
+    lines = []
+    for device in dict.fromkeys(row["device"] for row in rows):
+        of = [row for row in rows if row["device"] == device]
+        first = of[0]
+        lines += [f"{device}:", "", "| dearest operator of the group | groups | off by a factor of, median: formula | learned | learned elsewhere | off by a share of the time: formula | learned | learned elsewhere |",
+                  "|---|" + "---|" * 7]  # fmt: skip
+        for row in of:
+            if row["kind"] == "all" or int(row["groups"]) >= FEW:
+                cells = (f"{two(row[of_what + '_formula'])} | **{two(row[of_what])}** | {two(row[of_what + '_others'])}" for of_what in ("factor", "weighted"))
+                lines.append(f"| {row['kind']} | {row['groups']} | {' | '.join(cells)} |")
+        elsewhere = f"Elsewhere: {first['others']}. " if first["others"] else ""
+        lines += ["", f"Groups of models that the trees were not fitted to (folds by model), {first['models']} models; a factor for each model left free, as only proportions count. "
+                  f"{elsewhere}{first['runtime']}, {first['machine']}; rlgo {revisions_of(of)}; data SHA-256 {first['sha256'][:16]}.", ""]  # fmt: skip
+    return lines[:-1]
+
+
+def two(number):
+    """With two decimals; a dash where there is none."""
+    return f"{float(number):.2f}" if number else "-"
 
 
 def runs(rows):

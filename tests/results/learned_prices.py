@@ -7,7 +7,7 @@ import unittest
 import _tiny  # noqa: F401, the path of results
 import numpy as np
 import prices
-from rlgo_results import learned_prices
+from rlgo_results import boosted_trees, learned_prices
 
 WHERE = {"models": "31", "sha256": "ab" * 32, "runtime": "onnxruntime 1.31.1", "device": "paper", "commit": "c", "machine": "m"}
 GROUPS = """# rlgo groups, version 1
@@ -44,13 +44,44 @@ class Groups(unittest.TestCase):
         self.assertEqual((conv["kind"], conv["groups"], conv["factor_formula"]), ("conv2d", 2, f"{2**0.5:.3f}"))
 
 
+class Trees(unittest.TestCase):
+    TEXT = "# c\ndevice Paper (R) 1\nfeatures size head:conv2d other\ntree 0 2.5 1 0 =1 =2 =4\ntree 1 0 =0.5 2 10 =-1 =-2\n"
+
+    def test_predict(self):
+        trees = boosted_trees.BoostedTrees(self.TEXT)
+        self.assertEqual(trees.device, "Paper (R) 1")
+        x = np.array([[2.5, 0], [2.5, 1], [3, 1]])  # as tests/core/cost/boosted_trees_test.cc has it
+        np.testing.assert_allclose(trees.predict(x, ["size", "head:conv2d"]), [1.5, 1, 3])
+
+    def test_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "groups.tsv").write_text(GROUPS, encoding="utf-8")
+            groups = prices.Groups(path / "groups.tsv")
+            self.assertEqual(prices.of_others(groups, path / "mine.trees"), (None, ""))
+            (path / "mine.trees").write_text("device mine\nfeatures price\ntree =7\n", encoding="utf-8")
+            (path / "a.trees").write_text(self.TEXT, encoding="utf-8")
+            (path / "b.trees").write_text("device B\nfeatures price\ntree =3\n", encoding="utf-8")
+            said, devices = prices.of_others(groups, path / "mine.trees")
+            self.assertEqual(devices, "Paper (R) 1, B")
+            np.testing.assert_allclose(said, [(2 - 1 + 3) / 2, (2 - 1 + 3) / 2, (1 + 0.5 + 3) / 2])
+            whole = next(prices.scores(groups, groups.target, said))
+            self.assertEqual((whole["factor"], whole["factor_others"]), ("1.000", f"{2**0.5:.3f}"))
+
+    def test_makers(self):
+        self.assertEqual([prices.maker(name) for name in ("Intel(R) Xeon(R) Processor", "AMD EPYC", "Neoverse-N1", "")], ["intel", "amd", "neoverse-n1", "unknown"])
+
+
 class Tables(unittest.TestCase):
     def test_accuracy(self):
-        row = {"kind": "all", "groups": "500", "factor_formula": "1.42", "factor": "1.21", "weighted_formula": "0.47", "weighted": "0.25", **WHERE}
-        lines = learned_prices.accuracy([row, {**row, "kind": "rare", "groups": "39"}])
-        self.assertIn("| all | 500 | 1.42 | **1.21** | 0.47 | **0.25** |", lines)
+        row = {"kind": "all", "groups": "500", "factor_formula": "1.42", "factor": "1.21", "factor_others": "", "weighted_formula": "0.47", "weighted": "0.25", "weighted_others": "",
+               "others": "", **WHERE}  # fmt: skip
+        lines = learned_prices.accuracy([row, {**row, "kind": "rare", "groups": "39"}, {**row, "device": "pencil", "factor_others": "1.5", "weighted_others": "0.4", "others": "paper"}])
+        self.assertEqual(lines.index("paper:") + 4, lines.index("| all | 500 | 1.42 | **1.21** | - | 0.47 | **0.25** | - |"))
+        self.assertEqual(lines.index("pencil:") + 4, lines.index("| all | 500 | 1.42 | **1.21** | 1.50 | 0.47 | **0.25** | 0.40 |"))
         self.assertFalse([line for line in lines if "rare" in line])
         self.assertIn("31 models", lines[-1])
+        self.assertIn("Elsewhere: paper.", lines[-1])
 
     def test_equal_seconds(self):
         rows = [run("a", "formula", "3", "1"), run("a", "search", "3", "0.5"), run("a", "formula", "10", "0.5"), run("a", "search", "10", "0.504"),

@@ -18,6 +18,8 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 using ops::Op;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 std::vector<NodeId> heads(const Graph& graph) {
   std::vector<NodeId> out;
@@ -69,20 +71,38 @@ TEST(GroupFeatures, TellASpeltActivationFromItsGroupAndItsBroadcasts) {
 
 TEST(PredictedCost, IsTheFormulaWhereNothingIsLearned) {
   for (const std::string runtime : {"onnxruntime", "openvino", "mine"}) {
-    PredictedCost predicted(GroupPredictor(runtime, false));
+    PredictedCost predicted(GroupPredictor(runtime, "AMD EPYC", false));
     cost::AnalyticCost formula(cost::fitted_to(runtime));
     const Graph graph = zoo::make("squeezenet1_1");
     EXPECT_NEAR(cost::graph_cost(predicted, graph).runtime_us, cost::graph_cost(formula, graph).runtime_us, 0.2);
-    EXPECT_FALSE(GroupPredictor(runtime, false).is_learned());
+    EXPECT_FALSE(GroupPredictor(runtime, "AMD EPYC", false).is_learned());
   }
-  EXPECT_FALSE(GroupPredictor("openvino", true).is_learned());
+  EXPECT_FALSE(GroupPredictor("openvino", "AMD EPYC", true).is_learned());
+}
+
+TEST(PredictedCost, DevicesAreLikeThoseOfTheirNameThenOfTheirMaker) {
+  const std::vector<std::string> known = {"AMD EPYC", "AMD EPYC 7B13", "Intel(R) Xeon(R) Processor"};
+  EXPECT_THAT(devices_like("AMD EPYC", known), ElementsAre(0));
+  EXPECT_THAT(devices_like("AMD Ryzen 7", known), ElementsAre(0, 1));
+  EXPECT_THAT(devices_like("Intel Core i9", known), ElementsAre(2));
+  EXPECT_THAT(devices_like("Neoverse-N1", known), ElementsAre(0, 1, 2));
+  EXPECT_THAT(devices_like("", known), ElementsAre(0, 1, 2));
+  EXPECT_THAT(devices_like("AMD EPYC", {}), IsEmpty());
+}
+
+TEST(PredictedCost, PricesOfAnUnknownMakerAreTheMeanOfThoseOfAllDevices) {
+  GroupPredictor amd("onnxruntime", "AMD EPYC", true), intel("onnxruntime", "Intel(R) Xeon(R) Processor", true);
+  GroupPredictor neither("onnxruntime", "Neoverse-N1", true);
+  EXPECT_EQ(neither.devices(), amd.devices() + " and " + intel.devices());
+  const Graph graph = zoo::make("squeezenet1_1");
+  const auto group = members(graph, heads(graph).at(0));
+  EXPECT_NE(amd.us(graph, group), intel.us(graph, group));
+  EXPECT_NEAR(neither.us(graph, group), std::sqrt(amd.us(graph, group) * intel.us(graph, group)), 1e-9);
 }
 
 // ONNX Runtime runs a relu behind a convolution at no cost, which no formula of single operators knows.
 TEST(PredictedCost, ShippedTreesKnowWhatTheRuntimeFuses) {
-  const GroupPredictor learned("onnxruntime", true);
-  ASSERT_TRUE(learned.is_learned());
-  const auto price = [&](Op behind) {
+  const auto price = [&](const std::string& device, Op behind) {
     graph::Editor editor("conv");
     const auto x = editor.add_input("x", {ops::DType::f32, {1, 64, 56, 56}});
     const auto w = editor.add_weight("w", graph::Blob::seeded({ops::DType::f32, {64, 64, 3, 3}}, 1, 0.1));
@@ -93,15 +113,17 @@ TEST(PredictedCost, ShippedTreesKnowWhatTheRuntimeFuses) {
       y = editor.op(Op::prelu, {y, editor.add_weight("a", slope)});
     }
     editor.add_output("y", y);
-    PredictedCost cost(learned);
+    PredictedCost cost(GroupPredictor("onnxruntime", device, true));
     return cost::graph_cost(cost, *editor.finish()).runtime_us;
   };
-  EXPECT_LT(price(Op::relu), 1.1 * price(Op::conv2d));
-  EXPECT_GT(price(Op::prelu), 1.15 * price(Op::conv2d)) << "2.5 ns an element: results/optimise.md";
+  for (const std::string device : {"AMD EPYC", "Intel(R) Xeon(R) Processor", "unknown"}) {
+    EXPECT_LT(price(device, Op::relu), 1.1 * price(device, Op::conv2d)) << device;
+    EXPECT_GT(price(device, Op::prelu), 1.15 * price(device, Op::conv2d)) << device << "; results/optimise.md";
+  }
 }
 
 TEST(PredictedCost, DeltasAreExact) {
-  PredictedCost cost(GroupPredictor("onnxruntime", true));
+  PredictedCost cost(GroupPredictor("onnxruntime", "AMD EPYC", true));
   const Graph graph = zoo::make("bert");
   const double whole = cost::graph_cost(cost, graph).runtime_us;
   double sum = 0;
