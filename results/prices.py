@@ -2,17 +2,19 @@
 """Learned prices: what groups of operators take under ONNX Runtime, from groups of other models (docs/costs.md).
 
     results/prices.py time [--rlgo BINARY] [--target onnxruntime] [--seconds 25] [--models FOLDER] [--out groups.tsv]     about 12 minutes, on an idle machine
-    results/prices.py fit groups.tsv [--trees configs/costs/onnxruntime/MAKER.trees] [--csv results/prices.csv]
+    results/prices.py fit groups.tsv[.xz] [--trees configs/costs/onnxruntime/MAKER.trees] [--csv results/prices.csv]
 
 `time` makes the models of results/training_models.py (none of them in a table of results/) and runs `rlgo bench groups` on them and on graphs of
 the zoo. `fit` fits boosted trees to log(time / price by formula): LightGBM, of launch/requirements-references.txt (RLGO_SETUP_REFERENCES=1 of
 set-up). MAKER is that of the processor ("amd"): each has prices of its own. The CSV has a line for each device, each kind of group and all: how
 far prices are off for models that nothing was fitted to (folds by model), and how far those of the other makers' trees are. Lines of other
-devices stay. results/pages.py makes the table of results/prices.md of it.
+devices stay. results/pages.py makes the table of results/prices.md of it. results/groups/ keeps the times that shipped trees were fitted to, as far
+as they are kept (Intel's are not).
 """
 import argparse
 import csv
 import hashlib
+import lzma
 import pathlib
 import re
 import subprocess
@@ -48,10 +50,10 @@ def time(args):
 
 
 class Groups:
-    """Rows of `rlgo bench groups`: features X [groups, names], times us [groups], names of models."""
+    """Rows of `rlgo bench groups`, as they are or compressed (.xz): features X [groups, names], times us [groups], names of models."""
 
     def __init__(self, path):
-        text = path.read_text(encoding="utf-8")
+        text = (lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()).decode("utf-8")
         self.sha256 = hashlib.sha256(text.encode()).hexdigest()
         self.header = dict(line[2:].split(" ", 1) for line in text.splitlines() if line.startswith("# ") and " " in line[2:])
         rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]

@@ -52,6 +52,19 @@ def summary(rows):
     return lines
 
 
+def elsewhere(rows, with_others):
+    """Lines of a table: the same with trees of another processor (`with_others`, rows of method search)."""
+    ratio = ratios(runs(rows))
+    others = {(row["model"], float(row["seconds"])): float(row["ratio"]) for row in with_others}
+    both = {key: (ratio[key]["formula"], x, ratio[key]["search"]) for key, x in others.items() if key in ratio}
+    times = sorted({s for _, s in both})
+    lines = ["| model | " + " | ".join(f"{s:g} s: formula | prices of the other processor | of its own" for s in times) + " |", "|---|" + "---|---|---|" * len(times)]
+    for model in dict.fromkeys(model for model, _ in both):
+        lines.append(f"| {model} | " + " | ".join(" | ".join(f"{x:.3f}" for x in both[model, s]) if (model, s) in both else "- | - | -" for s in times) + " |")
+    means = "; ".join(f"{s:g} s: {mean_cell([own / other for key, (_, other, own) in both.items() if key[1] == s])}" for s in times)
+    return [*lines, "", f"Own to the other's, geometric means and 95 % intervals over models: {means}. rlgo {revisions_of(with_others)}."]
+
+
 def in_equal_seconds(rows):
     """Lines of a table: latency of what is written without and with learned prices, to the original's; models that neither changes are counted alone."""
     found = runs(rows)

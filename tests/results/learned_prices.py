@@ -1,4 +1,5 @@
 """results/prices.py and the tables of learned prices, by literal values. Fitting needs LightGBM, which is no part of set-up: what comes before and after it is tried here."""
+import lzma
 import math
 import pathlib
 import tempfile
@@ -29,9 +30,14 @@ class Groups(unittest.TestCase):
             path = pathlib.Path(folder) / "groups.tsv"
             path.write_text(GROUPS, encoding="utf-8")
             self.groups = prices.Groups(path)
+            packed = pathlib.Path(folder) / "groups.tsv.xz"
+            packed.write_bytes(lzma.compress(GROUPS.encode()))
+            self.packed = prices.Groups(packed)
 
     def test_reading(self):
         self.assertEqual(self.groups.us.tolist(), [20, 40, 10])  # what takes next to nothing is left out
+        self.assertEqual(self.packed.us.tolist(), [20, 40, 10])
+        self.assertEqual(self.packed.sha256, self.groups.sha256)
         self.assertEqual(self.groups.names, ["count:relu", "head:add", "head:conv2d", "price"])
         self.assertEqual(self.groups.x[:, 0].tolist(), [2, 0, 0])
         self.assertEqual(self.groups.kinds.tolist(), ["conv2d", "conv2d", "add"])
@@ -94,6 +100,12 @@ class Tables(unittest.TestCase):
         self.assertIn("10 s, 1 models", ten)
         self.assertEqual(learned_prices.summary(rows), [three, ten])
         self.assertIn("better by more than 1 % and A/A on 0, worse on 0", ten)
+
+    def test_elsewhere(self):
+        rows = [run("a", "formula", "3", "1"), run("a", "search", "3", "0.5"), run("a", "formula", "10", "0.9"), run("a", "search", "10", "0.8"), run("b", "formula", "3", "1"), run("b", "search", "3", "1")]
+        lines = learned_prices.elsewhere(rows, [run("a", "search", "3", "0.625"), run("a", "search", "10", "0.8"), run("b", "search", "3", "1"), run("c", "search", "3", "0.1")])
+        self.assertEqual(lines[2:4], ["| a | 1.000 | 0.625 | 0.500 | 0.900 | 0.800 | 0.800 |", "| b | 1.000 | 1.000 | 1.000 | - | - | - |"])
+        self.assertIn(f"3 s: {(0.8 ** 0.5):.3f} [", lines[-1])
 
     def test_nothing_recorded(self):
         self.assertEqual(learned_prices.in_equal_seconds([run("a", "search", "3", "1")]), ["Nothing is recorded."])
