@@ -98,7 +98,7 @@ def learned_prices(folder):
         assert done.returncode in (0, 3) and f"; what is not timed: {words}" in done.stdout, done.stdout + done.stderr
         told = json.loads((folder / "t.json").read_text())
         first = [s for s in told["searches"] if s["from"] == ("the model (by learned prices)" if gains else "the model (by formula)")]
-        assert told["cost"]["begins_learned"] == gains and told["cost"]["estimates"].startswith(words) and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
+        assert told["cost"]["begins_learned"] == gains and told["cost"]["estimates"] == words and bool(told["cost"]["learned_on"]) == gains and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
 
 
 def small_promises(folder):
