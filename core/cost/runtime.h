@@ -90,6 +90,7 @@ struct MeasuredCosts {
   std::function<void()> refresh = {};
   // What the same operators are foretold to take, by a model that learned from others; null where there is none.
   std::shared_ptr<CostModel> predicted = {};
+  std::string learned_on = {};  // the processors whose times it learned from: "AMD EPYC"
 };
 
 // Whole models under one setting of the runtime's own switches.

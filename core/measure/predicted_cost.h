@@ -49,7 +49,7 @@ class GroupPredictor {
 class PredictedCost : public cost::CostModel {
  public:
   explicit PredictedCost(GroupPredictor predictor) : predictor_(std::move(predictor)) {}
-  std::string name() const override { return "learned prices of " + predictor_.devices(); }
+  std::string name() const override { return "learned"; }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
   bool is_local() const override { return false; }
   std::vector<graph::NodeId> dependents(const graph::Graph& graph,

@@ -99,12 +99,6 @@ Json switches(const Result& result) {
   return {{"best", std::move(chosen)}, {"settings", std::move(settings)}};
 }
 
-std::pair<std::string, std::string> split_estimates(const std::string& told) {
-  const std::string kind = "learned prices", of = " of ";
-  if (!told.starts_with(kind + of)) return {told, ""};
-  return {kind, told.substr(kind.size() + of.size())};
-}
-
 Json phases(const Result& result) {
   Json out = Json::array();
   for (const PhaseTime& phase : result.phases) out.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
@@ -157,16 +151,14 @@ Json to_json(const Result& result) {
   for (const auto& [sizes, timed] : result.at_sizes)
     out["latency_at"].push_back({{"sizes", sizes}, {"latency", to_json(timed)}});
   out["latency_error"] = result.touched && !result.end_to_end.ok() ? result.end_to_end.error : "";
-  // "learned prices of DEVICE" (measure::PredictedCost) in two members.
-  const auto [estimates, learned_on] = split_estimates(result.estimates);
   out["cost"] = {{"model", result.cost_name},
                  {"before_us", result.before_us},
                  {"after_us", best.cost_us},
                  {"operators_known", result.costs_known},
                  {"operators_timed", result.costs_new},
                  {"table", result.costs_file.string()},
-                 {"estimates", estimates},
-                 {"learned_on", learned_on},
+                 {"estimates", result.estimates},
+                 {"learned_on", result.learned_on},
                  {"begins_untimed", best.begins_untimed()},
                  {"begins_learned", best.begins_learned()}};
   out["checks"] = to_json(result.checks);

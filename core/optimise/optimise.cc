@@ -267,7 +267,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.table) result.costs_file = load_costs(options, *costs.table, log);
   result.costs_known = costs.table ? costs.table->size() : 0;
   result.cost_name = costs.model->name();
-  if (costs.table) result.estimates = costs.predicted ? costs.predicted->name() : "a formula";
+  if (costs.table) result.estimates = costs.predicted ? "learned prices" : "a formula";
+  result.learned_on = costs.learned_on;
 
   std::optional<TimedGraphs> timed;
   if (options.method == "learned") {

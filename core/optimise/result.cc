@@ -180,12 +180,14 @@ std::string to_text(const Result& result) {
                                       to_text(result.assumed)));
   }
   if (!result.sizes.empty()) out += line("sizes", "made-up ones do not run; these do: " + result.sizes);
-  out += line("costs",
-              fmt::format("{} measured now, {} known from earlier calls ({}){}{}", result.costs_new, result.costs_known,
-                          result.cost_name, result.estimates.empty() ? "" : "; what is not timed: " + result.estimates,
-                          !best.begins_untimed()  ? ""
-                          : best.begins_learned() ? "; the result begins with what a search by learned prices found"
-                                                  : "; the result begins with what a search by formula found"));
+  out +=
+      line("costs",
+           fmt::format("{} measured now, {} known from earlier calls ({}){}{}{}", result.costs_new, result.costs_known,
+                       result.cost_name, result.estimates.empty() ? "" : "; what is not timed: " + result.estimates,
+                       result.learned_on.empty() ? "" : " of " + result.learned_on,
+                       !best.begins_untimed()  ? ""
+                       : best.begins_learned() ? "; the result begins with what a search by learned prices found"
+                                               : "; the result begins with what a search by formula found"));
   out += searches_text(result) + agent_text(result) + learned_text(result);
   out += attempts_text(result);
   out += line("rules applied", counted(best.trace.size(), "rewrite") + ": " + rules_used(result));

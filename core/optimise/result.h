@@ -135,9 +135,10 @@ struct Result {
   std::vector<std::string> changes;  // what of the file the import did without, one line each
   graph::Graph before;
   std::shared_ptr<const rules::RuleSet> rules;
-  std::string cost_name;  // "measured:cpu"
-  std::string estimates;  // "learned prices of DEVICE", "a formula": of what is not timed; "": all are by formula
-  double before_us = 0;   // sum over operators
+  std::string cost_name;                  // "measured:cpu"
+  std::string estimates;                  // "learned prices", "a formula": of what is not timed; "": all are by formula
+  std::string learned_on;                 // the processors whose times learned prices are from: "AMD EPYC"
+  double before_us = 0;                   // sum over operators
   size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
