@@ -5,13 +5,14 @@ what rlgo makes of them.
     results/frameworks.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [MODEL ...]
 
 Models of torchvision with the same weights everywhere (tests/interop/_models.py), batch 1: PyTorch runs the module that was exported; what any
-variant computes is compared with it. All are timed in one process (TensorFlow in one of its own, of models that onnx2tf converts), rounds in
-random order, `ONNX Runtime` twice (noise). Ratios are to ONNX Runtime's latency. Writes FOLDER/frameworks.csv as models are done; what is in it is
-not measured again. Needs torchvision (RLGO_SETUP_REFERENCES=1 of set-up), for TensorFlow RLGO_SETUP_TENSORFLOW=1, for torch.compile a C++
+variant computes is compared with it. All are timed in one process (TensorFlow in one of its own, of models that onnx2tf converts), with one thread and
+with two, rounds in random order, `ONNX Runtime` twice (noise). Ratios are to ONNX Runtime's latency. rlgo optimises for one thread. Writes
+FOLDER/frameworks.csv as models are done; what is in it is not measured again. Needs torchvision (RLGO_SETUP_REFERENCES=1 of set-up), for TensorFlow RLGO_SETUP_TENSORFLOW=1, for torch.compile a C++
 compiler; what is missing is left out and named.
 """
 import argparse
 import csv
+import multiprocessing
 import pathlib
 import shutil
 import subprocess
@@ -26,12 +27,13 @@ sys.path.insert(0, str(ROOT / "results"))
 import _models  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
-from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvino, race, rows_of  # noqa: E402
+from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvino, race, rows_of, session_options, share_pool  # noqa: E402
 from rlgo_results.where import commit, machine  # noqa: E402
 
 COLUMNS = ["model", "system", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "error", "note", "commit", "machine"]
 MODELS = ["resnet18-11", "resnet50-22-dynamo", "squeezenet1_1-11", "inception_v3-16", "resnext50-17", "mobilenet_v2-12", "vit_b_32-17"]
 TOLERANCE = 1e-3
+REST_S = 0.01  # before a sample of several threads: those of the system before it spin for a while after its run
 
 
 def error_of(expected, found):
@@ -39,17 +41,17 @@ def error_of(expected, found):
     return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 
-def in_torch(module, inputs, compiled):
+def in_torch(module, inputs, compiled, threads):
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     called = torch.compile(module) if compiled else module
 
     def run():
         with torch.inference_mode():
             return called(*inputs)
 
-    return Timed(run, 1), run
+    return Timed(run, threads), run
 
 
 def exported(name, module, inputs, names, folder):
@@ -61,14 +63,14 @@ def exported(name, module, inputs, names, folder):
     return path
 
 
-def in_tensorflow(args, source, feeds, folder, timed, errors, notes, expected):
+def in_tensorflow(args, source, feeds, folder, threads, timed, errors, notes, expected):
     """Adds TensorFlow without and with Grappler."""
     for system, grappler in (("TensorFlow", False), ("TensorFlow, Grappler", True)):
         if not pathlib.Path(args.tensorflow).exists():
             notes[system] = "missing: RLGO_SETUP_TENSORFLOW=1 launch/scripts/setup.sh"
             continue
         try:
-            one = TimedTensorFlow(args.tensorflow, source, feeds, grappler, folder)
+            one = TimedTensorFlow(args.tensorflow, source, feeds, grappler, folder, threads)
             errors[system] = error_of(expected, one.outputs())
             timed[system] = one
         except RuntimeError as error:  # a model that the converter cannot read: this system's result
@@ -83,46 +85,62 @@ def by_rlgo(args, source, target):
     return target if target.exists() else source
 
 
-def measure(args, name, folder):
-    import onnxruntime as ort
+def built(name):
+    """(module, inputs, names of the inputs, its output) of a model of the corpus."""
     import torch
 
     torch.backends.mha.set_fastpath_enabled(False)  # as _models.py exports it
     module, inputs, names, _ = _models.TORCH[name][0]()
     with torch.inference_mode():
-        expected = module(*inputs).numpy().astype(float)
-    source = exported(name, module, inputs, names, folder)
+        return module, inputs, names, module(*inputs).numpy().astype(float)
+
+
+def raced(args, name, source, optimised, threads):
+    """Rows of a model with so many threads; called in a process of its own, whose sessions share them."""
+    import onnxruntime as ort
+
+    share_pool(threads)
+    module, inputs, names, expected = built(name)
     feeds = {n: v.numpy() for n, v in zip(names, inputs)}
-    optimised = by_rlgo(args, source, folder / "rlgo.onnx")
-    run = lambda path: ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, feeds)[0]  # noqa: E731
+    folder = source.parent
+    run = lambda path: ort.InferenceSession(str(path), session_options(threads), providers=["CPUExecutionProvider"]).run(None, feeds)[0]  # noqa: E731
     timed, errors, notes = {}, {}, {}
     for system, path in (("ONNX Runtime", source), ("again", source), ("rlgo", optimised)):
-        timed[system], errors[system] = in_onnxruntime(path, feeds, 1), error_of(expected, run(path))
+        timed[system], errors[system] = in_onnxruntime(path, feeds, threads), error_of(expected, run(path))
     notes["rlgo"] = "" if optimised != source else "the model is left as it is"
     for system, compiled in (("PyTorch", False), ("torch.compile", True)):
         try:
-            timed[system], call = in_torch(module, inputs, compiled)
+            timed[system], call = in_torch(module, inputs, compiled, threads)
             errors[system] = error_of(expected, call().numpy())
         except Exception as error:  # no compiler, or one that fails: this system's result
             notes[system] = f"failed: {str(error).strip().splitlines()[0][:120]}"
     try:
         import openvino
 
-        timed["OpenVINO"] = in_openvino(source, feeds, 1)
+        timed["OpenVINO"] = in_openvino(source, feeds, threads)
         errors["OpenVINO"] = error_of(expected, openvino.Core().compile_model(str(source), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(feeds)[0])
     except ImportError as error:
         notes["OpenVINO"] = str(error)
-    in_tensorflow(args, source, feeds, folder, timed, errors, notes, expected)
+    in_tensorflow(args, source, feeds, folder, threads, timed, errors, notes, expected)
     for system in [s for s, e in errors.items() if e > TOLERANCE]:
         del timed[system]
         notes[system] = "other outputs: not timed"
-    rows = {row["system"]: row for row in rows_of(race(timed, args.rounds, args.race_s), "ONNX Runtime")}
+    rows = {row["system"]: row for row in rows_of(race(timed, args.rounds, args.race_s, rest_s=REST_S if threads > 1 else 0), "ONNX Runtime")}
     for one in timed.values():
         if isinstance(one, TimedTensorFlow):
             one.close()
-    for system in dict.fromkeys([*rows, *(n for n in notes if n not in rows)]):
-        yield {"model": name, "system": system, "threads": 1, "error": f"{errors[system]:.3g}" if system in errors else "", "note": notes.get(system, ""),
-               "commit": args.commit, "machine": args.machine} | {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in rows.get(system, {}).items()}  # fmt: skip
+    return [{"model": name, "system": system, "threads": threads, "error": f"{errors[system]:.3g}" if system in errors else "", "note": notes.get(system, ""),
+             "commit": args.commit, "machine": args.machine} | {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in rows.get(system, {}).items()}
+            for system in dict.fromkeys([*rows, *(n for n in notes if n not in rows)])]  # fmt: skip
+
+
+def measure(args, name, folder):
+    module, inputs, names, _ = built(name)
+    source = exported(name, module, inputs, names, folder)
+    optimised = by_rlgo(args, source, folder / "rlgo.onnx")
+    for threads in args.threads:
+        with multiprocessing.get_context("spawn").Pool(1) as process:
+            yield from process.apply(raced, (args, name, source, optimised, threads))
 
 
 def main():
@@ -134,6 +152,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="of each rlgo optimise")
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--race-s", type=float, default=8)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     args = parser.parse_args()
     args.models = args.models or MODELS
     if unknown := set(args.models) - set(MODELS):
@@ -155,7 +174,7 @@ def main():
             if new:
                 writer.writeheader()
             writer.writerows(rows)
-        print(name + ": " + ", ".join(f"{r['system']} {r['ratio']}" if r.get("ratio") else f"{r['system']}: {r['note']}" for r in rows), flush=True)
+        print(name + ": " + ", ".join(f"{r['system']}, {r['threads']}: {r['ratio']}" if r.get("ratio") else f"{r['system']}: {r['note']}" for r in rows), flush=True)
     return 0
 
 

@@ -62,17 +62,17 @@ SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorFlow, Grappler", "TensorFl
 
 
 def frameworks(data):
-    rows = {(r["model"], r["system"]): r for r in data.rows("frameworks.csv")}
-    lines = ["| model | ONNX Runtime, ms | " + " | ".join(SYSTEMS[1:]) + " |", "|---|---|" + "---|" * (len(SYSTEMS) - 1)]
-    for model in dict.fromkeys(m for m, _ in rows):
+    rows = {(r["model"], r["threads"], r["system"]): r for r in data.rows("frameworks.csv")}
+    lines = ["| model | threads | ONNX Runtime, ms | " + " | ".join(SYSTEMS[1:]) + " |", "|---|---|---|" + "---|" * (len(SYSTEMS) - 1)]
+    for model, threads in dict.fromkeys((m, t) for m, t, _ in rows):
         cells = []
         for system in SYSTEMS[1:]:
-            row = rows.get((model, system), {"ratio": "", "note": "missing"})
+            row = rows.get((model, threads, system), {"ratio": "", "note": "missing"})
             kept = system == "rlgo" and "left as it is" in row["note"]
             cells.append("=" if kept else f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if row["ratio"] else row["note"].partition(":")[0])
-        lines.append(f"| {model} | {float(rows[model, 'ONNX Runtime']['median_us']) / 1000:.2f} | {' | '.join(cells)} |")
+        lines.append(f"| {model} | {threads} | {float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f} | {' | '.join(cells)} |")
     some = next(iter(rows.values()))
-    return [*lines, "", f"Latency to ONNX Runtime's, one thread, quartiles of paired rounds; =: rlgo leaves the model as it is; {some['commit']}, {some['machine']}."]
+    return [*lines, "", f"Latency to ONNX Runtime's, quartiles of paired rounds; =: rlgo leaves the model as it is; {some['commit']}, {some['machine']}."]
 
 
 def against_taso(data, profile, method):

@@ -56,6 +56,9 @@ class Timed:
         self.once_us = min(self.time_us() for _ in range(3))
         self.batch = max(1, min(1000, int(2000 / max(self.once_us, 1))))
 
+    def run_once(self):
+        self.run()
+
     def time_us(self):
         begin = self.clock()
         for _ in range(self.batch):
@@ -64,12 +67,12 @@ class Timed:
 
 
 class TimedTensorFlow(Timed):
-    """A model in TensorFlow, in a process of its own (tensorflow_runner.py), one thread. Raises RuntimeError where it cannot run."""
+    """A model in TensorFlow, in a process of its own (tensorflow_runner.py). Raises RuntimeError where it cannot run."""
 
-    def __init__(self, python, model, feeds, grappler, folder):
+    def __init__(self, python, model, feeds, grappler, folder, threads=1):
         feeds_file = Path(folder) / "feeds.npz"
         np.savez(feeds_file, **feeds)
-        command = [python, Path(__file__).parent / "tensorflow_runner.py", model, feeds_file, "--grappler", "yes" if grappler else "no"]
+        command = [python, Path(__file__).parent / "tensorflow_runner.py", model, feeds_file, "--grappler", "yes" if grappler else "no", "--threads", threads]
         self.errors = open(Path(folder) / "tensorflow.log", "w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.outputs_file = Path(folder) / f"tensorflow-{grappler}.npy"
@@ -93,6 +96,10 @@ class TimedTensorFlow(Timed):
     def time_us(self):
         self.ask(f"time {self.batch}")
         return float(self.answer())
+
+    def run_once(self):
+        self.ask("time 1")
+        self.answer()
 
     def outputs(self):
         self.ask(f"outputs {self.outputs_file}")
@@ -154,14 +161,17 @@ def made_up_feeds(path, seed=0):
     return feeds
 
 
-def race(timed, rounds, budget_s, seed=0, least=7):
-    """{name: samples in us} of {name: Timed}; a round runs all, in random order. At least `least` rounds, however long they take."""
+def race(timed, rounds, budget_s, seed=0, least=7, rest_s=0.0):
+    """{name: samples in us} of {name: Timed}; a round runs all, in random order, each after a rest. At least `least` rounds, however long they take."""
     round_s = sum(t.once_us * t.batch for t in timed.values()) / 1e6
     count = max(least, min(rounds, int(budget_s / max(round_s, 1e-6))))
     samples, order, shuffle = {name: [] for name in timed}, list(timed), random.Random(seed)
     for _ in range(count):
         shuffle.shuffle(order)
         for name in order:
+            if rest_s > 0:
+                time.sleep(rest_s)
+                timed[name].run_once()  # wakes its threads
             samples[name].append(timed[name].time_us())
     return samples
 

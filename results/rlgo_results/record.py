@@ -26,6 +26,8 @@ COMMANDS = [
     ("rewards-compared", ["compare", "{}/rewards", "--by", "env.reward"]),
     ("reward-network", ["compare", "{}/reward-model", "--by", "wm.reward-model"]),
     *((f"ablation-{option}", ["compare", f"{{}}/ablations/{option}", "--by", option]) for option in ("gnn.block", "env.frontier", "policy.beta", "policy.location-head")),
+    *((f"hyperparameter-{option}", ["compare", f"{{}}/hyperparameters/{option}", "--by", option]) for option in ("ppo.lr", "ppo.clip", "ppo.epochs")),
+    ("long-rewards", ["rewards", "{}/long"]),
     ("options", ["options", "{}"]),
 ]
 MAX_ROWS = 40

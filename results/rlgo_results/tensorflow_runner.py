@@ -1,10 +1,10 @@
 """An ONNX model in TensorFlow, for results/frameworks.py: run by a Python that has tensorflow-cpu and onnx2tf, and nothing of rlgo's.
 
-    tensorflow_runner.py MODEL.onnx FEEDS.npz --grappler yes|no
+    tensorflow_runner.py MODEL.onnx FEEDS.npz --grappler yes|no [--threads N]
 
-Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are), loads it on one thread, and prints "ready". Then answers
+Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are), loads it on N threads, and prints "ready". Then answers
 each line of standard input: "outputs FILE" writes the first output to a .npy file and prints "done"; "time N" runs the model N times and
-prints the time of one run in us of processor time. Ends with its input.
+prints the time of one run in us: processor time where there is one thread, else what passed. Ends with its input.
 """
 import argparse
 import contextlib
@@ -35,11 +35,12 @@ def main():
     parser.add_argument("model")
     parser.add_argument("feeds")
     parser.add_argument("--grappler", choices=("yes", "no"), required=True)
+    parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     feeds = list(np.load(args.feeds).values())
     import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     # As the saved function is instantiated, at its first run.
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": args.grappler == "no"})
@@ -54,6 +55,7 @@ def main():
         if spec.shape.rank == 4 and list(spec.shape) != list(value.shape):
             value = value.transpose(0, 2, 3, 1)
         inputs[name] = tf.constant(value)
+    clock = time.process_time_ns if args.threads == 1 else time.perf_counter_ns
     call(**inputs)
     print("ready", flush=True)
     for line in sys.stdin:
@@ -62,10 +64,10 @@ def main():
             np.save(argument, next(iter(call(**inputs).values())).numpy())
             print("done", flush=True)
             continue
-        begin = time.process_time_ns()
+        begin = clock()
         for _ in range(int(argument)):
             call(**inputs)
-        print((time.process_time_ns() - begin) / 1000 / int(argument), flush=True)
+        print((clock() - begin) / 1000 / int(argument), flush=True)
 
 
 if __name__ == "__main__":

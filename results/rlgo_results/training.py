@@ -49,6 +49,14 @@ def colours(keys):
     return {key: color(key[0] if len(agents) == 1 else key[1] if len(graphs) == 1 else "", index) for index, key in enumerate(keys)}
 
 
+def settled_at(values, window=0.05, near=0.05):
+    """Epoch from which on a running mean over `window` of the epochs stays within `near` of its range from the mean of the last tenth; nan where it never does."""
+    smooth = values.rolling(max(5, round(window * len(values))), min_periods=1).mean()
+    off = np.flatnonzero((smooth - values.iloc[-max(1, len(values) // 10):].mean()).abs() > near * (smooth.max() - smooth.min()))
+    after = off[-1] + 1 if len(off) else 0
+    return int(values.index[after]) if after < len(values) else math.nan
+
+
 def normalised(found, column):
     """({key: mean and spread by epoch}, table of what was normalised): min-max over all epochs and seeds of a group."""
     curves, rows = {}, []
@@ -61,7 +69,8 @@ def normalised(found, column):
         curves[key] = over_seeds([min_max(s, low, high) for s in series])
         raw = over_seeds(series)["mean"]
         rows.append({"graph": key[0], "agent": key[1], "seeds": len(runs), "epochs": len(raw), "min": low, "max": high,
-                     "first epochs": raw.iloc[:5].mean(), "last epochs": raw.iloc[-5:].mean(), "best epoch": int(raw.idxmax())})  # fmt: skip
+                     "first epochs": raw.iloc[:5].mean(), "last epochs": raw.iloc[-5:].mean(), "best epoch": int(raw.idxmax()),
+                     "settled at epoch": settled_at(raw), "variation": np.mean([min_max(s, low, high).iloc[len(s) // 2:].std(ddof=0) for s in series])})  # fmt: skip
     if not curves:
         raise ValueError(f"no run has a value of '{column}' in its metrics.csv")
     return curves, pd.DataFrame(rows)
@@ -81,7 +90,8 @@ def rewards(runs, column="episode_reward_mean", raw=False):
     legend(axes[0, 0])
     figure.suptitle("Reward in the real environment during training")
     notes = ["r' = (r - min) / (max - min); min and max over all epochs and seeds of a graph and agent, in percent of the unmodified graph's cost.",
-             f"r: {column} of an epoch; lines: mean over seeds, bands: lowest and highest seed; first and last epochs: mean of five."]  # fmt: skip
+             f"r: {column} of an epoch; lines: mean over seeds, bands: lowest and highest seed; first and last epochs: mean of five;",
+             "settled: from then on a running mean over a twentieth of the epochs stays within 5 % of its range from the mean of the last tenth."]  # fmt: skip
     return Result("Reward during training (figure 5.3)", table, notes, figure), curve_table(curves, curves, "value")
 
 

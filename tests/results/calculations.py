@@ -52,6 +52,16 @@ class EqualSeconds(unittest.TestCase):
         self.assertEqual(equal_seconds.made_on(rows), "M (cpu: agent taso); N (gpu: taso)")
 
 
+class Settled(unittest.TestCase):
+    def test_it_is_where_a_running_mean_stays_near_the_end(self):
+        rising = pd.Series([float(min(epoch, 50)) for epoch in range(1, 201)], index=range(1, 201))
+        at = training.settled_at(rising)
+        self.assertTrue(50 <= at <= 56, at)  # the mean over ten epochs is near 50 when all but the first few are
+        self.assertEqual(training.settled_at(pd.Series([2.0] * 20, index=range(1, 21))), 1)
+        for_ever = pd.Series([float(epoch) for epoch in range(200)], index=range(1, 201))
+        self.assertGreater(training.settled_at(for_ever), 175)
+
+
 class Plot(unittest.TestCase):
     def test_change(self):
         self.assertEqual(plot.change_percent(200.0, 150.0), -25.0)

@@ -9,9 +9,9 @@ from pathlib import Path
 import _tiny
 
 sys.path.insert(0, str(_tiny.SOURCE / "results"))
-import record  # noqa: E402
+import stages  # noqa: E402
 
-if reason := record.without_torchvision(None):
+if reason := stages.without_torchvision(None):
     print(f"skipped: {reason}")
     sys.exit(77)
 
