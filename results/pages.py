@@ -112,7 +112,7 @@ def agents(data):
         lines.append(f"| {graph} | {float(greedy[graph]['change, %']):.2f} | {float(taso[graph]['change, %']):.2f} | {' | '.join(cells)} | {f'{today[graph]:.2f}' if graph in today else '-'} |")
     epochs = [int(r["epochs"]) for r in data.rows("figures/summary.csv")]
     revision = revisions_of(r for rows in runs.values() for r in rows)
-    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {min(epochs)} to {max(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision('summary')}. "
+    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {' to '.join(map(str, sorted({min(epochs), max(epochs)})))} epochs (RLFlow: 2,000); rlgo {data.figures_revision()}. "
             f"Last column, of rlgo {revision}: today's, with the runtime's rules too."]  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def latency(data):
     for system in ("taso", "model-free", "model-based"):
         cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(r, system)))) for r in ("LibTorch", "race")]
         lines.append(f"| {system} | {' | '.join(cells)} |")
-    return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision('fig-5.4-model-based')}: [figures](figures/README.md)."]
+    return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision()}: [figures](figures/README.md)."]
 
 
 def dreams(data):
@@ -170,7 +170,7 @@ def rlflow(data):
         cells += [percent(float(ours["LibTorch", s][graph]["change, %"]), 1) for s in ("taso", "model-free", "model-based")]
         cells += [percent(float(row[graph]["change, %"]), 1) for row in (openvino, *(ours["race", s] for s in ("taso", "model-free", "model-based")))]
         lines.append(f"| {graph} | {' | '.join(cells)} |")
-    return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision('fig-5.4-model-based')}."]
+    return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision()}."]
 
 
 def profiles(data):

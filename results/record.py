@@ -209,6 +209,9 @@ def figures(args):
         good &= done.returncode == 0
         print(f"{pathlib.Path(command[0]).name if command[0] != python() else pathlib.Path(command[1]).name}: "
               + ("made" if done.returncode == 0 else "failed") + (f"\n{done.stderr.strip()}" if done.stderr.strip() else ""), flush=True)  # fmt: skip
+    page = out / "figures/README.md"
+    if page.is_file():  # of any machine
+        page.write_text(page.read_text(encoding="utf-8").replace(str(args.folder), "FOLDER").replace(f"{ROOT}/", ""), encoding="utf-8")
     for name, target in (("peers", out / "peers"), ("frameworks.csv", out), ("aa.csv", out), ("record.csv", out)):
         source = args.folder / name
         if source.is_dir():

@@ -44,13 +44,9 @@ class Recorded:
     def text(self, name):
         return (self.root / "results" / name).read_text(encoding="utf-8")
 
-    def figures_revision(self, name):
-        """Of the rlgo whose runs made a figure. Those recorded before record.csv was kept stand in the pages' text."""
-        header = ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text("figures/README.md")).group(1).split(", "))
-        later = {"table-5.1-temperature": r"rlgo (\w{7}), at low priority", "rewards-compared": r"rlgo (\w{7}), 407 rules"}
-        if header == "23e53b1" and name in later:
-            return re.search(later[name], self.text("analysis.md")).group(1)
-        return header
+    def figures_revision(self):
+        """Of the rlgo whose runs made the figures."""
+        return ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text("figures/README.md")).group(1).split(", "))
 
     def peers(self):
         """(group, peer, threads) -> ratios to the original, 1 where the peer leaves a model as it is; and the peer that is rlgo's default."""

@@ -28,6 +28,12 @@ def end_to_end(text):
             "runtime": found[6], "threads": int(found[7])}  # fmt: skip
 
 
+def measured_in(folder):
+    """What a run or search measured at its end (summary.txt), or a later measurement of its graph by itself (latency.txt, of results/record.py); None where neither did."""
+    texts = [path.read_text(encoding="utf-8", errors="replace") for name in ("latency.txt", "summary.txt") if (path := Path(folder) / name).is_file()]
+    return end_to_end(texts[0]) if texts else None
+
+
 def read_trace(path):
     """Rewrites of a .trace file: a data frame with step, rule, location, cost_us; its attrs have the header (graph, ...)."""
     rows, header = [], {}
@@ -158,7 +164,7 @@ class Run:
 
     @property
     def end_to_end(self):
-        return end_to_end(self.summary)
+        return measured_in(self.path)
 
     @property
     def trace(self):

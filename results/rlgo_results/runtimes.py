@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .plot import PERCENT, Result, legend, new_figure
-from .runs import Run, end_to_end, parse_csv, read_trace
+from .runs import Run, measured_in, parse_csv, read_trace
 
 AGENTS = ("model-free", "model-based", "hybrid", "random")
 SHOWN = {"5.1": (), "5.2": ("model-free",), "5.4": ("model-free", "model-based")}  # agents beside the baselines
@@ -32,8 +32,7 @@ class Found:
 
     @property
     def end_to_end(self):
-        path = self.folder / "summary.txt"
-        return end_to_end(path.read_text(encoding="utf-8")) if path.is_file() else None
+        return measured_in(self.folder)
 
 
 def found_in(folder):
@@ -130,9 +129,15 @@ def draw(axes, table, systems, graphs):
     legend(top, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
 
 
+def by_themselves(results):
+    """Of a graph of which some were measured by themselves (latency.txt), these alone: trainings measure beside others."""
+    alone = {r.folder: r.graph for r in results if (r.folder / "latency.txt").is_file()}
+    return [r for r in results if r.folder in alone or r.graph not in alone.values()]
+
+
 def runtimes(results, races, figure):
     """Grouped bars: graphs, and within them systems; one column of panels for each runtime that measured."""
-    tables = [t for t in [verdicts(results), *(raced(path) for path in races)] if len(t)]
+    tables = [t for t in [verdicts(by_themselves(results)), *(raced(path) for path in races)] if len(t)]
     if not tables:
         raise ValueError("nothing measured is in what is given: no summary.txt with an 'end to end' line, and no --race table")
     table = pd.concat(tables, ignore_index=True)

@@ -105,6 +105,14 @@ class Texts(unittest.TestCase):
         self.assertEqual(table["ratio"].round(4).tolist(), [1.0, 0.971, 1.0])
         self.assertEqual(table["after_us"].tolist(), [11630.0, 11293.0, 11630.0])
 
+    def test_a_later_measurement_by_itself_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(runs.measured_in(folder))
+            (Path(folder) / "summary.txt").write_text("end to end      unchanged: 1.000\n")
+            self.assertEqual(runs.measured_in(folder)["ratio"], 1.0)
+            (Path(folder) / "latency.txt").write_text(VERDICT)
+            self.assertAlmostEqual(runs.measured_in(folder)["ratio"], 0.971)
+
     def test_end_to_end_is_missing(self):
         self.assertIsNone(runs.end_to_end("end to end      not measured under x: it failed\n"))
 
@@ -160,6 +168,12 @@ class Files(unittest.TestCase):
                           "toy,ONNX Runtime,1,1000,1,0.99,1.01,0.005\ntoy,taso,1,900,0.9,0.88,0.91,0.005\ntoy,model-free,1,800,0.8,0.79,0.81,0.005\n")  # fmt: skip
         results = runtimes.find_results([self.folder])
         self.assertEqual([(r.graph, r.system) for r in results], [("toy", "taso")])
+        self.write("toy-model-free-s1/config.cfg", "graph = toy\nagent = model-free\nseed = 1\n")
+        self.write("toy-model-free-s1/summary.txt", VERDICT)
+        both = runtimes.find_results([self.folder])
+        self.assertEqual([r.system for r in runtimes.by_themselves(both)], [r.system for r in both])
+        self.write("toy-taso/latency.txt", VERDICT)
+        self.assertEqual([r.system for r in runtimes.by_themselves(both)], ["taso"])
         table = runtimes.runtimes(results, [race], "5.1")[0].table
         self.assertEqual(table["system"].tolist(), ["unmodified", "taso", "ONNX Runtime", "taso"])
         self.assertEqual([round(x, 6) for x in table["change, %"]], [0.0, -2.9, 0.0, -10.0])
