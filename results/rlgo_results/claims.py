@@ -6,7 +6,7 @@ from .means import geometric_mean
 from .recorded import Missing, change_of, mean, percent, revisions_of
 
 YES, PART, NO, UNTESTABLE, UNRECORDED = "reproduced", "in part", "not reproduced", "not testable here", "not recorded"
-FIGURES = "`results/record.py --stages baselines,train,race,figures`"
+FIGURES = "`results/record.py --stages baselines,train,race,latency,figures`"
 CONVOLUTIONAL = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1"]
 
 
