@@ -5,6 +5,7 @@ import platform
 from datetime import date
 from pathlib import Path
 
+from .claims import HYPERPARAMETERS
 from .runs import Run
 from .where import commit, machine
 
@@ -26,7 +27,7 @@ COMMANDS = [
     ("rewards-compared", ["compare", "{}/rewards", "--by", "env.reward"]),
     ("reward-network", ["compare", "{}/reward-model", "--by", "wm.reward-model"]),
     *((f"ablation-{option}", ["compare", f"{{}}/ablations/{option}", "--by", option]) for option in ("gnn.block", "env.frontier", "policy.beta", "policy.location-head")),
-    *((f"hyperparameter-{option}", ["compare", f"{{}}/hyperparameters/{option}", "--by", option]) for option in ("ppo.lr", "ppo.clip", "ppo.epochs")),
+    *((f"hyperparameter-{option}", ["compare", f"{{}}/hyperparameters/{option}", "--by", option]) for option in HYPERPARAMETERS),
     ("long-rewards", ["rewards", "{}/long"]),
     ("options", ["options", "{}"]),
 ]

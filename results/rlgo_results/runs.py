@@ -30,8 +30,10 @@ def end_to_end(text):
 
 def measured_in(folder):
     """What a run or search measured at its end (summary.txt), or a later measurement of its graph by itself (latency.txt, of results/record.py); None where neither did."""
-    texts = [path.read_text(encoding="utf-8", errors="replace") for name in ("latency.txt", "summary.txt") if (path := Path(folder) / name).is_file()]
-    return end_to_end(texts[0]) if texts else None
+    for name in ("latency.txt", "summary.txt"):
+        if (path := Path(folder) / name).is_file():
+            return end_to_end(path.read_text(encoding="utf-8", errors="replace"))
+    return None
 
 
 def read_trace(path):
