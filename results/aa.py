@@ -12,7 +12,7 @@ import csv
 import subprocess
 import sys
 
-from rlgo_results.where import commit, machine
+from rlgo_results.where import machine, revision
 
 BUSY = [sys.executable, "-c", "while True: pass"]
 
@@ -26,7 +26,7 @@ def campaign(rlgo, runs, threads, busy, target):
         if load:
             load.kill()
             load.wait()
-    where = {"load": "busy" if busy else "idle", "commit": commit(), "machine": machine()}
+    where = {"load": "busy" if busy else "idle", "commit": revision(rlgo), "machine": machine()}
     return [row | where for row in csv.DictReader(done.stdout.splitlines())]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same models in the frameworks that run them: PyTorch eager and compiled, TensorFlow without and with Grappler, ONNX Runtime, OpenVINO, and
-what rlgo makes of them.
+"""The same models in the frameworks that run them: PyTorch eager and compiled, TensorFlow without and with Grappler, ONNX Runtime, OpenVINO, TensorRT,
+and what rlgo makes of them.
 
     results/frameworks.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [MODEL ...]
 
@@ -8,7 +8,8 @@ Models of torchvision with the same weights everywhere (tests/interop/_models.py
 variant computes is compared with it. All are timed in one process (TensorFlow in one of its own, of models that onnx2tf converts), with one thread and
 with two, rounds in random order, `ONNX Runtime` twice (noise). Ratios are to ONNX Runtime's latency. rlgo optimises for one thread. Writes
 FOLDER/frameworks.csv as models are done; what is in it is not measured again. Needs torchvision (RLGO_SETUP_REFERENCES=1 of set-up), for TensorFlow RLGO_SETUP_TENSORFLOW=1, for torch.compile a C++
-compiler; what is missing is left out and named.
+compiler, for TensorRT a GPU and onnxruntime-gpu in place of onnxruntime (wall time, copies to the GPU and back included; not tried yet, for want of
+a GPU); what is missing is left out and named.
 """
 import argparse
 import csv
@@ -27,11 +28,12 @@ sys.path.insert(0, str(ROOT / "results"))
 import _models  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
-from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvino, race, rows_of, session_options, share_pool  # noqa: E402
-from rlgo_results.where import commit, machine  # noqa: E402
+from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvino, in_tensorrt, race, rows_of, session_options, share_pool  # noqa: E402
+from rlgo_results.where import machine, revision  # noqa: E402
 
 COLUMNS = ["model", "system", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "error", "note", "commit", "machine"]
-MODELS = ["resnet18-11", "resnet50-22-dynamo", "squeezenet1_1-11", "inception_v3-16", "resnext50-17", "mobilenet_v2-12", "vit_b_32-17"]
+MODELS = ["resnet18-11", "resnet50-22-dynamo", "squeezenet1_1-11", "inception_v3-16", "resnext50-17", "mobilenet_v2-12", "vit_b_32-17", "vgg19"]
+BESIDES = {"vgg19": _models.vision("vgg19")}  # too large for the corpus
 TOLERANCE = 1e-3
 REST_S = 0.01  # before a sample of several threads: those of the system before it spin for a while after its run
 
@@ -90,7 +92,7 @@ def built(name):
     import torch
 
     torch.backends.mha.set_fastpath_enabled(False)  # as _models.py exports it
-    module, inputs, names, _ = _models.TORCH[name][0]()
+    module, inputs, names, _ = (BESIDES[name] if name in BESIDES else _models.TORCH[name][0])()
     with torch.inference_mode():
         return module, inputs, names, module(*inputs).numpy().astype(float)
 
@@ -121,6 +123,11 @@ def raced(args, name, source, optimised, threads):
         errors["OpenVINO"] = error_of(expected, openvino.Core().compile_model(str(source), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(feeds)[0])
     except ImportError as error:
         notes["OpenVINO"] = str(error)
+    try:
+        timed["TensorRT"], call = in_tensorrt(source, feeds)
+        errors["TensorRT"] = error_of(expected, call()[0])
+    except RuntimeError as error:
+        notes["TensorRT"] = str(error)
     in_tensorflow(args, source, feeds, folder, threads, timed, errors, notes, expected)
     for system in [s for s, e in errors.items() if e > TOLERANCE]:
         del timed[system]
@@ -159,7 +166,7 @@ def main():
         parser.error(f"unknown models: {', '.join(sorted(unknown))}; known: {', '.join(MODELS)}")
     if not shutil.which("g++"):
         print("no g++: torch.compile will fail")
-    args.commit, args.machine = commit(), machine()
+    args.commit, args.machine = revision(args.rlgo), machine()
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / "frameworks.csv"
     done = {row["model"] for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()

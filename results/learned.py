@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
 from rlgo_results import learned, learned_prices  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
-from rlgo_results.where import commit, machine  # noqa: E402
+from rlgo_results.where import machine, revision  # noqa: E402
 
 METHODS = {"search": ["--method", "search"], "formula": ["--method", "search", "--cost.learned", "no"], "learned": ["--method", "learned"], "train": ["--method", "train"],
            "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}  # fmt: skip
@@ -109,7 +109,7 @@ def record(args):
                 if not seconds:
                     continue
                 try:
-                    rows = [row | {"commit": commit(), "machine": machine()} for row in measure(args, model, seconds, seed)]
+                    rows = [row | {"commit": revision(args.rlgo), "machine": machine()} for row in measure(args, model, seconds, seed)]
                 except Exception as error:  # of any kind: the other models go on
                     print(f"{model.stem}: {str(error)[:300]}", flush=True)
                     continue

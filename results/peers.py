@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
 from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
-from rlgo_results.where import commit, machine  # noqa: E402
+from rlgo_results.where import machine, revision  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine", "unchanged"]
 PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo"]
@@ -299,7 +299,7 @@ def main():
     for peer in missing_peers(args.peers):
         print(f"{peer} is left out: pip install {peer}")
         args.peers.remove(peer)
-    args.commit, args.machine = commit(), machine()
+    args.commit, args.machine = revision(args.rlgo), machine()
     file = folder / "peers.csv"
     done = {(row["model"], row["peer"]) for row in csv.DictReader(open(file, encoding="utf-8"))} if file.exists() else set()
     if not done:

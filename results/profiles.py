@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from rlgo_results.where import commit, machine
+from rlgo_results.where import machine, revision
 
 TARGETS = ["onnxruntime", "libtorch"]
 FIELDS = ["target", "kind", "operators", "factor_before", "rank_before", "factor", "rank", "timed", "kept", "runtime", "commit", "machine"]
@@ -25,7 +25,7 @@ def fitted(rlgo, target, seconds, costs):
         told = pathlib.Path(folder) / "told.json"
         subprocess.run([rlgo, "bench", "profile", "--target", target, "--seconds", str(seconds), "--out", costs / f"cpu-{target}.cost", "--json", told], check=True)
         found = json.loads(told.read_text(encoding="utf-8"))
-    where = {"timed": len(found["timed"]), "kept": " ".join(found["kept"]), "runtime": found["target"]["runtime"], "commit": commit(), "machine": machine()}
+    where = {"timed": len(found["timed"]), "kept": " ".join(found["kept"]), "runtime": found["target"]["runtime"], "commit": revision(rlgo), "machine": machine()}
     return [{"target": target, "kind": row["kind"], "operators": row["after"]["operators"],
              "factor_before": f"{row['before']['factor']:.3f}", "rank_before": f"{row['before']['rank_correlation']:.3f}",
              "factor": f"{row['after']['factor']:.3f}", "rank": f"{row['after']['rank_correlation']:.3f}", **where} for row in found["kinds"]]  # fmt: skip

@@ -25,6 +25,7 @@ import sys
 import threading
 import time
 
+from rlgo_results.where import revision
 from stages import GRAPHS, RESULTS, ROOT, STAGES, python, script, window_table
 
 AGAIN = 75  # exit status of what has more to do
@@ -266,8 +267,7 @@ def options():
 
 def main():
     args = options()
-    version = subprocess.run([args.rlgo, "--version"], capture_output=True, text=True, check=True).stdout
-    args.revision = version.strip().rpartition("(")[2].rstrip(")")
+    args.revision = revision(args.rlgo)
     recorder = Recorder(args)
     stages = [stage for stage in STAGES if stage.name in args.stages]
     if args.list:

@@ -72,6 +72,7 @@ bool TableCost::insert(const std::string& signature, const Measured& measured) {
   if (const auto reason = defect(measured)) fail("cost table: {} was measured for {}", *reason, signature);
   if (!by_text_.emplace(signature, entries_.size()).second) return false;
   entries_.push_back({signature, measured});
+  if (signature.starts_with("reference: ")) ++references_;
   return true;
 }
 

@@ -53,6 +53,8 @@ class TableCost : public CostModel {
   // In order of insertion: entries().subspan(mark) with an earlier size() are those that came since.
   std::span<const Entry> entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
+  // Entries that are prices: all but those named "reference: ...", which tell the pace that the others hold at.
+  size_t priced() const { return entries_.size() - references_; }
 
   // Whole or not at all. Throws Error.
   void save(const std::filesystem::path& path) const;
@@ -65,6 +67,7 @@ class TableCost : public CostModel {
   TableOrigin origin_;
   OnMiss on_miss_;
   std::vector<Entry> entries_;
+  size_t references_ = 0;                            // of entries_
   std::unordered_map<std::string, size_t> by_text_;  // signature -> index of entries_
   std::unordered_map<uint64_t, double> us_by_hash_;  // node.info->signature_hash -> us: the fast way
 };

@@ -218,7 +218,7 @@ cost::Measured GroupCost::price(const Group& group) {
 }
 
 std::string GroupCost::summary() const {
-  std::string text = counted(table_->size(), "group") + " measured";
+  std::string text = counted(table_->priced(), "group") + " measured";
   if (estimated_us_.empty()) return text;
   std::vector<std::string> reasons;
   for (const auto& [reason, count] : failures_) reasons.push_back(fmt::format("{} x {}", count, reason));

@@ -265,7 +265,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   const cost::MeasuredCosts costs =
       parts.formula ? cost::MeasuredCosts{nullptr, parts.formula, {}} : runtime->measure();
   if (costs.table) result.costs_file = load_costs(options, *costs.table, log);
-  result.costs_known = costs.table ? costs.table->size() : 0;
+  result.costs_known = costs.table ? costs.table->priced() : 0;
   result.cost_name = costs.model->name();
   if (costs.table) result.estimates = costs.predicted ? "learned prices" : "a formula";
   result.learned_on = costs.learned_on;
@@ -300,7 +300,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   candidates.use_predicted(costs.predicted.get());
   const auto keep_costs = [&] {
     if (!costs.table) return;
-    result.costs_new = costs.table->size() - result.costs_known;
+    result.costs_new = costs.table->priced() - result.costs_known;
     save_costs(result, *costs.table, log);
   };
   candidates.search();

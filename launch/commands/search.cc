@@ -101,7 +101,7 @@ class GraphSearch {
 
   void price(std::span<const std::string> methods) {
     if (!cost_->prices().table || methods.size() < 2 || !config_.price_first) return;
-    const size_t known = cost_->prices().table->size();
+    const size_t known = cost_->prices().table->priced();
     const auto groups = cost_->prices().groups;
     if (groups) groups->postpone();  // one request for all of them
     for (const auto& method : methods) search_by(method, "pricing, ");
@@ -113,7 +113,7 @@ class GraphSearch {
     }
     status_.clear();
     output_.note(fmt::format("{}: {} operators were timed before the methods are compared", config_.run.model.graph,
-                             cost_->prices().table->size() - known));
+                             cost_->prices().table->priced() - known));
   }
 
   search::SearchRow compare(const std::string& method) {

@@ -1,5 +1,6 @@
 """Models raced against one another in one process: rounds in random order, paired ratios. Needs onnxruntime; openvino where it is."""
 import importlib.util
+import os
 import random
 import statistics
 import subprocess
@@ -45,10 +46,10 @@ def session_options(threads):
 class Timed:
     """Something that runs; time_us() is the time of one run, processor time where there is one thread."""
 
-    def __init__(self, run, threads):
+    def __init__(self, run, threads, clock=None):
         self.run = run
         # One thread: the time that this process ran, so that others on the machine do not count.
-        self.clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
+        self.clock = clock or (time.process_time_ns if threads == 1 else time.perf_counter_ns)
         self.warm_up()
 
     def warm_up(self):
@@ -136,6 +137,21 @@ def in_onnxruntime(path, feeds, threads, rewriting=True):
             raise
         return Timed(lambda: session.run_with_ort_values(names, values), threads)
     return Timed(lambda: session.run_with_iobinding(binding), threads)
+
+
+def in_tensorrt(path, feeds):
+    """TensorRT through ONNX Runtime's provider, in single precision, inputs and outputs in main memory. Raises RuntimeError where it cannot run."""
+    import onnxruntime as ort
+
+    provider = "TensorrtExecutionProvider"
+    if provider not in ort.get_available_providers():
+        raise RuntimeError(f"needs a GPU: this ONNX Runtime has no {provider}, which onnxruntime-gpu with TensorRT's libraries has")
+    os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
+    session = ort.InferenceSession(str(path), session_options(1), providers=[provider])
+    if session.get_providers()[0] != provider:  # ONNX Runtime goes on with the processor
+        raise RuntimeError(f"needs a GPU: {provider} did not load")
+    run = lambda: session.run(None, feeds)  # noqa: E731
+    return Timed(run, threads=1, clock=time.perf_counter_ns), run
 
 
 def in_openvino(path, feeds, threads):

@@ -11,6 +11,12 @@ def commit():
     return run.stdout.strip() or "unknown"
 
 
+def revision(rlgo):
+    """Of a binary, which need not be the checkout's: "841ac877b26c"."""
+    version = subprocess.run([rlgo, "--version"], capture_output=True, text=True, check=True).stdout
+    return version.strip().rpartition("(")[2].rstrip(")")
+
+
 def machine(memory=False):
     """Processor and cores, on request memory: "AMD EPYC, 2 cores, 24 GiB"."""
     model = platform.processor() or platform.machine()

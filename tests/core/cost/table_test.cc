@@ -74,6 +74,14 @@ TEST_F(TableTest, FirstValueStays) {
   EXPECT_EQ(table.find("b"), nullptr);
 }
 
+TEST_F(TableTest, AReferenceIsNoPrice) {
+  TableCost table(kOrigin);
+  table.insert("reference: conv2d (f32[1])!", {1.0, 0.0, 1});
+  table.insert("a", {2.0, 0.0, 1});
+  EXPECT_EQ(table.priced(), 1u);
+  EXPECT_EQ(table.size(), 2u);
+}
+
 TEST_F(TableTest, NewEntriesSinceAMark) {
   TableCost table(kOrigin);
   table.insert("b", {1.0, 0.0, 1});
