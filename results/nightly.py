@@ -1,4 +1,4 @@
-"""Updates the page of the long tests: python3 results/nightly.py JUNIT.xml PAGE.md (JUNIT.xml is made by ctest --output-junit).
+"""Updates the page of the long tests: python3 results/nightly.py JUNIT.xml PAGE.md RLGO (JUNIT.xml is made by ctest --output-junit, RLGO the binary tested).
 
 Tests that did not run this time keep the row of their last run.
 """
@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timezone
 from pathlib import Path
 
-from rlgo_results.where import commit, machine
+from rlgo_results.where import machine, revision
 
 HEAD = ["# The long tests", "",
         "Written by `launch/scripts/nightly.sh`: the last run of each test with the label nightly.", "",
-        "| test | result | seconds | when, commit, machine | what it said |", "|---|---|---|---|---|"]
+        "| test | result | seconds | when, revision, machine | what it said |", "|---|---|---|---|---|"]
 
 
 def rows_of(page):
@@ -30,13 +30,13 @@ def rows_from(junit, where):
     return rows
 
 
-def update(junit, page):
-    where = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {commit()}, {machine(memory=True)}"
+def update(junit, page, rlgo):
+    where = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {revision(rlgo)}, {machine(memory=True)}"
     rows = rows_of(page) | rows_from(junit, where)
     page.write_text("\n".join([*HEAD, *(rows[name] for name in sorted(rows))]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    update(sys.argv[1], Path(sys.argv[2]))
+    update(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

@@ -58,7 +58,7 @@ def tools(data):
     return lines
 
 
-SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch"]
+SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch", "TensorRT"]
 
 
 def frameworks(data):
@@ -71,8 +71,8 @@ def frameworks(data):
             kept = system == "rlgo" and "left as it is" in row["note"]
             cells.append("=" if kept else f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if row["ratio"] else row["note"].partition(":")[0])
         lines.append(f"| {model} | {threads} | {float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f} | {' | '.join(cells)} |")
-    some = next(iter(rows.values()))
-    return [*lines, "", f"Latency to ONNX Runtime's, quartiles of paired rounds; =: rlgo leaves the model as it is; {some['commit']}, {some['machine']}."]
+    machines = ", ".join(dict.fromkeys(row["machine"] for row in rows.values()))
+    return [*lines, "", f"Latency to ONNX Runtime's, quartiles of paired rounds; =: rlgo leaves the model as it is; rlgo {revisions_of(rows.values())}; {machines}."]
 
 
 def against_taso(data, profile, method):
@@ -205,6 +205,15 @@ def of_rows(lines_of, name):
     return lambda data: lines_of(data.rows(name))
 
 
+def temperatures(data):
+    columns = (("world-model score, %", "world-model"), ("real score, %", "real"), ("real greedy, %", "greedy"))
+    lines = ["| temperature | seeds | dreamed, % | real, drawn, % | real, greedy, % |", "|---|" + "---|" * 4]
+    for row in data.rows("figures/table-5.1-temperature.csv"):
+        cells = [f"{float(row[value]):.2f} +- {float(row[f'{name} 95 % half-width']):.2f}" for value, name in columns]
+        lines.append(f"| {float(row['temperature']):g} | {row['runs']} | {' | '.join(cells)} |")
+    return [*lines, "", f"Change of cost by an episode, mean and half of the 95 % t-interval over seeds; rlgo {data.figures_revision()}."]
+
+
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
@@ -215,7 +224,7 @@ TABLES = {
     "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},
-    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": of_rows(promises.temperatures, "temperature.csv"), "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
+    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": temperatures, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 status=0
 RLGO_SOAK_OUT=$work/soak "$RLGO_ROOT/launch/test.sh" -L nightly -j 1 --output-junit "$work/junit.xml" "$@" || status=$?
 [ -f "$work/junit.xml" ] || die "no test ran"
-"$RLGO_CACHE/venv/bin/python" "$RLGO_ROOT/results/nightly.py" "$work/junit.xml" "$RLGO_ROOT/results/nightly.md"
+"$RLGO_CACHE/venv/bin/python" "$RLGO_ROOT/results/nightly.py" "$work/junit.xml" "$RLGO_ROOT/results/nightly.md" "$RLGO_ROOT/build/${RLGO_PRESET:-release}/rlgo"
 if [ -f "$work/soak/memory.svg" ]; then
   cp "$work/soak/memory.csv" "$RLGO_ROOT/results/soak.csv"
   cp "$work/soak/memory.svg" "$RLGO_ROOT/results/soak.svg"

@@ -1,8 +1,6 @@
 """What dreams promise and reality pays (results/dream-promises.csv, made of rlgo evaluate --world-model), as tables."""
 import statistics
 
-from .student import half_width
-
 STEPS = "10"  # of a dream that training learns from
 ALLOWED = 0.2  # of the real return, or of 1 % of the initial cost where that is more: how far a dream may be off
 FORMS = ["before", "after"]
@@ -76,18 +74,6 @@ def repairs(rows, form="without_"):
         for name in REPAIRS:
             if (key := (graph, form + name)) in told.none:
                 lines.append(f"| {graph} | {name} | {told.ten_steps(key)} | {told.episode(key)} |")
-    return lines
-
-
-def temperatures(rows):
-    """Returns of controllers by the temperature that they dreamed at, in the dream and in reality (rlgo evaluate --csv), percent of the initial cost; mean and 95 % t-interval over seeds."""
-    of = {}
-    for row in rows:
-        of.setdefault(float(row["temperature"]), {}).setdefault(row["mode"], []).append(float(row["return_mean"]))
-    lines = ["| temperature | seeds | dreamed, % | real, drawn, % | real, greedy, % |", "|---|" + "---|" * 4]
-    for temperature in sorted(of):
-        cells = [f"{statistics.fmean(values):.2f} +- {half_width(values):.2f}" for values in (of[temperature][mode] for mode in ("dream", "sampled", "greedy"))]
-        lines.append(f"| {temperature:g} | {len(of[temperature]['dream'])} | {' | '.join(cells)} |")
     return lines
 
 

@@ -27,10 +27,10 @@ def sweep(path):
         sampled = group[group["mode"] == "sampled"]
         count = len(score["sampled"])
         sd = lambda values: np.std(values, ddof=1) if len(values) > 1 else math.nan  # noqa: E731
+        half = {f"{name} 95 % half-width": half_width(list(score[mode])) for name, mode in (("world-model", "dream"), ("real", "sampled"), ("greedy", "greedy"))}
         table.append({"temperature": temperature, "runs": count, "world-model score, %": score["dream"].mean(), "wm sd": sd(score["dream"]),
                       "real score, %": score["sampled"].mean(), "real sd": sd(score["sampled"]),
-                      "real 95 % half-width": half_width(list(score["sampled"])),
-                      "real greedy, %": score["greedy"].mean(), "before, ms": np.mean([before_us.get(run, math.nan) for run in sampled["run"]]) / 1e3,
+                      "real greedy, %": score["greedy"].mean(), **half, "before, ms": np.mean([before_us.get(run, math.nan) for run in sampled["run"]]) / 1e3,
                       "after, ms": sampled["final_cost_mean_us"].mean() / 1e3})  # fmt: skip
     table = pd.DataFrame(table)
     figure, axes = new_figure()

@@ -148,6 +148,7 @@ class Files(unittest.TestCase):
         self.assertEqual((table["runs"], table["world-model score, %"], table["real score, %"], table["real greedy, %"]), (2, -9.0, -3.0, -4.0))
         self.assertAlmostEqual(table["real sd"], math.sqrt(2))
         self.assertAlmostEqual(table["real 95 % half-width"], 12.706)  # t of one degree of freedom, sd / sqrt(2) = 1
+        self.assertAlmostEqual(table["world-model 95 % half-width"], 12.706)
         self.assertEqual(table["after, ms"], 0.97)
 
     def test_temperature_of_another_table(self):
@@ -226,7 +227,7 @@ class Nightly(unittest.TestCase):
             junit, page = Path(folder) / "junit.xml", Path(folder) / "page.md"
             for name, status in (("a.one", "run"), ("b.two", "fail"), ("a.one", "fail")):
                 junit.write_text(f'<testsuite><testcase name="{name}" status="{status}" time="2.4"><system-out>said | so\npassed in 2 s</system-out></testcase></testsuite>')
-                nightly.update(junit, page)
+                nightly.update(junit, page, _tiny.RLGO)
             rows = page.read_text().splitlines()[len(nightly.HEAD):]
         self.assertEqual([[cell.strip() for cell in row.split("|")[1:4]] for row in rows], [["a.one", "FAILED", "2"], ["b.two", "FAILED", "2"]])
         self.assertTrue(rows[0].endswith("| said / so |"))

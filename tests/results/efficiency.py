@@ -83,11 +83,6 @@ class SampleEfficiency(unittest.TestCase):
         row = lambda graph: {"run": "toy-model-based-s1", "graph": graph, "reward_correlation": "0.5", "counts_exact_1": "0.25", "counts_exact_10": "0.125", "real_return_10": "1", "dream_return_10": "-1"}
         self.assertEqual(promises.transfer([row("toy"), row("other")])[2:], [f"| toy | {name} | 0.500 | 0.250 | 0.125 | 1.00 | -1.00 |" for name in ("itself", "other")])
 
-    def test_temperatures(self):
-        rows = [{"temperature": t, "mode": mode, "return_mean": value} for t, mode, value in (("2.0", "dream", "3"), ("2.0", "sampled", "1"), ("2.0", "greedy", "1.5"), ("0.5", "dream", "1"),
-                ("0.5", "dream", "3"), ("0.5", "sampled", "2"), ("0.5", "sampled", "2"), ("0.5", "greedy", "2"), ("0.5", "greedy", "2"))]  # fmt: skip
-        self.assertEqual(promises.temperatures(rows)[2:], ["| 0.5 | 2 | 2.00 +- 12.71 | 2.00 +- 0.00 | 2.00 +- 0.00 |", "| 2 | 1 | 3.00 +- nan | 1.00 +- nan | 1.50 +- nan |"])
-
     def test_promises_keep_other_runs(self):
         out, told = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
         horizon = {"steps": 10, "drift": 0.5, "drift_reward_percent": 0.1, "counts_exact": 0.9, "states": 3, "real_return_percent": 1.0, "dream_return_percent": 1.1, "gap_deviation_percent": 0.2}
