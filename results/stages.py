@@ -249,7 +249,7 @@ def never(reason):
 
 STAGES = [
     Stage("peers", "rlgo and the tools that people use, in ONNX Runtime (README's table)", one("peers", 35, peers_command), needs("onnxruntime", "onnx"), alone=True),
-    Stage("frameworks", "PyTorch, torch.compile, TensorFlow and Grappler, OpenVINO, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 20, frameworks_command), without_torchvision, alone=True),
+    Stage("frameworks", "PyTorch, torch.compile, TensorFlow and Grappler, OpenVINO, TensorRT where there is a GPU, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 28, frameworks_command), without_torchvision, alone=True),
     Stage("searches", "plain searches on every graph and cost profile, at equal processor time", search_runs),
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),
@@ -269,7 +269,7 @@ STAGES = [
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
     Stage("reward-measured", "reward R4, which times the whole graph at each step; beside other work it learns from noise",
           compared("rewards", "env.reward", {"R4": ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1]}, "model-free", minutes=24), alone=True),
-    Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU; `--target` with a measurer of your own is the place for it (docs/measurers.md)")),
+    Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
     Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("it needs an agent file: results/agents.py record (results/agents.md)")),
     Stage("risk-seeking", "risk-seeking updates left out", lambda args: [], never("rlgo has none: they were tried and did not help (results/agents.md)")),
     Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),

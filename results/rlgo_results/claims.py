@@ -131,7 +131,7 @@ def c11(data):
     settled = {graph: float(r["settled at epoch"] or "inf") for graph, r in rows.items()}
     return (verdict(*(epoch <= 1000 for epoch in settled.values())),
             "; ".join(f"{graph}: settled at epoch {settled[graph]:,.0f} of {int(r['epochs']):,}, reward {float(r['first epochs']):+.2f} -> {float(r['last epochs']):+.2f} % of the cost" for graph, r in rows.items()),
-            f"{', '.join(sorted({r['seeds'] for r in rows.values()}))} seeds, {len(rows)} graphs", "long-rewards", "`results/record.py --stages long,figures`")
+            f"{', '.join(sorted({r['seeds'] for r in rows.values()}))} {'seed' if {r['seeds'] for r in rows.values()} == {'1'} else 'seeds'}, {len(rows)} graphs", "long-rewards", "`results/record.py --stages long,figures`")
 
 
 @claim("The model-based agent is the fastest of all on BERT")

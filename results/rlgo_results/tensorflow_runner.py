@@ -2,7 +2,8 @@
 
     tensorflow_runner.py MODEL.onnx FEEDS.npz --grappler yes|no [--threads N]
 
-Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are), loads it on N threads, and prints "ready". Then answers
+Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are) to a folder MODEL.onnx.tensorflow, which the next call takes, loads
+it on N threads, and prints "ready". Then answers
 each line of standard input: "outputs FILE" writes the first output to a .npy file and prints "done"; "time N" runs the model N times and
 prints the time of one run in us: processor time where there is one thread, else what passed. Ends with its input.
 """
@@ -18,8 +19,17 @@ import numpy as np
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 
-def converted(path, folder):
-    """The model as a folder that TensorFlow loads."""
+def converted(path):
+    """The model as a folder that TensorFlow loads; it takes minutes where there are many weights."""
+    done = path + ".tensorflow"
+    if not os.path.isdir(done):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
+            convert(path, folder)
+            os.rename(os.path.join(folder, "model"), done)
+    return done
+
+
+def convert(path, folder):
     # onnx2tf compares channels on images that it would download; random ones, in the folder where it runs, do.
     os.chdir(folder)
     np.save("calibration_image_sample_data_20x128x128x3_float32.npy", np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
@@ -27,7 +37,7 @@ def converted(path, folder):
         import onnx2tf
 
         onnx2tf.convert(input_onnx_file_path=path, output_folder_path="model", output_signaturedefs=True, not_use_onnxsim=True, non_verbose=True)
-    return os.path.join(folder, "model")
+    os.chdir(os.path.dirname(path))
 
 
 def main():
@@ -44,8 +54,7 @@ def main():
     tf.config.threading.set_inter_op_parallelism_threads(1)
     # As the saved function is instantiated, at its first run.
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": args.grappler == "no"})
-    with tempfile.TemporaryDirectory() as folder:
-        model = tf.saved_model.load(converted(os.path.abspath(args.model), folder))
+    model = tf.saved_model.load(converted(os.path.abspath(args.model)))
     call = model.signatures["serving_default"]
     wanted = list(call.structured_input_signature[1].items())
     if len(wanted) != len(feeds):
