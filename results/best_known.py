@@ -20,6 +20,8 @@ import re
 import subprocess
 import sys
 
+from rlgo_results.where import revision
+
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = ["graph", "profile", "rules", "rules_hash", "before_us", "after_us", "change_percent", "method", "rewrites", "trace", "revision", "date"]
 GRAPHS = ["resnet18", "resnet50", "squeezenet1_1", "inception_v3", "bert", "nasrnn", "nasnet_a", "resnext50", "vgg19", "vit_b16", "gpt2"]
@@ -162,12 +164,6 @@ def check(args):
             print(f"{graph}, {profile}, {rules}: {why}", file=sys.stderr)
     print(f"{len(rows) - failed} of {len(rows)} rows hold")
     return 1 if failed else 0
-
-
-def revision(rlgo):
-    """Of the program, as "1bc66bdbf0d7"."""
-    return re.search(r"\((.+)\)", call([rlgo, "--version"]))[1]
-
 
 
 def main():

@@ -32,8 +32,8 @@ from rlgo_results.race import Timed, TimedTensorFlow, in_onnxruntime, in_openvin
 from rlgo_results.where import machine, revision  # noqa: E402
 
 COLUMNS = ["model", "system", "threads", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "error", "note", "commit", "machine"]
+MAKERS = {name: maker for name, (maker, *_) in _models.TORCH.items()} | {"vgg19": _models.vision("vgg19")}  # which is too large for the corpus
 MODELS = ["resnet18-11", "resnet50-22-dynamo", "squeezenet1_1-11", "inception_v3-16", "resnext50-17", "mobilenet_v2-12", "vit_b_32-17", "vgg19"]
-BESIDES = {"vgg19": _models.vision("vgg19")}  # too large for the corpus
 TOLERANCE = 1e-3
 REST_S = 0.01  # before a sample of several threads: those of the system before it spin for a while after its run
 
@@ -92,7 +92,7 @@ def built(name):
     import torch
 
     torch.backends.mha.set_fastpath_enabled(False)  # as _models.py exports it
-    module, inputs, names, _ = (BESIDES[name] if name in BESIDES else _models.TORCH[name][0])()
+    module, inputs, names, _ = MAKERS[name]()
     with torch.inference_mode():
         return module, inputs, names, module(*inputs).numpy().astype(float)
 

@@ -99,6 +99,7 @@ def files_of(models):
 def record(args):
     done = {(row["model"], row["seed"], float(row["seconds"])) for row in rows_in(args.out)}
     fresh = not pathlib.Path(args.out).exists()
+    where = {"commit": revision(args.rlgo), "machine": machine()}
     with open(args.out, "a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
         if fresh:
@@ -109,7 +110,7 @@ def record(args):
                 if not seconds:
                     continue
                 try:
-                    rows = [row | {"commit": revision(args.rlgo), "machine": machine()} for row in measure(args, model, seconds, seed)]
+                    rows = [row | where for row in measure(args, model, seconds, seed)]
                 except Exception as error:  # of any kind: the other models go on
                     print(f"{model.stem}: {str(error)[:300]}", flush=True)
                     continue

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
-from rlgo_results.recorded import Missing, Recorded, change_of, mean, percent, revisions_of  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
 GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
@@ -112,7 +112,7 @@ def agents(data):
         lines.append(f"| {graph} | {float(greedy[graph]['change, %']):.2f} | {float(taso[graph]['change, %']):.2f} | {' | '.join(cells)} | {f'{today[graph]:.2f}' if graph in today else '-'} |")
     epochs = [int(r["epochs"]) for r in data.rows("figures/summary.csv")]
     revision = revisions_of(r for rows in runs.values() for r in rows)
-    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {' to '.join(map(str, sorted({min(epochs), max(epochs)})))} epochs (RLFlow: 2,000); rlgo {data.figures_revision()}. "
+    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {from_to(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision()}. "
             f"Last column, of rlgo {revision}: today's, with the runtime's rules too."]  # fmt: skip
 
 

@@ -3,7 +3,7 @@ import re
 
 from . import efficiency, equal_seconds
 from .means import geometric_mean
-from .recorded import Missing, change_of, mean, percent, revisions_of
+from .recorded import Missing, change_of, from_to, mean, percent, revisions_of
 
 YES, PART, NO, UNTESTABLE, UNRECORDED = "reproduced", "in part", "not reproduced", "not testable here", "not recorded"
 FIGURES = "`results/record.py --stages baselines,train,race,latency,figures`"
@@ -129,9 +129,10 @@ def c10(data):
 def c11(data):
     rows = {r["graph"]: r for r in data.rows("figures/long-rewards.csv")}
     settled = {graph: float(r["settled at epoch"] or "inf") for graph, r in rows.items()}
+    seeds = ", ".join(sorted({r["seeds"] for r in rows.values()}))
     return (verdict(*(epoch <= 1000 for epoch in settled.values())),
             "; ".join(f"{graph}: settled at epoch {settled[graph]:,.0f} of {int(r['epochs']):,}, reward {float(r['first epochs']):+.2f} -> {float(r['last epochs']):+.2f} % of the cost" for graph, r in rows.items()),
-            f"{', '.join(sorted({r['seeds'] for r in rows.values()}))} {'seed' if {r['seeds'] for r in rows.values()} == {'1'} else 'seeds'}, {len(rows)} graphs", "long-rewards", "`results/record.py --stages long,figures`")
+            f"{seeds} {'seed' if seeds == '1' else 'seeds'}, {len(rows)} graphs", "long-rewards", "`results/record.py --stages long,figures`")
 
 
 @claim("The model-based agent is the fastest of all on BERT")
@@ -160,7 +161,7 @@ def c14(data):
     shares = {g: mean(based[g]) / mean(free[g]) for g in free}
     seeds = [len(v) for v in based.values()]
     return (verdict(*(s >= 0.9 for s in shares.values())),
-            f"{100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains", f"{len(shares)} graphs, {' to '.join(map(str, sorted({min(seeds), max(seeds)})))} seeds each", "summary", FIGURES)
+            f"{100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains", f"{len(shares)} graphs, {from_to(seeds)} seeds each", "summary", FIGURES)
 
 
 @claim("The model-based agent needs a quarter of the real interactions")
@@ -171,7 +172,7 @@ def c15(data):
     names, revisions = ", ".join(reached), revisions_of(rows)
     return (verdict(*(graph in reached for graph in gaps)),
             f"with {budget:,} real steps it reaches what model-free reaches with {efficiency.LONGER * budget:,} on {len(reached)} of {len(gaps)} graphs{f' ({names})' if reached else ''}",
-            f"{spread(gaps.values())} points of cost above it, means over {' to '.join(map(str, sorted({len(values) for (_, agent, _), values in efficiency.found(rows).items() if agent == 'model-based'})))} seeds", revisions, "`results/record.py --stages efficiency,figures`")  # fmt: skip
+            f"{spread(gaps.values())} points of cost above it, means over {from_to([len(values) for (_, agent, _), values in efficiency.found(rows).items() if agent == 'model-based'])} seeds", revisions, "`results/record.py --stages efficiency,figures`")  # fmt: skip
 
 
 @claim("A dreamed step is 85 times faster than a real one")

@@ -93,6 +93,11 @@ def percent(value, digits=2):
     return f"{value:+.{digits}f} %"
 
 
+def from_to(numbers):
+    """The least and the largest: "5" where they are the same, "3 to 5"."""
+    return " to ".join(map(str, sorted({min(numbers), max(numbers)})))
+
+
 def change_of(ratios):
     """(geometric mean, low, high) of ratios, each as a change in percent."""
     if not ratios:

@@ -2,10 +2,10 @@
 
     tensorflow_runner.py MODEL.onnx FEEDS.npz --grappler yes|no [--threads N]
 
-Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are) to a folder MODEL.onnx.tensorflow, which the next call takes, loads
-it on N threads, and prints "ready". Then answers
-each line of standard input: "outputs FILE" writes the first output to a .npy file and prints "done"; "time N" runs the model N times and
-prints the time of one run in us: processor time where there is one thread, else what passed. Ends with its input.
+Converts the model (onnx2tf; images become channels-last, as TensorFlow's own are) to a folder MODEL.onnx.tensorflow, which the next call
+takes, loads it on N threads, and prints "ready". Then answers each line of standard input: "outputs FILE" writes the first output to a
+.npy file and prints "done"; "time N" runs the model N times and prints the time of one run in us: processor time where there is one
+thread, else what passed. Ends with its input.
 """
 import argparse
 import contextlib

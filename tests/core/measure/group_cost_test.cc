@@ -308,6 +308,7 @@ TEST(GroupCost, TablesHoldTimesAtOnePace) {
   priced(both, "paces=1", first);
   EXPECT_NEAR(priced(both, "paces=4", second), priced(alone, "paces=1", second), 1);
   EXPECT_NE(both->find(kReferenceSignature), nullptr);
+  EXPECT_EQ(both->priced(), both->size() - 1);  // the reference is no group's price
 }
 
 }  // namespace
