@@ -4,32 +4,21 @@
 namespace rlgo::ops {
 namespace {
 
-Inferred infer_truth(Inputs in) {
-  auto shape = broadcast(in[0].shape, in[1].shape);
-  if (!shape) return std::nullopt;
-  return one(DType::boolean, std::move(*shape));
+Inferred infer_truth(Inputs in, const Attrs& attrs, bool fits) {
+  return same_dtype(in) && fits ? shaped(Op::equal, DType::boolean, in, attrs) : std::nullopt;
 }
 
-Inferred infer_equal(Inputs in, const Attrs&) {
-  return same_dtype(in) && in[0].dtype != DType::other ? infer_truth(in) : std::nullopt;
-}
-Inferred infer_order(Inputs in, const Attrs&) {
-  return same_dtype(in) && is_number(in[0].dtype) ? infer_truth(in) : std::nullopt;
-}
-Inferred infer_logic(Inputs in, const Attrs&) {
-  return same_dtype(in) && in[0].dtype == DType::boolean ? infer_truth(in) : std::nullopt;
-}
+Inferred infer_equal(Inputs in, const Attrs& attrs) { return infer_truth(in, attrs, in[0].dtype != DType::other); }
+Inferred infer_order(Inputs in, const Attrs& attrs) { return infer_truth(in, attrs, is_number(in[0].dtype)); }
+Inferred infer_logic(Inputs in, const Attrs& attrs) { return infer_truth(in, attrs, in[0].dtype == DType::boolean); }
 Inferred infer_not(Inputs in, const Attrs&) {
   if (in[0].dtype != DType::boolean) return std::nullopt;
   return one(DType::boolean, in[0].shape);
 }
 
-Inferred infer_where(Inputs in, const Attrs&) {
+Inferred infer_where(Inputs in, const Attrs& attrs) {
   if (in[0].dtype != DType::boolean || in[1].dtype != in[2].dtype || in[1].dtype == DType::other) return std::nullopt;
-  const auto values = broadcast(in[1].shape, in[2].shape);
-  auto shape = values ? broadcast(in[0].shape, *values) : std::nullopt;
-  if (!shape) return std::nullopt;
-  return one(in[1].dtype, std::move(*shape));
+  return shaped(Op::where, in[1].dtype, in, attrs);
 }
 
 template <auto infer_fn>

@@ -5,21 +5,8 @@ namespace rlgo::ops {
 namespace {
 
 Inferred infer_conv2d(Inputs in, const Attrs& attrs) {
-  const auto &x = in[0].shape, &w = in[1].shape;
-  if (!same_float(in) || x.size() != 4 || w.size() != 4) return std::nullopt;
-  const auto &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads),
-             &dilations = attrs.ints(Attr::dilations);
-  const int64_t group = attrs.i(Attr::group);
-  if (!all_at_least(strides, 2, 1) || !all_at_least(dilations, 2, 1) || !all_at_least(pads, 4, 0) || group < 1 ||
-      !is_activation(attrs.word(Attr::act))) {
-    return std::nullopt;
-  }
-  if (x[1] % group != 0 || x[1] / group != w[1] || w[0] % group != 0 || w[2] < 1 || w[3] < 1) return std::nullopt;
-  if (in.size() == 3 && in[2].shape != Shape{w[0]}) return std::nullopt;
-  const auto height = window_extent(x[2], pads[0], pads[2], w[2], strides[0], dilations[0], false);
-  const auto width = window_extent(x[3], pads[1], pads[3], w[3], strides[1], dilations[1], false);
-  if (!height || !width) return std::nullopt;
-  return one(in[0].dtype, {x[0], w[0], *height, *width});
+  if (!same_float(in) || !is_activation(attrs.word(Attr::act))) return std::nullopt;
+  return shaped(Op::conv2d, in[0].dtype, in, attrs);
 }
 
 Work work_conv2d(Inputs in, const Attrs& attrs) {

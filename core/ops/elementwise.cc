@@ -5,23 +5,14 @@
 namespace rlgo::ops {
 namespace {
 
-// [..] x [..] -> broadcast [..]; equal dtypes.
-Inferred infer_numbers(Inputs in, const Attrs&) {
-  if (!same_dtype(in) || !is_number(in[0].dtype)) return std::nullopt;
-  auto shape = broadcast(in[0].shape, in[1].shape);
-  if (!shape) return std::nullopt;
-  return one(in[0].dtype, std::move(*shape));
+// [..] x [..] -> broadcast [..]; equal dtypes. The shapes of all such operators are those of add.
+Inferred infer_numbers(Inputs in, const Attrs& attrs) {
+  return same_dtype(in) && is_number(in[0].dtype) ? shaped(Op::add, in[0].dtype, in, attrs) : std::nullopt;
 }
 
+template <Op op>
 Inferred infer_floats(Inputs in, const Attrs& attrs) {
-  return is_float(in[0].dtype) ? infer_numbers(in, attrs) : std::nullopt;
-}
-
-// The slopes broadcast to x, which keeps its shape.
-Inferred infer_prelu(Inputs in, const Attrs& attrs) {
-  auto out = infer_floats(in, attrs);
-  if (out && out->front().shape != in[0].shape) out.reset();
-  return out;
+  return same_float(in) ? shaped(op, in[0].dtype, in, attrs) : std::nullopt;
 }
 
 Inferred infer_unary(Inputs in, const Attrs&) {
@@ -73,7 +64,7 @@ OpSpec mul_spec() { return binary(Op::mul, true, infer_numbers); }
 OpSpec div_spec() { return binary(Op::div, false, infer_numbers); }
 OpSpec min_spec() { return binary(Op::min, true, infer_numbers); }
 OpSpec max_spec() { return binary(Op::max, true, infer_numbers); }
-OpSpec pow_spec() { return binary(Op::pow, false, infer_floats, work_transcendental); }
+OpSpec pow_spec() { return binary(Op::pow, false, infer_floats<Op::pow>, work_transcendental); }
 
 OpSpec relu_spec() { return unary(Op::relu, work_simple); }
 OpSpec sigmoid_spec() { return unary(Op::sigmoid, work_transcendental); }
@@ -89,8 +80,9 @@ OpSpec neg_spec() { return unary(Op::neg, work_simple); }
 OpSpec abs_spec() { return unary(Op::abs, work_simple); }
 OpSpec clip_spec() { return unary(Op::clip, work_simple, {{Attr::max, kInf}, {Attr::min, -kInf}}, infer_clip); }
 OpSpec leaky_relu_spec() { return unary(Op::leaky_relu, work_simple, {{Attr::alpha, 0.01}}); }
-// (x, slope): x where it is positive, slope * x elsewhere; ONNX PRelu.
-OpSpec prelu_spec() { return binary(Op::prelu, false, infer_prelu); }
+// (x, slope): x where it is positive, slope * x elsewhere; ONNX PRelu. The slopes broadcast to x, which keeps its
+// shape.
+OpSpec prelu_spec() { return binary(Op::prelu, false, infer_floats<Op::prelu>); }
 // max(0, min(1, alpha * x + beta))
 OpSpec hard_sigmoid_spec() { return unary(Op::hard_sigmoid, work_simple, {{Attr::alpha, 0.2}, {Attr::beta, 0.5}}); }
 // x * max(0, min(1, x / 6 + 0.5))

@@ -7,18 +7,7 @@ namespace rlgo::ops {
 namespace {
 
 Inferred infer_expand(Inputs in, const Attrs& attrs) {
-  const auto& shape = attrs.ints(Attr::shape);
-  if (in[0].dtype == DType::other || !all_at_least(shape, shape.size(), 0)) return std::nullopt;
-  const Shape wanted{std::span<const int64_t>(shape)};
-  if (broadcast(in[0].shape, wanted) != wanted) return std::nullopt;
-  return one(in[0].dtype, wanted);
-}
-
-// floor(extent * scale), as ONNX. The epsilon takes back what 1/3 and the like lose in a float.
-std::optional<int64_t> scaled(int64_t extent, double scale) {
-  const double length = std::floor(static_cast<double>(extent) * scale + 1e-4);
-  if (!(length >= 0) || length > 1e9) return std::nullopt;
-  return static_cast<int64_t>(length);
+  return in[0].dtype != DType::other ? shaped(Op::expand, in[0].dtype, in, attrs) : std::nullopt;
 }
 
 constexpr std::string_view kResizeModes[] = {"linear", "nearest"};
@@ -42,53 +31,11 @@ bool is_resize(const Attrs& attrs) {
 }
 
 Inferred infer_resize(Inputs in, const Attrs& attrs) {
-  if (!is_float(in[0].dtype) || in[0].rank() != 4 || !is_resize(attrs)) return std::nullopt;
-  const auto& x = in[0].shape;
-  const auto height = scaled(x[2], attrs.f(Attr::scale_h)), width = scaled(x[3], attrs.f(Attr::scale_w));
-  if (!height || !width || *height < 1 || *width < 1 || x[2] < 1 || x[3] < 1) return std::nullopt;
-  // With one new pixel in a row, the two kinds of half pixels differ.
-  if (attrs.word(Attr::coordinates) == "pytorch_half_pixel" && (*height == 1 || *width == 1)) return std::nullopt;
-  return one(in[0].dtype, {x[0], x[1], *height, *width});
-}
-
-std::optional<int64_t> spread(int64_t extent, int64_t window, int64_t stride, int64_t dilation, int64_t more,
-                              int64_t pads) {
-  constexpr int64_t kMost = int64_t{1} << 30;
-  for (int64_t number : {extent, window, stride, dilation, more, pads}) {
-    if (number > kMost) return std::nullopt;
-  }
-  if (extent < 1 || window < 1) return std::nullopt;
-  int64_t steps = 0, span = 0;
-  if (__builtin_mul_overflow(extent - 1, stride, &steps) || __builtin_mul_overflow(window - 1, dilation, &span)) {
-    return std::nullopt;
-  }
-  const int64_t length = steps + span + 1 + more - pads;
-  return length >= 1 ? std::optional(length) : std::nullopt;
+  return is_float(in[0].dtype) && is_resize(attrs) ? shaped(Op::resize, in[0].dtype, in, attrs) : std::nullopt;
 }
 
 Inferred infer_conv_transpose(Inputs in, const Attrs& attrs) {
-  const auto &x = in[0].shape, &w = in[1].shape;
-  if (!same_float(in) || x.size() != 4 || w.size() != 4) return std::nullopt;
-  const auto &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads),
-             &dilations = attrs.ints(Attr::dilations), &more = attrs.ints(Attr::output_padding);
-  const int64_t group = attrs.i(Attr::group);
-  if (!all_at_least(strides, 2, 1) || !all_at_least(dilations, 2, 1) || !all_at_least(pads, 4, 0) ||
-      !all_at_least(more, 2, 0) || group < 1) {
-    return std::nullopt;
-  }
-  for (size_t d = 0; d < 2; ++d) {
-    if (more[d] >= std::max(strides[d], dilations[d])) return std::nullopt;
-  }
-  int64_t channels = 0;
-  if (x[1] != w[0] || x[1] % group != 0 || x[1] < 1 || __builtin_mul_overflow(w[1], group, &channels)) {
-    return std::nullopt;
-  }
-  if (in.size() == 3 && in[2].shape != Shape{channels}) return std::nullopt;
-  if (pads[0] > (1 << 29) || pads[1] > (1 << 29) || pads[2] > (1 << 29) || pads[3] > (1 << 29)) return std::nullopt;
-  const auto height = spread(x[2], w[2], strides[0], dilations[0], more[0], pads[0] + pads[2]);
-  const auto width = spread(x[3], w[3], strides[1], dilations[1], more[1], pads[1] + pads[3]);
-  if (!height || !width) return std::nullopt;
-  return one(in[0].dtype, {x[0], channels, *height, *width});
+  return same_float(in) ? shaped(Op::conv_transpose, in[0].dtype, in, attrs) : std::nullopt;
 }
 
 Work work_expand(Inputs in, const Attrs& attrs) { return moved(0.0, in, *infer_expand(in, attrs)); }

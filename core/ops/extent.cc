@@ -80,6 +80,7 @@ std::optional<std::vector<Atom>> without(const std::vector<Atom>& whole, const s
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 
+// As ONNX. The epsilon takes back what 1/3 and the like lose in a float.
 std::optional<int64_t> scaled_number(int64_t extent, double scale) {
   const double length = std::floor(static_cast<double>(extent) * scale + 1e-4);
   return length >= 0 && length <= 1e9 ? std::optional(static_cast<int64_t>(length)) : std::nullopt;

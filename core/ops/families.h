@@ -32,6 +32,10 @@ inline Inferred one(DType dtype, Shape shape) {  // a single output of this type
   return types;
 }
 
+// The outputs of an operator, by the statement of its shapes (shapes.h), of this element type. What that says of ranks,
+// extents and numbers is checked; types and words are the caller's.
+Inferred shaped(Op op, DType dtype, Inputs in, const Attrs& attrs);
+
 inline bool is_number(DType d) { return d != DType::other && d != DType::boolean; }
 inline bool same_dtype(Inputs inputs) {  // whether all have the first one's type
   return std::ranges::all_of(inputs, [&](const TensorType& t) { return t.dtype == inputs[0].dtype; });

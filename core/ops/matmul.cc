@@ -6,15 +6,8 @@ namespace rlgo::ops {
 namespace {
 
 Inferred infer_matmul(Inputs in, const Attrs& attrs) {
-  const auto &a = in[0].shape, &b = in[1].shape;
-  if (!same_float(in) || a.size() < 2 || b.size() < 2 || !is_activation(attrs.word(Attr::act))) return std::nullopt;
-  if (a.back() != b[b.size() - 2]) return std::nullopt;
-  auto out = broadcast(Shape(std::span(a.data(), a.size() - 2)), Shape(std::span(b.data(), b.size() - 2)));
-  if (!out) return std::nullopt;
-  out->push_back(a[a.size() - 2]);
-  out->push_back(b.back());
-  if (in.size() == 3 && broadcast(*out, in[2].shape) != out) return std::nullopt;
-  return one(in[0].dtype, std::move(*out));
+  if (!same_float(in) || !is_activation(attrs.word(Attr::act))) return std::nullopt;
+  return shaped(Op::matmul, in[0].dtype, in, attrs);
 }
 
 Work work_matmul(Inputs in, const Attrs& attrs) {

@@ -7,35 +7,17 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-Inferred infer_pool(Inputs in, const Attrs& attrs, const Ints& dilations) {
-  const auto& x = in[0].shape;
-  const auto &kernel = attrs.ints(Attr::kernel), &strides = attrs.ints(Attr::strides), &pads = attrs.ints(Attr::pads);
-  const int64_t round_up = attrs.i(Attr::ceil_mode);
-  if (!is_float(in[0].dtype) || x.size() != 4 || !is_flag(round_up)) return std::nullopt;
-  if (!all_at_least(kernel, 2, 1) || !all_at_least(strides, 2, 1) || !all_at_least(pads, 4, 0) ||
-      !all_at_least(dilations, 2, 1)) {
-    return std::nullopt;
-  }
-  Shape out{x[0], x[1]};
-  for (size_t d = 0; d < 2; ++d) {
-    // As ONNX Runtime: a window always covers more than padding.
-    if (pads[d] >= kernel[d] || pads[d + 2] >= kernel[d]) return std::nullopt;
-    const auto extent =
-        window_extent(x[2 + d], pads[d], pads[d + 2], kernel[d], strides[d], dilations[d], round_up == 1);
-    if (!extent) return std::nullopt;
-    out.push_back(*extent);
-  }
-  return one(in[0].dtype, std::move(out));
+Inferred infer_pool(Op op, Inputs in, const Attrs& attrs) {
+  return is_float(in[0].dtype) && is_flag(attrs.i(Attr::ceil_mode)) ? shaped(op, in[0].dtype, in, attrs) : std::nullopt;
 }
 
-Inferred infer_max_pool(Inputs in, const Attrs& attrs) { return infer_pool(in, attrs, attrs.ints(Attr::dilations)); }
+Inferred infer_max_pool(Inputs in, const Attrs& attrs) { return infer_pool(Op::max_pool, in, attrs); }
 Inferred infer_avg_pool(Inputs in, const Attrs& attrs) {
-  return is_flag(attrs.i(Attr::count_include_pad)) ? infer_pool(in, attrs, Ints{1, 1}) : std::nullopt;
+  return is_flag(attrs.i(Attr::count_include_pad)) ? infer_pool(Op::avg_pool, in, attrs) : std::nullopt;
 }
 
-Inferred infer_global_avg_pool(Inputs in, const Attrs&) {
-  if (!is_float(in[0].dtype) || in[0].rank() != 4) return std::nullopt;
-  return one(in[0].dtype, {in[0].shape[0], in[0].shape[1], 1, 1});
+Inferred infer_global_avg_pool(Inputs in, const Attrs& attrs) {
+  return is_float(in[0].dtype) ? shaped(Op::global_avg_pool, in[0].dtype, in, attrs) : std::nullopt;
 }
 
 template <auto infer_fn>

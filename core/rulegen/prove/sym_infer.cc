@@ -1,231 +1,130 @@
 #include "core/rulegen/prove/sym_infer.h"
 
-#include <algorithm>
 #include <array>
+#include <cmath>
 
-#include "core/rulegen/prove/sym_inference.h"
+#include "core/base/error.h"
+#include "core/ops/shapes.h"
 
 namespace rlgo::rulegen::sym {
+namespace {
 
-Fit Inference::matmul() {
-  const Shape &a = in_[0], &b = in_[1];
-  if (a.size() < 2 || b.size() < 2) return Fit::misfit;
-  Demands d;
-  d << w_.logic.equal(a.back(), b[b.size() - 2]);
-  Shape out;
-  d << broadcast(w_, Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), out);
-  out.push_back(a[a.size() - 2]);
-  out.push_back(b.back());
-  if (in_.size() == 3) {
-    const Shape& bias = in_[2];
-    if (bias.size() > out.size()) return Fit::misfit;
-    for (size_t k = 0; k < bias.size(); ++k) d << w_.logic.absorbs(out[out.size() - bias.size() + k], bias[k]);
+using ops::Attr;
+using ops::Op;
+
+class Symbols {  // a domain of core/ops/shapes.h: demands are assumed, or must follow
+ public:
+  using Extent = ExtentId;
+  using Extents = Shape;
+  static constexpr int64_t kLeast = 1;
+
+  Symbols(World& world, const Params& params, std::span<const Shape> in, std::vector<Shape>& out)
+      : w_(world), params_(params), in_(in), out_(out) {}
+
+  Fit run(Op op) {
+    const bool unread = op == Op::input || op == Op::weight || op == Op::opaque || op == Op::where || op == Op::expand;
+    // A cast is read where it is to the type that all tensors are of.
+    if (unread || (op == Op::cast && attr(Attr::to).id != w_.pool.element_type())) return Fit::unknown;
+    ops::ShapeStatement(*this).run(op);
+    return worst_;
   }
-  one(std::move(out));
-  return d.worst();
-}
 
-Fit Inference::concat() {
-  int64_t at = 0;
-  if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
-  Shape out = in_[0];
-  Demands d;
-  for (const Shape& shape : in_.subspan(1)) {
-    if (shape.size() != out.size()) return Fit::misfit;
-    for (size_t k = 0; k < shape.size(); ++k) {
-      if (static_cast<int64_t>(k) != at) d << w_.logic.equal(out[k], shape[k]);
+  size_t inputs() const { return in_.size(); }
+  const Shape& in(size_t k) const { return in_[k]; }
+  const Shape& list(Attr key) const { return attr(key).list; }
+  const Shape& extents(Attr key) const { return attr(key).list; }
+  ExtentId item(Attr key) const { return attr(key).id; }
+  std::optional<ops::Ints> constants(Attr key) {
+    ops::Ints items;
+    for (const ExtentId item : list(key)) {
+      const auto held = pool().value(item);
+      if (!require_known(held)) return std::nullopt;
+      items.push_back(*held);
     }
-    out[static_cast<size_t>(at)] = extents().add(out[static_cast<size_t>(at)], shape[static_cast<size_t>(at)]);
+    return items;
   }
-  one(std::move(out));
-  return d.worst();
-}
-
-Fit Inference::split() {
-  int64_t at = 0;
-  if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
-  const auto& sizes = list(Attr::sizes);
-  if (sizes.empty()) return Fit::misfit;
-  ExtentId total = number(0);
-  for (ExtentId size : sizes) {
-    total = extents().add(total, size);
-    Shape piece = in_[0];
-    piece[static_cast<size_t>(at)] = size;
-    one(std::move(piece));
+  std::optional<int64_t> constant(ExtentId extent) { return pool().value(norm(extent)); }
+  std::optional<size_t> axis() {
+    const auto held = pool().value(item(Attr::axis));
+    if (!require_known(held) || !require(*held >= 0 && *held < static_cast<int64_t>(in_[0].size())))
+      return std::nullopt;
+    return static_cast<size_t>(*held);
   }
-  Demands d;
-  d << w_.logic.equal(in_[0][static_cast<size_t>(at)], total) << each_at_least(sizes, 1);
-  return d.worst();
-}
 
-Fit Inference::transpose() {
-  const auto perm = constants(Attr::perm);
-  if (!perm) return Fit::unknown;
-  if (perm->size() != in_[0].size()) return Fit::misfit;
-  Shape out;
-  for (size_t k = 0; k < perm->size(); ++k) {
-    const int64_t from = (*perm)[k];
-    if (from < 0 || from >= static_cast<int64_t>(perm->size())) return Fit::misfit;
-    if (std::find(perm->begin(), perm->begin() + static_cast<int64_t>(k), from) !=
-        perm->begin() + static_cast<int64_t>(k))
-      return Fit::misfit;
-    out.push_back(in_[0][static_cast<size_t>(from)]);
+  ExtentId lit(int64_t number) { return pool().number(number); }
+  ExtentId add(ExtentId a, ExtentId b) { return pool().add(a, b); }
+  ExtentId sub(ExtentId a, ExtentId b) { return pool().sub(a, b); }
+  ExtentId mul(ExtentId a, ExtentId b) { return pool().mul(a, b); }
+  ExtentId quotient(ExtentId a, ExtentId b) { return pool().quotient(norm(a), norm(b)); }
+  // By whole scales that are numbers.
+  std::optional<ExtentId> scaled(ExtentId extent, Attr key) {
+    const auto scale = w_.pool.real_value(attr(key).id);
+    const bool whole = scale && *scale >= 1 && *scale <= 1e6 && *scale == std::floor(*scale);
+    if (!whole) return meet(Fit::unknown), std::nullopt;
+    return mul(extent, lit(static_cast<int64_t>(*scale)));
   }
-  return one(std::move(out));
-}
 
-Fit Inference::reshape() {
-  Shape shape = list(Attr::shape);
-  for (size_t k = 0; k < shape.size(); ++k) {
-    if (extents().value(norm(shape[k])) != ops::kSameExtent) continue;
-    if (k >= in_[0].size()) return Fit::misfit;
-    shape[k] = in_[0][k];
+  bool require(bool holds) { return meet(holds ? Fit::fits : Fit::misfit), holds; }
+  bool require_known(std::optional<int64_t> number) {
+    return meet(number ? Fit::fits : Fit::unknown), number.has_value();
   }
-  Demands d;
-  d << each_at_least(shape, 1) << w_.logic.equal(elements(w_, shape), elements(w_, in_[0]));
-  one(std::move(shape));
-  return d.worst();
-}
-
-Fit Inference::slice() {
-  const auto axes = constants(Attr::axes);
-  if (!axes) return Fit::unknown;
-  const auto &starts = list(Attr::starts), &ends = list(Attr::ends), &steps = list(Attr::steps);
-  if (starts.size() != axes->size() || ends.size() != axes->size() || steps.size() != axes->size()) return Fit::misfit;
-  Shape out = in_[0];
-  Demands d;
-  int64_t before = -1;
-  for (size_t k = 0; k < axes->size(); ++k) {
-    const int64_t at = (*axes)[k];
-    if (at <= before || at >= static_cast<int64_t>(out.size())) return Fit::misfit;
-    before = at;
-    ExtentId& extent = out[static_cast<size_t>(at)];
-    const ExtentId length = extents().sub(ends[k], starts[k]);
-    d << w_.logic.at_least(starts[k], 0) << w_.logic.at_least(length, 1)
-      << w_.logic.at_least(extents().sub(extent, ends[k]), 0) << w_.logic.at_least(steps[k], 1);
-    extent = extents().add(extents().quotient(norm(extents().sub(length, number(1))), norm(steps[k])), number(1));
+  ExtentId equal(ExtentId a, ExtentId b) { return meet(w_.logic.equal(a, b)), a; }
+  void at_least(ExtentId extent, int64_t bound) { meet(w_.logic.at_least(extent, bound)); }
+  void at_most(ExtentId a, ExtentId b) { at_least(sub(b, a), 0); }
+  void divides(ExtentId a, ExtentId b) {
+    ExtentId each = 0;
+    meet(w_.logic.divides(a, b, &each));
   }
-  one(std::move(out));
-  return d.worst();
-}
-
-Fit Inference::pad() {
-  const auto& pads = list(Attr::pads);
-  const size_t rank = in_[0].size();
-  if (pads.size() != 2 * rank) return Fit::misfit;
-  Shape out = in_[0];
-  for (size_t k = 0; k < rank; ++k) out[k] = extents().add(extents().add(out[k], pads[k]), pads[rank + k]);
-  one(std::move(out));
-  return each_at_least(pads, 0);
-}
-
-Fit Inference::reduce() {
-  const auto axes = constants(Attr::axes);
-  const auto keep = extents().value(norm(attr(Attr::keepdims).id));
-  if (!axes || !keep) return Fit::unknown;
-  if (axes->empty() || (*keep != 0 && *keep != 1)) return Fit::misfit;
-  Shape out;
-  for (size_t k = 0; k < in_[0].size(); ++k) {
-    const bool reduced = std::ranges::find(*axes, static_cast<int64_t>(k)) != axes->end();
-    if (!reduced) out.push_back(in_[0][k]);
-    if (reduced && *keep == 1) out.push_back(number(1));
+  void into(ExtentId whole, ExtentId part) { meet(w_.logic.absorbs(whole, part)); }
+  ExtentId joint(const Shape& members) {
+    RLGO_CHECK(members.size() == 2);
+    meet(w_.logic.compatible(members[0], members[1]));
+    return w_.logic.facts.joint(members);
   }
-  const bool increasing = std::ranges::adjacent_find(*axes, std::greater_equal<>()) == axes->end();
-  if (!increasing || axes->front() < 0 || axes->back() >= static_cast<int64_t>(in_[0].size())) return Fit::misfit;
-  return one(std::move(out));
-}
-
-// Parameters behind the first operand have the shape of its axes from `axis_from` on.
-Fit Inference::normalised(size_t axis_from) {
-  Demands d;
-  const Shape expected(in_[0].begin() + static_cast<int64_t>(axis_from), in_[0].end());
-  for (const Shape& parameter : in_.subspan(1)) d << all_equal(parameter, expected);
-  same_as_input();
-  return d.worst();
-}
-
-Fit Inference::gather() {
-  int64_t at = 0;
-  if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
-  Shape out(in_[0].begin(), in_[0].begin() + at);
-  out.insert(out.end(), in_[1].begin(), in_[1].end());
-  out.insert(out.end(), in_[0].begin() + at + 1, in_[0].end());
-  return one(std::move(out));
-}
-
-Fit Inference::elementwise() {
-  if (in_.size() == 1) return same_as_input();
-  Shape out;
-  const Fit fit = broadcast(w_, in_[0], in_[1], out);
-  if (fit != Fit::misfit) one(std::move(out));
-  return fit;
-}
-
-Fit Inference::run(Op op) {
-  int64_t at = 0;
-  switch (op) {
-    case Op::conv2d:
-      return conv2d();
-    case Op::conv_transpose:
-      return conv_transpose();
-    case Op::resize:
-      return resize();
-    case Op::matmul:
-      return matmul();
-    case Op::max_pool:
-    case Op::avg_pool:
-      return pool(op == Op::max_pool);
-    case Op::global_avg_pool:
-      return in_[0].size() == 4 ? one({in_[0][0], in_[0][1], number(1), number(1)}) : Fit::misfit;
-    case Op::concat:
-      return concat();
-    case Op::split:
-      return split();
-    case Op::transpose:
-      return transpose();
-    case Op::reshape:
-      return reshape();
-    case Op::slice:
-      return slice();
-    case Op::pad:
-      return pad();
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-      return reduce();
-    case Op::softmax:
-      if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
-      return same_as_input();
-    case Op::layer_norm:
-      if (const Fit fit = axis(&at); fit != Fit::fits) return fit;
-      return normalised(static_cast<size_t>(at));
-    case Op::batch_norm:
-      if (in_[0].size() < 2) return Fit::misfit;
-      for (const Shape& parameter : in_.subspan(1)) {
-        if (parameter.size() != 1) return Fit::misfit;
-        if (const Fit fit = w_.logic.equal(parameter[0], in_[0][1]); fit != Fit::fits) return fit;
-      }
-      return same_as_input();
-    case Op::gather:
-      return gather();
-    case Op::fill:
-      one(list(Attr::shape));
-      return each_at_least(list(Attr::shape), 1);
-    case Op::literal:
-      one(list(Attr::shape));
-      return w_.logic.equal(elements(w_, list(Attr::shape)), number(static_cast<int64_t>(list(Attr::values).size())));
-    case Op::cast:  // to the type that all tensors are of
-      return attr(Attr::to).id == w_.pool.element_type() ? same_as_input() : Fit::unknown;
-    case Op::input:
-    case Op::weight:
-    case Op::opaque:
-    case Op::where:
-    case Op::expand:
-      return Fit::unknown;
-    default:
-      return elementwise();
+  void any_at_least_zero(const std::vector<ExtentId>& all) { meet(w_.logic.any_at_least_zero(all)); }
+  // Extents of a rule's tensors are 1 at least.
+  static void exists(ExtentId) {}
+  ExtentId positive(ExtentId extent) { return at_least(norm(extent), 1), extent; }
+  ExtentId window(ExtentId extent, ExtentId begin, ExtentId end, ExtentId size, ExtentId stride, ExtentId dilation,
+                  ExtentId round_up) {
+    const ExtentId span = add(mul(dilation, sub(size, lit(1))), lit(1));
+    const ExtentId room = norm(sub(add(add(extent, begin), end), span));
+    at_least(room, 0);
+    if (constant(round_up) == 0) return norm(add(quotient(room, stride), lit(1)));
+    return pool().opaque("window", {norm(extent), norm(begin), norm(end), norm(span), norm(stride), norm(round_up)}, 1);
   }
-}
+  // rules::in_scope() sees to it on both sides.
+  void no_window_of_padding(ExtentId extent, ExtentId dilation, ExtentId begin, ExtentId end) {
+    any_at_least_zero({sub(lit(1), dilation), sub(extent, dilation), sub(lit(0), add(begin, end))});
+  }
+  static void two_pixels(ExtentId) {}
+  void out(Shape shape) {
+    for (ExtentId& extent : shape) extent = norm(extent);
+    out_.push_back(std::move(shape));
+  }
+  bool ok() const { return worst_ != Fit::misfit; }
+
+ private:
+  ExtentPool& pool() { return w_.pool.extents; }
+  ExtentId norm(ExtentId a) { return w_.logic.facts.canon(a); }
+  const Value& attr(Attr key) const {
+    const Value* held = find(params_, key);
+    RLGO_CHECK(held != nullptr);
+    return *held;
+  }
+  // Keeps the worst of all demands.
+  void meet(Fit fit) {
+    if (worst_ != Fit::misfit && fit != Fit::fits) worst_ = fit;
+  }
+
+  World& w_;
+  const Params& params_;
+  std::span<const Shape> in_;
+  std::vector<Shape>& out_;
+  Fit worst_ = Fit::fits;
+};
+
+}  // namespace
 
 Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape> inputs, std::vector<Shape>& outputs) {
   const auto& spec = ops::spec(op);
@@ -240,20 +139,15 @@ Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape>
                                                                           : held->kind == Value::Kind::word;
     if (!fits) return Fit::misfit;
   }
-  return Inference(world, params, inputs, outputs).run(op);
+  return Symbols(world, params, inputs, outputs).run(op);
 }
 
 Fit broadcast(World& world, const Shape& a, const Shape& b, Shape& out) {
-  const Shape &longer = a.size() >= b.size() ? a : b, &shorter = a.size() >= b.size() ? b : a;
-  out = longer;
-  Demands d;
-  const size_t shift = longer.size() - shorter.size();
-  for (size_t k = 0; k < shorter.size(); ++k) {
-    const std::array<ExtentId, 2> both{longer[shift + k], shorter[k]};
-    d << world.logic.compatible(both[0], both[1]);
-    out[shift + k] = world.logic.facts.joint(both);
-  }
-  return d.worst();
+  const std::array<Shape, 2> both{a, b};
+  std::vector<Shape> outputs;
+  const Fit fit = infer(world, Op::add, {}, both, outputs);
+  if (!outputs.empty()) out = std::move(outputs[0]);
+  return fit;
 }
 
 ExtentId elements(World& world, const Shape& shape) {

@@ -1,4 +1,4 @@
-// Shapes of operators over symbolic extents: the same conditions as core/ops, as demands on Logic.
+// Shapes of operators over symbolic extents: core/ops/shapes.h, its demands made on Logic.
 #pragma once
 
 #include "core/rulegen/prove/budget.h"
