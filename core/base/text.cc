@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/removed.h"
 
 namespace rlgo {
 namespace {
@@ -79,6 +80,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  if (const Removed* gone = find_removed(word))
+    return fmt::format(" (removed: {}; revision {} is the last that has it)", gone->why, gone->revision);
   const auto near = nearest(word, known);
   return near ? fmt::format(" (did you mean '{}'?)", *near) : "";
 }

@@ -21,7 +21,7 @@ std::optional<double> parse_double(std::string_view text);
 // The known word nearest to `word` by edit distance, when near enough to be a likely typo (at most a third of its
 // length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
-// " (did you mean 'x'?)" or "" where nothing is near.
+// " (did you mean 'x'?)", why rlgo no longer has a word of that name (removed.h), or "" where nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 // A hash or checksum as people and files see it: 16 digits, zeros in front ("00c0ffee00c0ffee").
 std::string hex(uint64_t value);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/removed.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
@@ -182,6 +183,8 @@ void Options::parse_config(const std::string& text, const std::string& file_name
     const auto parsed = po::parse_config_file(in, none, true);
     for (const auto& item : parsed.options) {
       const Entry* entry = resolve(item.string_key, file_name);
+      const Removed* gone = entry == nullptr ? find_removed(item.string_key) : nullptr;
+      if (gone != nullptr && !gone->kept.empty() && join(item.value, ",") == gone->kept) continue;
       if (entry == nullptr) unknown(item.string_key, file_name);
       assign(*entry, join(item.value, ","), source, file_name);
     }

@@ -228,5 +228,18 @@ TEST(Options, OldNamesAreReadWithANotice) {
       testing::ThrowsMessage<Error>(HasSubstr("unknown option 'wm-data'")));  // this command has no wm.data
 }
 
+// A run of an earlier revision goes on where it asked for what rlgo still does.
+TEST(Options, RemovedOneIsReadWithTheValueThatStayed) {
+  Sample s;
+  s.options.parse_config("count = 5\nppo.advantage = gae\n", "run/config.cfg", Source::resumed);
+  EXPECT_EQ(s.count, 5);
+  try {
+    s.options.parse_config("ppo.advantage = vtrace\n", "run/config.cfg", Source::resumed);
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("revision 438c83b is the last that has it"));
+  }
+}
+
 }  // namespace
 }  // namespace rlgo
