@@ -59,8 +59,6 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   rulegen::ProveOptions how;
   Options options;
   options.heading("Verify");
-  options.choice("route", how.route, rulegen::kRoutes,
-                 "how proofs are found: e-graph and certificate, Z3 with quantified axioms, or both for comparison");
   options.text("axioms", axioms_file, "what proofs start from; empty means the shipped configs/rules/axioms.rules");
   options.texts("only", only, "names of the rules to prove; none means all");
   options.integer("sample", sample, 0, kNoLimit, "so many rules of each file, evenly spread; 0: all");
@@ -80,8 +78,6 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   const auto files = parse_rules_arguments("verify", options, arguments);
   if (!files) return 0;
   if (files->empty()) fail_usage("rules verify needs a file of rules");
-  if (write && how.route != rulegen::Route::egraph)
-    fail_usage("rules verify: --write takes the proofs of --route egraph alone");
   const Output output(output_options);
   if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);

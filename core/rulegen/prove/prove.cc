@@ -9,7 +9,6 @@
 #include "core/rulegen/prove/certify.h"
 #include "core/rulegen/prove/falsify.h"
 #include "core/rulegen/prove/sym_number.h"
-#include "core/rulegen/prove/sym_quantified.h"
 #include "core/rulegen/prove/sym_saturate.h"
 #include "core/rules/proof_scope.h"
 
@@ -48,7 +47,7 @@ class Prover {
   Proof run() {
     const ThreadStopwatch watch;
     Proof proof = all_cases();
-    proof.derive_ms = watch.us() / 1000 - proof.certify_ms - proof.z3_ms;
+    proof.derive_ms = watch.us() / 1000 - proof.certify_ms;
     proof.steps = budget_.spent();
     proof.stopped = budget_.stopped();
     return proof;
@@ -72,7 +71,6 @@ class Prover {
       proof.reason = e.what();
       return proof;
     }
-    proof.z3_proved = quantified_ && proof.cases > 0 && options_.route != Route::egraph;
     if (proof.cases == 0) {
       proof.reason = "the conditions never hold, or the two sides never have equal types, up to this rank";
       return proof;
@@ -173,11 +171,6 @@ class Prover {
       proof.reason = "cannot see that the shapes are equal" + case_text();
       return false;
     }
-    if (options_.route != Route::egraph && quantified_) quantified_ = by_z3(proof, world);
-    if (options_.route == Route::z3) {
-      if (!quantified_) proof.reason = proof.z3_reason;
-      return quantified_;
-    }
     if (!derive(world)) {
       proof.reason = fmt::format("no derivation found ({} terms, {} instances of axioms){}", graph_.size(),
                                  graph_.instances().size(), case_text());
@@ -212,20 +205,6 @@ class Prover {
     goals_.clear();
     RLGO_CHECK(sides());
     facts_.take_changed();
-  }
-
-  // The second route, for this case.
-  bool by_z3(Proof& proof, World& world) {
-    const ThreadStopwatch watch;
-    const auto result = prove_quantified(axioms_, graph_, goals_, world);
-    proof.z3_ms += watch.us() / 1000;
-    if (!result.proved)
-      proof.z3_reason = fmt::format("Z3 gives up ({} quantified axioms){}", result.formulas, case_text());
-    if (options_.route == Route::z3) {
-      for (int32_t axiom : result.axioms)
-        used_.insert(axiom < 0 ? "commutativity" : axioms_.axioms()[static_cast<size_t>(axiom)].name);
-    }
-    return result.proved;
   }
 
   bool certify(Proof& proof) {
@@ -299,7 +278,6 @@ class Prover {
   std::optional<Certifier> certifier_;
   int64_t attempts_ = 0;
   Budget budget_;
-  bool quantified_ = true;  // Z3 has proved all cases so far
 };
 
 }  // namespace
@@ -349,9 +327,9 @@ Proof prove(const rules::CompiledRule& claimed, const AxiomSet& axioms, const Pr
   Proof proof = Prover(rule, axioms, options).run();
   if (proof.verdict == Proof::Verdict::proved && !proof.stopped) widen(rule, axioms, options, proof);
   if (options.check && !proof.stopped) falsify(rule, options, proof);
-  if (proof.verdict == Proof::Verdict::proved && ((!options.certify && options.route != Route::z3) || !options.check)) {
+  if (proof.verdict == Proof::Verdict::proved && (!options.certify || !options.check)) {
     proof.verdict = Proof::Verdict::unknown;
-    proof.reason = options.certify || options.route == Route::z3 ? "derived, not checked" : "derived, not certified";
+    proof.reason = options.certify ? "derived, not checked" : "derived, not certified";
   }
   return proof;
 }

@@ -29,17 +29,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/options.h"
 #include "core/rulegen/prove/axiom.h"
 #include "core/rules/compiled.h"
 
 namespace rlgo::rulegen {
-
-// egraph: the derivation described above. z3: Z3's own search over quantified, shape-guarded axioms
-// (sym_quantified.h), which needs no certificate. both: Z3 is asked in each case that comes before the e-graph gives
-// up; the verdict is the e-graph's.
-enum class Route : uint8_t { egraph, z3, both };
-inline constexpr Named<Route> kRoutes[] = {{"egraph", Route::egraph}, {"z3", Route::z3}, {"both", Route::both}};
 
 struct Proof {                                                // what is known of a rule
   enum class Verdict : uint8_t { proved, refuted, unknown };  // unknown: budget spent, or not expressible
@@ -53,9 +46,6 @@ struct Proof {                                                // what is known o
   double derive_ms = 0;             // all cases; these are processor times of the calling thread
   double certify_ms = 0;            // Z3
   double check_ms = 0;              // exact check at random shapes
-  bool z3_proved = false;           // routes z3 and both: Z3 proved every case
-  double z3_ms = 0;                 // its time, formulas included
-  std::string z3_reason;            // where it did not: why, and in which case
   // Where certify or check was left out: the verdict is unknown, but a derivation was found.
   bool derived() const { return cases > 0 && !axioms.empty(); }
 };
@@ -77,7 +67,6 @@ struct ProveOptions {
   // Steps of the search (budget.h) for a rule, and Z3's own resource units for each certificate; beyond: unknown.
   int64_t max_steps = 40'000'000;
   unsigned certify_effort = 3'000'000;
-  Route route = Route::egraph;
   bool certify = true;  // Z3 on the instances; without it nothing is proved, only derived
   bool check = true;    // exact check at random shapes; without it nothing is proved, only derived
   int check_instances = 12;

@@ -24,10 +24,6 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   if (proof.verdict == Proof::Verdict::unknown) text += proof.reason;
   text += fmt::format("  [{} cases, {} steps, {:.1f} + {:.1f} + {:.0f} ms]", proof.cases, proof.steps, proof.derive_ms,
                       proof.certify_ms, proof.check_ms);
-  if (proof.z3_ms > 0) {
-    text +=
-        fmt::format("  [by quantified axioms: {}, {:.0f} ms]", proof.z3_proved ? "proved" : "not proved", proof.z3_ms);
-  }
   if (proof.verdict == Proof::Verdict::refuted) text += "\n" + proof.reason;
   return text;
 }
@@ -139,9 +135,6 @@ ProofTotals totals_of(const Proofs& work) {
     sum.derive_ms += proof.derive_ms;
     sum.certify_ms += proof.certify_ms;
     sum.check_ms += proof.check_ms;
-    sum.z3_ms += proof.z3_ms;
-    sum.by_z3 += proof.z3_proved;
-    sum.by_both += proof.z3_proved && proof.verdict == Proof::Verdict::proved;
     sum.worst_ms = std::max(sum.worst_ms, proof.derive_ms);
   }
   return sum;
@@ -155,10 +148,6 @@ std::string to_text(const ProofTotals& sum, size_t rules, double seconds) {
       sum.tried, sum.counts[0], sum.counts[1], sum.counts[2], sum.derive_ms / count, sum.worst_ms,
       sum.certify_ms / count, sum.check_ms / count, seconds);
   if (sum.tried < rules) out += fmt::format("stopped by a signal: {} rules not tried\n", rules - sum.tried);
-  if (sum.z3_ms > 0) {
-    out += fmt::format("by quantified axioms: {} proved, {} of them proved by the chosen verdict; {:.1f} ms per rule\n",
-                       sum.by_z3, sum.by_both, sum.z3_ms / count);
-  }
   return out;
 }
 

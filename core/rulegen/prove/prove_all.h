@@ -33,8 +33,7 @@ bool prove_all(Proofs& proofs, const AxiomSet& axioms, const ProveOptions& optio
 struct ProofTotals {
   int counts[3] = {};  // by verdict
   size_t tried = 0;
-  double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0, z3_ms = 0;
-  int by_z3 = 0, by_both = 0;
+  double derive_ms = 0, certify_ms = 0, check_ms = 0, worst_ms = 0;
 };
 ProofTotals totals_of(const Proofs& proofs);
 // For people. `rules`: how many there were, `seconds`: what it took.

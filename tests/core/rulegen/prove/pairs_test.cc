@@ -1,4 +1,4 @@
-// 45 pairs that hold and 14 that do not, by both routes; every axiom can be used.
+// 45 pairs that hold and 14 that do not, by the prover; every axiom can be used.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -19,9 +19,8 @@ std::vector<rules::RuleText> pairs(const std::string& which) {
   return rules::parse_rules(read_file(file), file);
 }
 // The derivation alone: what it says must be right without the last gate.
-ProveOptions by(Route route) {
+ProveOptions derivation() {
   ProveOptions options;
-  options.route = route;
   options.check = false;
   return options;
 }
@@ -30,36 +29,19 @@ TEST(Pairs, TrueOnesAreDerived) {
   const auto all = pairs("true");
   EXPECT_EQ(all.size(), 45u);
   for (const auto& rule : all) {
-    const auto proof = prove(rule, axioms(), by(Route::egraph));
+    const auto proof = prove(rule, axioms(), derivation());
     EXPECT_EQ(proof.reason, "derived, not checked") << rule.name;
   }
 }
 
-TEST(Pairs, FalseOnesNeverByEitherRoute) {
+TEST(Pairs, FalseOnesNever) {
   const auto all = pairs("false");
   EXPECT_EQ(all.size(), 14u);
   for (const auto& rule : all) {
-    for (const Route route : {Route::egraph, Route::z3}) {
-      const auto proof = prove(rule, axioms(), by(route));
-      EXPECT_GT(proof.cases, 0) << rule.name << ": " << proof.reason;
-      EXPECT_EQ(proof.reason.find("derived"), std::string::npos) << rule.name << ": " << proof.reason;
-      EXPECT_FALSE(proof.z3_proved) << rule.name;
-    }
+    const auto proof = prove(rule, axioms(), derivation());
+    EXPECT_GT(proof.cases, 0) << rule.name << ": " << proof.reason;
+    EXPECT_EQ(proof.reason.find("derived"), std::string::npos) << rule.name << ": " << proof.reason;
   }
-}
-
-// Z3's own search over quantified axioms finds most of them, and says so only where the e-graph does, too.
-TEST(Pairs, TheSecondRouteAgrees) {
-  int proved = 0;
-  for (const auto& rule : pairs("true")) {
-    auto options = by(Route::both);
-    options.certify = false;
-    const auto proof = prove(rule, axioms(), options);
-    proved += proof.z3_proved;
-    EXPECT_EQ(proof.z3_reason.empty(), proof.z3_proved) << rule.name;
-    EXPECT_EQ(proof.reason, "derived, not certified") << rule.name;
-  }
-  EXPECT_GE(proved, 41);  // not where an axiom asks for operands that have values (conv-enlarge)
 }
 
 // An axiom that the matcher cannot find, or whose conditions never follow, would be dead.
@@ -70,7 +52,7 @@ TEST(Axioms, EachCanBeUsed) {
   for (const auto& axiom : axioms().axioms()) {
     if (axiom.reversed || numbers.contains(axiom.name)) continue;
     const auto alone = AxiomSet::parse(rules::to_text(axiom.rule.text), axiom.name);
-    auto options = by(Route::egraph);
+    auto options = derivation();
     options.certify = false;
     const auto proof = prove(axiom.rule.text, *alone, options);
     EXPECT_EQ(proof.reason, "derived, not certified") << axiom.name;
