@@ -1,8 +1,5 @@
 #include "learner/ppo/gae.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/base/error.h"
 
 namespace rlgo::learner {
@@ -17,23 +14,6 @@ Advantages gae(std::span<const float> rewards, std::span<const float> values, fl
     advantage = delta + gamma * lambda * advantage;
     result.advantages[t] = static_cast<float>(advantage);
     result.returns[t] = static_cast<float>(advantage + values[t]);
-    next_value = values[t];
-  }
-  return result;
-}
-
-Advantages vtrace(std::span<const float> rewards, std::span<const float> values, float last_value,
-                  std::span<const float> log_ratios, double gamma, double lambda) {
-  if (rewards.size() != values.size() || rewards.size() != log_ratios.size())
-    fail("vtrace: {} rewards, {} values, {} ratios", rewards.size(), values.size(), log_ratios.size());
-  Advantages result{std::vector<float>(rewards.size()), std::vector<float>(rewards.size())};
-  double next_value = last_value, correction = 0;  // v_{t+1} - V(s_{t+1})
-  for (size_t t = rewards.size(); t-- > 0;) {
-    const double ratio = std::exp(std::min(static_cast<double>(log_ratios[t]), 0.0));
-    const double advantage = rewards[t] + gamma * next_value - values[t] + gamma * lambda * correction;
-    correction = ratio * advantage;
-    result.advantages[t] = static_cast<float>(advantage);
-    result.returns[t] = static_cast<float>(correction + values[t]);
     next_value = values[t];
   }
   return result;

@@ -24,13 +24,4 @@ Advantages gae(std::span<const float> rewards, std::span<const float> values, fl
 // chosen: one advantage serves the joint action (rule, location). A terminal trajectory ignores last_value_rule.
 Advantages gae(const mdp::Trajectory& trajectory, double gamma, double lambda);
 
-// V-trace (Espeholt et al. 2018, equation 1, with c and rho cut at 1 and lambda in c as in their remark 2) for data of
-// an older policy mu: with r_t = min(1, pi(a_t|s_t) / mu(a_t|s_t)) and V of the policy pi that is being trained,
-//   v_t - V(s_t) = r_t delta_t + gamma lambda r_t (v_{t+1} - V(s_{t+1})),   A_t = delta_t + gamma lambda (v_{t+1} -
-//   V(s_{t+1})).
-// Where pi is mu this is gae() with its lambda-returns. `returns` are v; the weight r_t of A_t in the loss is the
-// caller's. `log_ratios` [T]: log pi - log mu of the joint action. Throws Error where the lengths differ.
-Advantages vtrace(std::span<const float> rewards, std::span<const float> values, float last_value,
-                  std::span<const float> log_ratios, double gamma, double lambda);
-
 }  // namespace rlgo::learner

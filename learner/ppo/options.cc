@@ -1,19 +1,11 @@
 #include "learner/ppo/options.h"
 
 namespace rlgo::learner {
-namespace {
-
-constexpr Named<AdvantageEstimator> kAdvantages[] = {{"gae", AdvantageEstimator::gae},
-                                                     {"vtrace", AdvantageEstimator::vtrace}};
-
-}  // namespace
 
 void declare(OptionSink& o, PpoOptions& ppo) {
   o.heading("PPO");
   o.number("ppo.gamma", ppo.gamma, 0, 1, "discount", true);
-  o.number("ppo.lambda", ppo.lambda, 0, 1, "lambda of GAE and V-trace");
-  o.choice("ppo.advantage", ppo.advantage, kAdvantages,
-           "of episodes that older weights played: as these saw it (gae), or corrected for the newest (vtrace)");
+  o.number("ppo.lambda", ppo.lambda, 0, 1, "lambda of GAE");
   o.number("ppo.clip", ppo.clip, 0, 1, "clip range of the probability ratio", true);
   o.number("ppo.lr", ppo.learning_rate, 0, 1, "learning rate of Adam", true);
   o.integer("ppo.epochs", ppo.epochs, 1, 1000, "passes over the collected data per update");

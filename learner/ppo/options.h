@@ -7,16 +7,9 @@
 
 namespace rlgo::learner {
 
-// What an action of an older policy's episode was worth (gae.h).
-enum class AdvantageEstimator : uint8_t {
-  gae,     // as the older policy and its critic saw it
-  vtrace,  // corrected by how likely the action has become, with the values of today's critic
-};
-
 struct PpoOptions {
-  double gamma = 0.99;   // discount, (0, 1]
-  double lambda = 0.95;  // of GAE and V-trace, [0, 1]
-  AdvantageEstimator advantage = AdvantageEstimator::gae;
+  double gamma = 0.99;          // discount, (0, 1]
+  double lambda = 0.95;         // of GAE, [0, 1]
   double clip = 0.2;            // of the ratio, (0, 1]
   double learning_rate = 5e-4;  // of Adam, (0, 1]
   double adam_epsilon = 1e-5;

@@ -83,26 +83,15 @@ void PpoTrainer::set_group(std::shared_ptr<LearnerGroup> group) {
 }
 
 void PpoTrainer::find_advantages(Transitions& data, const std::vector<mdp::Trajectory>& trajectories) const {
-  const bool correct = options_.advantage == AdvantageEstimator::vtrace;
-  const Tensor log_ratio = data.proximal_log_prob - data.old_log_prob;
   std::vector<float> advantages, returns;
   for (const auto& trajectory : trajectories) {
-    const auto begin = static_cast<std::ptrdiff_t>(advantages.size());
-    const auto of_steps = [&](const Tensor& all) {
-      return std::span(all.const_data_ptr<float>() + begin, trajectory.steps.size());
-    };
-    std::vector<float> rewards;
-    for (const auto& step : trajectory.steps) rewards.push_back(step.reward);
-    const float last_value = trajectory.terminal ? 0.0f : trajectory.last_value_rule;
-    const auto found = correct ? vtrace(rewards, of_steps(data.proximal_value), last_value, of_steps(log_ratio),
-                                        options_.gamma, options_.lambda)
-                               : gae(trajectory, options_.gamma, options_.lambda);
+    const auto found = gae(trajectory, options_.gamma, options_.lambda);
     advantages.insert(advantages.end(), found.advantages.begin(), found.advantages.end());
     returns.insert(returns.end(), found.returns.begin(), found.returns.end());
   }
   data.advantage = torch::tensor(advantages, torch::kFloat32);
   data.returns = torch::tensor(returns, torch::kFloat32);
-  data.weight = log_ratio.exp().clamp_max(correct ? 1 : kLargestWeight);
+  data.weight = (data.proximal_log_prob - data.old_log_prob).exp().clamp_max(kLargestWeight);
 }
 
 // Means and deviations over the transitions of all learners; the advantages are normalised by theirs.

@@ -1,7 +1,7 @@
 // Proximal policy optimisation (Schulman et al. 2017, Algorithm 1): K epochs of minibatch Adam on whole trajectories,
 // for hierarchical agents. Decoupled (Hilton et al. 2022, "Batch size-invariance for policy optimization", equation 3):
 // clip and KL look at the weights that the update starts from; data of older weights is weighted by how much more
-// likely its actions have become; --ppo.advantage vtrace corrects its advantages too.
+// likely its actions have become.
 #pragma once
 
 #include <torch/optim/adam.h>

@@ -43,33 +43,6 @@ TEST(Gae, BootstrapsWhereTruncatedOnly) {
   EXPECT_FLOAT_EQ(gae(one_step(true), 0.9, 0.95).returns[0], 1.0f);
 }
 
-TEST(Vtrace, ByHand) {
-  // gamma 0.5, lambda 0.5, ratios 1/2 and 3 (cut at 1). delta_1 = 1, A_1 = 1, v_1 = 3 + 1; delta_0 = 0.5,
-  // A_0 = 0.5 + 0.25 * 1 = 0.75, v_0 = 2 + 0.75 / 2.
-  const std::vector<float> rewards = {1, 2}, values = {2, 3}, log_ratios = {std::log(0.5f), std::log(3.0f)};
-  const auto [advantages, returns] = vtrace(rewards, values, 4.0f, log_ratios, 0.5, 0.5);
-  EXPECT_EQ(advantages, (std::vector<float>{0.75f, 1.0f}));
-  EXPECT_EQ(returns, (std::vector<float>{2.375f, 4.0f}));
-}
-
-TEST(Vtrace, WhatThePolicyDoesNoLongerTellsNothingOfWhatCameAfter) {
-  const std::vector<float> rewards = {1, 1, 1}, values = {7, -3, 11}, never = {0, -100, 0};
-  const auto [advantages, returns] = vtrace(rewards, values, 8.0f, never, 0.5, 1.0);
-  EXPECT_EQ(returns, (std::vector<float>{-0.5f, -3.0f, 5.0f}));  // v_1 is the critic's, v_0 = 1 + 0.5 v_1
-  EXPECT_EQ(advantages[0], -7.5f);
-}
-
-TEST(Vtrace, OfTheSamePolicyIsGae) {
-  const std::vector<float> rewards = {1, -2, 0.5f}, values = {0.25f, 4, -1}, same(3);
-  const auto a = gae(rewards, values, 2.0f, 0.9, 0.8), b = vtrace(rewards, values, 2.0f, same, 0.9, 0.8);
-  EXPECT_EQ(a.advantages, b.advantages);
-  EXPECT_EQ(a.returns, b.returns);
-}
-
-TEST(Vtrace, UnequalLengths) {
-  EXPECT_THROW(vtrace(std::vector<float>{1}, std::vector<float>{1}, 0, std::vector<float>{}, 0.9, 0.9), Error);
-}
-
 TEST(Gae, EmptyAndUnequalLengths) {
   EXPECT_TRUE(gae(mdp::Trajectory{}, 0.9, 0.9).advantages.empty());
   EXPECT_THROW(gae(std::vector<float>{1}, std::vector<float>{}, 0, 0.9, 0.9), Error);
