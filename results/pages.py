@@ -7,6 +7,7 @@
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
 """
 import argparse
+import math
 import pathlib
 import re
 import sys
@@ -31,17 +32,24 @@ def revisions(data, rlgo):
     return one if one == two else f"{one}, two threads {two}"
 
 
+def best_bold(cells):
+    """Cells of one row; those that begin with the lowest number of all are bold, whoever owns them."""
+    numbers = [float(cell.split()[0]) if cell[0].isdigit() else math.inf for cell in cells]
+    return [f"**{cell}**" if number == min(numbers) else cell for cell, number in zip(cells, numbers, strict=True)]
+
+
 def readme_peers(data):
     ratios, rlgo = data.peers()
     kept = sum(r == 1 for r in collected(ratios, rlgo, 1))
     sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
-    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model (geometric means, below 1 is faster; a model that a tool leaves",
-             f"as it is counts as 1, as rlgo leaves {kept} of these; [all {sum(sizes.values())} models](results/peers/peers.md), "
-             f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)):", "",
+    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold (one",
+             f"thread). Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo; [all {sum(sizes.values())} models](results/peers/peers.md), "
+             f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)).", "",
              f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
     for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
         cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
-        cells += [f"**{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}**", f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
+        cells.append(f"{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}")
+        cells = [*best_bold(cells), f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
         lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(cells)} |")
     return lines
 
@@ -51,7 +59,8 @@ def tools(data):
     lines = ["| models | the best other tool | rlgo, 1 thread | rlgo, 2 threads |", "|---|---|---|---|"]
     for group, name in [*((g, n) for g, n in GROUPS.items() if collected(ratios, rlgo, 1, g)), (None, "all")]:
         best = min((geometric_mean(values), tool) for tool in TOOLS if (values := collected(ratios, tool, 1, group)))[1]
-        lines.append(f"| {name} | {best} {mean_cell(collected(ratios, best, 1, group))} | **{mean_cell(collected(ratios, rlgo, 1, group))}** | {mean_cell(collected(ratios, rlgo, 2, group))} |")
+        other, own = best_bold([mean_cell(collected(ratios, peer, 1, group)) for peer in (best, rlgo)])
+        lines.append(f"| {name} | {best} {other} | {own} | {mean_cell(collected(ratios, rlgo, 2, group))} |")
     mine = collected(ratios, rlgo, 1)
     lines += ["", f"Of {len(mine)} models {sum(r == 1 for r in mine)} stay as they are and {sum(r < 0.95 for r in mine)} take less than 0.95 of their time; the best {min(mine):.2f}, the worst "
               f"{max(mine):.2f}. rlgo {revisions(data, rlgo)}."]  # fmt: skip
