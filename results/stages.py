@@ -270,7 +270,7 @@ STAGES = [
     Stage("reward-measured", "reward R4, which times the whole graph at each step; beside other work it learns from noise",
           compared("rewards", "env.reward", {"R4": ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1]}, "model-free", minutes=24), alone=True),
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
-    Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("it needs an agent file: results/agents.py record (results/agents.md)")),
+    Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("left rlgo after 438c83b: no gain was shown (results/agents.md)")),
     Stage("risk-seeking", "risk-seeking updates left out", lambda args: [], never("rlgo has none: they were tried and did not help (results/agents.md)")),
     Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),
 ]

@@ -130,35 +130,6 @@ void place_features(const graph::Node& node, double us, float initial_us, float*
   f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;
 }
 
-}  // namespace
-
-mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations) {
-  mdp::ObservationSpec spec;
-  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
-  spec.node_features = kNodeFeatures;
-  spec.edge_features = kEdgeFeatures;
-  spec.global_features = kGlobalFeatures;
-  spec.rules = rules.size();
-  spec.max_locations = max_locations;
-  spec.rule_names = rules.names();
-  spec.nonlocal_node_features = nonlocal_node_features();
-  spec.location_features = kLocationFeatures;
-  return spec;
-}
-
-void node_row(const Graph& graph, NodeId id, cost::CostModel& model, double initial_us, float* row) {
-  std::fill_n(row, kNodeFeatures, 0.0f);
-  const cost::Cost cost = cost::node_cost(model, graph, id);
-  own_features(graph, id, cost, row);
-  place_features(graph.node(id), cost.runtime_us, static_cast<float>(std::max(initial_us, 1e-9)), row);
-  row[kIsOutput] = graph.is_output(id) ? 1.0f : 0.0f;
-}
-
-void edge_row(const Graph& graph, NodeId id, size_t input, float* row) {
-  const Value v = graph.node(id).inputs[input];
-  edge_features(port_of(graph.type(v)), input, v.port, row);
-}
-
 std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us) {
   const bool known = std::isfinite(move.delta_us);
   const double change = known && std::abs(move.delta_us) > kNoChange * initial_us ? move.delta_us / initial_us : 0;
@@ -174,6 +145,22 @@ std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edg
           std::log1p(static_cast<float>(nodes)) / 8.0f,
           std::log1p(static_cast<float>(edges)) / 8.0f,
           std::log1p(static_cast<float>(locations)) / 8.0f};
+}
+
+}  // namespace
+
+mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations) {
+  mdp::ObservationSpec spec;
+  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
+  spec.node_features = kNodeFeatures;
+  spec.edge_features = kEdgeFeatures;
+  spec.global_features = kGlobalFeatures;
+  spec.rules = rules.size();
+  spec.max_locations = max_locations;
+  spec.rule_names = rules.names();
+  spec.nonlocal_node_features = nonlocal_node_features();
+  spec.location_features = kLocationFeatures;
+  return spec;
 }
 
 std::span<const std::string_view> node_feature_names() { return kNodeNames; }

@@ -36,16 +36,6 @@ struct Progress {
   double best_us = 0;
 };
 
-// The rows of an observation one by one, for who keeps them up to date by itself (core/prior). Nodes are no constants.
-//
-// Features of a node, [kNodeFeatures], without the columns that tell about the whole graph (they are zero).
-void node_row(const graph::Graph& graph, graph::NodeId id, cost::CostModel& model, double initial_us, float* row);
-// Features of the edge into input number `input` of a node, from a node that is no constant: [kEdgeFeatures].
-void edge_row(const graph::Graph& graph, graph::NodeId id, size_t input, float* row);
-std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us);
-// Of a graph with so many nodes, edges between them, and locations: [kGlobalFeatures].
-std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edges, size_t locations);
-
 // What edges show of an output.
 struct EdgePort {
   float log_elements, rank, log_last_dim, log_dim_1;

@@ -24,13 +24,11 @@ const char* words_of(By by) {
 
 }  // namespace
 
-std::vector<std::string> methods_behind(const std::string& method, bool has_agent) {
+std::vector<std::string> methods_behind(const std::string& method) {
   std::vector<std::string> methods = {method};
   if (method == "sweep") methods.clear();  // made in any case
-  if (method == "search" || method == "auto" || method == "policy" || method == "learned") methods = {"portfolio"};
+  if (method == "search" || method == "learned") methods = {"portfolio"};
   if (method == "train") methods = {"portfolio", "train"};
-  if (has_agent && method == "auto") methods.emplace_back("policy-anneal");
-  if (has_agent && method == "policy") methods = {"policy-anneal"};
   return methods;
 }
 
@@ -42,7 +40,6 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   options.seed = options_.seed;
   options.max_locations = options_.max_locations;
   options.memory_mib = 2048;
-  options.prior = prior_;
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();
@@ -174,7 +171,7 @@ size_t Candidates::cheapest() {
 }
 
 void Candidates::search_further(double until_s) {
-  const auto methods = methods_behind(options_.method, prior_ != nullptr);
+  const auto methods = methods_behind(options_.method);
   for (size_t k = 0; k < methods.size(); ++k)
     go_on(methods[k], methods[k] == "train" ? 0 : cheapest(),
           clock_.passed() + (until_s - clock_.passed()) / static_cast<double>(methods.size() - k));

@@ -34,7 +34,7 @@ std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules);
 
 // The searches that a method of OptimiseOptions stands for, after the sweeps.
-std::vector<std::string> methods_behind(const std::string& method, bool has_agent);
+std::vector<std::string> methods_behind(const std::string& method);
 
 class Candidates {
  public:
@@ -53,8 +53,6 @@ class Candidates {
         log_(log),
         result_(result) {}
 
-  // Who guides `policy-anneal`; null: nobody, methods do without. For result.rules.
-  void use_agent(search::PolicyPrior* prior) { prior_ = prior; }
   // Learned prices; null: none.
   void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }
   // What --method train searches with.
@@ -146,7 +144,6 @@ class Candidates {
   double timing_s_, compare_until_s_;
   const Log& log_;
   Result& result_;
-  search::PolicyPrior* prior_ = nullptr;
   TimedGraphs* timed_ = nullptr;
   const OptimiseParts* parts_ = nullptr;
   std::set<std::string> tried_;  // rules that were left out

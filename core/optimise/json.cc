@@ -168,8 +168,6 @@ Json to_json(const Result& result) {
   out["operators"] = operators(result);
   out["candidates"] = candidates(result);
   out["searches"] = searches(result);
-  out["agent"] =
-      result.agent.empty() ? Json() : Json{{"file", result.agent}, {"contributed_percent", result.agent_percent()}};
   out["learned"] = learned(result);
   out["inputs"] = {{"given", result.given}, {"assumed", result.assumed}};
   out["import"] = {{"about", result.about}, {"changes", result.changes}};

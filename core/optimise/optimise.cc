@@ -291,10 +291,6 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
   *timing_for = &candidates;
-  if (parts.agent != nullptr && asks_agent(options.method)) {
-    candidates.use_agent(parts.agent);
-    result.agent = parts.agent_file;
-  }
   if (timed) candidates.use_timed(&*timed);
   candidates.use_training(parts);
   candidates.use_predicted(costs.predicted.get());

@@ -35,14 +35,11 @@ struct OptimiseOptions {
   LearnedOptions learned;            // of method "learned"
 };
 
-// The methods that --method takes: those of search::names() that need no trained agent and tell their rewrites;
-// "search" (the usual one), "auto" (this and, with an agent, policy-anneal, in equal shares of the time), "policy"
-// (policy-anneal; without an agent as "search"), "learned" (as "search" for half of the time, then by a learned cost of
+// The methods that --method takes: those of search::names() that record their rewrites; "search" (the usual one),
+// "learned" (as "search" for half of the time, then by a learned cost of
 // whole models), "train" (as "search" for half of the time, then by an agent that learns on this model). "sweep": no
 // more than the sweeps.
 std::vector<std::string> methods();
-// Whether an agent guides searches of this method.
-bool asks_agent(const std::string& method);
 // Options out, seconds, method, force, those of the model, input.
 void declare(OptionSink& sink, OptimiseOptions& options);
 // Options cost.folder, budget, switches, those of the learned cost and of the checks.
@@ -55,8 +52,6 @@ struct OptimiseParts {
   std::function<std::shared_ptr<cost::Runtime>(std::function<bool()> should_stop)> start_runtime;
   std::shared_ptr<cost::CostModel> formula;  // prices operators in place of the runtime; may be null
   std::string version;                       // of rlgo, for the report
-  search::PolicyPrior* agent = nullptr;      // judges by `rules`, for the methods that asks_agent() names; null: none
-  std::string agent_file;                    // for people
   // Method "train": an agent that learns on this graph while it searches, from where these rewrites lead. Null: there
   // is none here.
   std::function<search::Result(const search::Problem&, const search::Options&, const std::vector<rules::Trace>&)> train;

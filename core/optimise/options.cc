@@ -4,22 +4,19 @@
 namespace rlgo::optimise {
 
 std::vector<std::string> methods() {
-  std::vector<std::string> usable = {"auto", "search", "policy", "learned", "train"};
+  std::vector<std::string> usable = {"search", "learned", "train"};
   for (const auto& name : search::names()) {
-    if (!search::needs_prior(name) && search::gives_trace(name)) usable.push_back(name);
+    if (search::gives_trace(name)) usable.push_back(name);
   }
   return usable;
 }
-
-bool asks_agent(const std::string& method) { return method == "auto" || method == "policy"; }
 
 void declare(OptionSink& o, OptimiseOptions& options) {
   o.text("out", options.out, "the model to write (-o is the same); none: only tell");
   o.number("seconds", options.seconds, 1, 1e6, "time for all of it, about, s");
   o.choice("method", options.method, methods(),
-           "search that goes on where greedy rewriting has ended; search: portfolio; auto: this, and "
-           "policy-anneal by a trained agent; policy: policy-anneal alone (none is measured to help: docs/agents.md); "
-           "learned: half of the time portfolio, then graphs timed whole by a learned cost; train: then an agent that "
+           "search that continues where greedy rewriting ends; search: portfolio; learned: half of the time portfolio, "
+           "then graphs timed whole by a learned cost; train: then an agent that "
            "learns on this model, for a minute or more (docs/optimise.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
   declare(o, options.model);

@@ -42,12 +42,6 @@ std::string searches_text(const Result& result) {
   return out;
 }
 
-std::string agent_text(const Result& result) {
-  if (result.agent.empty()) return "";
-  return line("agent", fmt::format("{}: searches that it guided took {:.2f} % off the cost", result.agent,
-                                   result.agent_percent()));
-}
-
 std::string learned_text(const Result& result) {
   if (!result.learned.asked) return "";
   std::string out = line("learned cost", to_text(result.learned)) + line("", learned_verdict(result));
@@ -188,7 +182,7 @@ std::string to_text(const Result& result) {
                        !best.begins_untimed()  ? ""
                        : best.begins_learned() ? "; the result begins with what a search by learned prices found"
                                                : "; the result begins with what a search by formula found"));
-  out += searches_text(result) + agent_text(result) + learned_text(result);
+  out += searches_text(result) + learned_text(result);
   out += attempts_text(result);
   out += line("rules applied", counted(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));
@@ -204,14 +198,6 @@ std::string to_text(const Result& result) {
                          : result.forced      ? "nothing"
                                               : "nothing (--force writes it all the same)");
   return out;
-}
-
-double Result::agent_percent() const {
-  double saved_us = 0;
-  for (const SearchRun& run : searches) {
-    if (search::needs_prior(run.method)) saved_us += run.before_us - run.after_us;
-  }
-  return before_us > 0 ? 100 * saved_us / before_us : 0;
 }
 
 }  // namespace rlgo::optimise

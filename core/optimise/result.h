@@ -142,7 +142,6 @@ struct Result {
   size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
-  std::string agent;  // file of the agent that guided some of them; "" for none
   LearnedSummary learned;
   std::vector<Candidate> candidates;              // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;                              // of candidates
@@ -164,8 +163,6 @@ struct Result {
   std::vector<PhaseTime> phases;  // what took_s was spent on
 
   const Candidate& best() const { return candidates[chosen]; }
-  // What searches that the agent guided took off the cost of the cheapest graph before them, percent of the original's.
-  double agent_percent() const;
 };
 
 // "3 x fuse-a, 1 x fuse-b", most frequent first; "none".

@@ -12,7 +12,7 @@ constexpr int kRoundsTogether = 64, kRoundsAlone = 8;  // of a chain, before it 
 
 }  // namespace
 
-Annealing::Annealing(Context& context, const PolicyPrior* prior, Use use) : context_(context) {
+Annealing::Annealing(Context& context) : context_(context) {
   // Prices that depend on their surroundings are asked for one graph at a time.
   const int threads = context.problem().cost.is_local() ? context.options().threads : 1;
   allowed_.assign(static_cast<size_t>(threads), 0);
@@ -22,18 +22,11 @@ Annealing::Annealing(Context& context, const PolicyPrior* prior, Use use) : cont
   for (size_t t = 0; t < allowed_.size(); ++t) {
     chains_.push_back(std::make_unique<Chain>(
         *start, context.thread_cost(t), context.problem().cost, context.options().max_locations, context.unit_us(),
-        context.tolerance_us(), Rng({context.options().seed, t}), [this, t] { return may_try(t); },
-        prior == nullptr || use == Use::plans
-            ? nullptr
-            : std::make_unique<Guide>(prior->fork(), context.options().ranked_moves)));
-    if (prior == nullptr || use == Use::guides) continue;
-    chains_.back()->plan_by(std::make_unique<Planner>(prior->fork(), context.options().simulations,
-                                                      context.options().considered, context.unit_us()));
+        context.tolerance_us(), Rng({context.options().seed, t}), [this, t] { return may_try(t); }));
   }
 }
 
 void Annealing::run(int64_t tries) {
-  if (chains_.size() == 1) chains_[0]->tell_gains(context_.options().gained);
   int64_t used = 0;
   while (!stopped_ && can_move() && used < tries) {
     const int64_t before = context_.budget_left();
@@ -122,20 +115,6 @@ void Annealing::exchange() {
 Result anneal(const Problem& problem, const Options& options) {
   Context context(problem, options);
   Annealing(context).run();
-  return context.finish();
-}
-
-Result policy_anneal(const Problem& problem, const Options& options) {
-  Context context(problem, options);
-  Annealing(context, options.prior).run();
-  return context.finish();
-}
-
-Result policy_plan(const Problem& problem, const Options& options) {
-  Context context(problem, options);
-  Annealing(context, options.prior, Annealing::Use::plans).run();
-  if (!options.prior->has_values())
-    context.note("the agent has no values: graphs are valued by their best single rewrite");
   return context.finish();
 }
 

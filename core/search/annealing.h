@@ -17,10 +17,8 @@ namespace rlgo::search {
 // found; what a chain does between depends on its seed alone.
 class Annealing {
  public:
-  // What a prior is asked for: where windows open and how often a rewrite is drawn, or by planning for all moves.
-  enum class Use : uint8_t { guides, plans };
-  // Begins at the unmodified graph. Refers to the context. `prior`, where there is one, serves the chains.
-  explicit Annealing(Context& context, const PolicyPrior* prior = nullptr, Use use = Use::guides);
+  // Begins at the unmodified graph. Refers to the context.
+  explicit Annealing(Context& context);
 
   // Goes on where it stopped, until budget or stop() of the context end the search, no rewrite can be made, or about
   // `tries` graphs more were priced.

@@ -22,7 +22,7 @@ constexpr double kFreshShare = 0.3;                    // that start at the unmo
 }  // namespace
 
 Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
-             double tolerance_us, Rng rng, Allowance may_try, std::unique_ptr<Guide> guide)
+             double tolerance_us, Rng rng, Allowance may_try)
     : may_try_(std::move(may_try)),
       walk_(start, cost, measured, max_locations, [this] { return this->may_try(); }),
       unit_us_(unit_us),
@@ -31,8 +31,7 @@ Chain::Chain(const State& start, cost::CostModel& cost, cost::CostModel& measure
       start_(walk_.mark()),
       current_(start_),
       best_(start_),
-      patience_(kFirstPatience),
-      guide_(std::move(guide)) {}
+      patience_(kFirstPatience) {}
 
 bool Chain::may_try() {
   ended_ = ended_ || !may_try_();
@@ -102,36 +101,15 @@ void Chain::round() {
   const double temperature_us = log_uniform(rng_, kColdest, kHottest) * unit_us_;
   const auto window = static_cast<size_t>(log_uniform(rng_, kSmallestWindow, kLargestWindow));
   const auto length = static_cast<int>(log_uniform(rng_, kShortest, kLongest));
-  if (planner_) {
-    plan(window, length);
-  } else {
-    bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
-  }
+  bathe(window, length, temperature_us, current_.cost_us - tolerance_us_);
   descend();
-}
-
-// As a walk in a window, but by planning.
-void Chain::plan(size_t window, int length) {
-  taken_.clear();
-  if (walk_.places().empty()) return;
-  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_);
-  Region region;
-  region.open(walk_.graph(), *walk_.places()[centre].move->match, window);
-  taken_ = planner_->play(
-      walk_, {region, start_.cost_us, current_.cost_us - tolerance_us_, length, [this] { return may_try(); }}, rng_);
 }
 
 // A walk in a window until the cost is below the goal.
 void Chain::bathe(size_t window, int length, double temperature_us, double goal_us) {
   taken_.clear();
   if (walk_.places().empty()) return;
-  if (guide_) guide_->begin(walk_, position());
-  // By rejection: where nothing is learned the first is taken, and no other number is drawn.
-  const auto refuses = [&](const Place& place) {
-    const double logit = guide_ ? guide_->logit(place) : 0;
-    return logit < 0 && rng_.uniform() >= std::exp(logit);
-  };
-  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_, refuses);
+  const size_t centre = draw_kind(walk_.places(), tolerance_us_, rng_);
   bath_.open(walk_, *walk_.places()[centre].move->match, window);
   bath_.begin(walk_);
   for (int k = 0; k < length && walk_.cost_us() >= goal_us; ++k) {
@@ -149,7 +127,6 @@ void Chain::learn() {
     return keep_best();
   }
   learned_.push_back(connected(walk_, current_, taken_, tolerance_us_));
-  if (gained_) gained_(to_trace(walk_.trail().get()), static_cast<size_t>(current_.depth));
   current_ = walk_.mark();
   keep_best();
   spread(walk_, learned_.back(), tolerance_us_, goes_on);
@@ -173,13 +150,10 @@ void Chain::descend() {
   }
 }
 
-Position Chain::position() const { return {start_.cost_us, walk_.cost_us(), std::min(best_.cost_us, walk_.cost_us())}; }
-
 // One move of the heat bath. False where none is left.
 bool Chain::step(double temperature_us) {
-  const auto drawn = bath_.draw(walk_, temperature_us, kMostWeight, rng_, guide_.get());
+  const auto drawn = bath_.draw(walk_, temperature_us, kMostWeight, rng_);
   if (!drawn || !take(*drawn)) return false;
-  if (guide_) guide_->moved(walk_, position());
   bath_.moved(walk_);
   return true;
 }

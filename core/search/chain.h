@@ -2,15 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/base/rng.h"
-#include "core/search/guide.h"
 #include "core/search/heat_bath.h"
 #include "core/search/macro.h"
-#include "core/search/planner.h"
 #include "core/search/walk.h"
 
 namespace rlgo::search {
@@ -27,18 +24,12 @@ class Chain {
  public:
   // Asked before each rewrite that is tried or made; false ends the search.
   using Allowance = Walk::Allowance;
-  // `unit_us`: temperatures are multiples of it. Refers to the cost models. `guide`, where there is one: a window is
-  // opened, and a candidate drawn, exp(learned) times as often; where nothing is learned (all alike) the chain makes
-  // what it makes without.
+  // `unit_us`: temperatures are multiples of it. Refers to the cost models.
   Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
-        double tolerance_us, Rng rng, Allowance may_try, std::unique_ptr<Guide> guide = nullptr);
+        double tolerance_us, Rng rng, Allowance may_try);
 
   // `improved` is told of each graph that is better than all before.
   void run(int rounds, const std::function<void(const Walk::Mark&)>& improved);
-  // Moves of rounds are planned from now on, in place of drawn by a heat bath.
-  void plan_by(std::unique_ptr<Planner> planner) { planner_ = std::move(planner); }
-  // See Options::gained.
-  void tell_gains(std::function<void(const rules::Trace&, size_t)> gained) { gained_ = std::move(gained); }
   const Walk::Mark& best() const { return best_; }
   // What paid since the last call, minimised.
   std::vector<Macro> take_learned() { return std::exchange(learned_, {}); }
@@ -57,12 +48,10 @@ class Chain {
   void descend();
   bool step(double temperature_us);
   void bathe(size_t window, int length, double temperature_us, double goal_us);
-  void plan(size_t window, int length);
   void round();
   void learn();
   void keep_best();
   void next_episode();
-  Position position() const;
 
   Allowance may_try_;
   bool ended_ = false;
@@ -75,9 +64,6 @@ class Chain {
   int rounds_without_gain_ = 0, patience_;
   std::vector<Taken> taken_;  // of this round
   std::vector<Macro> learned_;
-  const std::unique_ptr<Guide> guide_;
-  std::unique_ptr<Planner> planner_;
-  std::function<void(const rules::Trace&, size_t)> gained_;
 
   HeatBath bath_;
 };

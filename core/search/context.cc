@@ -144,10 +144,6 @@ void Context::offer(const Walk::Mark& mark) {
   offer(State{mark.graph, mark.index, mark.hash, mark.cost_us, mark.depth, mark.trail});
 }
 
-Position Context::position(const Walk& walk) const {
-  return {result_.before_us, walk.cost_us(), std::min(result_.after_us, walk.cost_us())};
-}
-
 double Context::unit_us() const {
   return result_.before_us / static_cast<double>(1 + cost::priced_operators(problem_.graph)) + tolerance_us();
 }

@@ -43,7 +43,6 @@ class Context {
   const Options& options() const { return options_; }
   double before_us() const { return result_.before_us; }
   double best_us() const { return result_.after_us; }
-  Position position(const Walk& walk) const;  // for priors
   Counters& counters() { return result_.counters; }
   void end(StopReason reason) { result_.reason = reason; }
   void note(std::string line) { result_.note = std::move(line); }  // Result::note
@@ -86,18 +85,9 @@ Result random_walks(const Problem& problem, const Options& options);
 // Backtracking of TASO (Jia et al. 2019, algorithm 2; section 3.2): a queue ordered by cost, of graphs that cost less
 // than alpha times the best.
 Result taso(const Problem& problem, const Options& options);
-// The same, but of each graph only the rewrites that the prior thinks likeliest are tried.
-Result policy_taso(const Problem& problem, const Options& options);
 // Equality saturation and extraction, as TENSAT (Yang et al. 2021).
 Result egraph(const Problem& problem, const Options& options);
 // The beam_width cheapest graphs that are one rewrite further, again and again.
 Result beam(const Problem& problem, const Options& options);
-// `anneal` whose windows and moves are drawn with what the prior has learned beside what they save.
-Result policy_anneal(const Problem& problem, const Options& options);
-// `anneal` whose moves in a window are planned in place of drawn: Gumbel AlphaZero with the exact simulator
-// (planner.h).
-Result policy_plan(const Problem& problem, const Options& options);
-// Walks of the prior: the likeliest rewrite at each step first, then drawn ones; the best graph of all.
-Result policy(const Problem& problem, const Options& options);
 
 }  // namespace rlgo::search

@@ -25,16 +25,14 @@ bool HeatBath::contains(const Walk& walk, size_t place) const {
   return move && window_.contains(walk.graph(), *move->match);
 }
 
-std::optional<size_t> HeatBath::draw(const Walk& walk, double temperature_us, double most, Rng& rng,
-                                     const Guide* guide) {
+std::optional<size_t> HeatBath::draw(const Walk& walk, double temperature_us, double most, Rng& rng) {
   candidates_.clear();
   weights_.clear();
   double total = 0;
   const auto places = walk.places();
   for (size_t k = 0; k < places.size(); ++k) {
     if (!contains(walk, k)) continue;
-    double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), most);
-    if (guide != nullptr) weight *= std::exp(guide->logit(places[k]));
+    const double weight = std::min(std::exp(-places[k].move->delta_us / temperature_us), most);
     if (weight < 1e-30) continue;
     candidates_.push_back(k);
     weights_.push_back(weight);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/rng.h"
-#include "core/search/guide.h"
 #include "core/search/region.h"
 #include "core/search/walk.h"
 
@@ -18,11 +17,9 @@ class HeatBath {
   void open(const Walk& walk, const rules::Match& match, size_t size);
   // Begins at the walk's graph: it and each graph after it is entered once.
   void begin(const Walk& walk);
-  // The next rewrite, of the window's drawn exp(-delta / temperature) times as often, as the guide has it where there
-  // is one. Nothing where none leads to another graph. `most`: what pays is drawn at most so many times as often as
-  // what changes nothing.
-  std::optional<size_t> draw(const Walk& walk, double temperature_us, double most, Rng& rng,
-                             const Guide* guide = nullptr);
+  // The next rewrite, of the window's drawn exp(-delta / temperature) times as often. Nothing where none leads to
+  // another graph. `most`: what pays is drawn at most so many times as often as what changes nothing.
+  std::optional<size_t> draw(const Walk& walk, double temperature_us, double most, Rng& rng);
   // The rewrite of the window that saves most, as steepest() (region.h).
   std::optional<size_t> steepest(const Walk& walk, double tolerance_us) const;
   // The walk has made a rewrite of the window.

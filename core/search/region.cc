@@ -8,10 +8,6 @@ namespace rlgo::search {
 
 using graph::NodeId;
 
-namespace {
-constexpr int kMostDraws = 64;  // of a kind
-}  // namespace
-
 void Region::open(const graph::Graph& graph, const rules::Match& match, size_t size) {
   inside_.assign(static_cast<size_t>(graph.id_bound()), 0);
   queue_.clear();
@@ -45,8 +41,7 @@ bool Region::contains(const graph::Graph& graph, const rules::Match& match) cons
   });
 }
 
-size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
-                 const std::function<bool(const Place&)>& refuses) {
+size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng) {
   std::vector<size_t> order(places.size()), first;
   std::iota(order.begin(), order.end(), size_t{0});
   const auto key = [&](size_t k) {
@@ -57,9 +52,7 @@ size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
   for (size_t k = 0; k < order.size(); ++k) {
     if (k == 0 || key(order[k]) != key(order[k - 1])) first.push_back(k);
   }
-  size_t kind = rng.below(first.size());
-  for (int draw = 1; draw < kMostDraws && refuses && refuses(places[order[first[kind]]]); ++draw)
-    kind = rng.below(first.size());
+  const size_t kind = rng.below(first.size());
   const size_t end = kind + 1 < first.size() ? first[kind + 1] : order.size();
   return order[first[kind] + rng.below(end - first[kind])];
 }

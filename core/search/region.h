@@ -27,10 +27,8 @@ class Region {
 };
 
 // A random one of `places`, of which there is one: each kind (rule and change of cost) is as likely as any other, so
-// equal parts of a graph count once. Changes within `tolerance_us` are equal. `refuses`: told the first place of a kind
-// that was drawn; where it returns true another kind is drawn, 63 times at most.
-size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng,
-                 const std::function<bool(const Place&)>& refuses = nullptr);
+// equal parts of a graph count once. Changes within `tolerance_us` are equal.
+size_t draw_kind(std::span<const Place> places, double tolerance_us, Rng& rng);
 
 // The place that saves most, the first of equals, among those that `allows` (an index) is true for. Nothing where none
 // saves more than `tolerance_us`.

@@ -14,23 +14,18 @@ namespace {
 struct Method {
   const char* name;
   Result (*run)(const Problem&, const Options&);
-  bool needs_prior;
 };
 constexpr auto kMethods = std::to_array<Method>({
-    {"greedy", greedy, false},
-    {"sweep", sweep, false},
-    {"taso", taso, false},
-    {"anneal", anneal, false},
-    {"window", window, false},
-    {"portfolio", portfolio, false},
-    {"metaflow", metaflow, false},
-    {"beam", beam, false},
-    {"random", random_walks, false},
-    {"egraph", egraph, false},
-    {"policy", policy, true},
-    {"policy-taso", policy_taso, true},
-    {"policy-anneal", policy_anneal, true},
-    {"policy-plan", policy_plan, true},
+    {"greedy", greedy},
+    {"sweep", sweep},
+    {"taso", taso},
+    {"anneal", anneal},
+    {"window", window},
+    {"portfolio", portfolio},
+    {"metaflow", metaflow},
+    {"beam", beam},
+    {"random", random_walks},
+    {"egraph", egraph},
 });
 
 const Method& find_method(const std::string& method) {
@@ -61,13 +56,11 @@ std::vector<std::string> names() {
   return all;
 }
 
-bool needs_prior(const std::string& method) { return find_method(method).needs_prior; }
 bool gives_trace(const std::string& method) { return find_method(method).run != egraph; }
 
 Result run(const std::string& method, const Problem& problem, const Options& options) {
   const Method& found = find_method(method);
   check_bounds(options);
-  if (found.needs_prior && options.prior == nullptr) fail("search: method '{}' needs a trained agent", method);
   Options bounded = options;
   // A method holds at most its bound and half as much again: the rest of the machine's memory is for others.
   if (options.memory_mib == 0) bounded.memory_mib = static_cast<double>(available_memory_bytes() >> 20) / 2;

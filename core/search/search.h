@@ -1,5 +1,4 @@
-// Search for a cheaper graph: the rivals of the agent, a quick way to a result, and ways to make use of a trained
-// agent.
+// Search for a cheaper graph: the rivals of the agent, and a quick way to a result.
 #pragma once
 
 #include <cstdint>
@@ -26,76 +25,35 @@ struct Problem {
   cost::CostModel& cost;  // used by one thread at a time
 };
 
-// How far a search has come: what a prior may depend on besides the graph.
-struct Position {
-  double initial_us = 0;
-  double current_us = 0;
-  double best_us = 0;  // <= current_us
-  // The places that may be taken, in their order; null: all.
-  const std::vector<size_t>* offered = nullptr;
-};
-
-class Walk;  // walk.h
-
-// What a trained agent thinks of the rewrites of a walk's graph: plugged in by the caller.
-class PolicyPrior {
- public:
-  struct Scores {
-    // Log-probabilities of the walk's places: -inf where never to be tried, or not offered.
-    std::vector<float> moves;
-    // Their logits without what each saves: what the agent has learned. All alike where that is nothing.
-    std::vector<float> learned;
-    float stop = 0;  // log-probability of leaving the graph as it is
-    // The lowest cost that the agent expects to come to from here on, us; nothing where it has no values.
-    std::optional<double> expected_us;
-  };
-  virtual ~PolicyPrior() = default;
-  // Holds until the next call.
-  virtual const Scores& rank(const Walk& walk, const Position& at) = 0;
-  // Whether it tells what it expects to come to.
-  virtual bool has_values() const { return false; }
-  // Another one, for another thread.
-  virtual std::unique_ptr<PolicyPrior> fork() const = 0;
-};
-
 struct Counters {
   int64_t candidates = 0;  // graphs generated and priced
   int64_t refused = 0;     // matches that did not apply after all
   int64_t duplicates = 0;  // candidates that were known already
   int64_t steps = 0;       // rewrites that were followed: graphs taken from the queue, the beam, the walk
-  int64_t walks = 0;       // random, policy: starts from the original graph
+  int64_t walks = 0;       // random: starts from the original graph
   int64_t dropped = 0;     // graphs thrown away, unseen, because options.memory_mib was reached
 };
 
 struct Options {
-  int64_t budget = 50'000;  // matches that may be tried (candidates + refused), >= 1
-  uint64_t seed = 0;        // of methods that draw
-  int max_locations = 200;  // per rule and graph, >= 1: the first ones, as in the environment
-  int walk_length = 200;    // random, policy: rewrites in one walk, >= 1
-  double alpha = 1.05;      // taso, policy-taso: graphs below alpha times the best cost are gone on with, >= 1
-  int64_t expansions = 0;   // taso, policy-taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
-  int beam_width = 4;       // beam: graphs that go on, >= 1
-  int children = 64;        // policy-taso: rewrites of a graph that are tried, the likeliest, >= 1
-  int walks = 64;           // policy: walks, the first one greedy, >= 1
-  int ranked_moves = 0;     // policy-anneal: moves of a round after which the agent is asked anew, >= 0
-  int simulations = 16;     // policy-plan: before each move, >= 1
-  int considered = 8;       // policy-plan: actions that a move chooses among, >= 2
-  int threads = 1;  // taso, beam: price this many graphs' rewrites side by side; (policy-)anneal, policy-plan: chains
+  int64_t budget = 50'000;        // matches that may be tried (candidates + refused), >= 1
+  uint64_t seed = 0;              // of methods that draw
+  int max_locations = 200;        // per rule and graph, >= 1: the first ones, as in the environment
+  int walk_length = 200;          // random: rewrites in one walk, >= 1
+  double alpha = 1.05;            // taso: graphs below alpha times the best cost are gone on with, >= 1
+  int64_t expansions = 0;         // taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
+  int beam_width = 4;             // beam: graphs that go on, >= 1
+  int threads = 1;                // taso, beam: price this many graphs' rewrites side by side; anneal: chains
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
-  double memory_mib = 0;       // taso, policy-taso: about what the queue may hold, MiB; 0: half of what is free
+  double memory_mib = 0;       // taso: about what the queue may hold, MiB; 0: half of what is free
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
-  PolicyPrior* prior = nullptr;  // of methods that need one: the agent
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
   // Asked now and then while the trace is minimised: true ends that, and Result::note says so. May be empty.
   std::function<bool()> stop_minimising{};
-  // anneal, policy-anneal with one thread: told of each short sequence of rewrites that lowered the cost, none of which
-  // can be left out: trace[before..], made after trace[..before]. May be empty.
-  std::function<void(const rules::Trace& trace, size_t before)> gained{};
   // Told now and then how far the search is, by the thread that called run(). May be empty.
   std::function<void(const Counters& counters, double best_us)> progress{};
 };
@@ -127,8 +85,7 @@ struct Result {
   // egraph: no graph of the e-graph costs less; 0: nothing is known. `optimal`: one that costs so much was found.
   double bound_us = 0;
   bool optimal = false;
-  std::string note;  // egraph: what the bound holds for; policy-plan: an agent without values; a trace that may not be
-                     // minimal; a line
+  std::string note;  // egraph: what the bound holds for; a trace that may not be minimal; a line
   StopReason reason = StopReason::finished;
   Counters counters;
   double seconds = 0;
@@ -137,8 +94,6 @@ struct Result {
 
 // The methods, in the order of the table in search.cc.
 std::vector<std::string> names();
-// Whether a method needs options.prior.
-bool needs_prior(const std::string& method);
 // Whether its results have a trace (Result::traced).
 bool gives_trace(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on

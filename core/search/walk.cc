@@ -9,9 +9,6 @@ namespace {
 
 using graph::NodeId;
 
-// The journal begins anew beyond this.
-constexpr size_t kLongestJournal = 4096;
-
 uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
 
 }  // namespace
@@ -51,9 +48,7 @@ Walk::Walk(const Mark& other, cost::CostModel& cost, cost::CostModel& measured, 
       cost_us_(other.cost_us),
       depth_(other.depth),
       trail_(other.trail),
-      stamp_(other.stamp) {
-  begin_journal();
-}
+      stamp_(other.stamp) {}
 
 double Walk::node_us(NodeId id) { return cost::is_free(graph().node(id)) ? 0 : cost_.op_us(graph(), id); }
 
@@ -247,7 +242,7 @@ bool Walk::take(size_t k) {
   }
   index_.update(graph(), delta);
   note_changes(delta);
-  add_to_journal(step);
+  stamp_ = stamp_after(stamp_, step);
   if (!local_) before_ = graph();
   cost_us_ += move->delta_us;
   last_ = move;
@@ -260,30 +255,9 @@ bool Walk::take(size_t k) {
   return true;
 }
 
-void Walk::begin_journal() {
-  journal_.clear();
-  journal_of_.assign(1, {stamp_, 0});
-}
-
 // The same rewrite of the same state makes the same state, ids included.
 uint64_t Walk::stamp_after(uint64_t stamp, const rules::Rewrite& step) {
   return hash_combine(hash_combine(stamp, static_cast<uint64_t>(step.rule)), static_cast<uint64_t>(step.location));
-}
-
-void Walk::add_to_journal(const rules::Rewrite& step) {
-  stamp_ = stamp_after(stamp_, step);
-  if (journal_.size() > kLongestJournal) {
-    begin_journal();
-    return;
-  }
-  journal_.insert(journal_.end(), changed_.begin(), changed_.end());
-  journal_of_.emplace_back(stamp_, journal_.size());
-}
-
-std::optional<std::span<const NodeId>> Walk::changed_since(uint64_t stamp) const {
-  const auto found = std::ranges::find(journal_of_, stamp, &std::pair<uint64_t, size_t>::first);
-  if (found == journal_of_.end()) return std::nullopt;
-  return std::span(journal_).subspan(found->second);
 }
 
 int64_t Walk::Mark::bytes() const {
@@ -304,7 +278,6 @@ void Walk::restore(const Mark& mark) {
   depth_ = mark.depth;
   trail_ = mark.trail;
   stamp_ = mark.stamp;
-  begin_journal();
   for (const NodeId id : changed_) is_changed_[static_cast<size_t>(id)] = 0;
   changed_.clear();
   changed_mask_ = 0;

@@ -96,10 +96,6 @@ class Walk {  // see the top of the file
   uint64_t stamp() const { return stamp_; }
   // Of the state that a rewrite makes of the one with this stamp.
   static uint64_t stamp_after(uint64_t stamp, const rules::Rewrite& step);
-  // Nodes that may be other than in the state that `stamp` names: those that take() changed since, some of them twice.
-  // Nothing where the walk did not come from there by take() alone.
-  std::optional<std::span<const graph::NodeId>> changed_since(uint64_t stamp) const;
-
   // All of the walk's state, to come back to. Cheap: descriptions of nodes and moves are shared.
   Mark mark() const;
   void restore(const Mark& mark);
@@ -113,8 +109,6 @@ class Walk {  // see the top of the file
   void note_changes(const graph::Delta& delta);
   void add_changed(std::span<const graph::NodeId> ids);
   bool is_stale(const Move& move) const;
-  void begin_journal();
-  void add_to_journal(const rules::Rewrite& step);
   std::vector<size_t> find_places();
   void add_surroundings(const graph::Delta& delta, std::vector<graph::NodeId>& ids) const;
 
@@ -142,10 +136,7 @@ class Walk {  // see the top of the file
   uint64_t changed_mask_ = 0;
   bool leaves_changed_ = false;
 
-  // What the states since the last restore() changed: each state's stamp, and how long the journal was then.
   uint64_t stamp_ = 0;
-  std::vector<graph::NodeId> journal_;
-  std::vector<std::pair<uint64_t, size_t>> journal_of_;
 };
 
 }  // namespace rlgo::search

@@ -56,7 +56,6 @@ int run_train(Context& context);  // the subcommands; exit status
 int run_bench(Context& context);
 int run_evaluate(Context& context);
 int run_inspect(Context& context);
-int run_imitate(Context& context);
 int run_replay(Context& context);
 int run_optimise(Context& context);
 int run_search(Context& context);

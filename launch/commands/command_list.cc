@@ -16,7 +16,6 @@ constexpr std::array kCommands = {
     Command{"optimise", "make an ONNX model faster in about a minute, and write it where it is", false, run_optimise},
     Command{"search", "rewrite graphs by search methods (taso, beam, ...), side by side", false, run_search},
     Command{"evaluate", "play a trained agent in the real environment and in its dream", false, run_evaluate},
-    Command{"imitate", "train an agent on what searches find, for searches", false, run_imitate},
     Command{"replay", "apply a trace to its graph again, check it, write the model", false, run_replay},
     Command{"inspect", "summary of a run folder, a rollout store or a model", false, run_inspect},
     Command{"bench", "speed of the environment, the policy and the learner on this machine", false, run_bench},

@@ -13,7 +13,6 @@
 #include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
-#include "launch/train/agent_of_run.h"
 #include "launch/train/algorithm_factory.h"
 #include "learner/checkpoint.h"
 #include "learner/session/evaluation.h"
@@ -29,7 +28,7 @@ constexpr const char* kUsage =
     "run's.\n";
 
 struct EvaluateOptions {
-  std::string checkpoint, csv, agent_file;
+  std::string checkpoint, csv;
   int64_t episodes = 20;
   bool world_model = false;
   OutputOptions output;
@@ -97,8 +96,6 @@ int run_evaluate(Context& context) {
                "also how well the world model foretells sampled episodes of its controller, and what dreams from their "
                "states return beside them, with and without each clip");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
-  options.text("agent.file", evaluate.agent_file,
-               "file to write the agent of the run's best checkpoint to, for search and optimise (docs/agents.md)");
   declare(options, evaluate.output);
   options.rest();
   declare(options, config);
@@ -113,8 +110,6 @@ int run_evaluate(Context& context) {
   if (config.agent == Agent::random) fail("{}: the random agent has nothing to evaluate", folder.path.string());
   const auto found = learner::latest(folder.checkpoints());
   if (!found.checkpoint) fail("{}: no usable checkpoint", folder.checkpoints().string());
-
-  if (!evaluate.agent_file.empty()) agent::save(agent_of_run(folder.path), evaluate.agent_file);
 
   actors::EvaluationOptions how;
   how.seed = config.seed + 0xE7A1;
@@ -135,7 +130,6 @@ int run_evaluate(Context& context) {
   // As of a training run: the members of the first graph, and where there are several of each.
   Json document = all[0];
   if (all.size() > 1) document["graphs"] = std::move(all);
-  document["agent_file"] = report::file_json(evaluate.agent_file);
   output.document("evaluate", 0, options, std::move(document));
   return 0;
 }

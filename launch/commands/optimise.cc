@@ -12,7 +12,6 @@
 #include "core/optimise/json.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
-#include "core/prior/agent_prior.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
 #include "launch/model.h"
@@ -37,7 +36,6 @@ struct Request {
   optimise::OptimiseOptions options;
   RunConfig config;  // model, rules, target, costs, checks
   OutputOptions output;
-  std::string agent;  // file
 };
 
 std::string default_prices() {
@@ -51,8 +49,6 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.heading("Optimise");
   optimise::declare(o, r.options);
   optimise::declare(o, r.config.cost.target);
-  o.text("agent.file", r.agent,
-         "trained agent of --method auto and policy; none: the one that comes with rlgo, if any");
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   declare(o, r.output);
   rules::declare(o, r.config.rules, "the proved ones and winograd");
@@ -71,20 +67,6 @@ optimise::OptimiseOptions engine_options(const Request& request) {
   optimise::OptimiseOptions options = request.options;
   options.check.seed = options.seed = request.config.seed;
   return options;
-}
-
-// Who guides searches; null: nobody. request.agent is then "".
-std::unique_ptr<search::PolicyPrior> choose_agent(Request& request, const rules::RuleSet& rules, const Output& output) {
-  const auto& method = request.options.method;
-  if (!optimise::asks_agent(method)) {
-    if (request.agent.empty()) return nullptr;
-    fail_usage("--agent.file goes with --method auto or --method policy; --method {} asks no agent", method);
-  }
-  if (const auto shipped = prior::shipped_agent(); request.agent.empty() && shipped) request.agent = shipped->string();
-  if (request.agent.empty())
-    output.note("no --agent.file, and none comes with rlgo: --method " + method + " searches as --method search does");
-  if (request.agent.empty()) return nullptr;
-  return prior::make_prior(agent::load_agent(request.agent), request.agent, rules, request.options.max_locations);
 }
 
 }  // namespace
@@ -122,10 +104,7 @@ int run_optimise(Context& context) {
     parts.formula = cost::analytic_cost(config.cost.profile);
   else if (config.cost.profile != CostOptions().profile)
     fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
-  const auto agent = choose_agent(request, *parts.rules, output);
-  parts.agent = agent.get();
   parts.train = learner::search_by_training;
-  parts.agent_file = request.agent;
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result = optimise::optimise(engine_options(request), parts, log, line, signalled);
   line.clear();

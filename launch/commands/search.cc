@@ -8,7 +8,6 @@
 #include "core/base/usage.h"
 #include "core/optimise/json.h"
 #include "core/optimise/judge.h"
-#include "core/prior/agent_prior.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
 #include "core/search/clock.h"
@@ -20,7 +19,6 @@
 #include "launch/output.h"
 #include "launch/run_parts.h"
 #include "launch/signals.h"
-#include "launch/train/agent_of_run.h"
 #include "learner/session/run_graph.h"
 
 namespace rlgo::launch {
@@ -39,7 +37,7 @@ struct SearchConfig {
   search::Options search;
   std::vector<std::string> method, methods;
   double seconds = 0;  // of one search; 0: no limit
-  std::string csv, curve, out, agent_run, agent_file;
+  std::string csv, curve, out;
   bool price_first = true;
   OutputOptions output;
 };
@@ -51,8 +49,6 @@ void declare(Options& o, SearchConfig& c) {
   o.number("seconds", c.seconds, 0, kInfinity,
            "end each search after this long, s, and then the shortening of its trace; 0: no limit");
   declare(o, c.search);
-  o.text("agent-run", c.agent_run, "methods policy, policy-*: run folder of the trained agent");
-  o.text("agent.file", c.agent_file, "the same: file of the trained agent (docs/agents.md)");
   o.flag("price-first", c.price_first,
          "with several methods and measured costs: run all once before the runs that count, "
          "so that no method spends its time on timing operators");
@@ -68,14 +64,10 @@ void declare(Options& o, SearchConfig& c) {
 
 std::vector<std::string> methods_of(const SearchConfig& config) {
   if (!config.method.empty() && !config.methods.empty()) fail_usage("--method and --methods exclude one another");
-  if (!config.agent_run.empty() && !config.agent_file.empty())
-    fail_usage("--agent-run and --agent.file exclude one another");
   std::vector<std::string> methods = config.methods.empty() ? config.method : config.methods;
   if (methods.empty()) methods.push_back("taso");
   for (const auto& method : methods) {
-    const bool by_agent = as_usage([&] { return search::needs_prior(method); });
-    if (by_agent && config.agent_run.empty() && config.agent_file.empty())
-      fail_usage("method '{}' needs a trained agent: name its run by --agent-run or its file by --agent.file", method);
+    as_usage([&] { return search::gives_trace(method); });  // fails on an unknown one
   }
   return methods;
 }
@@ -92,11 +84,6 @@ class GraphSearch {
         output_(config_.output),
         status_(output_.status_line()) {
     check_rewritable(model_, config_.run.model.graph);
-    const std::string& file = config_.agent_file;
-    const std::string& name = file.empty() ? config_.agent_run : file;
-    if (name.empty()) return;
-    prior_ = prior::make_prior(file.empty() ? agent_of_run(name) : agent::load_agent(file), name, *rules_,
-                               config_.search.max_locations);
   }
 
   void price(std::span<const std::string> methods) {
@@ -164,7 +151,6 @@ class GraphSearch {
     const search::SearchClock clock(options.cpu_time);
     double ended_s = -1;  // the search; then its trace is minimised
     options.seed = config_.run.seed;
-    options.prior = prior_.get();
     options.minimal = true;
     if (config_.seconds > 0) options.egraph_seconds = config_.seconds;
     const auto is_over = [&](double since_s) {
@@ -190,7 +176,6 @@ class GraphSearch {
   LoadedModel model_;
   Output output_;
   StatusLine status_;
-  std::unique_ptr<search::PolicyPrior> prior_;
   search::Result best_;
   std::string best_method_;
 };

@@ -24,8 +24,6 @@ struct Request {
 
 PySearchResult run(const std::string& method, const PyGraph& graph, const PyRules& rules, const PyCost& cost,
                    const Request& request) {
-  if (search::needs_prior(method))
-    fail_usage("method '{}' needs a trained agent; the command rlgo search takes one (--agent-run)", method);
   Interrupt interrupt;
   PySearchResult result;
   result.method = method;
@@ -94,13 +92,7 @@ void bind_search(nb::module_& m) {
       nb::arg("method"), nb::arg("graph"), nb::arg("rules"), nb::arg("cost"), nb::arg("seconds"), nb::arg("budget"),
       nb::arg("seed"), nb::arg("threads"), nb::arg("max_locations"), nb::arg("alpha"), nb::arg("beam_width"),
       nb::arg("walk_length"), nb::arg("progress").none());
-  m.def("search_methods", [] {
-    std::vector<std::string> names;
-    for (const auto& name : search::names()) {
-      if (!search::needs_prior(name)) names.push_back(name);
-    }
-    return names;
-  });
+  m.def("search_methods", search::names);
 }
 
 }  // namespace rlgo::python

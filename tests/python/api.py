@@ -92,7 +92,7 @@ class Searches(unittest.TestCase):
     def test_wrong_requests(self):
         with self.assertRaisesRegex(rlgo.Error, "did you mean 'taso'"):
             rlgo.search("toy_mlp", "tasso")
-        with self.assertRaisesRegex(rlgo.UsageError, "trained agent"):
+        with self.assertRaisesRegex(rlgo.Error, "no search method named 'policy'"):
             rlgo.search("toy_mlp", "policy")
         for wrong in ({"seconds": 0}, {"budget": 0}, {"threads": 0}, {"alpha": 0.5}, {"methods": ""}):
             with self.assertRaises(rlgo.Error, msg=wrong):

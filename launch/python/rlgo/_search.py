@@ -37,7 +37,7 @@ class SearchResult:
 
 
 def methods() -> list[str]:
-    """Names of the search methods that need no trained agent."""
+    """Names of the search methods."""
     return _core.search_methods()
 
 

@@ -63,34 +63,9 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-// Thinks every rewrite as good as leaving the graph alone; never tries the rules named.
-class Uniform : public PolicyPrior {
- public:
-  explicit Uniform(std::vector<int32_t> never = {}) : never_(std::move(never)) {}
-  const Scores& rank(const Walk& walk, const Position& at) override {
-    EXPECT_GT(at.initial_us, 0);
-    EXPECT_LE(at.best_us, at.current_us);
-    scores_.moves.clear();
-    for (const Place& place : walk.places()) {
-      const bool never = std::find(never_.begin(), never_.end(), place.step.rule) != never_.end();
-      scores_.moves.push_back(never ? -INFINITY : -1.0f);
-    }
-    scores_.learned.assign(walk.places().size(), 0.5f);
-    scores_.stop = -2.0f;
-    return scores_;
-  }
-  std::unique_ptr<PolicyPrior> fork() const override { return std::make_unique<Uniform>(never_); }
-
- private:
-  std::vector<int32_t> never_;
-  Scores scores_;
-};
-
 class SearchTest : public ::testing::Test {
  protected:
   Result run_on(const std::string& method, const graph::Graph& graph, Options options = {}) {
-    Uniform uniform;
-    if (options.prior == nullptr) options.prior = &uniform;
     return run(method, {graph, rule_set(), cost_}, options);
   }
   double cost(const graph::Graph& graph) { return cost::graph_cost(cost_, graph).runtime_us; }
@@ -396,86 +371,11 @@ TEST_F(SearchTest, BeamKeepsTheCheapest) {
   EXPECT_EQ(narrow.reason, StopReason::finished);  // around the best all are known
 }
 
-TEST_F(SearchTest, PolicyFollowsThePrior) {
-  Uniform never({1});  // no fusing: nothing gets cheaper
-  EXPECT_TRUE(run_on("policy", chain(4), {.prior = &never}).trace.empty());
-  EXPECT_TRUE(run_on("policy-taso", chain(4), {.prior = &never}).trace.empty());
-  const Result one = run_on("policy", chain(4), {.walk_length = 7, .walks = 1});
-  EXPECT_EQ(one.counters.walks, 1);
-  EXPECT_EQ(one.counters.steps, 7);
-  // The first graph and no other: two of its rewrites are in the queue.
-  EXPECT_EQ(run_on("policy-taso", chain(4), {.expansions = 1, .children = 2}).counters.steps, 0);
-  EXPECT_EQ(run_on("policy-taso", chain(4), {.expansions = 4, .children = 2}).counters.steps, 3);
-}
-
-// Where nothing is learned, guided annealing makes what plain annealing makes.
-TEST_F(SearchTest, PolicyAnnealWithoutLearningIsAnneal) {
-  for (const int threads : {1, 2}) {
-    const Options options{.budget = 20'000, .seed = 3, .threads = threads};
-    const Result plain = run_on("anneal", chain(12), options), guided = run_on("policy-anneal", chain(12), options);
-    EXPECT_EQ(guided.trace, plain.trace);
-    EXPECT_EQ(guided.after_us, plain.after_us);
-    EXPECT_EQ(guided.counters.candidates, plain.counters.candidates);
-    EXPECT_EQ(guided.counters.steps, plain.counters.steps);
-  }
-}
-
-// Prefers one rule by far.
-class Prefers : public Uniform {
- public:
-  explicit Prefers(int32_t rule) : rule_(rule) {}
-  const Scores& rank(const Walk& walk, const Position& at) override {
-    scores_ = Uniform::rank(walk, at);
-    for (size_t k = 0; k < scores_.learned.size(); ++k)
-      scores_.learned[k] = walk.places()[k].step.rule == rule_ ? 8.0f : 0.0f;
-    return scores_;
-  }
-  std::unique_ptr<PolicyPrior> fork() const override { return std::make_unique<Prefers>(rule_); }
-
- private:
-  int32_t rule_;
-  Scores scores_;
-};
-
-TEST_F(SearchTest, WhatIsLearnedChangesWhatIsDrawn) {
-  Prefers first(1), second(2);
-  const Result a =
-      run_on("policy-anneal", chain(12), {.budget = 3000, .seed = 3, .ranked_moves = 100, .prior = &first});
-  const Result b =
-      run_on("policy-anneal", chain(12), {.budget = 3000, .seed = 3, .ranked_moves = 100, .prior = &second});
-  EXPECT_NE(a.counters.steps, b.counters.steps);
-}
-
-// Each sequence of rewrites that annealing found is told with the graph that it starts from, and lowers its cost.
-TEST_F(SearchTest, AnnealingTellsItsGains) {
-  const graph::Graph graph = chain(4);
-  int told = 0;
-  Options options{.budget = 20'000, .seed = 3};
-  options.gained = [&](const rules::Trace& trace, size_t before) {
-    ASSERT_LT(before, trace.size());
-    const rules::Trace first(trace.begin(), trace.begin() + static_cast<ptrdiff_t>(before));
-    EXPECT_LT(cost(replay(graph, dearer_first(), trace)), cost(replay(graph, dearer_first(), first)));
-    ++told;
-  };
-  run("anneal", {graph, dearer_first(), cost_}, options);
-  EXPECT_GT(told, 0);
-}
-
-TEST_F(SearchTest, PolicyNeedsAPrior) {
-  const graph::Graph graph = chain(1);
-  EXPECT_EQ(error_of([&] {
-              run("policy", {graph, rule_set(), cost_});
-            }),
-            "search: method 'policy' needs a trained agent");
-  EXPECT_TRUE(needs_prior("policy-taso"));
-  EXPECT_FALSE(needs_prior("taso"));
-}
-
 TEST_F(SearchTest, BadOptionsAndNamesAreErrors) {
   const graph::Graph graph = chain(1);
   EXPECT_EQ(error_of([&] { run_on("greeedy", graph); }),
             "no search method named 'greeedy' (did you mean 'greedy'?); there are greedy, sweep, taso, anneal, window, "
-            "portfolio, metaflow, beam, random, egraph, policy, policy-taso, policy-anneal, policy-plan");
+            "portfolio, metaflow, beam, random, egraph");
   EXPECT_EQ(error_of([&] { run_on("greedy", graph, {.budget = 0}); }),
             "option 'search.budget': 0 is out of bounds (>= 1)");
   EXPECT_EQ(error_of([&] { run_on("random", graph, {.walk_length = -1}); }),
