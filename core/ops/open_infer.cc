@@ -123,7 +123,7 @@ class OpenExtents {  // a domain of shapes.h: what is not certain at all sizes i
 Inferred infer_open(const OpSpec& spec, Inputs inputs, const Attrs& attrs, Types types,
                     std::vector<Requirement>* required) {
   OpenExtents open(inputs, attrs, required);
-  ShapeStatement(open).run(spec.op);
+  state_shapes(open, spec.op);
   auto shapes = open.take();
   if (!shapes || shapes->size() != types.size()) return std::nullopt;
   for (size_t k = 0; k < types.size(); ++k) {

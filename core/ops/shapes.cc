@@ -88,7 +88,7 @@ class Numbers {  // a domain of shapes.h: each demand is met, or the operator do
 
 Inferred shaped(Op op, DType dtype, Inputs in, const Attrs& attrs) {
   Numbers numbers(in, attrs, dtype);
-  ShapeStatement(numbers).run(op);
+  state_shapes(numbers, op);
   return numbers.take();
 }
 

@@ -25,7 +25,7 @@ class Symbols {  // a domain of core/ops/shapes.h: demands are assumed, or must 
     const bool unread = op == Op::input || op == Op::weight || op == Op::opaque || op == Op::where || op == Op::expand;
     // A cast is read where it is to the type that all tensors are of.
     if (unread || (op == Op::cast && attr(Attr::to).id != w_.pool.element_type())) return Fit::unknown;
-    ops::ShapeStatement(*this).run(op);
+    ops::state_shapes(*this, op);
     return worst_;
   }
 

@@ -45,9 +45,10 @@ TEST(Text, NearestFindsTyposOnly) {
   EXPECT_EQ(nearest("vgg", known), std::nullopt);
   EXPECT_EQ(did_you_mean("resnet51", known), " (did you mean 'resnet50'?)");
   EXPECT_EQ(did_you_mean("something", known), "");
-  EXPECT_EQ(did_you_mean("policy-taso", known),
-            " (removed: a trained agent did not improve a search (results/agents.md); revision 438c83b is the last that "
-            "has it)");
+  EXPECT_EQ(
+      did_you_mean("policy-taso", known),
+      " (removed: a trained agent did not improve a search (results/agents.md); revision 438c83b is the last that "
+      "has it)");
 }
 
 TEST(Text, HumanBytes) {
