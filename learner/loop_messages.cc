@@ -143,7 +143,8 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
           rank);
     registry_.said_hello(rank, hello);
   }
-  if (registry_.heard(rank)) {
+  using State = ActorRegistry::State;
+  if (const State before = registry_.heard(rank); before == State::expected || before == State::lost) {
     mailbox_.remember(rank);
     if (stopping_) {
       mailbox_.send(rank, Tag::stop, name(reason_));
@@ -155,7 +156,8 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
       const std::array<int, 1> one{rank};
       publish(one);
     }
-    if (message.tag != Tag::hello) say(fmt::format("actor {} is back", rank));
+    // Its first message may be a hello: it was stopped before it sent one, or goes another way now.
+    if (before == State::lost) say(fmt::format("actor {} is back", rank));
   }
   if (message.tag == Tag::trajectory) {
     read_trajectory(message, passed_on);
