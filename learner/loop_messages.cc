@@ -30,7 +30,10 @@ bool Loop::service() {
 void Loop::tend_actors() {
   // It looks at every actor, and service() is called between any two episodes.
   if (since_tended_.us() < kTendEvery_us) return;
+  // Nobody was silent while this rank did not listen (a job may be suspended).
+  const bool away = since_tended_.seconds() > options_.actor_timeout_s;
   since_tended_.restart();
+  for (int rank = options_.learners; away && rank < mailbox_.size(); ++rank) registry_.excuse(rank);
   // An actor in this thread is silent whenever it has no turn.
   if (!options_.turn) {
     tend_aggregators();

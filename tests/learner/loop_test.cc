@@ -350,6 +350,32 @@ TEST(Loop, AnActorThatWasLostBeforeItsHelloIsBack) {
   EXPECT_TRUE(actor.take(Tag::weights));
 }
 
+// A job may be suspended as a whole: each rank then hears the others later than it looks at its clock.
+TEST(Loop, NobodyIsLostWhileOneDidNotListen) {
+  auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[0]), actor_box(*comms[1]);
+  const auto envs = paths(1);
+  Versioned policy;
+  actors::ActorOptions actor_options;
+  actor_options.heartbeat_s = 0.01;
+  actor_options.learner_timeout_s = 0.2;
+  actors::ActorLoop actor(actor_box, *envs, policy, actor_options);
+  Counter algorithm;
+  Diary diary;
+  LoopOptions options;
+  options.actor_timeout_s = 0.2;
+  options.drain_s = 0;
+  auto hooks = diary.hooks();
+  int services = 0;
+  hooks.service = [&] {
+    if (++services == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  };
+  options.should_stop = [&] { return services > 10; };
+  Loop(box, algorithm, options, hooks).run();
+  EXPECT_THAT(diary.lines, testing::Not(testing::Contains(testing::HasSubstr("is lost"))));
+  actor.beat();
+}
+
 TEST(Loop, TooFewActorsEndTheRun) {
   Threads run(3);
   run.options.actor_timeout_s = 2.5;
