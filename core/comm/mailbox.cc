@@ -115,6 +115,7 @@ void Mailbox::start(int to, Peer& peer) {
   comm_.send(to, std::make_shared<const std::string>(std::move(packet)), 0, size);
   peer.started = true;
   peer.sent_bytes = with;
+  if (message.tag == Tag::fetched) return;
   for (Traffic* traffic : {&counters_.out, &counters_.out_by_tag[header.tag % 32]}) {
     traffic->messages += 1;
     traffic->bytes += sizeof(FrameHeader) + header.length;
@@ -169,12 +170,12 @@ void Mailbox::finish_message(Peer& peer) {
     ++counters_.corrupt;
     return;
   }
-  for (Traffic* traffic : {&counters_.in, &counters_.in_by_tag[header.tag % 32]}) {
-    traffic->messages += 1;
-    traffic->bytes += sizeof(FrameHeader) + header.length;
-  }
   std::string payload = std::exchange(peer.payload, {});
   if (static_cast<Tag>(header.tag) != Tag::fetched) {
+    for (Traffic* traffic : {&counters_.in, &counters_.in_by_tag[header.tag % 32]}) {
+      traffic->messages += 1;
+      traffic->bytes += sizeof(FrameHeader) + header.length;
+    }
     inbox_.push_back({header.source, static_cast<Tag>(header.tag), header.sequence, std::move(payload)});
   } else {
     uint64_t count = 0;

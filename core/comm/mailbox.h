@@ -44,7 +44,7 @@ struct Traffic {
   uint64_t bytes = 0;  // payloads and headers
 };
 
-struct MailboxCounters {  // since the start
+struct MailboxCounters {  // since the start, without Tag::fetched
   Traffic in, out;
   std::array<Traffic, 32> in_by_tag{}, out_by_tag{};
   uint64_t corrupt = 0;     // messages (or stray packets) dropped for a wrong checksum, length or address
