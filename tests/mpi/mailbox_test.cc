@@ -144,7 +144,7 @@ TEST_F(Mpi, RanksThatAreForgottenDoNotMakeDeaf) {
 // Rank 1 moves nothing for a while, as if it were stopped. MPI has 512 pieces of shared memory for all receivers.
 TEST_F(Mpi, ARankThatFetchesNothingDoesNotStarveTheOthers) {
   if (world().size() < 3) GTEST_SKIP() << "three ranks are needed";
-  constexpr int kCount = 1000;
+  constexpr int kCount = 600;
   const Flags flags;
   const auto receive_all = [] {
     for (int i = 0; i < kCount; ++i) world().wait_for(Tag::costs, 0);
