@@ -190,6 +190,8 @@ int64_t ActorLoop::quota_left() const {
 }
 
 void ActorLoop::beat() {
+  // The learner was not silent while this rank did not listen (a job may be suspended).
+  if (since_beat_.seconds() > options_.heartbeat_s + options_.learner_timeout_s) since_heard_.restart();
   if (since_heard_.seconds() > options_.learner_timeout_s)
     fail("actor {}: nothing was heard from the learner (rank {}) for {:.0f} s", mailbox_.rank(), options_.learner,
          options_.learner_timeout_s);

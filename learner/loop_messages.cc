@@ -30,7 +30,10 @@ bool Loop::service() {
 void Loop::tend_actors() {
   // It looks at every actor, and service() is called between any two episodes.
   if (since_tended_.us() < kTendEvery_us) return;
+  // Nobody was silent while this rank did not listen (a job may be suspended).
+  const bool away = since_tended_.seconds() > options_.actor_timeout_s;
   since_tended_.restart();
+  for (int rank = options_.learners; away && rank < mailbox_.size(); ++rank) registry_.excuse(rank);
   // An actor in this thread is silent whenever it has no turn.
   if (!options_.turn) {
     tend_aggregators();
@@ -143,7 +146,8 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
           rank);
     registry_.said_hello(rank, hello);
   }
-  if (registry_.heard(rank)) {
+  using State = ActorRegistry::State;
+  if (const State before = registry_.heard(rank); before == State::expected || before == State::lost) {
     mailbox_.remember(rank);
     if (stopping_) {
       mailbox_.send(rank, Tag::stop, name(reason_));
@@ -155,7 +159,8 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
       const std::array<int, 1> one{rank};
       publish(one);
     }
-    if (message.tag != Tag::hello) say(fmt::format("actor {} is back", rank));
+    // Its first message may be a hello: it was stopped before it sent one, or goes another way now.
+    if (before == State::lost) say(fmt::format("actor {} is back", rank));
   }
   if (message.tag == Tag::trajectory) {
     read_trajectory(message, passed_on);

@@ -19,8 +19,8 @@
 namespace rlgo::comm {
 
 inline constexpr uint32_t kFrameMagic = 0x4F474C52;  // "RLGO"
-// 1: weights carried all ranks' episode counters; 2: heartbeats did not tell of inference.
-inline constexpr uint16_t kFrameVersion = 3;
+// 1: weights carried all ranks' episode counters; 2: heartbeats did not tell of inference; 3: no Tag::fetched.
+inline constexpr uint16_t kFrameVersion = 4;
 
 struct FrameHeader {
   uint32_t magic = kFrameMagic;

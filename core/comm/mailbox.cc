@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -49,7 +50,21 @@ void Mailbox::enqueue(int to, Outgoing message) {
     }
   }
   peer.outgoing.push_back(std::move(message));
+  activate(to, peer);
+}
+
+void Mailbox::activate(int to, Peer& peer) {
   if (!std::exchange(peer.active, true)) active_.push_back(to);
+}
+
+// Before what waits, which may wait for this. poll() sends it.
+void Mailbox::report_fetched(int to, Peer& peer) {
+  if (peer.forgotten || peer.next_in - peer.reported_in < options_.window_messages / 4) return;
+  peer.reported_in = peer.next_in;
+  auto count = std::make_shared<const std::string>(reinterpret_cast<const char*>(&peer.next_in), sizeof(peer.next_in));
+  const uint64_t hash = hash_bytes(count->data(), count->size());
+  peer.outgoing.insert(peer.outgoing.begin() + (peer.started ? 1 : 0), {Tag::fetched, std::move(count), hash, false});
+  activate(to, peer);
 }
 
 void Mailbox::pump() {
@@ -63,8 +78,11 @@ void Mailbox::pump() {
 
 void Mailbox::pump(int to, Peer& peer) {
   while (!peer.forgotten && !peer.outgoing.empty() && comm_.pending_bytes(to) < options_.window_bytes) {
-    if (!peer.started) start(to, peer);
     const Outgoing& message = peer.outgoing.front();
+    if (!peer.started) {
+      if (message.tag != Tag::fetched && peer.next_out >= peer.fetched + options_.window_messages) return;
+      start(to, peer);
+    }
     const size_t left = message.payload->size() - peer.sent_bytes;
     if (left > 0 && comm_.pending_bytes(to) < options_.window_bytes) {
       const size_t size = std::min(left, options_.packet_bytes);
@@ -97,6 +115,7 @@ void Mailbox::start(int to, Peer& peer) {
   comm_.send(to, std::make_shared<const std::string>(std::move(packet)), 0, size);
   peer.started = true;
   peer.sent_bytes = with;
+  if (message.tag == Tag::fetched) return;
   for (Traffic* traffic : {&counters_.out, &counters_.out_by_tag[header.tag % 32]}) {
     traffic->messages += 1;
     traffic->bytes += sizeof(FrameHeader) + header.length;
@@ -151,12 +170,20 @@ void Mailbox::finish_message(Peer& peer) {
     ++counters_.corrupt;
     return;
   }
-  for (Traffic* traffic : {&counters_.in, &counters_.in_by_tag[header.tag % 32]}) {
-    traffic->messages += 1;
-    traffic->bytes += sizeof(FrameHeader) + header.length;
+  std::string payload = std::exchange(peer.payload, {});
+  if (static_cast<Tag>(header.tag) != Tag::fetched) {
+    for (Traffic* traffic : {&counters_.in, &counters_.in_by_tag[header.tag % 32]}) {
+      traffic->messages += 1;
+      traffic->bytes += sizeof(FrameHeader) + header.length;
+    }
+    inbox_.push_back({header.source, static_cast<Tag>(header.tag), header.sequence, std::move(payload)});
+  } else {
+    uint64_t count = 0;
+    std::memcpy(&count, payload.data(), std::min(payload.size(), sizeof(count)));
+    peer.fetched = std::max(peer.fetched, count);
+    if (!peer.outgoing.empty()) sleep_us_ = 0;  // what waited may leave
   }
-  inbox_.push_back({header.source, static_cast<Tag>(header.tag), header.sequence, std::move(peer.payload)});
-  peer.payload = {};
+  report_fetched(header.source, peer);
 }
 
 bool Mailbox::poll() {
@@ -267,9 +294,12 @@ void Mailbox::forget(int peer) {
 }
 
 void Mailbox::remember(int peer) {
-  peers_.at(static_cast<size_t>(peer)).forgotten = false;
+  Peer& entry = peers_.at(static_cast<size_t>(peer));
+  if (!std::exchange(entry.forgotten, false)) return;
   std::erase(forgotten_, peer);
   comm_.remember(peer);
+  entry.reported_in = 0;  // what was reported may have been dropped, and it waits for that
+  report_fetched(peer, entry);
 }
 
 size_t Mailbox::waiting_bytes() const {

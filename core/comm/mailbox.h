@@ -19,8 +19,11 @@
 namespace rlgo::comm {
 
 struct MailboxOptions {
-  size_t packet_bytes = size_t{16} << 20;      // longer messages are cut; [4 KiB, kMaxPacketBytes]
-  size_t window_bytes = size_t{32} << 20;      // handed to Comm at once for each receiver; the rest waits here
+  size_t packet_bytes = size_t{16} << 20;  // longer messages are cut; [4 KiB, kMaxPacketBytes]
+  size_t window_bytes = size_t{32} << 20;  // handed to Comm at once for each receiver; the rest waits here
+  // Likewise messages, until the receiver reports that they arrived. A receiver that is stopped would else hold the
+  // memory that Comm needs for the others (MPI: 512 pieces of shared memory).
+  uint64_t window_messages = 32;
   size_t max_message_bytes = size_t{1} << 30;  // longer ones are an error of the sender, and dropped by the receiver
   // Back-off of wait(): asks again and again (yielding) for spin_us, longer while a long message is under way, which
   // moves only when both sides ask; then sleeps, each time twice as long. While something is under way it sleeps for a
@@ -41,7 +44,7 @@ struct Traffic {
   uint64_t bytes = 0;  // payloads and headers
 };
 
-struct MailboxCounters {  // since the start
+struct MailboxCounters {  // since the start, without Tag::fetched
   Traffic in, out;
   std::array<Traffic, 32> in_by_tag{}, out_by_tag{};
   uint64_t corrupt = 0;     // messages (or stray packets) dropped for a wrong checksum, length or address
@@ -107,13 +110,15 @@ class Mailbox {
     size_t sent_bytes = 0;  // of the first outgoing message's payload
     bool started = false;   // its header has left
     bool forgotten = false;
-    uint64_t next_out = 0;
-    uint64_t next_in = 0;
+    uint64_t next_out = 0, fetched = 0;     // messages sent, and of these, arrived
+    uint64_t next_in = 0, reported_in = 0;  // messages that arrived, and of these, reported
     std::optional<FrameHeader> assembling;
     std::string payload;
   };
 
   void enqueue(int to, Outgoing message);
+  void activate(int to, Peer& peer);
+  void report_fetched(int to, Peer& peer);
   bool under_way() const;
   void note_progress();
   void pump();

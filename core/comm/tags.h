@@ -29,13 +29,14 @@ enum class Tag : uint8_t {
   route = 19,        // learner -> actor: Route; its aggregator is no more. actor -> that one: the last to it
   ask = 20,          // actor -> inference rank: actors::Question; what to do?
   decided = 21,      // inference rank -> that actor: actors::Answer
+  fetched = 22,      // mailbox -> mailbox: uint64_t; so many messages have arrived
 };
 
 struct TagName {  // for logs and counters
   Tag tag;
   std::string_view name;
 };
-inline constexpr std::array<TagName, 21> kTags{{{Tag::hello, "hello"},
+inline constexpr std::array<TagName, 22> kTags{{{Tag::hello, "hello"},
                                                 {Tag::weights, "weights"},
                                                 {Tag::trajectory, "trajectory"},
                                                 {Tag::cost_request, "cost_request"},
@@ -55,7 +56,8 @@ inline constexpr std::array<TagName, 21> kTags{{{Tag::hello, "hello"},
                                                 {Tag::fan_out, "fan_out"},
                                                 {Tag::route, "route"},
                                                 {Tag::ask, "ask"},
-                                                {Tag::decided, "decided"}}};
+                                                {Tag::decided, "decided"},
+                                                {Tag::fetched, "fetched"}}};
 // What learners say to each other while they learn together: not for a loop that looks after actors.
 inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 

@@ -5,12 +5,12 @@
 
 namespace rlgo::learner {
 
-bool ActorRegistry::heard(int rank) {
+ActorRegistry::State ActorRegistry::heard(int rank) {
   Actor& actor = at(rank);
   actor.since_heard.restart();
-  if (actor.state == State::alive || actor.state == State::gone) return false;
-  actor.state = State::alive;
-  return true;
+  const State before = actor.state;
+  if (before != State::gone) actor.state = State::alive;
+  return before;
 }
 
 void ActorRegistry::beat(int rank, const comm::Heartbeat& beat) {

@@ -32,8 +32,8 @@ class ActorRegistry {
   explicit ActorRegistry(int ranks, int first = 1, std::vector<int> inference = {})
       : first_(static_cast<size_t>(first)), actors_(static_cast<size_t>(ranks)), inference_(std::move(inference)) {}
 
-  // A sign of life. True where the actor was not alive before (it is new, or comes back).
-  bool heard(int rank);
+  // A sign of life. Returns what the actor was before: `expected` where it is new, `lost` where it comes back.
+  State heard(int rank);
   void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
   void beat(int rank, const comm::Heartbeat& beat);
   void said_goodbye(int rank) { at(rank).state = State::gone; }

@@ -30,7 +30,7 @@ def killed(folder):
     process, run, found = begun(folder, *QUICK, *SMALL_NET, "--store.seconds-per-part", 0.2)
     wait_until("parts of the store", lambda: len(list(run.glob("rollouts/part-*.h5"))) >= 3, process=process)
     victim = chooser().choice(sorted(found)[1:])
-    before = episodes_of(run, victim)
+    before = wait_until("its episodes are stored", lambda: episodes_of(run, victim), process=process)
     os.kill(found[victim], signal.SIGKILL)
     wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
     done = epochs(run)

@@ -207,24 +207,24 @@ TEST(ActorRegistry, LivesOfAnActor) {
   EXPECT_EQ(registry.hoped_for(), 2);
   EXPECT_TRUE(registry.living().empty());
   EXPECT_FALSE(registry.all_exhausted(0, 0, 60));
-  EXPECT_TRUE(registry.heard(2));
-  EXPECT_FALSE(registry.heard(2));
+  EXPECT_EQ(registry.heard(2), ActorRegistry::State::expected);
+  EXPECT_EQ(registry.heard(2), ActorRegistry::State::alive);
   EXPECT_EQ(registry.living(), std::vector<int>{2});
   registry.beat(2, {.version = 3, .quota_steps = 10, .quota_left = 0});
   EXPECT_TRUE(registry.all_exhausted(3, 10, 60));
   EXPECT_FALSE(registry.all_exhausted(3, 20, 60));
   EXPECT_FALSE(registry.all_exhausted(4, 10, 60));
   EXPECT_FALSE(registry.all_exhausted(3, 10, -1));  // nobody but quiet ones
-  EXPECT_TRUE(registry.heard(1));
+  EXPECT_EQ(registry.heard(1), ActorRegistry::State::expected);
   EXPECT_FALSE(registry.all_exhausted(3, 10, 60));
   EXPECT_FALSE(registry.any_expected());
   EXPECT_FALSE(registry.any_lost());
   EXPECT_EQ(registry.lose_silent(-1), (std::vector<int>{1, 2}));
   EXPECT_EQ(registry.hoped_for(), 0);
   EXPECT_TRUE(registry.any_lost());
-  EXPECT_TRUE(registry.heard(1));  // it comes back
+  EXPECT_EQ(registry.heard(1), ActorRegistry::State::lost);
   registry.said_goodbye(1);
-  EXPECT_FALSE(registry.heard(1));
+  EXPECT_EQ(registry.heard(1), ActorRegistry::State::gone);
   EXPECT_TRUE(registry.any_gone());
 }
 
@@ -325,6 +325,55 @@ TEST(Loop, GoesOnWithoutASilentActor) {
   EXPECT_EQ(result.reason, StopReason::interrupted);
   EXPECT_EQ(run.diary.epochs.back().actors, 2);
   EXPECT_TRUE(result.all_said_goodbye);
+}
+
+// Its first message is a hello all the same: it was stopped before it sent one.
+TEST(Loop, AnActorThatWasLostBeforeItsHelloIsBack) {
+  auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[0]), actor(*comms[1]);
+  Counter algorithm;
+  Diary diary;
+  LoopOptions options;
+  options.min_actors = 0;
+  options.actor_timeout_s = 0.05;
+  options.drain_s = 0;
+  auto hooks = diary.hooks();
+  hooks.service = [&] {
+    if (diary.lines.size() == 1) actor.send(0, Tag::hello, encode(comm::Hello{}));
+  };
+  const Stopwatch watch;
+  options.should_stop = [&] { return diary.lines.size() > 1 || watch.seconds() > 20; };
+  Loop(box, algorithm, options, hooks).run();
+  ASSERT_GT(diary.lines.size(), 1u);
+  EXPECT_THAT(diary.lines[0], testing::HasSubstr("actor 1 is lost"));
+  EXPECT_EQ(diary.lines[1], "actor 1 is back");
+  EXPECT_TRUE(actor.take(Tag::weights));
+}
+
+// A job may be suspended as a whole: each rank then hears the others later than it looks at its clock.
+TEST(Loop, NobodyIsLostWhileOneDidNotListen) {
+  auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[0]), actor_box(*comms[1]);
+  const auto envs = paths(1);
+  Versioned policy;
+  actors::ActorOptions actor_options;
+  actor_options.heartbeat_s = 0.01;
+  actor_options.learner_timeout_s = 0.2;
+  actors::ActorLoop actor(actor_box, *envs, policy, actor_options);
+  Counter algorithm;
+  Diary diary;
+  LoopOptions options;
+  options.actor_timeout_s = 0.2;
+  options.drain_s = 0;
+  auto hooks = diary.hooks();
+  int services = 0;
+  hooks.service = [&] {
+    if (++services == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  };
+  options.should_stop = [&] { return services > 10; };
+  Loop(box, algorithm, options, hooks).run();
+  EXPECT_THAT(diary.lines, testing::Not(testing::Contains(testing::HasSubstr("is lost"))));
+  actor.beat();
 }
 
 TEST(Loop, TooFewActorsEndTheRun) {

@@ -141,6 +141,29 @@ TEST_F(Mpi, RanksThatAreForgottenDoNotMakeDeaf) {
   if (world().rank() == 0) flags.remove();
 }
 
+// Rank 1 moves nothing for a while, as if it were stopped. MPI has 512 pieces of shared memory for all receivers.
+TEST_F(Mpi, ARankThatFetchesNothingDoesNotStarveTheOthers) {
+  if (world().size() < 3) GTEST_SKIP() << "three ranks are needed";
+  constexpr int kCount = 600;
+  const Flags flags;
+  const auto receive_all = [] {
+    for (int i = 0; i < kCount; ++i) world().wait_for(Tag::costs, 0);
+  };
+  if (world().rank() == 0) {
+    for (int i = 0; i < kCount; ++i) box().send(1, Tag::costs, std::string(1000, 'x'));
+    for (int i = 0; i < kCount; ++i) box().send(2, Tag::costs, std::string(1000, 'x'));
+    world().wait_for(Tag::stats, 2);
+    flags.raise("over");
+  } else if (world().rank() == 2) {
+    receive_all();
+    box().send(0, Tag::stats, "all came");
+  }
+  flags.wait_for("over");
+  if (world().rank() == 1) receive_all();
+  world().meet();
+  if (world().rank() == 0) flags.remove();
+}
+
 TEST_F(Mpi, CountersOfSenderAndReceiverAgree) {
   const auto before = box().counters();
   world().meet();  // nobody sends before all have noted their counters

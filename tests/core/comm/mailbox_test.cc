@@ -102,6 +102,42 @@ TEST(Mailbox, TakesByTagAndSourceAndLeavesTheRest) {
   EXPECT_EQ(a.take()->payload, "b1");
 }
 
+TEST(Mailbox, ARankThatFetchesNothingIsSentAWindow) {
+  Pair pair;
+  for (int i = 0; i < 100; ++i) pair.a.send(1, Tag::heartbeat, std::to_string(100 + i));
+  EXPECT_EQ(pair.a.waiting_bytes(1), 68u * (3 + 48));
+  for (const char* text : {"v1", "v2", "v3"})
+    pair.a.publish(std::vector{1}, Tag::weights, std::make_shared<const std::string>(text));
+  EXPECT_EQ(pair.a.counters().superseded, 2u);
+  for (int i = 0; i < 100; ++i) {
+    const auto message = pair.b.take();
+    ASSERT_TRUE(message) << i;
+    EXPECT_EQ(message->payload, std::to_string(100 + i));
+    pair.a.poll();
+  }
+  EXPECT_EQ(pair.b.take()->payload, "v3");
+  EXPECT_FALSE(pair.b.take());
+}
+
+TEST(Mailbox, ARankThatIsRememberedIsToldWhatArrivedMeanwhile) {
+  Pair pair;
+  pair.a.forget(1);
+  for (int i = 0; i < 100; ++i) pair.b.send(0, Tag::heartbeat, "");
+  int came = 0;
+  const auto take_all = [&] {
+    for (bool any = true; any; pair.b.poll()) {
+      for (any = false; pair.a.take(); ++came) any = true;
+    }
+  };
+  take_all();
+  EXPECT_EQ(came, 32);
+  pair.a.remember(1);
+  pair.a.poll();
+  pair.b.poll();
+  take_all();
+  EXPECT_EQ(came, 100);
+}
+
 TEST(Mailbox, PublishReplacesWhatHasNotLeft) {
   auto comms = local_comms(2);
   FaultyComm slow(std::move(comms[0]));
