@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, promises  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
@@ -230,6 +230,8 @@ TABLES = {
                           "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
+    "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
+    "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},
     "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},
