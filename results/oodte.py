@@ -5,7 +5,7 @@ the original in ONNX Runtime.
 Models: those of ONNX's own tests (onnx/backend/test/data: one operator or a few, with inputs), and public ones (tests/interop/_models.py:
 what PyPI packages ship, ONNX's light models). Each gets doc strings and metadata_props first, so that there is something to lose.
 
-    oodte.py [--rlgo BINARY] [--out FILE] [--every N] [--seconds S] [--until-s S] [GROUP ...]
+    oodte.py [--rlgo BINARY] [--out FILE] [--every N] [--seconds S] [--jobs J] [--until-s S] [GROUP ...]
 
 GROUP: backend, public (both). FILE (results/oodte.csv) has a line a model, appended as soon as it is done; what is in it is not tried again.
 --every N: each Nth of the backend models. --until-s ends a call in time, with status 75 where models are left. results/pages.py makes the
@@ -16,12 +16,15 @@ refuses it), d an output differs beyond the runtime's own error (tests/interop/_
 m metadata is lost (doc strings, metadata_props, version of an operator set), g the file grows by more than 1 % and 4 KiB; =: left as it is.
 """
 import argparse
+import concurrent.futures
 import csv
 import multiprocessing
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import onnx
@@ -38,6 +41,7 @@ from rlgo_results.where import revision  # noqa: E402
 TOOLS = ["onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlgo"]
 COLUMNS = ["group", "model", *TOOLS, "note", "revision"]
 LIMIT_S = {"backend": 120, "public": 900}
+ROUNDS = {"backend": 8, "public": 3}  # of noise
 GROWTH = 1.01, 4096  # times, and bytes
 
 
@@ -125,7 +129,7 @@ def checked(model_or_path):
 known = {}  # of the last model: path -> (OwnError, [(feeds, outputs by level, how far rounding moves them)], does the checker take it?)
 
 
-def original(source, sets, rounds=8):
+def original(source, sets, rounds):
     """How many sets of inputs it runs with. Raises where ONNX Runtime does not load it."""
     own, runs, valid = OwnError(source, rounds), [], True
     for feeds in sets:
@@ -142,10 +146,10 @@ def original(source, sets, rounds=8):
     return len(runs)
 
 
-def judged(source, sets, target):
+def judged(source, sets, target, rounds):
     """(letters, note) of a result."""
     if source not in known:
-        original(source, sets)
+        original(source, sets, rounds)
     own, runs, valid = known[source]
     before, after = onnx.load(source), onnx.load(target)
     letters, notes = "", []
@@ -180,28 +184,29 @@ def judged(source, sets, target):
 # ---- run --------------------------------------------------------------------------------------------------------------
 
 
-def by_rlgo(source, target, args):
-    sizes = [word for key, size in _models.SIZES.get(args.name, {}).items() if size > 1 for word in ("--size", f"{key}={size}")]
+def by_rlgo(source, target, name, limit_s, args):
+    sizes = [word for key, size in _models.SIZES.get(name, {}).items() if size > 1 for word in ("--size", f"{key}={size}")]
     command = [args.rlgo, "optimise", source, "-o", target, "--force", "--seconds", args.seconds, "--switches", "no", "--cost.folder", f"{target}.costs",
                "--target", "onnxruntime", "--target.python", sys.executable, *sizes]  # fmt: skip
-    done = peers.subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=args.limit_s)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s)
     if done.returncode not in (0, 3):
         raise RuntimeError(f"status {done.returncode}: {' '.join((done.stdout + done.stderr).split())[-300:]}")
 
 
-def result_of(tool, workers, source, sets, folder, args):
-    target = str(folder / f"{tool}.onnx")
+def result_of(tool, workers, source, sets, group, name, args):
+    """(letters, note)"""
+    target, limit_s = str(pathlib.Path(source).with_name(f"{tool}.onnx")), LIMIT_S[group]
     try:
         if tool == "rlgo":
-            by_rlgo(source, target, args)
+            by_rlgo(source, target, name, limit_s, args)
         else:
-            workers[tool].call(args.limit_s, peers.MAKERS[tool], source, target, None)
+            workers[tool].call(limit_s, peers.MAKERS[tool], source, target, None)
     except Exception as error:  # of any kind: it is this tool's result
         return "f", str(error)
     if not pathlib.Path(target).exists():
         return "=", ""
     try:
-        return workers["judge"].call(args.limit_s, judged, source, sets, target)
+        return workers["judge"].call(limit_s, judged, source, sets, target, ROUNDS[group])
     except RuntimeError as error:
         return "i", f"ONNX Runtime with the result: {error}"
 
@@ -209,29 +214,36 @@ def result_of(tool, workers, source, sets, folder, args):
 def models(groups, every):
     """(group, name, path, sets of inputs)"""
     if "public" in groups:
-        for _, name, path in _models.corpus(("light", "pypi", "more"), fetch=False):
-            model = onnx.load(path)
-            yield "public", name, path, lambda model=model, name=name: [_models.feeds(model, name, position=k) for k in range(2)]
+        for _, name, path in sorted(_models.corpus(("light", "pypi", "more"), fetch=False), key=lambda m: m[2].stat().st_size):
+            yield "public", name, path, lambda path=path, name=name: [_models.feeds(onnx.load(path), name, position=k) for k in range(2)]
     if "backend" in groups:
         for case in _onnx_cases.cases()[::every]:
             yield "backend", f"{case.parent.name}/{case.name}", case / "model.onnx", lambda case=case: list(_onnx_cases.feeds_of(case, onnx.load(case / "model.onnx")))
 
 
-def row_of(group, path, sets, workers, args):
-    """None where ONNX Runtime does not run the original."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        source = str(folder / "model.onnx")
+def row_of(group, name, path, sets, workers, args):
+    with tempfile.TemporaryDirectory() as folder:
+        source = f"{folder}/model.onnx"
         onnx.save(with_metadata(onnx.load(path)), source)
         try:
             given = sets()
-            if not workers["judge"].call(args.limit_s, original, source, given):
-                return None
+            runs = workers["judge"].call(LIMIT_S[group], original, source, given, ROUNDS[group])
         except Exception:
-            return None
-        found = {tool: result_of(tool, workers, source, given, folder, args) for tool in TOOLS}
+            runs = 0
+        if runs == 0:
+            return {"note": "not run: ONNX Runtime does not take the original"}
+        found = {tool: result_of(tool, workers, source, given, group, name, args) for tool in TOOLS}
     row = {tool: letters for tool, (letters, _) in found.items()}
-    return row | {"note": " | ".join(f"{tool}: {note}" for tool, (letters, note) in found.items() if set(letters) & set("fidn"))[:900]}
+    return row | {"note": " | ".join(f"{tool}: {note}" for tool, (letters, note) in found.items() if note and (tool == "rlgo" or set(letters) & set("fidn")))[:900]}
+
+
+own = threading.local()
+
+
+def workers_here():
+    if not hasattr(own, "workers"):
+        own.workers = {tool: Worker() for tool in [*TOOLS, "judge"]}
+    return own.workers
 
 
 def main():
@@ -241,31 +253,30 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results" / "oodte.csv")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1, help="time of each rlgo optimise")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--until-s", type=float, default=float("inf"))
     args = parser.parse_args()
     if missing := peers.missing_peers(TOOLS):
         sys.exit(f"{', '.join(missing)}: not installed: RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh")
     args.revision = revision(args.rlgo)
     done = {(r["group"], r["model"]) for r in csv.DictReader(open(args.out, encoding="utf-8"))} if args.out.exists() else set()
-    workers, start = {tool: Worker() for tool in [*TOOLS, "judge"]}, time.monotonic()
-    with open(args.out, "a", newline="", encoding="utf-8") as out:
+    left, late, start = [m for m in models(args.groups, args.every) if m[:2] not in done], 0, time.monotonic()
+    tried = lambda model: None if time.monotonic() - start > args.until_s else row_of(*model, workers_here(), args)
+    with open(args.out, "a", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         writer = csv.DictWriter(out, COLUMNS)
         if not done:
             writer.writeheader()
-        for group, name, path, sets in models(args.groups, args.every):
-            if (group, name) in done:
-                continue
-            if time.monotonic() - start > args.until_s:
-                print("models are left: call again")
-                return 75
-            args.name, args.limit_s = name, LIMIT_S[group]
-            row = row_of(group, path, sets, workers, args)
+        futures = {pool.submit(tried, model): model for model in left}
+        for future in concurrent.futures.as_completed(futures):
+            row, (group, name, *_) = future.result(), futures[future]
             if row is None:
-                row = {"note": "not run: ONNX Runtime does not take the original"}
+                late += 1
+                continue
             writer.writerow(row | {"group": group, "model": name, "revision": args.revision})
             out.flush()
             print(group, name, " ".join(f"{t}:{row.get(t, '')}" for t in TOOLS), row["note"][:200], flush=True)
-    return 0
+    print(f"{late} models are left: call again" if late else "all models are tried")
+    return 75 if late else 0
 
 
 if __name__ == "__main__":

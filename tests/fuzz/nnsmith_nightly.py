@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--until-s", type=float, default=6600)
+    parser.add_argument("--until-s", type=float, default=6000)
     parser.add_argument("--state", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
     args = parser.parse_args()
@@ -85,8 +85,8 @@ def main():
         writer = csv.DictWriter(out, COLUMNS)
         if not done:
             writer.writeheader()
-        late = lambda seed: try_seed(seed, cache, args.keep) if time.monotonic() - start < args.until_s else None
-        for seed, row in zip(left, pool.map(late, left)):
+        in_time = lambda seed: try_seed(seed, cache, args.keep) if time.monotonic() - start < args.until_s else None
+        for seed, row in zip(left, pool.map(in_time, left)):
             if row is None:
                 continue
             writer.writerow(row | {"seed": seed, "revision": revision})

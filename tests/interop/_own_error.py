@@ -15,7 +15,7 @@ LEVELS = {"disabled": ort.GraphOptimizationLevel.ORT_DISABLE_ALL, "all": ort.Gra
 TYPES = {TensorProto.FLOAT16: np.float16, TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
 TOLERANCE = {TensorProto.BFLOAT16: 0.1, TensorProto.FLOAT16: 0.02, TensorProto.FLOAT: 1e-4, TensorProto.DOUBLE: 1e-4}  # of an element's scale
 FACTOR = 8  # times what rounding moves the original by
-MOST_BYTES = 1 << 28  # of a model to which noise is added
+MOST_BYTES = 1 << 26  # of a model to which noise is added
 
 
 def types_of(model):

@@ -38,9 +38,9 @@ def load(model):
         return session(f"{folder}/trial.onnx")
 
 
-def optimise(source, target, folder):
-    """(verdict, note); "" where a model is written."""
-    command = [os.environ.get("RLGO_BINARY", runs.RLGO), "optimise", source, "-o", target, "--cost.folder", folder / "costs", *OPTIONS]
+def optimise(source, target, folder, sizes=()):
+    """(verdict, note); "" where a model is written. `sizes`: to time open dimensions at; those that rlgo makes up are large."""
+    command = [os.environ.get("RLGO_BINARY", runs.RLGO), "optimise", source, "-o", target, "--cost.folder", folder / "costs", *OPTIONS, *sizes]
     try:
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=LIMIT_S, cwd=folder)
     except subprocess.TimeoutExpired:
@@ -102,7 +102,8 @@ def try_model(folder, seed=None):
             row["open"] = len(names)
     except Exception as error:  # a fault of the exporter or the runtime
         return row | {"verdict": "unusable", "note": str(error)[:300]}
-    verdict, note = optimise(source, target, folder)
+    sizes = [word for name, [(key, axis), *_] in names.items() for word in ("--size", f"{name}={max(2, feeds[key].shape[axis])}")]
+    verdict, note = optimise(source, target, folder, sizes)
     if not verdict:
         found = re.search(r"(\d+) rewrites?:", note)
         row["rewrites"] = int(found.group(1)) if found else 0
