@@ -263,7 +263,7 @@ def main():
     left, late, start = [m for m in models(args.groups, args.every) if m[:2] not in done], 0, time.monotonic()
     tried = lambda model: None if time.monotonic() - start > args.until_s else row_of(*model, workers_here(), args)
     with open(args.out, "a", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        writer = csv.DictWriter(out, COLUMNS)
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
         futures = {pool.submit(tried, model): model for model in left}

@@ -82,7 +82,7 @@ def main():
     done = {int(r["seed"]) for r in rows_in(state)}
     left, start = [s for s in range(args.first, args.first + args.count) if s not in done], time.monotonic()
     with open(state, "a", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        writer = csv.DictWriter(out, COLUMNS)
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
         in_time = lambda seed: try_seed(seed, cache, args.keep) if time.monotonic() - start < args.until_s else None
