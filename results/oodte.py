@@ -7,7 +7,8 @@ what PyPI packages ship, ONNX's light models). Each gets doc strings and metadat
 
     oodte.py [--rlgo BINARY] [--out FILE] [--every N] [--seconds S] [--jobs J] [--until-s S] [GROUP ...]
 
-GROUP: backend, public (both). FILE (results/oodte.csv) has a line a model, appended as soon as it is done; what is in it is not tried again.
+GROUP: backend, public (both). FILE (results/oodte.csv) has a line a model, appended as soon as it is done; what is in it is not tried again, but for faults of
+another revision of rlgo.
 --every N: each Nth of the backend models. --until-s ends a call in time, with status 75 where models are left. results/pages.py makes the
 table of results/oodte.md of it. rlgo runs with --force: it writes its best candidate even where that is not shown to be faster.
 
@@ -259,13 +260,16 @@ def main():
     if missing := peers.missing_peers(TOOLS):
         sys.exit(f"{', '.join(missing)}: not installed: RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh")
     args.revision = revision(args.rlgo)
-    done = {(r["group"], r["model"]) for r in csv.DictReader(open(args.out, encoding="utf-8"))} if args.out.exists() else set()
+    rows = list(csv.DictReader(open(args.out, encoding="utf-8"))) if args.out.exists() else []
+    kept = [r for r in rows if r["rlgo"] in ("", "=") or r["revision"] == args.revision]
+    done = {(r["group"], r["model"]) for r in kept}
     left, late, start = [m for m in models(args.groups, args.every) if m[:2] not in done], 0, time.monotonic()
     tried = lambda model: None if time.monotonic() - start > args.until_s else row_of(*model, workers_here(), args)
-    with open(args.out, "a", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with open(args.out, "w", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        if not done:
-            writer.writeheader()
+        writer.writeheader()
+        writer.writerows(kept)
+        out.flush()
         futures = {pool.submit(tried, model): model for model in left}
         for future in concurrent.futures.as_completed(futures):
             row, (group, name, *_) = future.result(), futures[future]

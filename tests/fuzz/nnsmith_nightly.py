@@ -3,8 +3,8 @@ results compared with the originals in ONNX Runtime at two levels of optimisatio
 
     nnsmith_nightly.py [--first SEED] [--count N] [--jobs J] [--until-s S] [--state FILE] [--keep FOLDER]
 
-FILE (CSV) has a line a model: what is in it is not tried again, so the run can be stopped and started again. By default one a revision
-of the binary, in the cache. --until-s begins no further model after so many seconds. FOLDER gets the models that fail.
+FILE (CSV) has a line a model: what is in it is not tried again, so the run can be stopped and started again; but for faults of another
+revision. By default one a revision of the binary, in the cache. --until-s begins no further model after so many seconds. FOLDER gets the models that fail.
 """
 import argparse
 import collections
@@ -79,12 +79,14 @@ def main():
     cache = CACHE / "nnsmith"
     cache.mkdir(exist_ok=True)
     state = args.state or cache / f"nightly-{revision}.csv"
-    done = {int(r["seed"]) for r in rows_in(state)}
+    kept = [r for r in rows_in(state) if r["verdict"] in GOOD or r["revision"] == revision]
+    done = {int(r["seed"]) for r in kept}
     left, start = [s for s in range(args.first, args.first + args.count) if s not in done], time.monotonic()
-    with open(state, "a", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with open(state, "w", newline="", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        if not done:
-            writer.writeheader()
+        writer.writeheader()
+        writer.writerows(kept)
+        out.flush()
         in_time = lambda seed: try_seed(seed, cache, args.keep) if time.monotonic() - start < args.until_s else None
         for seed, row in zip(left, pool.map(in_time, left)):
             if row is None:
