@@ -7,7 +7,6 @@
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
 """
 import argparse
-import math
 import pathlib
 import re
 import sys
@@ -16,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
-from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, best_bold, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
 GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
@@ -30,12 +29,6 @@ def collected(ratios, peer, threads, group=None):
 def revisions(data, rlgo):
     one, two = (data.peers_revision(rlgo, threads) for threads in (1, 2))
     return one if one == two else f"{one}, two threads {two}"
-
-
-def best_bold(cells):
-    """Cells of one row; those that begin with the lowest number of all are bold, whoever owns them."""
-    numbers = [float(cell.split()[0]) if cell[0].isdigit() else math.inf for cell in cells]
-    return [f"**{cell}**" if number == min(numbers) else cell for cell, number in zip(cells, numbers, strict=True)]
 
 
 def readme_peers(data):

@@ -1,5 +1,5 @@
 """Tables of results/oodte.md and results/nnsmith.md: models whose results others judge."""
-from .recorded import revisions_of
+from .recorded import best_bold, revisions_of
 
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline", "rlgo": "rlgo"}
 FAULTS = {"f": "the tool fails", "i": "invalid result", "d": "other outputs", "n": "names lost", "m": "metadata lost", "g": "larger file"}
@@ -17,7 +17,7 @@ def oodte(rows):
     for group, part in sizes.items():
         for letter, fault in FAULTS.items():
             counts = [sum(letter in r[tool] for r in part) for tool in TOOLS]
-            cells = [f"{'**' * (n == min(counts))}{100 * n / len(part):.1f}{'**' * (n == min(counts))} ({n})" for n in counts]
+            cells = best_bold([f"{100 * n / len(part):.1f} ({n})" for n in counts])
             lines.append(f"| {GROUPS[group]}: {fault} | {' | '.join(cells)} |")
     numbers = " and ".join(f"{len(part)} of {GROUPS[g] if g == 'backend' else 'public models'}" for g, part in sizes.items())
     return [*lines, "", f"Percent (number) of {numbers}; lower is better; rlgo {revisions_of(run)}. {len(rows) - len(run)} more models that ONNX Runtime does not run are left out."]
