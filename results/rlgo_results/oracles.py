@@ -3,7 +3,7 @@ from .recorded import best_bold, revisions_of
 
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline", "rlgo": "rlgo"}
 FAULTS = {"f": "the tool fails", "i": "invalid result", "d": "other outputs", "n": "names lost", "m": "metadata lost", "g": "larger file"}
-GROUPS = {"backend": "ONNX's tests", "public": "public"}
+GROUPS = {"backend": "ONNX's tests", "public": "public models"}
 VERDICTS = {"same": "same outputs", "differs": "other outputs", "invalid": "invalid result", "declared": "other declarations",
             "refused": "rlgo calls its own rewrite wrong", "unwritten": "nothing written, for a check failed", "status": "exit status of a failure", "crash": "crash", "hang": "no end within 400 s",
             "runtime": "ONNX Runtime crashes"}  # fmt: skip
@@ -19,7 +19,7 @@ def oodte(rows):
             counts = [sum(letter in r[tool] for r in part) for tool in TOOLS]
             cells = best_bold([f"{100 * n / len(part):.1f} ({n})" for n in counts])
             lines.append(f"| {GROUPS[group]}: {fault} | {' | '.join(cells)} |")
-    numbers = " and ".join(f"{len(part)} of {GROUPS[g] if g == 'backend' else 'public models'}" for g, part in sizes.items())
+    numbers = " and ".join(f"{len(part)} {'of ' * (g == 'backend')}{GROUPS[g]}" for g, part in sizes.items())
     return [*lines, "", f"Percent (number) of {numbers}; lower is better; rlgo {revisions_of(run)}. {len(rows) - len(run)} more models that ONNX Runtime does not run are left out."]
 
 
