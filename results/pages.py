@@ -7,16 +7,15 @@
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
 """
 import argparse
-import math
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, promises  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
-from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, best_bold, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
 GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline"}
@@ -30,12 +29,6 @@ def collected(ratios, peer, threads, group=None):
 def revisions(data, rlgo):
     one, two = (data.peers_revision(rlgo, threads) for threads in (1, 2))
     return one if one == two else f"{one}, two threads {two}"
-
-
-def best_bold(cells):
-    """Cells of one row; those that begin with the lowest number of all are bold, whoever owns them."""
-    numbers = [float(cell.split()[0]) if cell[0].isdigit() else math.inf for cell in cells]
-    return [f"**{cell}**" if number == min(numbers) else cell for cell, number in zip(cells, numbers, strict=True)]
 
 
 def readme_peers(data):
@@ -230,6 +223,8 @@ TABLES = {
                           "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
+    "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
+    "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},
     "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},

@@ -12,7 +12,7 @@ MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the wh
 only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; what is in
 it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured anew), FOLDER/peers.md (table), FOLDER/peers.png.
 --until-s ends a call in time, with status 75 where models are left. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
-onnxoptimizer.
+onnxoptimizer (RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh).
 """
 import argparse
 import csv
@@ -32,6 +32,8 @@ import onnxruntime as ort
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
+
+sys.path.append(str(_models.CACHE.parent / "references"))
 from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
 from rlgo_results.where import machine, revision  # noqa: E402

@@ -9,8 +9,8 @@
 #
 # 2 and 3 are made side by side. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
-# iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM (290 MB),
-# which tests/interop/zoo_references*.py compare with. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
+# iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM, NNSmith,
+# other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
 # cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.

@@ -28,6 +28,19 @@ TEST(ElementwiseKernel, SmallestIntegerOverMinusOneWrapsAround) {
   EXPECT_TRUE(at::equal(out, integers({least, -7, -1}, {3})));
 }
 
+// LibTorch has no kernels for these types.
+TEST(ElementwiseKernel, UnsignedNumbersOfMoreThanEightBits) {
+  for (const auto type : {at::kUInt16, at::kUInt32, at::kUInt64}) {
+    const auto a = integers({7, 40000, 5}, {3}).to(type), b = integers({6, 50000, 5}, {3}).to(type);
+    expect_values(call(Op::max, {a, b}), {7, 50000, 5});
+    expect_values(call(Op::min, {a, b}), {6, 40000, 5});
+    expect_values(call(Op::less, {a, b}), {0, 1, 0});
+    EXPECT_EQ(call(Op::div, {a, b}).scalar_type(), type);
+  }
+  const auto large = integers({-1}, {1}).to(at::kUInt64);
+  EXPECT_THROW(call(Op::max, {large, large}), Error);
+}
+
 TEST(ElementwiseKernel, UnaryByHand) {
   const auto x = numbers({-4, -0.5, 0, 0.25, 4}, {5});
   expect_values(call(Op::relu, {x}), {0, 0, 0, 0.25, 4});
