@@ -97,7 +97,7 @@ void document_error(const std::vector<std::string>& arguments, int exit_status, 
     if (arguments[k] == "--json" && k + 1 < arguments.size()) place = arguments[k + 1];
     if (arguments[k].starts_with("--json=")) place = arguments[k].substr(7);
   }
-  if (place.empty() || !overwritten_file(arguments).empty()) return;
+  if (place.empty() || !overwritten_file(arguments).empty() || holds_other(place)) return;
   Json whole = envelope("error", exit_status);
   whole["kind"] = exit_status == kUsageStatus ? "usage" : "failed";
   whole["message"] = message;

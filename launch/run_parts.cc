@@ -13,7 +13,8 @@ namespace rlgo::launch {
 learner::TimerOf timer_of(const RunConfig& config) {
   if (config.env.reward != env::Reward::measured) return [](const LoadedModel&) { return optimise::WholeTimer(); };
   return [runtime = start_runtime(config), repeats = config.cost.timing.repeats](const LoadedModel& model) {
-    return optimise::whole_timer(runtime, model, repeats, export_model);
+    const auto write = [](const auto& of, const auto& graph, const auto& path) { export_model(of, graph, path); };
+    return optimise::whole_timer(runtime, model, repeats, write);
   };
 }
 

@@ -7,8 +7,9 @@
 
 namespace rlgo::learner {
 
-BackgroundCheckpoints::BackgroundCheckpoints(std::filesystem::path folder, int keep_last)
-    : folder_(std::move(folder), keep_last) {
+BackgroundCheckpoints::BackgroundCheckpoints(std::filesystem::path folder, int keep_last,
+                                             const std::map<std::string, std::string>& before)
+    : folder_(std::move(folder), keep_last, before) {
   if (replay::h5::has_threads()) thread_ = std::thread([this] { work(); });
 }
 

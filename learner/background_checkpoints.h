@@ -19,7 +19,8 @@ namespace rlgo::learner {
 class BackgroundCheckpoints {
  public:
   // As CheckpointFolder, in the caller's thread.
-  explicit BackgroundCheckpoints(std::filesystem::path folder, int keep_last = 3);
+  explicit BackgroundCheckpoints(std::filesystem::path folder, int keep_last = 3,
+                                 const std::map<std::string, std::string>& before = {});
   // Writes what it was given; errors are lost. Call close() to see them.
   ~BackgroundCheckpoints();
   BackgroundCheckpoints(const BackgroundCheckpoints&) = delete;

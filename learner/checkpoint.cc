@@ -128,7 +128,9 @@ std::map<std::string, Rng::State> get_streams(const h5::Reader& file) {
   return streams;
 }
 
-fs::path path_of(const fs::path& folder, int64_t number) { return folder / fmt::format("checkpoint-{:08}.h5", number); }
+constexpr std::string_view kStem = "checkpoint-";
+
+fs::path path_of(const fs::path& folder, int64_t number) { return folder / fmt::format("{}{:08}.h5", kStem, number); }
 
 // Numbers of the checkpoints in a folder, highest first.
 std::vector<int64_t> numbers_in(const fs::path& folder) {
@@ -136,8 +138,8 @@ std::vector<int64_t> numbers_in(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("checkpoint-") || !name.ends_with(".h5")) continue;
-    const auto number = parse_int(std::string_view(name).substr(11, name.size() - 14));
+    if (!name.starts_with(kStem) || !name.ends_with(".h5")) continue;
+    const auto number = parse_int(std::string_view(name).substr(kStem.size(), name.size() - kStem.size() - 3));
     if (number && path_of(folder, *number) == entry.path()) numbers.push_back(*number);
   }
   std::sort(numbers.rbegin(), numbers.rend());
@@ -169,8 +171,11 @@ void save(const Checkpoint& checkpoint, const fs::path& path) {
   file.attribute("format", kFormat);
   file.attribute("version", kVersion);
   put_tensors(file, checkpoint.tensors);
-  file.put_strings("text_names", names_of(checkpoint.texts));
-  for (const auto& [name, text] : checkpoint.texts) {
+  // An attribute: it is about files, and the state of a run that was stopped is that of one that was not.
+  auto texts = checkpoint.texts;
+  if (const auto own = texts.extract(kOwnCheckpoints)) file.attribute(kOwnCheckpoints, own.mapped());
+  file.put_strings("text_names", names_of(texts));
+  for (const auto& [name, text] : texts) {
     const uint64_t size = text.size();
     file.put("texts/" + name, h5::Type::u8, {&size, 1}, text.data());
   }
@@ -192,6 +197,11 @@ Checkpoint load(const fs::path& path) {
   for (const auto& name : file.strings("text_names")) {
     const auto bytes = file.all<uint8_t>("texts/" + name);
     checkpoint.texts.emplace(name, std::string(bytes.begin(), bytes.end()));
+  }
+  try {
+    checkpoint.texts[kOwnCheckpoints] = file.attribute_text(kOwnCheckpoints);
+  } catch (const Error&) {
+    checkpoint.texts.erase(kOwnCheckpoints);  // of an earlier version, or no run's
   }
   checkpoint.counters = get_values<int64_t>(file, "counters");
   checkpoint.numbers = get_values<double>(file, "numbers");
@@ -215,24 +225,35 @@ Latest latest(const fs::path& folder) {
   return result;
 }
 
-CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last) : folder_(std::move(folder)), keep_last_(keep_last) {
+CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last, const std::map<std::string, std::string>& before)
+    : folder_(std::move(folder)), keep_last_(keep_last) {
   if (keep_last < 1) fail("checkpoints: {} to keep, at least 1 is needed", keep_last);
   make_writable_folder(folder_);
-  remove_stale_temporaries(folder_);
+  remove_stale_temporaries(folder_, kStem);
+  const auto own = before.find(kOwnCheckpoints);
+  if (own == before.end()) return;
+  for (const auto& word : split(own->second, ',')) {
+    if (const auto number = parse_int(word); number && fs::exists(path_of(folder_, *number))) own_.insert(*number);
+  }
 }
 
 fs::path CheckpointFolder::save(Checkpoint checkpoint, int64_t number, std::optional<double> score) const {
   if (number < 0) fail("checkpoints: number {}", number);
   if (score) checkpoint.numbers["score"] = *score;
   const fs::path path = path_of(folder_, number);
+  own_.insert(number);
+  std::string& own = checkpoint.texts[kOwnCheckpoints];
+  for (const int64_t one : own_) own += (own.empty() ? "" : ",") + std::to_string(one);
   learner::save(checkpoint, path);
   scores_[number] = score && !std::isnan(*score) ? score : std::nullopt;
   const auto keep = best();
-  const auto numbers = numbers_in(folder_);
-  for (size_t i = static_cast<size_t>(keep_last_); i < numbers.size(); ++i) {
-    const fs::path old = path_of(folder_, numbers[i]);
+  const std::vector<int64_t> oldest_first(own_.begin(), own_.end());
+  for (size_t i = 0; i + static_cast<size_t>(keep_last_) < oldest_first.size(); ++i) {
+    const fs::path old = path_of(folder_, oldest_first[i]);
     std::error_code ignored;
-    if (old != keep) fs::remove(old, ignored);
+    if (old == keep) continue;
+    fs::remove(old, ignored);
+    own_.erase(oldest_first[i]);
   }
   return path;
 }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,12 +70,17 @@ struct CheckpointOptions {
 // Options checkpoint.*.
 void declare(OptionSink& sink, CheckpointOptions& options);
 
-// The checkpoints of one run: keeps the newest `keep_last` and the one with the lowest score. One object for a run:
-// what it knows of a file it does not read again.
+// The text of a checkpoint that lists the numbers of the checkpoints that its run has written ("1,4,5").
+constexpr const char* kOwnCheckpoints = "checkpoints";
+
+// The checkpoints of one run: of those that it has written it keeps the newest `keep_last` and the one with the lowest
+// score; others in the folder stay. One object for a run: what it knows of a file it does not read again.
 class CheckpointFolder {
  public:
-  // Creates the folder, removes temporaries of a killed run. Throws Error where it cannot be written.
-  explicit CheckpointFolder(std::filesystem::path folder, int keep_last = 3);
+  // Creates the folder, removes temporaries of a killed run. `before`: texts of the checkpoint that the run continues
+  // from. Throws Error where the folder cannot be written.
+  explicit CheckpointFolder(std::filesystem::path folder, int keep_last = 3,
+                            const std::map<std::string, std::string>& before = {});
   // Writes checkpoint-<number>.h5, then removes what need not be kept. `score` (lower is better: the best cost) is kept
   // in the file as numbers["score"]; a broken file has none. Returns the path.
   std::filesystem::path save(Checkpoint checkpoint, int64_t number, std::optional<double> score = {}) const;
@@ -89,6 +95,7 @@ class CheckpointFolder {
   int keep_last_;
   // Of files that this object has written or read once: a file's hash is over all of it, and files never change.
   mutable std::map<int64_t, std::optional<double>> scores_;
+  mutable std::set<int64_t> own_;  // written by this run
 };
 
 // The path of the checkpoint in a folder with the lowest score; nothing where none has a score. Reads only.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -63,6 +64,7 @@ std::optional<fs::path> replaceable(const fs::path& path) {
   std::error_code error;
   const auto kind = fs::status(path, error).type();
   if (kind == fs::file_type::directory) fail("{}: is a folder, not a file", path.string());
+  if (kind == fs::file_type::none) fail("{}: cannot be written: {}", path.string(), error.message());
   if (kind != fs::file_type::regular && kind != fs::file_type::not_found) return std::nullopt;
   fs::path at = path;
   for (int k = 0; k < kMostLinks && fs::is_symlink(at, error); ++k) {
@@ -73,11 +75,25 @@ std::optional<fs::path> replaceable(const fs::path& path) {
   return at;
 }
 
-// Of no other process, on any machine that sees the folder: x.h5 -> x.h5.tmp-HOST-PID-RANDOM.
+// Of no other process, on any machine that sees the folder: x.h5 -> x.h5.tmp-HOST-PID-RANDOM. Of a name that would get
+// too long by it, the beginning.
 fs::path temporary_beside(const fs::path& path) {
-  fs::path temporary = path;
-  temporary += fmt::format(".tmp-{}-{}-{:08x}", host_name(), ::getpid(), std::random_device()());
-  return temporary;
+  const std::string end = fmt::format(".tmp-{}-{}-{:08x}", host_name(), ::getpid(), std::random_device()());
+  return path.parent_path() / (path.filename().string().substr(0, NAME_MAX - end.size()) + end);
+}
+
+// Why no file can be made beside `path`; "" where one can. Makes one: permissions do not show everything (read-only and
+// full disks, /proc).
+std::string why_not_writable(const fs::path& path) {
+  const fs::path probe = temporary_beside(path);
+  std::string why;
+  try {
+    write_all(probe, "probe", path.parent_path());
+  } catch (const Error& e) {
+    why = e.what();
+  }
+  ::unlink(probe.c_str());
+  return why;
 }
 
 // Gives the temporary its name, unless a file has it: false then.
@@ -156,7 +172,8 @@ void check_destination(const fs::path& path) {
   const fs::path folder = place->has_parent_path() ? place->parent_path() : fs::path(".");
   std::error_code error;
   if (!fs::is_directory(folder, error)) fail("{}: there is no folder {}", path.string(), folder.string());
-  if (::access(folder.c_str(), W_OK) != 0) fail("{}: folder {} is not writable", path.string(), folder.string());
+  if (const auto why = why_not_writable(folder / place->filename()); !why.empty())
+    fail("{}: folder is not writable: {}", path.string(), why);
 }
 
 void keep_standard_streams() {
@@ -172,29 +189,25 @@ bool flush_standard_streams() {
   return false;
 }
 
-bool atomic_create(const fs::path& path, std::string_view bytes) {
+bool atomic_create(const fs::path& path, const std::function<void(const fs::path&)>& write) {
   bool created = false;
-  write_beside(
-      path, [&](const fs::path& temporary) { write_all(temporary, bytes, path); },
-      [&](const fs::path& temporary) {
-        created = rename_to_new(temporary, path);
-        if (!created) ::unlink(temporary.c_str());
-      });
+  write_beside(path, write, [&](const fs::path& temporary) {
+    created = rename_to_new(temporary, path);
+    if (!created) ::unlink(temporary.c_str());
+  });
   return created;
+}
+
+bool atomic_create(const fs::path& path, std::string_view bytes) {
+  return atomic_create(path, [&](const fs::path& temporary) { write_all(temporary, bytes, path); });
 }
 
 void make_writable_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail("{}: cannot create folder: {}", folder.string(), error.message());
-  const fs::path probe = temporary_beside(folder / ".probe");
-  try {
-    write_all(probe, "probe", folder);
-  } catch (const Error& e) {
-    ::unlink(probe.c_str());
-    fail("{}: folder is not writable: {}", folder.string(), e.what());
-  }
-  ::unlink(probe.c_str());
+  if (const auto why = why_not_writable(folder / ".probe"); !why.empty())
+    fail("{}: folder is not writable: {}", folder.string(), why);
 }
 
 bool is_temporary_in_use(const fs::path& temporary) {
@@ -209,11 +222,12 @@ bool is_temporary_in_use(const fs::path& temporary) {
   return ::kill(static_cast<pid_t>(*pid), 0) == 0 || errno == EPERM;
 }
 
-int remove_stale_temporaries(const fs::path& folder) {
+int remove_stale_temporaries(const fs::path& folder, std::string_view stem) {
   int removed = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename().string().find(".tmp-") == std::string::npos) continue;
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(stem) || name.find(".tmp-") == std::string::npos) continue;
     if (!is_temporary_in_use(entry.path())) removed += fs::remove(entry.path(), error) ? 1 : 0;
   }
   return removed;

@@ -21,12 +21,14 @@ void atomic_write(const std::filesystem::path& path,
 // Like atomic_write, but for a name that is to be new: where `path` exists it stays untouched and false is returned,
 // also where another process makes it at the same moment.
 bool atomic_create(const std::filesystem::path& path, std::string_view bytes);
+bool atomic_create(const std::filesystem::path& path,
+                   const std::function<void(const std::filesystem::path& temporary)>& write);
 // Creates the folder and its parents, checks that a file can be written in it. Throws Error that names the folder.
 void make_writable_folder(const std::filesystem::path& folder);
-// Number of temporaries ("*.tmp-*") left by killed processes that were removed from `folder`. Those of a process that
-// lives on this machine stay; whether one on another machine lives is not known here, so call it under a lock
+// Number of temporaries ("STEM*.tmp-*") left by killed processes that were removed from `folder`. Those of a process
+// that lives on this machine stay; whether one on another machine lives is not known here, so call it under a lock
 // (core/base/file_lock.h).
-int remove_stale_temporaries(const std::filesystem::path& folder);
+int remove_stale_temporaries(const std::filesystem::path& folder, std::string_view stem = {});
 // Whether a temporary's process lives on this machine. A name that tells no process: false.
 bool is_temporary_in_use(const std::filesystem::path& temporary);
 // The name of this machine; "?" where the system does not tell.

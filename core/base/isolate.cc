@@ -87,23 +87,28 @@ void send(int fd, char kind, std::string_view text) {
   ::_exit(0);
 }
 
-// All that the child says until it ends; false where it takes too long.
-bool read_all(int fd, double wall_s, std::string& text) {
+constexpr double kLook_s = 0.1;  // between looks whether to stop
+
+// All that the child says until it ends; how it ended, as far as that is known here.
+End read_all(int fd, const IsolationLimits& limits, std::string& text) {
   const Stopwatch watch;
   for (;;) {
-    const double left = wall_s - watch.seconds();
-    if (left <= 0) return false;
+    const double left = limits.wall_s - watch.seconds();
+    if (left <= 0) return End::too_long;
+    if (limits.should_stop && limits.should_stop()) return End::stopped;
     pollfd wanted{fd, POLLIN, 0};
-    if (::poll(&wanted, 1, static_cast<int>(std::min(left, 3600.0) * 1000) + 1) <= 0) continue;
+    if (::poll(&wanted, 1, static_cast<int>(std::min(left, limits.should_stop ? kLook_s : 3600.0) * 1000) + 1) <= 0)
+      continue;
     char bytes[4096];
     const ssize_t n = ::read(fd, bytes, sizeof bytes);
     if (n > 0) text.append(bytes, static_cast<size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) return true;
+    if (n == 0 || (n < 0 && errno != EINTR)) return End::good;
   }
 }
 
-IsolationResult interpret(int status, bool in_time, const std::string& text) {
-  if (!in_time || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)))
+IsolationResult interpret(int status, End end, const std::string& text) {
+  if (end == End::stopped) return {end, "was stopped"};
+  if (end == End::too_long || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)))
     return {End::too_long, "takes too long"};
   if (WIFSIGNALED(status))
     return {End::crashed, fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))};
@@ -139,13 +144,13 @@ IsolationResult run_isolated(const std::function<void()>& work, const IsolationL
     fail("cannot start a process to read in: {}", std::strerror(error));
   }
   std::string text;
-  const bool in_time = read_all(pipe[0], limits.wall_s, text);
+  const End end = read_all(pipe[0], limits, text);
   ::close(pipe[0]);
-  if (!in_time) ::kill(pid, SIGKILL);
+  if (end != End::good) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return interpret(status, in_time, text);
+  return interpret(status, end, text);
 }
 
 }  // namespace rlgo

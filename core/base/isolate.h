@@ -11,6 +11,7 @@ struct IsolationLimits {
   double cpu_s = 10;                          // processor time, rounded up to whole seconds
   double wall_s = 60;                         // longer than cpu_s, for busy machines
   uint64_t memory_bytes = uint64_t{2} << 30;  // more than this process has now
+  std::function<bool()> should_stop = {};     // true: the child is ended
 };
 
 struct IsolationResult {
@@ -20,6 +21,7 @@ struct IsolationResult {
     crashed,  // `what`: "signal 11 (Segmentation fault)"
     too_long,
     too_much_memory,
+    stopped,
   };
   End end = End::good;
   std::string what;  // empty where it returned

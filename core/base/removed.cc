@@ -29,6 +29,7 @@ constexpr auto kRemoved = std::to_array<Removed>({
     {"considered", kAgents, kLast, ""},
     {"search.considered", kAgents, kLast, ""},
     {"ppo.advantage", "V-trace did not differ from GAE (docs/learners.md)", kLast, "gae"},
+    {"onnx.attribute-numbers", "the file alone bounds lists in attributes (docs/limits.md)", kLast, "1048576"},
     {"route", "Z3 alone proved fewer rules, 90 times slower (results/rules.md)", kLast, "egraph"},
 });
 

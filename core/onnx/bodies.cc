@@ -92,7 +92,8 @@ class Mover {
   }
 
   // Copies the tensor into all bodies that read it; false where it has to stay.
-  bool move_tensor(const std::string& name, const onnx::TensorProto& tensor, const char* what) {
+  bool move_tensor(const std::string& name, const onnx::TensorProto& tensor,
+                   const onnx::NodeProto* constant = nullptr) {
     const auto found = readers_.find(name);
     if (found == readers_.end() || staying_.contains(name)) return false;
     const Bodies& readers = found->second;
@@ -105,8 +106,12 @@ class Mover {
       auto& copy = *body->add_initializer();
       copy = tensor;
       copy.set_name(name);
+      if (constant == nullptr) continue;
+      copy.clear_doc_string();
+      copy.clear_metadata_props();
+      add_notes(copy, notes_of(*constant, tensor));
     }
-    moved_.push_back({Change::Kind::moved, what, name, {}});
+    moved_.push_back({Change::Kind::moved, constant != nullptr ? "Constant" : "initialiser", name, {}});
     return true;
   }
 
@@ -114,7 +119,7 @@ class Mover {
     auto& tensors = *graph.mutable_initializer();
     int kept = 0;
     for (int k = 0; k < tensors.size(); ++k) {
-      if (!move_tensor(tensors[k].name(), tensors[k], "initialiser")) tensors.SwapElements(kept++, k);
+      if (!move_tensor(tensors[k].name(), tensors[k])) tensors.SwapElements(kept++, k);
     }
     tensors.DeleteSubrange(kept, tensors.size() - kept);
   }
@@ -124,7 +129,7 @@ class Mover {
     int kept = 0;
     for (int k = 0; k < nodes.size(); ++k) {
       const auto* tensor = constant_tensor(nodes[k]);
-      if (tensor == nullptr || !move_tensor(nodes[k].output(0), *tensor, "Constant")) nodes.SwapElements(kept++, k);
+      if (tensor == nullptr || !move_tensor(nodes[k].output(0), *tensor, &nodes[k])) nodes.SwapElements(kept++, k);
     }
     nodes.DeleteSubrange(kept, nodes.size() - kept);
   }

@@ -29,6 +29,8 @@ std::string to_text(const Change& change) {
     case Change::Kind::inlined:
       return fmt::format("put the {} of {} '{}' in its place: its condition is known", change.detail, change.op,
                          change.name);
+    case Change::Kind::left_out:
+      return fmt::format("left out {} '{}': a written model is for inference", change.op, change.name);
     case Change::Kind::unread:
       break;
   }

@@ -74,7 +74,9 @@ void bind_dims(onnx::ModelProto& model, const Dims& dims) {
          known.empty() ? "none" : join(known, ", "));
   }
   for (auto& output : *graph.mutable_output()) bind(output, dims, false, used);
-  graph.clear_value_info();
+  for (auto& value : *graph.mutable_value_info()) {
+    if (value.type().has_tensor_type()) value.mutable_type()->mutable_tensor_type()->clear_shape();
+  }
 }
 
 bool open_negative_dims(onnx::ModelProto& model) {

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDefaultOpset = 17;
-
 bool is_used_standard(const onnx::ModelProto& model) {
   for (const auto& node : model.graph().node()) {
     if (is_standard_domain(node.domain())) return true;
@@ -72,10 +70,8 @@ ExportReport write_model(const Skeleton& skeleton, const graph::Graph& graph, co
   } else {
     check_export(model, graph, skeleton.contradictory);
   }
-  fs::path data;
-  if (bytes_of_weights(model) > options.external_above_bytes) data = store_external_data(model, path);
-  save_proto(model, path);
-  remove_old_external_data(path, data);
+  if (bytes_of_weights(model) > options.external_above_bytes) store_external_data(model, path);
+  save_proto(model, path, options.verify);
   return report;
 }
 

@@ -185,6 +185,7 @@ void Exporter::name_outputs() {
     }
     output_value_[output.name] = output.value;
   }
+  for (const auto& [value, name] : names_) kept_.emplace(name, value);
 }
 
 // The name of a value, which is written now if it is a constant that nobody has read yet.
@@ -220,7 +221,8 @@ void Exporter::write_weight(const std::string& name, const graph::Blob& blob) {
   const int64_t flushed = flush_denormals_ ? flush_denormals(blob.type(), bytes) : 0;
   report_.denormals += flushed;
   report_.denormal_tensors += flushed > 0 ? 1 : 0;
-  writer_.constant(name, blob.type(), std::move(bytes));
+  const auto notes = skeleton_.notes.find(name);
+  writer_.constant(name, blob.type(), std::move(bytes), notes == skeleton_.notes.end() ? "" : notes->second);
 }
 
 Names Exporter::output_names(NodeId id) {
@@ -287,7 +289,6 @@ void Exporter::write_opaque(NodeId id, const Names& inputs, const Names& outputs
   int32_t port = 0;
   for (auto& output : *node.mutable_output()) {
     if (!output.empty()) output = outputs.at(static_cast<size_t>(port++));
-    opaque_values_.insert(output);
   }
   auto& graph = *model_.mutable_graph();
   if (!skeleton_.initialisers.contains(id) || !writer_.takes_initialiser(outputs[0])) {
@@ -320,6 +321,27 @@ void Exporter::write_pinned() {
   }
 }
 
+// Whether the value is still there and has that type. A shape that it does not have at all sizes is left out.
+bool Exporter::holds_still(onnx::ValueInfoProto& declared) const {
+  const auto found = kept_.find(declared.name());
+  if (found == kept_.end()) return false;
+  const auto& node = graph_.node(found->second.node);
+  const auto& type = graph_.type(found->second);
+  if (node.op() == Op::weight && !written_weights_.contains(declared.name())) return false;
+  if (!declared.type().has_tensor_type() || type.dtype == ops::DType::other) return node.op() == Op::opaque;
+  auto& tensor = *declared.mutable_type()->mutable_tensor_type();
+  if (dtype_of(tensor.elem_type()) != type.dtype) return false;
+  if (!tensor.has_shape() || !type.ranked) return true;
+  bool fits = tensor.shape().dim_size() == type.rank();
+  for (int d = 0; fits && d < tensor.shape().dim_size(); ++d) {
+    const auto& dim = tensor.shape().dim(d);
+    const int64_t extent = type.shape[static_cast<size_t>(d)];
+    if (dim.has_dim_value()) fits = extent == ops::kUnknown || (dim.dim_value() == extent && !type.is_open(d));
+  }
+  if (!fits) tensor.clear_shape();
+  return true;
+}
+
 // Declarations of values that are no longer there go; outputs without a shape get one where it is known now.
 void Exporter::trim_declarations() {
   auto& graph = *model_.mutable_graph();
@@ -329,11 +351,9 @@ void Exporter::trim_declarations() {
         !skeleton_.sampled && output.type().has_tensor_type() && !output.type().tensor_type().has_shape();
     if (is_open && type.is_static() && type.dtype != ops::DType::other) set_type(*output.mutable_type(), type);
   }
-  std::unordered_set<std::string> border;
-  for (const auto& output : graph.output()) border.insert(output.name());
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> values;
   for (auto& value : *graph.mutable_value_info()) {
-    if (opaque_values_.contains(value.name()) && !border.contains(value.name())) *values.Add() = std::move(value);
+    if (holds_still(value)) *values.Add() = std::move(value);
   }
   graph.mutable_value_info()->Swap(&values);
 
@@ -341,7 +361,10 @@ void Exporter::trim_declarations() {
   collect_names(graph, names);
   google::protobuf::RepeatedPtrField<onnx::TensorAnnotation> annotations;
   for (auto& annotation : *graph.mutable_quantization_annotation()) {
-    if (names.contains(annotation.tensor_name())) *annotations.Add() = std::move(annotation);
+    if (names.contains(annotation.tensor_name()))
+      *annotations.Add() = std::move(annotation);
+    else
+      ++report_.annotations;
   }
   graph.mutable_quantization_annotation()->Swap(&annotations);
 }

@@ -12,6 +12,10 @@
 #include "core/onnx/skeleton.h"
 #include "core/onnx/writer.h"
 
+namespace onnx {
+class ValueInfoProto;
+}
+
 namespace rlgo::onnx_io {
 
 class Exporter {
@@ -39,6 +43,7 @@ class Exporter {
   void write_outputs();
   void write_pinned();
   void trim_declarations();
+  bool holds_still(onnx::ValueInfoProto& declared) const;
 
   const std::string& read(graph::Value value);
   void count_folded(graph::NodeId id);
@@ -61,7 +66,7 @@ class Exporter {
   std::unordered_map<std::string, std::shared_ptr<const graph::Blob>> pinned_;
   std::unordered_set<std::string> written_weights_;
   std::unordered_set<graph::NodeId> folded_operators_;
-  std::unordered_set<std::string> opaque_values_;  // made by opaque operators
+  std::unordered_map<std::string, graph::Value> kept_;  // values that have the file's names
 };
 
 }  // namespace rlgo::onnx_io

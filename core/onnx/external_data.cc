@@ -1,5 +1,6 @@
 // Weights in files beside the model. A model may be somebody else's: a location may not lead out of its folder, neither
-// by its text nor by links, and no more is read than the tensor's shape needs.
+// by its text nor by links, and no more is read than the tensor's shape needs. No file is removed or replaced here:
+// other models may read it.
 #include "core/onnx/external_data.h"
 
 #include <onnx/onnx_pb.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -50,21 +52,35 @@ bool is_inside(const fs::path& file, const fs::path& folder) {
   return end == folder.end() && rest != file.end();
 }
 
-// The file behind a location, which must lie in the model's folder also after links are followed.
-fs::path resolve(const std::string& location, const fs::path& folder, const std::string& tensor) {
+// Where the files of a model may lie: in its folder and, where the model is a link, in that of the file behind it. So
+// do runtimes, and the cache of the Hugging Face hub has links to both the model and its weights.
+struct Folders {
+  explicit Folders(const fs::path& model) : named(model.has_parent_path() ? model.parent_path() : fs::path(".")) {
+    std::error_code error;
+    roots.push_back(fs::canonical(named, error));
+    if (error) fail("folder {} cannot be read: {}", named.string(), error.message());
+    const fs::path behind = fs::canonical(model, error).parent_path();
+    if (!error && behind != roots[0]) roots.push_back(behind);
+  }
+  fs::path named;               // as the path of the model names it
+  std::vector<fs::path> roots;  // without links: this folder, then that of the file behind the model
+};
+
+// The file behind a location, which must lie in one of the folders also after links are followed.
+fs::path resolve(const std::string& location, const Folders& folders, const std::string& tensor) {
   const fs::path relative(location);
   const bool climbs = std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
   if (relative.is_absolute() || climbs || location.find('\0') != std::string::npos ||
       location.find('\\') != std::string::npos) {
     fail("tensor '{}': external data '{}' would lie outside the model's folder", tensor, location);
   }
-  std::error_code error;
-  const fs::path root = fs::canonical(folder, error);
-  if (error) fail("folder {} cannot be read: {}", folder.string(), error.message());
-  fs::path file = fs::canonical(root / relative, error);
-  if (error)
-    fail("tensor '{}': external data file {} is missing: {}", tensor, (folder / relative).string(), error.message());
-  if (!is_inside(file, root))
+  std::error_code error, missing;
+  fs::path file = fs::canonical(folders.roots[0] / relative, missing);
+  if (missing) file = fs::canonical(folders.roots.back() / relative, error);
+  if (missing && error)
+    fail("tensor '{}': external data file {} is missing: {}", tensor, (folders.named / relative).string(),
+         missing.message());
+  if (std::ranges::none_of(folders.roots, [&](const fs::path& root) { return is_inside(file, root); }))
     fail("tensor '{}': external data '{}' leads outside the model's folder", tensor, location);
   if (!fs::is_regular_file(file)) fail("tensor '{}': external data '{}' is not a file", tensor, location);
   return file;
@@ -98,14 +114,14 @@ int64_t stored_bytes(const onnx::TensorProto& tensor) {
   }
 }
 
-void load_tensor(onnx::TensorProto& tensor, const fs::path& folder) {
-  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+// Reads the contents of one tensor; returns the file that they are from.
+fs::path load_tensor(onnx::TensorProto& tensor, const Folders& folders) {
   const Place place = place_of(tensor);
   const int64_t needed = stored_bytes(tensor);
   if (place.length && *place.length != needed) {
     fail("tensor '{}': {} bytes of external data, but its shape needs {}", tensor.name(), *place.length, needed);
   }
-  const fs::path file = resolve(place.location, folder, tensor.name());
+  fs::path file = resolve(place.location, folders, tensor.name());
   const auto available = static_cast<int64_t>(fs::file_size(file));
   if (place.offset > available || needed > available - place.offset) {
     fail("tensor '{}': external data file {} has {} bytes, but {} bytes at offset {} are needed", tensor.name(),
@@ -118,88 +134,138 @@ void load_tensor(onnx::TensorProto& tensor, const fs::path& folder) {
   tensor.clear_external_data();
   tensor.clear_data_location();
   tensor.set_raw_data(std::move(bytes));
+  return file;
 }
 
-void load_graph(onnx::GraphProto& graph, const fs::path& folder);
+// Calls visit(tensor) for every tensor that is stored outside the message.
+template <typename Visit>
+class ExternalTensors {
+ public:
+  explicit ExternalTensors(Visit visit) : visit_(std::move(visit)) {}
 
-void load_sparse(onnx::SparseTensorProto& sparse, const fs::path& folder) {
-  if (sparse.has_values()) load_tensor(*sparse.mutable_values(), folder);
-  if (sparse.has_indices()) load_tensor(*sparse.mutable_indices(), folder);
-}
-
-void load_node(onnx::NodeProto& node, const fs::path& folder) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_t()) load_tensor(*attribute.mutable_t(), folder);
-    if (attribute.has_g()) load_graph(*attribute.mutable_g(), folder);
-    if (attribute.has_sparse_tensor()) load_sparse(*attribute.mutable_sparse_tensor(), folder);
-    for (auto& tensor : *attribute.mutable_tensors()) load_tensor(tensor, folder);
-    for (auto& sparse : *attribute.mutable_sparse_tensors()) load_sparse(sparse, folder);
-    for (auto& graph : *attribute.mutable_graphs()) load_graph(graph, folder);
+  void model(onnx::ModelProto& model) {
+    graph(*model.mutable_graph());
+    for (auto& function : *model.mutable_functions()) nodes(*function.mutable_node());
   }
-}
 
-void load_graph(onnx::GraphProto& graph, const fs::path& folder) {
-  for (auto& tensor : *graph.mutable_initializer()) load_tensor(tensor, folder);
-  for (auto& sparse : *graph.mutable_sparse_initializer()) load_sparse(sparse, folder);
-  for (auto& node : *graph.mutable_node()) load_node(node, folder);
-}
+ private:
+  void tensor(onnx::TensorProto& tensor) {
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) visit_(tensor);
+  }
+  void sparse(onnx::SparseTensorProto& sparse) {
+    if (sparse.has_values()) tensor(*sparse.mutable_values());
+    if (sparse.has_indices()) tensor(*sparse.mutable_indices());
+  }
+  void nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+    for (auto& node : nodes) {
+      for (auto& attribute : *node.mutable_attribute()) {
+        if (attribute.has_t()) tensor(*attribute.mutable_t());
+        if (attribute.has_g()) graph(*attribute.mutable_g());
+        if (attribute.has_sparse_tensor()) sparse(*attribute.mutable_sparse_tensor());
+        for (auto& one : *attribute.mutable_tensors()) tensor(one);
+        for (auto& one : *attribute.mutable_sparse_tensors()) sparse(one);
+        for (auto& one : *attribute.mutable_graphs()) graph(one);
+      }
+    }
+  }
+  void graph(onnx::GraphProto& graph) {
+    for (auto& one : *graph.mutable_initializer()) tensor(one);
+    for (auto& one : *graph.mutable_sparse_initializer()) sparse(one);
+    nodes(*graph.mutable_node());
+  }
 
-std::string data_prefix(const fs::path& model_path) { return model_path.filename().string() + "."; }
-constexpr std::string_view kDataSuffix = ".data";
-constexpr size_t kHashDigits = 16;
+  Visit visit_;
+};
+
+// Contents of tensors in the order of the file, each at a multiple of 64 bytes.
+class DataFile {
+ public:
+  int64_t add(std::string bytes) {  // returns where they begin
+    constexpr int64_t kAlignment = 64;
+    const int64_t offset = (size_ + kAlignment - 1) / kAlignment * kAlignment;
+    size_ = offset + static_cast<int64_t>(bytes.size());
+    hash_ = hash_string(bytes, hash_);
+    parts_.emplace_back(offset, std::move(bytes));
+    return offset;
+  }
+  uint64_t hash() const { return hash_; }
+
+  void write(const fs::path& temporary, const fs::path& path) const {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    for (const auto& [offset, bytes] : parts_) {
+      const int64_t gap = offset - file.tellp();
+      if (file) file << std::string(static_cast<size_t>(gap), '\0') << bytes;
+    }
+    if (!file.flush()) throw WriteError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  }
+  // Whether that file holds the same already, and is no other name of a file elsewhere.
+  bool is_in(const fs::path& path) const {
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() != fs::file_type::regular || fs::hard_link_count(path, error) != 1 ||
+        fs::file_size(path, error) != static_cast<uint64_t>(size_))
+      return false;
+    std::ifstream file(path, std::ios::binary);
+    return std::ranges::all_of(parts_, [&](const auto& part) {
+      std::string bytes(part.second.size(), '\0');
+      return file.seekg(part.first) && file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) &&
+             bytes == part.second;
+    });
+  }
+
+ private:
+  std::vector<std::pair<int64_t, std::string>> parts_;
+  int64_t size_ = 0;
+  uint64_t hash_ = 0;
+};
 
 }  // namespace
 
-void load_external_data(onnx::ModelProto& model, const fs::path& folder) {
-  load_graph(*model.mutable_graph(), folder.empty() ? fs::path(".") : folder);
-  for (auto& function : *model.mutable_functions()) {
-    for (auto& node : *function.mutable_node()) load_node(node, folder.empty() ? fs::path(".") : folder);
-  }
+std::vector<fs::path> load_external_data(onnx::ModelProto& model, const fs::path& path) {
+  std::optional<Folders> folders;  // most models need none
+  std::set<fs::path> files;
+  ExternalTensors([&](onnx::TensorProto& tensor) {
+    if (!folders) folders.emplace(path);
+    files.insert(load_tensor(tensor, *folders));
+  }).model(model);
+  return {files.begin(), files.end()};
 }
 
-fs::path store_external_data(onnx::ModelProto& model, const fs::path& model_path) {
+std::vector<std::string> external_data_of(const fs::path& path) {
+  onnx::ModelProto model;
+  load_proto(path, model);
+  std::set<std::string> locations;
+  ExternalTensors([&](const onnx::TensorProto& tensor) { locations.insert(place_of(tensor).location); }).model(model);
+  return {locations.begin(), locations.end()};
+}
+
+void store_external_data(onnx::ModelProto& model, const fs::path& model_path) {
   constexpr size_t kSmallestBytes = 1024;
-  constexpr int64_t kAlignment = 64;
-  uint64_t hash = 0;
-  for (const auto& tensor : model.graph().initializer()) hash = hash_string(tensor.raw_data(), hash);
-  const std::string name = data_prefix(model_path) + hex(hash) + std::string(kDataSuffix);
-  fs::path path = model_path.parent_path() / name;
-  atomic_write(path, [&](const fs::path& temporary) {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    int64_t offset = 0;
-    for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
-      const auto& bytes = tensor.raw_data();
-      if (bytes.size() < kSmallestBytes) continue;
-      const std::string gap(static_cast<size_t>((kAlignment - offset % kAlignment) % kAlignment), '\0');
-      offset += static_cast<int64_t>(gap.size());
-      file << gap << bytes;
-      const auto note = [&](const char* key, std::string value) {
-        auto* entry = tensor.add_external_data();
-        entry->set_key(key);
-        entry->set_value(std::move(value));
-      };
-      note("location", name);
-      note("offset", std::to_string(offset));
-      note("length", std::to_string(bytes.size()));
-      offset += static_cast<int64_t>(bytes.size());
-      tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-      tensor.clear_raw_data();
-    }
-    if (!file.flush()) throw WriteError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
-  });
-  return path;
-}
-
-void remove_old_external_data(const fs::path& model_path, const fs::path& keep) {
-  const std::string prefix = data_prefix(model_path);
-  const fs::path folder = model_path.has_parent_path() ? model_path.parent_path() : fs::path(".");
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() != prefix.size() + kHashDigits + kDataSuffix.size() || name == keep.filename().string()) continue;
-    if (!name.starts_with(prefix) || !name.ends_with(kDataSuffix)) continue;
-    const auto digits = std::string_view(name).substr(prefix.size(), kHashDigits);
-    if (digits.find_first_not_of("0123456789abcdef") == std::string_view::npos) fs::remove(entry.path(), ignored);
+  DataFile data;
+  std::vector<onnx::StringStringEntryProto*> locations;
+  for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (tensor.raw_data().size() < kSmallestBytes) continue;
+    const auto note = [&](const char* key, std::string value) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(key);
+      entry->set_value(std::move(value));
+      return entry;
+    };
+    const auto bytes = tensor.raw_data().size();
+    locations.push_back(note("location", ""));
+    note("offset", std::to_string(data.add(std::move(*tensor.mutable_raw_data()))));
+    note("length", std::to_string(bytes));
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    tensor.clear_raw_data();
+  }
+  for (uint64_t number = data.hash();; ++number) {
+    const std::string name = fmt::format("{}.{}.data", model_path.filename().string(), hex(number));
+    const fs::path path = model_path.parent_path() / name;
+    const auto write = [&](const fs::path& temporary) { data.write(temporary, path); };
+    std::error_code error;
+    const bool is_new = fs::symlink_status(path, error).type() == fs::file_type::not_found;
+    if (is_new ? !atomic_create(path, write) : !data.is_in(path)) continue;  // another model's
+    for (auto* location : locations) location->set_value(name);
+    return;
   }
 }
 

@@ -85,17 +85,20 @@ Model build(onnx::ModelProto& model, const ImportOptions& options) {
   return result;
 }
 
-Model import_proto(onnx::ModelProto& model, const std::filesystem::path& folder, const ImportOptions& options) {
+Model import_proto(onnx::ModelProto& model, const std::filesystem::path& path, const ImportOptions& options) {
   check_limits(model, options.limits);
   check_versions(model);
   normalise_domains(model);
-  load_external_data(model, folder);
+  auto data_files = load_external_data(model, path);
   const bool had_negative = open_negative_dims(model);
   bind_dims(model, options.dims);
   if (options.limits.isolate) {
-    try_in_child([&] { build(model, options); }, model.ByteSizeLong(), model.graph().node_size(), options.limits);
+    ImportOptions in_child = options;
+    in_child.limits.should_stop = {};  // the parent's, which ends the child
+    try_in_child([&] { build(model, in_child); }, model.ByteSizeLong(), model.graph().node_size(), options.limits);
   }
   Model result = build(model, options);
+  result.report.data_files = std::move(data_files);
   if (had_negative) result.report.notes.emplace_back("sizes of -1 are taken for open dimensions");
   return result;
 }
@@ -177,22 +180,13 @@ void Importer::keep_origin(const onnx::NodeProto& node) {
 }
 
 void Importer::fill_skeleton() {
-  // Shape inference cannot know what operators of other domains make.
-  std::unordered_set<std::string> other_domains;
-  for (const auto& node : model_.graph().node()) {
-    if (!node.domain().empty()) other_domains.insert(node.output().begin(), node.output().end());
-  }
   auto& kept = *skeleton_->model->mutable_graph();
   auto& graph = *model_.mutable_graph();
   graph.clear_node();
   graph.mutable_initializer()->Swap(kept.mutable_initializer());
   graph.mutable_sparse_initializer()->Swap(kept.mutable_sparse_initializer());
-  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> values;
-  for (auto& value : *graph.mutable_value_info()) {
-    if (other_domains.contains(value.name())) *values.Add() = std::move(value);
-  }
-  graph.mutable_value_info()->Swap(&values);
-  if (model_.training_info_size() > 0) report_.notes.emplace_back("the file's training information is left out");
+  for (const auto& training : model_.training_info())
+    report_.changes.push_back({Change::Kind::left_out, "training_info", training.algorithm().name(), {}});
   model_.clear_training_info();
   *skeleton_->model = std::move(model_);
 }
@@ -205,7 +199,8 @@ std::string ImportReport::changes_summary() const {
       {Change::Kind::bypassed, "bypassed"},
       {Change::Kind::unread, "removed, as no output needs them"},
       {Change::Kind::moved, "moved into the bodies that read them"},
-      {Change::Kind::inlined, "replaced by the branch that they take"}};
+      {Change::Kind::inlined, "replaced by the branch that they take"},
+      {Change::Kind::left_out, "left out"}};
   std::vector<std::string> parts;
   for (const auto& [kind, what] : kKinds) {
     std::map<std::string, int> counts;
@@ -249,7 +244,7 @@ Model import_model(const std::filesystem::path& path, const ImportOptions& optio
   try_to_parse(path, options.limits);
   load_proto(path, model);
   try {
-    return import_proto(model, path.parent_path(), options);
+    return import_proto(model, path, options);
   } catch (const Error& error) {
     fail("{}: {}", path.string(), printable(error.what()));
   } catch (const std::bad_alloc&) {

@@ -89,6 +89,7 @@ Model Importer::run() {
   add_initialisers();
   add_sparse_initialisers();
   for (auto& node : *model_.mutable_graph()->mutable_node()) {
+    if (options_.limits.should_stop && options_.limits.should_stop()) fail("stopped while the model was read");
     try {
       add_node(node);
     } catch (const Error& error) {
@@ -128,6 +129,7 @@ void Importer::add_initialisers() {
     const std::string name = tensor.name();
     const bool is_input = values_.contains(name);
     const auto type = tensor_type_of(tensor);
+    keep_notes(name, notes_of(tensor));
     if (!is_input && !read_names_.contains(name) && !pinned_names_.contains(name))
       report_.changes.push_back({Change::Kind::unread, "initialiser", name, {}});
     if (type.dtype == ops::DType::other) {
@@ -168,6 +170,10 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   alike.push_back(value);
   values_[name] = value;
   return value;
+}
+
+void Importer::keep_notes(const std::string& name, std::string notes) {
+  if (!notes.empty()) skeleton_->notes[name] = std::move(notes);
 }
 
 // A tensor of a type that rlgo does not hold becomes an opaque Constant.
@@ -248,6 +254,7 @@ bool Importer::add_constant(onnx::NodeProto& node) {
   } else if (!tensor_of_shorthand(attribute, tensor)) {
     return false;
   }
+  keep_notes(node.output(0), notes_of(node, tensor));
   add_tensor(tensor, node.output(0), false);
   return true;
 }

@@ -43,6 +43,7 @@ class Importer {
   void add_inputs();
   void add_initialisers();
   void add_tensor(onnx::TensorProto& tensor, const std::string& value_name, bool was_initialiser);
+  void keep_notes(const std::string& name, std::string notes);
   void add_sparse_initialisers();
   void add_node(onnx::NodeProto& node);
   // Each tries one way to take a node in, and tells whether it worked.

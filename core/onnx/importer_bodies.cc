@@ -58,6 +58,7 @@ void Importer::rename_branch(onnx::GraphProto& branch, const std::string& if_out
     for (auto& output : *node.mutable_output()) name_anew(output);
   }
   for (auto& output : *branch.mutable_output()) follow(*output.mutable_name());
+  for (auto& value : *branch.mutable_value_info()) follow(*value.mutable_name());
 }
 
 // Operators of other domains and functions of the file stay in their If: nothing tells what they make.
@@ -84,8 +85,10 @@ bool Importer::add_branch(onnx::NodeProto& node) {
   decisions_.enter(*branch, outputs);
   for (auto& tensor : *branch->mutable_initializer()) {
     const std::string name = tensor.name();
+    keep_notes(name, notes_of(tensor));
     add_tensor(tensor, name, true);
   }
+  for (auto& value : *branch->mutable_value_info()) model_.mutable_graph()->add_value_info()->Swap(&value);
   for (auto& inner : *branch->mutable_node()) add_node(inner);
   for (int k = 0; k < branch->output_size(); ++k) {
     const std::string &name = outputs[static_cast<size_t>(k)], &made = branch->output(k).name();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,13 +23,14 @@ struct ImportLimits {
   int64_t nesting = 200;                // subgraphs inside subgraphs, and calls inside local functions
   int64_t rank = 64;                    // of a tensor
   int64_t elements = int64_t{1} << 38;  // of a tensor that the file holds or declares
-  int64_t attribute_numbers = 1 << 20;  // in one attribute's list
   int64_t name_bytes = 1 << 16;         // of one name
   // Reading is tried in a child process first, which may crash (ONNX's checker and shape inference do on some damaged
   // models), and has so much processor time and memory. Both grow with the file.
   bool isolate = true;
   double seconds = 8;
   int64_t memory_bytes = int64_t{2} << 30;
+  // Asked now and then while a model is read or checked; true ends it with an Error. No option.
+  std::function<bool()> should_stop = {};
 };
 // Options onnx.*.
 void declare(OptionSink& sink, ImportLimits& limits);
@@ -65,6 +67,7 @@ struct Change {
     unread,    // no output of the model needs it
     moved,     // a constant that only bodies of If, Loop and Scan read: these hold it now
     inlined,   // an If whose condition is known: the branch that it takes (`detail`) stands in its place
+    left_out,  // what no written model has: how it is trained
   };
   Kind kind;
   std::string op;      // "Add"; "initialiser"
@@ -94,8 +97,9 @@ struct ImportReport {
   std::vector<std::string> default_inputs;   // weights that a caller may override (ir_version >= 4), hence no constants
   std::vector<std::string> notes;            // other things worth a line
   std::vector<Change> changes;               // in the order in which they were found
-  std::string summary() const;               // a few lines of text, without a final newline
-  std::string changes_summary() const;       // counts of changes by kind and operator; "" where there are none
+  std::vector<std::filesystem::path> data_files;  // with tensors of the model, which the file refers to
+  std::string summary() const;                    // a few lines of text, without a final newline
+  std::string changes_summary() const;            // counts of changes by kind and operator; "" where there are none
 };
 
 // All of the model file that the graph does not hold. Made by import_model, read by export_model.
@@ -121,6 +125,8 @@ struct ExportOptions {
   // Models with more bytes of weights than this keep them in a file beside the model (protobuf ends at 2 GiB).
   int64_t external_above_bytes = 1'900'000'000;
   ImportLimits limits = {};  // for ONNX's check of a model that came from a file
+  // Gets the written file before it has its name. Where it throws, an older file of that name stays as it was.
+  std::function<void(const std::filesystem::path&)> verify = {};
 };
 
 // What an export changed besides the graph's rewrites.
@@ -129,11 +135,18 @@ struct ExportReport {
   int64_t denormal_tensors = 0;  // in so many weights
   int64_t folded_operators = 0;  // that depend on weights alone, and so were worked out
   int64_t folded_weights = 0;    // the weights that this made
+  int64_t annotations = 0;       // of quantisation that are left out: their tensors are gone
 };
+
+// The files beside a model that it refers to for its tensors, as it names them. They are not looked at. Throws Error
+// where the model cannot be read.
+std::vector<std::string> external_data_of(const std::filesystem::path& model);
 
 // Reads a model. Operators that rlgo does not know, or whose types are not static, become opaque nodes. Throws Error
 // that names the file and the place in it where the file is missing, damaged, hostile or no valid ONNX model.
 Model import_model(const std::filesystem::path& path, const ImportOptions& options = {});
+
+constexpr int kDefaultOpset = 17;  // of graphs that came from no file
 
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before
 // the file appears: one that fails throws Error and nothing is written. Needs the weights (keep_weights).
@@ -142,6 +155,6 @@ ExportReport export_model(const Skeleton& skeleton, const graph::Graph& graph, c
 
 // The same for a graph that came from no file: ir_version 8, `opset` (7 or later), producer rlgo.
 ExportReport export_graph(const graph::Graph& graph, const Folded& folded, const std::filesystem::path& path,
-                          int opset = 17, const ExportOptions& options = {});
+                          int opset = kDefaultOpset, const ExportOptions& options = {});
 
 }  // namespace rlgo::onnx_io

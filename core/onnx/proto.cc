@@ -106,7 +106,8 @@ void load_proto(const std::filesystem::path& path, onnx::ModelProto& model) {
   }
 }
 
-void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path) {
+void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path,
+                const std::function<void(const std::filesystem::path&)>& verify) {
   if (model.ByteSizeLong() > kMaxProtoBytes) {
     fail("{}: the model would have {} bytes, more than an ONNX file can hold", path.string(), model.ByteSizeLong());
   }
@@ -116,6 +117,8 @@ void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path
     if (!file || !model.SerializeToOstream(&file) || !file.flush()) {
       throw WriteError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
     }
+    file.close();
+    if (verify) verify(temporary);
   });
 }
 
@@ -223,6 +226,31 @@ void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::Ten
   tensor.set_data_type(static_cast<int32_t>(type.dtype));
   for (int64_t extent : type.shape) tensor.add_dims(extent);
   tensor.set_raw_data(std::move(bytes));
+}
+
+namespace {
+
+template <typename Proto>
+onnx::TensorProto bare_notes(const Proto& of) {
+  onnx::TensorProto notes;
+  if (!of.doc_string().empty()) notes.set_doc_string(of.doc_string());
+  *notes.mutable_metadata_props() = of.metadata_props();
+  return notes;
+}
+
+}  // namespace
+
+std::string notes_of(const onnx::TensorProto& tensor) { return bare_notes(tensor).SerializeAsString(); }
+
+std::string notes_of(const onnx::NodeProto& constant, const onnx::TensorProto& tensor) {
+  onnx::TensorProto notes = bare_notes(constant);
+  notes.MergeFrom(bare_notes(tensor));
+  return notes.SerializeAsString();
+}
+
+void add_notes(onnx::TensorProto& tensor, const std::string& notes) {
+  onnx::TensorProto parsed;
+  if (parsed.ParseFromString(notes)) tensor.MergeFrom(parsed);
 }
 
 namespace {

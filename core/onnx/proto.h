@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,10 @@ constexpr int64_t kMaxValueBytes = int64_t{1} << 40;
 
 // Parses a model file. Throws Error (with the path) where it is missing, a folder, empty, damaged or something else.
 void load_proto(const std::filesystem::path& path, onnx::ModelProto& model);
-// Atomically. Throws Error where the message exceeds protobuf's 2 GiB or the disk is full.
-void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path);
+// Atomically; `verify` gets the written file before it has its name, and may throw. Throws Error where the message
+// exceeds protobuf's 2 GiB or the disk is full.
+void save_proto(const onnx::ModelProto& model, const std::filesystem::path& path,
+                const std::function<void(const std::filesystem::path&)>& verify = {});
 
 // DType::other for element types that rlgo does not compute with.
 ops::DType dtype_of(int32_t onnx_type);
@@ -54,6 +57,12 @@ std::string copy_bytes(const onnx::TensorProto& tensor);
 void check_tensor_data(const onnx::TensorProto& tensor);
 // Fills a message from raw bytes.
 void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::TensorType& type, std::string bytes);
+
+// What a tensor says for people and tools (doc_string, metadata_props), as a tensor with nothing else; "" where none.
+std::string notes_of(const onnx::TensorProto& tensor);
+// The same of a Constant, whose tensor's come first.
+std::string notes_of(const onnx::NodeProto& constant, const onnx::TensorProto& tensor);
+void add_notes(onnx::TensorProto& tensor, const std::string& notes);
 
 // Constant's shorthand attributes (value_int, value_floats, ...) as a tensor; false where it is none of them.
 bool tensor_of_shorthand(const onnx::AttributeProto& attribute, onnx::TensorProto& tensor);

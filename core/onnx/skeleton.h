@@ -27,11 +27,12 @@ class Skeleton {  // what export takes from the file as it was
   Skeleton();
   ~Skeleton();
 
-  // The model without nodes and initialisers: versions, metadata, functions, declarations of inputs and outputs, value
-  // infos of values that only the file knows the type of, and initialisers of element types that rlgo cannot hold but
-  // that must stay (defaults of inputs).
+  // The model without nodes and initialisers: versions, metadata, functions, declarations of inputs, outputs and values
+  // inside, and initialisers of element types that rlgo cannot hold but that must stay (defaults of inputs).
   std::unique_ptr<onnx::ModelProto> model;
   std::unordered_map<graph::NodeId, Origin> origins;
+  // Documentation and metadata of initialisers and constants by name (proto.h, notes_of), of those that have some.
+  std::unordered_map<std::string, std::string> notes;
   // Opaque Constant nodes that were initialisers in the file (strings, sparse tensors, ...).
   std::unordered_set<graph::NodeId> initialisers;
   // Initialisers that are written even where nothing reads them: defaults of graph inputs, parameters of quantisation.

@@ -92,13 +92,16 @@ bool Writer::takes_initialiser(const std::string& name) const {
   return model_.ir_version() >= 4 || declared_inputs_.contains(name);
 }
 
-void Writer::constant(const std::string& name, const ops::TensorType& type, std::string bytes) {
+void Writer::constant(const std::string& name, const ops::TensorType& type, std::string bytes,
+                      const std::string& notes) {
   if (takes_initialiser(name)) {
-    set_tensor(*model_.mutable_graph()->add_initializer(), name, type, std::move(bytes));
+    auto& tensor = *model_.mutable_graph()->add_initializer();
+    set_tensor(tensor, name, type, std::move(bytes));
+    add_notes(tensor, notes);
     return;
   }
   if (opset_ >= kConstantsOfAllTypes || ops::is_float(type.dtype)) {
-    constant_node(name, type, std::move(bytes));
+    constant_node(name, type, std::move(bytes), notes);
     return;
   }
   Constant numbers = constant_from_bytes(type, bytes);
@@ -109,7 +112,7 @@ void Writer::constant(const std::string& name, const ops::TensorType& type, std:
   numbers.floats.assign(numbers.ints.begin(), numbers.ints.end());
   numbers.ints.clear();
   const std::string as_floats = fresh(name + "/numbers");
-  constant_node(as_floats, numbers.type, to_bytes(numbers));
+  constant_node(as_floats, numbers.type, to_bytes(numbers), notes);
   auto* node = model_.mutable_graph()->add_node();
   node->set_op_type("Cast");
   node->set_name(unique_node_name(name));
@@ -120,7 +123,8 @@ void Writer::constant(const std::string& name, const ops::TensorType& type, std:
   set_attribute(*attribute, static_cast<int64_t>(type.dtype));
 }
 
-void Writer::constant_node(const std::string& name, const ops::TensorType& type, std::string bytes) {
+void Writer::constant_node(const std::string& name, const ops::TensorType& type, std::string bytes,
+                           const std::string& notes) {
   auto* node = model_.mutable_graph()->add_node();
   node->set_op_type("Constant");
   node->add_output(name);
@@ -128,6 +132,7 @@ void Writer::constant_node(const std::string& name, const ops::TensorType& type,
   attribute->set_name("value");
   attribute->set_type(onnx::AttributeProto::TENSOR);
   set_tensor(*attribute->mutable_t(), name, type, std::move(bytes));
+  add_notes(*attribute->mutable_t(), notes);
 }
 
 std::string Writer::shared_constant(const ops::TensorType& type, std::string bytes) {

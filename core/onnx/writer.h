@@ -42,14 +42,14 @@ class Writer {
   // Whether a constant of that name may be an initialiser: before ir_version 4 initialisers must be inputs.
   bool takes_initialiser(const std::string& name) const;
   // Constants: an initialiser where it may be one, else a Constant operator; before opset 9 that makes floats alone,
-  // and a Cast makes integers and booleans of them.
-  void constant(const std::string& name, const ops::TensorType& type, std::string bytes);
+  // and a Cast makes integers and booleans of them. `notes`: see proto.h.
+  void constant(const std::string& name, const ops::TensorType& type, std::string bytes, const std::string& notes = {});
   std::string ints(const Ints& values);
   std::string floats(const std::vector<double>& values);  // f32
   std::string scalar(double value, ops::DType dtype);
 
  private:
-  void constant_node(const std::string& name, const ops::TensorType& type, std::string bytes);
+  void constant_node(const std::string& name, const ops::TensorType& type, std::string bytes, const std::string& notes);
   std::string shared_constant(const ops::TensorType& type, std::string bytes);
   std::string unique_node_name(std::string name);
   onnx::ModelProto& model_;

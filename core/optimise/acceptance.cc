@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/write_error.h"
 #include "core/optimise/candidates.h"
@@ -104,7 +105,8 @@ bool Acceptance::accepts(const Candidate& candidate) {
 
 bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
   if (like.kind == Check::Kind::exact) return !verifier_.exact(part).refuses();
-  const auto file = folder_ / "part.onnx";
+  const TemporaryFolder folder("rlgo-part");  // with a file of weights, where they are many
+  const auto file = folder.path() / "part.onnx";
   try {
     export_model(model_, part.graph, file);
   } catch (const WriteError&) {

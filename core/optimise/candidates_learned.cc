@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/temporary_folder.h"
 #include "core/optimise/candidates.h"
 #include "core/optimise/learned_search.h"
 
@@ -28,7 +29,8 @@ search::Result Candidates::found_by(const std::string& method, const search::Pro
 }
 
 double Candidates::time_whole(const graph::Graph& graph) {
-  const auto file = folder_ / "whole.onnx";
+  const TemporaryFolder folder("rlgo-whole");  // with a file of weights, where they are many
+  const auto file = folder.path() / "whole.onnx";
   export_model(model_, graph, file);
   const bool quick = benchmark_.pace().compare_s(2, kMoreRounds) < kNoTimeSeconds;
   const Latency timed = benchmark_.measure({&graph, file}, quick ? kMoreRounds : kRounds, std::max(left(), 1e-3),

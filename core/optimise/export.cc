@@ -43,15 +43,20 @@ std::string normalisation_text(const onnx_io::ExportReport& report) {
   if (report.denormals > 0)
     parts.push_back(
         fmt::format("{} denormal numbers in {} weights set to zero", report.denormals, report.denormal_tensors));
+  if (report.annotations > 0)
+    parts.push_back(fmt::format("{} quantisation annotations of values that are gone left out", report.annotations));
   return join(parts, ", ");
 }
 
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
-                                   const std::filesystem::path& path) {
+                                   const std::filesystem::path& path,
+                                   std::function<void(const std::filesystem::path&)> verify) {
+  check_not_read(model, path);
   const auto folded = exec::fold(graph);
   onnx_io::ExportOptions options;
   options.limits = model.source.limits;
-  if (!model.skeleton) return onnx_io::export_graph(graph, folded, path);
+  options.verify = std::move(verify);
+  if (!model.skeleton) return onnx_io::export_graph(graph, folded, path, onnx_io::kDefaultOpset, options);
   auto report = onnx_io::export_model(*model.skeleton, graph, folded, path, options);
   report.folded_operators += model.worked_out;
   report.folded_weights += model.worked_out_weights;

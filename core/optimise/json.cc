@@ -173,7 +173,8 @@ Json to_json(const Result& result) {
   out["import"] = {{"about", result.about}, {"changes", result.changes}};
   out["export"] = {{"folded_operators", best.normalised.folded_operators},
                    {"folded_weights", best.normalised.folded_weights},
-                   {"denormals", best.normalised.denormals}};
+                   {"denormals", best.normalised.denormals},
+                   {"annotations", best.normalised.annotations}};
   out["rules"] = report::rules_json(*result.rules);
   out["seconds_asked"] = result.seconds;
   out["seconds"] = result.took_s;

@@ -73,7 +73,11 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
                      0,
                      0,
                      {}};
-  for (const auto& change : model.report.changes) loaded.changes.push_back(onnx_io::to_text(change));
+  loaded.data_files = std::move(model.report.data_files);
+  for (const auto& change : model.report.changes) {
+    loaded.changes.push_back(onnx_io::to_text(change));
+    if (change.kind == onnx_io::Change::Kind::left_out) loaded.left_out.push_back(loaded.changes.back());
+  }
   return loaded;
 }
 
@@ -113,6 +117,14 @@ LoadedModel read_model(const ModelOptions& given, bool with_weights) {
   as_usage([&] { check(given); });
   if (names_file(given)) return load_onnx(given, with_weights);
   return as_usage([&] { return load_zoo(given); });
+}
+
+void check_not_read(const LoadedModel& model, const std::filesystem::path& path) {
+  std::error_code error;
+  for (const auto& file : model.data_files) {
+    if (std::filesystem::equivalent(file, path, error))
+      fail("{}: holds weights of {}; name another file", path.string(), model.source.graph);
+  }
 }
 
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,8 @@ struct LoadedModel {
   int simplified = 0;  // operators that the import worked out, constants that it moved into bodies
   int worked_out = 0, worked_out_weights = 0;  // operators on weights alone, into so many, by load_model()
   std::vector<std::string> changes;            // one line for each thing of the file that the graph does without
+  std::vector<std::string> left_out = {};      // one line for each thing of the file that no written model has
+  std::vector<std::filesystem::path> data_files = {};  // that hold tensors of the file
 };
 
 // `with_weights`: false for ranks that rewrite but never compute. Throws Error on a bad file, and
@@ -62,8 +65,13 @@ void check_rewritable(const LoadedModel& model, const std::string& name);
 // What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for
 // nothing.
 std::string normalisation_text(const onnx_io::ExportReport& report);
-// Folds constants and writes a checked ONNX model. Throws Error; then nothing is written.
+// Throws Error where `path` is a file that weights of the model were read from. It may have another name there (a
+// link).
+void check_not_read(const LoadedModel& model, const std::filesystem::path& path);
+// Folds constants and writes a checked ONNX model. `verify`: see onnx_io::ExportOptions. Throws Error; then nothing is
+// written.
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
-                                   const std::filesystem::path& path);
+                                   const std::filesystem::path& path,
+                                   std::function<void(const std::filesystem::path&)> verify = {});
 
 }  // namespace rlgo::optimise

@@ -99,17 +99,24 @@ void save_timed(const Result& result, const TimedGraphs& timed, const Log& log) 
   }
 }
 
+// The files that are written where all goes well.
+std::vector<std::string> written_files(const OptimiseOptions& options) {
+  std::vector<std::string> files = options.others;
+  files.push_back(options.out);
+  std::erase_if(files, [](const std::string& file) { return file.empty() || file == "-"; });
+  return files;
+}
+
 // Fails before the work, not after it.
 void check_out(const OptimiseOptions& options) {
-  if (options.out.empty()) return;
   std::error_code error;
-  if (fs::exists(options.out, error) && fs::equivalent(options.out, options.model.graph, error))
-    fail("-o {}: is the model itself; name another file", options.out);
-  if (options.out == "-")
-    fail("-o -: a model is not written to standard output; name a file (./- where that is its name)");
-  if (fs::exists(options.out, error) && !fs::is_regular_file(options.out, error))
-    fail("-o {}: is not a file; name one, or leave -o out where nothing is to be written", options.out);
-  check_destination(options.out);
+  const std::string& out = options.out;
+  if (out == "-") fail("-o -: a model is not written to standard output; name a file (./- where that is its name)");
+  if (fs::exists(out, error) && fs::equivalent(out, options.model.graph, error))
+    fail("-o {}: is the model itself; name another file", out);
+  if (fs::exists(out, error) && !fs::is_regular_file(out, error))
+    fail("-o {}: is not a file; name one, or leave -o out where nothing is to be written", out);
+  for (const auto& file : written_files(options)) check_destination(file);
 }
 
 // The verdict of the final comparison, in words.
@@ -252,7 +259,12 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (options.method == "train" && !parts.train)
     fail("method train is for the command line alone: rlgo optimise --method train");
   clock.phase("reading", "reading " + options.model.graph);
-  LoadedModel model = load_model(options.model, true);
+  ModelOptions wanted = options.model;
+  wanted.limits.should_stop = should_stop;
+  LoadedModel model = load_model(wanted, true);
+  model.source = options.model;  // what was found is written in any case
+  for (const auto& file : written_files(options)) check_not_read(model, file);
+  for (const auto& what : model.left_out) log.warn("{}", what);
   clock.phase("starting the target", "starting the target");
   // A signal ends the wait for a runtime that says nothing; one that has started measures what was found until then.
   const auto started = std::make_shared<bool>(false);

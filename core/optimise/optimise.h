@@ -23,6 +23,7 @@ struct OptimiseOptions {
   ModelOptions model;
   CheckOptions check;
   std::string out;                   // the model to write, "" for none
+  std::vector<std::string> others;   // other files that the caller writes afterwards; "", "-": none
   std::string method = "portfolio";  // after sweeps: see methods()
   double seconds = 60;               // for all of it, about
   std::string costs;                 // folder of tables of measured costs, kept from call to call; "" for none

@@ -325,19 +325,12 @@ bool any_done(const std::vector<Check>& checks) { return std::ranges::any_of(che
 
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const fs::path& verified,
                           const fs::path& path) {
-  export_model(model, graph, path);
-  std::string problem;
-  try {
+  export_model(model, graph, path, [&](const fs::path& written) {
     // Without weights: their hashes tell as much.
-    const auto checked = read_again(model, verified, false), written = read_again(model, path, false);
-    if (checked.graph.hash() != written.graph.hash()) problem = "it holds another model than the one that was checked";
-  } catch (const Error& e) {
-    problem = e.what();
-  }
-  if (problem.empty()) return;
-  std::error_code ignored;
-  fs::remove(path, ignored);
-  fail("{}: what was written cannot be trusted and is removed: {}", path.string(), problem);
+    const auto checked = read_again(model, verified, false), again = read_again(model, written, false);
+    if (checked.graph.hash() != again.graph.hash())
+      fail("the file holds another model than the one that was checked, and is left out");
+  });
 }
 
 }  // namespace rlgo::optimise

@@ -86,8 +86,8 @@ const Check* refusal(const std::vector<Check>& checks);
 // False: no check compared anything.
 bool any_done(const std::vector<Check>& checks);
 
-// Writes `graph` to `path` and reads it again. Throws Error where what is read is another model than `verified` holds;
-// the file is then removed.
+// Writes `graph` to `path` and reads it again before it has that name. Throws Error where what is read is another model
+// than `verified` holds; nothing is written then, and an older file stays.
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& verified,
                           const std::filesystem::path& path);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -50,6 +51,17 @@ std::string told(const Word& word) {
 }
 
 }  // namespace
+
+bool holds_other(const std::string& file) {
+  constexpr size_t kLook = 64;  // the schema is a document's first member
+  std::string begin(kLook, '\0');
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(begin.data(), kLook);
+  begin.resize(static_cast<size_t>(stream.gcount()));
+  return !begin.empty() && begin.find("\"schema\"") == std::string::npos;
+}
 
 std::string overwritten_file(const std::vector<std::string>& arguments) {
   const auto words = words_of(arguments);

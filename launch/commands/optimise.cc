@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -92,7 +91,7 @@ int run_optimise(Context& context) {
   if (!std::filesystem::is_regular_file(model, error)) fail("{}: no such file, or a folder or pipe", model);
 
   const Output output(request.output);
-  if (!report_path.empty()) check_destination(report_path);
+  request.options.others = {report_path, request.output.json};
   const Log log{output.log(LogLevel::warning)};
   StatusLine line = output.status_line();
   const RunConfig& config = request.config;

@@ -130,17 +130,15 @@ class GraphSearch {
     optimise::CheckOptions checks = config_.run.check;
     checks.seed = config_.run.seed;
     const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks, signalled);
-    std::error_code none;
-    fs::remove(folder / "best.trace", none);  // of an earlier search
     if (best_.traced)
       atomic_write(folder / "best.trace", to_text(optimise::trace_file(model_, rules_, best_.trace, *cost_), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
-    output_.say(fmt::format("{}: best by {}, written to {}\n{}", config_.run.model.graph, best_method_, folder.string(),
-                            optimise::to_text(verdict)));
+    output_.say(fmt::format("{}: best by {}, written to {}{}\n{}", config_.run.model.graph, best_method_,
+                            folder.string(), best_.traced ? "" : " (it has no trace)", optimise::to_text(verdict)));
     Json written = {{"graph", config_.run.model.graph},
                     {"method", best_method_},
                     {"model", report::file_json(folder / "best.onnx")},
-                    {"trace", report::file_json(folder / "best.trace")}};
+                    {"trace", best_.traced ? report::file_json(folder / "best.trace") : Json()}};
     written.update(optimise::to_json(verdict));
     return written;
   }

@@ -46,6 +46,19 @@ def bytes_of(model, path):
     return os.path.getsize(path) + sum(lengths)
 
 
+def read_weights(model, folder):
+    """From the files beside it. The package onnx refuses links, as the cache of the Hugging Face hub has them; rlgo has checked where they lead."""
+    from onnx.external_data_helper import ExternalDataInfo, _get_all_tensors, uses_external_data
+
+    for tensor in filter(uses_external_data, _get_all_tensors(model)):
+        info = ExternalDataInfo(tensor)
+        with open(os.path.join(folder, info.location), "rb") as file:
+            file.seek(info.offset or 0)
+            tensor.raw_data = file.read(info.length or -1)
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+
+
 @functools.lru_cache
 def may_draw(path, size, changed_ns):
     """Whether the file names such an operator. Large files take a second, and the original of a check is asked for again and again: an answer holds
@@ -70,7 +83,7 @@ def seeded(path, folder):
     model = onnx.load(path, load_external_data=False)
     if bytes_of(model, path) > MOST_BYTES or not add_seeds(model):
         return path
-    onnx.load_external_data_for_model(model, os.path.dirname(os.path.abspath(path)))
+    read_weights(model, os.path.dirname(os.path.abspath(path)))
     copy = os.path.join(folder, "seeded.onnx")
     onnx.save(model, copy)
     return copy

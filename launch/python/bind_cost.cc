@@ -5,19 +5,21 @@
 #include "core/cost/profile.h"
 #include "core/measure/runtime.h"
 #include "launch/python/bindings.h"
+#include "launch/python/interrupt.h"
 
 namespace rlgo::python {
 namespace {
 
-// One thread at a time.
+// One thread at a time, until Ctrl-C.
 class LockedCost : public cost::CostModel {
  public:
-  LockedCost(std::shared_ptr<cost::CostModel> inner, std::shared_ptr<std::mutex> mutex)
-      : inner_(std::move(inner)), mutex_(std::move(mutex)) {}
+  LockedCost(std::shared_ptr<cost::CostModel> inner, std::shared_ptr<std::mutex> mutex,
+             std::shared_ptr<Interrupt> interrupt)
+      : inner_(std::move(inner)), mutex_(std::move(mutex)), interrupt_(std::move(interrupt)) {}
   std::string name() const override { return inner_->name(); }
   double op_us(const graph::Graph& graph, graph::NodeId id) override {
     const std::lock_guard lock(*mutex_);
-    return inner_->op_us(graph, id);
+    return interrupt_->watch([&] { return inner_->op_us(graph, id); });
   }
   bool is_local() const override { return inner_->is_local(); }
   std::vector<graph::NodeId> dependents(const graph::Graph& graph,
@@ -29,6 +31,7 @@ class LockedCost : public cost::CostModel {
  private:
   const std::shared_ptr<cost::CostModel> inner_;
   const std::shared_ptr<std::mutex> mutex_;
+  const std::shared_ptr<Interrupt> interrupt_;
 };
 
 PyCost analytic(const std::string& profile) { return {cost::analytic_cost(profile)}; }
@@ -46,15 +49,18 @@ PyCost measured(const std::string& runtime, const std::string& python, int threa
   options.threads = threads;
   options.repeats = repeats;
   options.seed = seed + 1;
-  const auto child = std::make_shared<measure::ChildRuntime>(std::make_shared<measure::Measurer>(command, options));
+  const auto interrupt = std::make_shared<Interrupt>();
+  options.should_stop = [interrupt] { return interrupt->stop(); };
+  const auto child = interrupt->watch(
+      [&] { return std::make_shared<measure::ChildRuntime>(std::make_shared<measure::Measurer>(command, options)); });
   const auto mutex = std::make_shared<std::mutex>();  // of the child process
-  const auto timer_of = [child, mutex, repeats](const optimise::LoadedModel& model) -> optimise::WholeTimer {
-    return [mutex, timer = optimise::whole_timer(child, model, repeats, write_graph)](const graph::Graph& graph) {
+  const auto timer_of = [child, mutex, interrupt, repeats](const optimise::LoadedModel& model) -> optimise::WholeTimer {
+    return [mutex, interrupt, timer = optimise::whole_timer(child, model, repeats, write_graph)](const auto& graph) {
       const std::lock_guard lock(*mutex);
-      return timer(graph);
+      return interrupt->watch([&] { return timer(graph); });
     };
   };
-  return {std::make_shared<LockedCost>(child->measure().model, mutex), child->name(), timer_of};
+  return {std::make_shared<LockedCost>(child->measure().model, mutex, interrupt), child->name(), timer_of};
 }
 
 std::map<std::string, double> graph_cost(const PyCost& cost, const PyGraph& graph) {

@@ -10,6 +10,7 @@
 #include "core/ops/op.h"
 #include "core/zoo/zoo.h"
 #include "launch/python/bindings.h"
+#include "launch/python/interrupt.h"
 
 namespace rlgo::python {
 namespace {
@@ -27,11 +28,15 @@ PyGraph load(const std::string& graph, const std::map<std::string, int64_t>& siz
   options.sizes = assignments(sizes);
   options.dims = assignments(dims);
   options.zoo = zoo;
-  auto model = std::make_shared<optimise::LoadedModel>(optimise::read_model(options, weights));
+  Interrupt interrupt;
+  options.limits.should_stop = [&] { return interrupt.stop(); };
+  auto model =
+      std::make_shared<optimise::LoadedModel>(interrupt.watch([&] { return optimise::read_model(options, weights); }));
+  model->source.limits.should_stop = {};
   return {model->graph, std::move(model)};
 }
 
-void save(const PyGraph& graph, const std::string& path) { write_graph(*graph.source, graph.graph, path); }
+void save(const PyGraph& graph, const std::filesystem::path& path) { write_graph(*graph.source, graph.graph, path); }
 
 std::vector<std::pair<std::string, std::string>> inputs(const PyGraph& graph) {
   std::vector<std::pair<std::string, std::string>> out;
@@ -108,6 +113,7 @@ nb::dict drawing(const PyGraph& graph, const PyGraph* before) {
 }  // namespace
 
 void write_graph(const optimise::LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& path) {
+  check_not_read(model, path);
   onnx_io::ExportOptions options;
   options.limits = model.source.limits;
   const onnx_io::Folded nothing_folded;
@@ -142,6 +148,9 @@ void bind_graph(nb::module_& m) {
       },
       nb::arg("graph"), nb::arg("sizes"), nb::arg("dims"), nb::arg("batch"), nb::arg("layers"), nb::arg("sequence"),
       nb::arg("image"), nb::arg("seed"), nb::arg("weights"), nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "external_data_of", [](const std::string& model) { return onnx_io::external_data_of(model); }, nb::arg("model"),
+      nb::call_guard<nb::gil_scoped_release>());
   m.def("zoo", &zoo::names);
 }
 

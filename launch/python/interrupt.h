@@ -6,7 +6,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/base/stopwatch.h"
 
 namespace rlgo::python {
@@ -34,6 +36,16 @@ class Interrupt {
       f();
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  // Does the work of one call of many; what stopped it comes before what came of stopping. Without Python's lock.
+  template <typename F>
+  auto watch(F&& work) {
+    try {
+      return work();
+    } catch (const Error&) {
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      throw;
     }
   }
   // Throws what stopped the work. With Python's lock held.

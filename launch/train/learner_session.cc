@@ -173,6 +173,8 @@ void LearnerSession::resume() {
   const std::string place = found.path.string();
   const auto changed = learner::changed_options(c, config_text_, place, option_values);
   state_ = learner::restored_state(c, place);
+  checkpoints_ =
+      std::make_unique<learner::BackgroundCheckpoints>(folder_.checkpoints(), config_.checkpoint.keep, c.texts);
   try {
     algorithm_->restore(c);
   } catch (const Error& e) {

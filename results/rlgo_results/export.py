@@ -159,6 +159,9 @@ def tag(column):
     return f"ppo/{column}"
 
 
+SUFFIX = ".rlgo"  # of event files: others in the folder stay
+
+
 def tensorboard(runs, out):
     """out/NAME/events.out.tfevents...: a scalar for each column of metrics.csv, over epochs; the options as text. Returns the number
     of scalars."""
@@ -166,10 +169,10 @@ def tensorboard(runs, out):
     count = 0
     for run in runs:
         folder = Path(out) / run.name
-        for old in folder.glob("events.out.tfevents.*"):
+        for old in folder.glob(f"events.out.tfevents.*{SUFFIX}"):
             old.unlink()  # of an earlier export of the same run
         begin = (run.path / "config.cfg").stat().st_mtime
-        with writer_of(str(folder)) as writer:
+        with writer_of(str(folder), filename_suffix=SUFFIX) as writer:
             writer.add_text("options", "\n".join(f"    {key} = {value}" for key, value in run.config.items()), 0, begin)
             for _, row in run.metrics.iterrows():
                 for column, value in row.drop("epoch").dropna().items():

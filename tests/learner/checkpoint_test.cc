@@ -139,6 +139,28 @@ TEST(CheckpointFolder, KeepsTheLastAndTheBest) {
   EXPECT_EQ(load(*checkpoints.best()).numbers.at("score"), 3);
 }
 
+TEST(CheckpointFolder, OthersFilesStay) {
+  const TempFolder folder;
+  write_bytes(folder / "checkpoint-00000001.h5", "somebody's");
+  write_bytes(folder / "notes.tmp-old", "somebody's");
+  const CheckpointFolder checkpoints(folder, 1);
+  for (int64_t i = 2; i < 5; ++i) checkpoints.save(make_checkpoint(), i);
+  EXPECT_THAT(file_names(folder), ElementsAre("checkpoint-00000001.h5", "checkpoint-00000004.h5", "notes.tmp-old"));
+}
+
+TEST(CheckpointFolder, ARunThatContinuesKnowsItsOwn) {
+  const TempFolder folder;
+  const CheckpointFolder first(folder, 2);
+  for (int64_t i = 2; i < 5; ++i) first.save(make_checkpoint(), i);
+  write_bytes(folder / "checkpoint-00000001.h5", "somebody's");
+  const auto texts = latest(folder).checkpoint->texts;
+  EXPECT_EQ(texts.at(kOwnCheckpoints), "2,3,4");
+  const CheckpointFolder second(folder, 2, texts);
+  second.save(make_checkpoint(), 5);
+  EXPECT_THAT(file_names(folder),
+              ElementsAre("checkpoint-00000001.h5", "checkpoint-00000004.h5", "checkpoint-00000005.h5"));
+}
+
 // Hashing all kept files at each checkpoint would read gigabytes: what was written is known.
 TEST(CheckpointFolder, DoesNotReadAgainWhatItKnows) {
   const TempFolder folder;

@@ -118,6 +118,30 @@ class Searches(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             rlgo.search("bert", "taso", seconds=300, budget=10**9)
 
+    def answers_soon(self, work):
+        """Ctrl-C one second into it is answered long before it would end."""
+        sent = time.monotonic() + 1
+        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            work()
+        self.assertLess(time.monotonic() - sent, 15)
+
+    def test_ctrl_c_ends_reading(self):
+        import onnx
+        from onnx import TensorProto, helper
+
+        x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("v0", "v200000"))
+        nodes = [helper.make_node("Sin", [f"v{k}"], [f"v{k + 1}"]) for k in range(200000)]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        with tempfile.TemporaryDirectory() as folder:
+            onnx.save(model, f"{folder}/m.onnx")
+            self.answers_soon(lambda: rlgo.load(f"{folder}/m.onnx"))
+
+    def test_ctrl_c_ends_pricing_and_prices_can_be_asked_for_again(self):
+        graph, cost = rlgo.load("bert"), rlgo.cost("onnxruntime", repeats=99)
+        self.answers_soon(lambda: cost.graph_cost(graph))
+        self.assertGreater(cost.graph_cost(rlgo.load("toy_mlp"))["runtime_us"], 0)
+
     def test_what_a_callback_raises_comes_out(self):
         def broken(*_):
             raise ZeroDivisionError

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import _core
 from ._core import CostModel, Graph
+from ._kinds import FLAG, PATH, TEXT, WHOLE, takes
 from ._model import ModelLike, Sizes, model_file, sizes_of
 
 GraphLike = "Graph | ModelLike"
@@ -18,6 +19,7 @@ def zoo() -> list[str]:
     return _core.zoo()
 
 
+@takes(batch=WHOLE, layers=WHOLE, sequence=WHOLE, image=WHOLE, seed=WHOLE, weights=FLAG)
 def load(
     model: ModelLike,
     *,
@@ -39,7 +41,8 @@ def load(
     Raises rlgo.Error, naming file and place, where the file is missing, damaged or no valid model.
     """
     with model_file(model) as path:
-        return _core.load_graph(path, sizes_of(sizes, "sizes"), sizes_of(dims, "dims"), batch, layers, sequence, image, seed, weights)
+        zoo_options = (int(number) for number in (batch, layers, sequence, image, seed))
+        return _core.load_graph(path, sizes_of(sizes, "sizes"), sizes_of(dims, "dims"), *zoo_options, bool(weights))
 
 
 def as_graph(model: Graph | ModelLike, *, sizes: Sizes | None = None, dims: Sizes | None = None) -> Graph:
@@ -51,6 +54,7 @@ def as_graph(model: Graph | ModelLike, *, sizes: Sizes | None = None, dims: Size
     return load(model, sizes=sizes, dims=dims)
 
 
+@takes(name=TEXT, threads=WHOLE, repeats=WHOLE, seed=WHOLE, python=PATH)
 def cost(name: str = "cpu", *, threads: int = 1, repeats: int = 9, seed: int = 0, python: str | None = None) -> CostModel:
     """What prices operators.
 
@@ -61,7 +65,7 @@ def cost(name: str = "cpu", *, threads: int = 1, repeats: int = 9, seed: int = 0
     """
     runtimes = {p.name.removesuffix("_measurer.py") for p in _shipped("measurers").glob("*_measurer.py")}
     if name in runtimes:
-        return _core.measured_cost(name, python or sys.executable, threads, repeats, seed)
+        return _core.measured_cost(name, os.fspath(python or sys.executable), int(threads), int(repeats), int(seed))
     profiles = {p.stem for p in _shipped("configs/costs").glob("*.cost")}
     if name not in profiles and not os.path.exists(name):
         raise _core.UsageError(

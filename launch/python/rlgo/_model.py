@@ -7,15 +7,17 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
+from ._kinds import TEXT, WHOLE
 
 if TYPE_CHECKING:
     import onnx
 
 ModelLike = Union[str, "os.PathLike[str]", bytes, "onnx.ModelProto"]
 Sizes = Mapping[str, int]
+_WEIGHTS = "rlgo-weights.bin"  # of messages that protobuf cannot write as one
 
 
 @contextlib.contextmanager
@@ -31,10 +33,12 @@ def model_file(model: ModelLike, zoo_as_file: bool = False) -> Iterator[str]:
             _core.load_graph(model, {}, {}, 1, 0, 0, 0, 0, True).save(str(path))
         elif isinstance(model, (bytes, bytearray, memoryview)):
             path.write_bytes(model)
+            _refuse_unloaded(path, "give the model's path")
         elif hasattr(model, "SerializeToString"):
             _write_proto(model, path)
+            _refuse_unloaded(path, "give the model's path, or load it with onnx.load(path), which reads them")
         else:
-            raise TypeError(f"a model is a path, a zoo graph's name, an onnx.ModelProto or its bytes, not {type(model).__name__}")
+            raise TypeError(f"model: expected a path, a zoo graph's name, an onnx.ModelProto or its bytes, got {type(model).__name__}")
         yield str(path)
 
 
@@ -47,17 +51,48 @@ def _write_proto(model: onnx.ModelProto, path: Path) -> None:
 
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    onnx.save(copy, str(path), save_as_external_data=True, all_tensors_to_one_file=True, location="weights.bin")
+    onnx.save(copy, str(path), save_as_external_data=True, all_tensors_to_one_file=True, location=_WEIGHTS)
+
+
+def _refuse_unloaded(path: Path, remedy: str) -> None:
+    """A message may refer to files beside the one that it was read from, which is not known here."""
+    others = [name for name in _core.external_data_of(str(path)) if name != _WEIGHTS]
+    if others:
+        raise _core.UsageError(f"model: its weights lie in another file ({', '.join(others[:3])}) and are not loaded; {remedy}")
+
+
+def read_proto(path: str) -> onnx.ModelProto:
+    """The whole model. onnx.load refuses weights behind links, as the cache of the Hugging Face hub has them."""
+    import onnx
+    from onnx.external_data_helper import ExternalDataInfo, _get_all_tensors, uses_external_data
+
+    model = onnx.load(path, load_external_data=False)
+    for tensor in filter(uses_external_data, _get_all_tensors(model)):
+        info = ExternalDataInfo(tensor)
+        beside = Path(path).parent / info.location
+        with open(beside if beside.exists() else Path(path).resolve().parent / info.location, "rb") as file:
+            file.seek(info.offset or 0)
+            tensor.raw_data = file.read(info.length or -1)
+        tensor.ClearField("external_data")
+        tensor.data_location = onnx.TensorProto.DEFAULT
+    return model
+
+
+def mapping_of(given: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
+    """The same as a dictionary, checked: by strings."""
+    if not isinstance(given or {}, Mapping):
+        raise TypeError(f"{what}: expected a dictionary, got {type(given).__name__}")
+    for name in given or {}:
+        TEXT.check(f"name in {what}", name)
+    return dict(given or {})
 
 
 def sizes_of(sizes: Sizes | None, what: str) -> dict[str, int]:
     """Sizes by name, checked: whole numbers."""
-    out = {}
-    for name, size in (sizes or {}).items():
-        if isinstance(size, bool) or int(size) != size:
-            raise TypeError(f"{what}[{name!r}]: expected a whole number, got {size!r}")
-        out[str(name)] = int(size)
-    return out
+    given = mapping_of(sizes, what)
+    for name, size in given.items():
+        WHOLE.check(f"{what}[{name!r}]", size)
+    return {name: int(size) for name, size in given.items()}
 
 
 def words_of(words: str | Sequence[str] | None) -> list[str]:

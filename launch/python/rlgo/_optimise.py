@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import filecmp
 import importlib.metadata
 import importlib.util
 import logging
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._model import ModelLike, Sizes, model_file, sizes_of, words_of
+from ._kinds import FLAG, NUMBER, PATH, PROGRESS, TEXT, WHOLE, WORDS, takes
+from ._model import ModelLike, Sizes, mapping_of, model_file, read_proto, sizes_of, words_of
 from ._progress import Bar, Progress
 
 if TYPE_CHECKING:
@@ -76,22 +78,26 @@ class Result:
     @property
     def model(self) -> onnx.ModelProto:
         """The model as an onnx.ModelProto (needs the package onnx)."""
-        import onnx
+        return read_proto(self.path)
 
-        return onnx.load(self.path)
-
+    @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model. Weights in a file beside it (models above 2 GiB) go beside the new one."""
+        """Writes the model. Weights in files beside it (models above 2 GiB) go beside the new one, under their names;
+        rlgo.Error where other files have these names."""
         source, target = Path(self.path), Path(path)
-        if source.resolve() == target.resolve():
-            return
-        beside = _external_files(source)
-        if not beside:
-            shutil.copyfile(source, target)
-            return
-        import onnx
-
-        onnx.save(onnx.load(str(source)), str(target), save_as_external_data=True, location=target.name + ".data")
+        names = _core.external_data_of(str(source))
+        for name in names:
+            if _is_same(target, source.parent / name):
+                raise _core.Error(f"{target}: holds weights of the model; name another file")
+        for name in names:
+            there = target.parent / name
+            if not there.exists():
+                there.parent.mkdir(parents=True, exist_ok=True)
+                _copy(source.parent / name, there)
+            elif not filecmp.cmp(source.parent / name, there, shallow=False):
+                raise _core.Error(f"{there}: is there already, with other contents than the model's weights; choose another folder")
+        if not _is_same(source, target):
+            _copy(source, target)
 
     def html(self) -> str:
         """A page that shows what was done and why."""
@@ -101,15 +107,23 @@ class Result:
         return self.verdict
 
 
-def _external_files(path: Path) -> bool:
-    """Whether a model keeps weights in other files."""
-    if importlib.util.find_spec("onnx") is None:
-        return False
-    import onnx
-    from onnx.external_data_helper import uses_external_data
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
-    model = onnx.load(str(path), load_external_data=False)
-    return any(uses_external_data(t) for t in model.graph.initializer)
+
+def _copy(source: Path, target: Path) -> None:
+    """Whole or not at all; a link stays one."""
+    place = Path(os.path.realpath(target))
+    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".rlgo-", delete=False) as file:
+        try:
+            with open(source, "rb") as whole:
+                shutil.copyfileobj(whole, file)
+            file.flush()
+            shutil.copymode(place if place.exists() else source, file.name)
+            os.replace(file.name, place)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def _load_torch() -> Any:
@@ -151,9 +165,30 @@ def _default_cost_folder() -> str:
 def _numbers(name: str, value: Any) -> str:
     flat = value.ravel().tolist() if hasattr(value, "ravel") else value
     flat = list(flat) if isinstance(flat, (list, tuple)) else [flat]
+    for number in flat:
+        NUMBER.or_a(bool).check(f"inputs[{name!r}]", number)
     return f"{name}=" + ",".join(repr(float(v)) if isinstance(v, float) else str(int(v)) for v in flat)
 
 
+@takes(
+    out=PATH,
+    target=TEXT,
+    seconds=NUMBER,
+    rules=WORDS,
+    method=TEXT,
+    cost=TEXT,
+    profile=TEXT,
+    cost_folder=PATH,
+    threads=WHOLE,
+    repeats=WHOLE,
+    budget=WHOLE,
+    tolerance=NUMBER,
+    seed=WHOLE,
+    force=FLAG,
+    device=TEXT,
+    python=PATH,
+    progress=PROGRESS,
+)
 def optimise(
     model: ModelLike,
     *,
@@ -175,7 +210,7 @@ def optimise(
     seed: int = 0,
     force: bool = False,
     device: str = "auto",
-    python: str | None = None,
+    python: str | os.PathLike[str] | None = None,
     progress: Progress = None,
 ) -> Result:
     """Rewrites a model by proved rules, checks that it computes the same, and measures both under the target runtime.
@@ -211,7 +246,7 @@ def optimise(
         "seconds": float(seconds),
         "sizes": [f"{k}={v}" for k, v in sizes_of(sizes, "sizes").items()],
         "dims": [f"{k}={v}" for k, v in sizes_of(dims, "dims").items()],
-        "inputs": [_numbers(name, value) for name, value in (inputs or {}).items()],
+        "inputs": [_numbers(name, value) for name, value in mapping_of(inputs, "inputs").items()],
         "rules": words_of(rules),
         "method": method,
         "cost": cost,
@@ -224,7 +259,7 @@ def optimise(
         "seed": int(seed),
         "force": bool(force),
         "device": device,
-        "python": python or sys.executable,
+        "python": os.fspath(python or sys.executable),
     }
     with model_file(model, zoo_as_file=True) as file, Bar(progress, seconds) as bar:
         request["model"] = file

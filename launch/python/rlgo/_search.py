@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from . import _core
 from ._core import CostModel, Graph
 from ._graph import as_cost, as_graph
+from ._kinds import NUMBER, PROGRESS, TEXT, WHOLE, WORDS, takes
 from ._model import ModelLike, Sizes, words_of
 from ._progress import Bar, Progress
 from .rules import RuleSet, load as load_rules
@@ -41,6 +42,20 @@ def methods() -> list[str]:
     return _core.search_methods()
 
 
+@takes(
+    methods=WORDS,
+    seconds=NUMBER,
+    cost=TEXT.or_a(CostModel),
+    rules=WORDS.or_a(RuleSet),
+    budget=WHOLE,
+    seed=WHOLE,
+    threads=WHOLE,
+    max_locations=WHOLE,
+    alpha=NUMBER,
+    beam_width=WHOLE,
+    walk_length=WHOLE,
+    progress=PROGRESS,
+)
 def search(
     model: Graph | ModelLike,
     methods: str | Sequence[str] = "taso",
@@ -83,9 +98,9 @@ def search(
             told = None
             if progress is not False:
                 told = lambda _s, n, us, name=name, bar=bar: bar.show(f"{name}: {n} graphs  best {us / 1000:.3f} ms")  # noqa: E731
-            found = _core.search(
-                name, graph, rule_set, prices, float(seconds), budget, seed, threads, max_locations, alpha, beam_width, walk_length, told
-            )
+            limits = (int(number) for number in (budget, seed, threads, max_locations))
+            shape = (float(alpha), int(beam_width), int(walk_length))
+            found = _core.search(name, graph, rule_set, prices, float(seconds), *limits, *shape, told)
         results.append(
             SearchResult(
                 method=name,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from . import _core
 from ._core import Graph, Rule, RuleSet
+from ._kinds import PATH, TEXT, WHOLE, WORDS, takes
 from ._model import words_of
 
 __all__ = ["Proof", "Rule", "RuleSet", "list", "load", "parse", "replay", "sets", "verify"]
@@ -26,6 +27,7 @@ def sets() -> dict[str, str]:
     return dict(_core.rule_sets())
 
 
+@takes(words=WORDS)
 def load(words: str | Sequence[str] | None = None) -> RuleSet:
     """Rules by words, taken from left to right: a .rules file (all of it, proved or not), a set ("base", "generated:4d"),
     a tag, "proved", a rule's name; "-WORD" takes away. None: the proved rules that searches use by default.
@@ -36,6 +38,7 @@ def load(words: str | Sequence[str] | None = None) -> RuleSet:
     return _core.choose_rules(words_of(words))
 
 
+@takes(text=TEXT, name=TEXT)
 def parse(text: str, name: str = "<text>") -> RuleSet:
     """Rules from text, in the language of .rules files. Raises rlgo.Error "NAME:LINE: reason"."""
     return _core.parse_rules(text, name)
@@ -69,6 +72,7 @@ class Proof:
         return self.verdict == "proved"
 
 
+@takes(source=PATH.or_a(RuleSet), only=WORDS, threads=WHOLE, instances=WHOLE, seed=WHOLE)
 def verify(
     source: str | os.PathLike[str] | RuleSet, *, only: Sequence[str] = (), threads: int = 1, instances: int = 12, seed: int = 1
 ) -> builtins.list[Proof]:
@@ -92,4 +96,4 @@ def verify(
             raise _core.Error(f"{name}: {error.strerror or error}; shipped sets: {', '.join(sets())}") from None
     if threads < 1 or instances < 1:
         raise _core.UsageError("threads and instances are at least 1")
-    return [Proof(**proof) for proof in _prove.verify(text, name, builtins.list(only), threads, instances, seed)]
+    return [Proof(**proof) for proof in _prove.verify(text, name, builtins.list(only), int(threads), int(instances), int(seed))]

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "core/base/destination.h"
 #include "core/base/error.h"
 
 namespace rlgo {
@@ -186,6 +187,27 @@ TEST_F(FileTest, FullDiskIsAnUnwritableFolder) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(FileTest, DestinationsAreTried) {
+  check_destination(folder_ / "x");
+  check_destination(folder_ / std::string(255, 'x'));
+  EXPECT_EQ(files(), 0);
+  EXPECT_NE(error_of([] { check_destination("/proc/x.onnx"); }).find("/proc/x.onnx: folder is not writable"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { check_destination(folder_ / std::string(256, 'x')); }).find("too long"), std::string::npos);
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_NE(error_of([&] { check_destination(folder_ / "loop"); }).find("cannot be written"), std::string::npos);
+  FullDisk full(0);
+  EXPECT_NE(error_of([&] { check_destination(folder_ / "x"); }).find("not writable"), std::string::npos);
+}
+
+// The temporary's name is no longer than the file's may be.
+TEST_F(FileTest, LongNames) {
+  const std::string name(255, 'x');
+  atomic_write(folder_ / name, "abc");
+  EXPECT_EQ(read_file(folder_ / name), "abc");
+  EXPECT_EQ(files(), 1);
+}
+
 TEST_F(FileTest, StaleTemporariesAreRemoved) {
   std::ofstream(folder_ / "a.tmp-12") << "x";
   std::ofstream(folder_ / "b.h5") << "x";
@@ -193,6 +215,7 @@ TEST_F(FileTest, StaleTemporariesAreRemoved) {
   std::ofstream(folder_ / ("a.tmp-" + host_name() + "-4194305-0000abcd")) << "x";
   std::ofstream(folder_ / ("a.tmp-other-" + std::to_string(getpid()) + "-0000abcd")) << "x";
   std::ofstream(folder_ / ("a.tmp-" + host_name() + "-" + std::to_string(getpid()) + "-0000abcd")) << "x";
+  EXPECT_EQ(remove_stale_temporaries(folder_, "b"), 0);
   EXPECT_EQ(remove_stale_temporaries(folder_), 3);
   EXPECT_EQ(files(), 2) << "what a living process writes was taken away";
   EXPECT_TRUE(fs::exists(folder_ / "b.h5"));

@@ -315,6 +315,26 @@ TEST(BadNesting, ExplodingFunctionsAreRefused) {
   onnx::ModelProto model;
   ASSERT_TRUE(onnx::OnnxParser::Parse(model, text.c_str()).IsOK());
   expect_error(model, "more than 1000000 operators (--onnx.nodes)");
+  model.mutable_graph()->mutable_node(0)->set_op_type("a3");  // nobody calls the large ones any more
+  EXPECT_EQ(import_proto(model).report.opaque.at("f.a3"), 1);
+}
+
+// 1.1 million numbers and as many words: the file is the limit.
+TEST(Limits, AttributesMayHaveAsManyItemsAsTheFileHolds) {
+  auto model = parse("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_domain("other");
+  model.add_opset_import()->set_domain("other");
+  model.mutable_opset_import(1)->set_version(1);
+  auto* list = node.add_attribute();
+  list->set_name("ids");
+  list->set_type(onnx::AttributeProto::INTS);
+  list->mutable_ints()->Resize(1'100'000, 7);
+  list = node.add_attribute();
+  list->set_name("modes");
+  list->set_type(onnx::AttributeProto::STRINGS);
+  for (int k = 0; k < 1'100'000; ++k) list->add_strings("L");
+  EXPECT_EQ(export_proto(import_proto(model)).graph().node(0).attribute(0).ints_size(), 1'100'000);
 }
 
 }  // namespace

@@ -32,5 +32,17 @@ TEST(Places, FilesThatWouldBeOverwrittenAreTold) {
   EXPECT_EQ(overwritten_file({"--json"}), "");
 }
 
+TEST(Places, TheDocumentOfAnErrorReplacesDocumentsAlone) {
+  const TemporaryFolder folder("rlgo-test");
+  const auto file = (folder.path() / "j").string();
+  EXPECT_FALSE(holds_other(file));
+  std::ofstream(file) << "";
+  EXPECT_FALSE(holds_other(file));
+  std::ofstream(file) << "{\n  \"schema\": \"rlgo.error/1\",\n";
+  EXPECT_FALSE(holds_other(file));
+  std::ofstream(file) << "\x01\x02\x03";
+  EXPECT_TRUE(holds_other(file));
+}
+
 }  // namespace
 }  // namespace rlgo

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from .. import _core, _graph
 from .._core import CostModel, Graph
+from .._kinds import NUMBER, TEXT, WHOLE, WORDS, list_of, takes
 from .._model import ModelLike, Sizes
 from ..rules import RuleSet, load as load_rules
 
@@ -20,6 +21,17 @@ Room = tuple[int, int, int]
 
 REWARDS = tuple(_core.rewards())
 ACTIONS = ("flat", "pair")
+# Of the arguments that an environment and a vector of them take.
+KINDS = {
+    "cost": TEXT.or_a(CostModel),
+    "reward": TEXT,
+    "action": TEXT,
+    "rules": WORDS.or_a(RuleSet),
+    "max_steps": WHOLE,
+    "max_locations": WHOLE,
+    "weights": list_of(NUMBER),
+    "room": list_of(WHOLE),
+}
 
 
 def make_native(
@@ -36,7 +48,7 @@ def make_native(
         raise _core.UsageError(f"reward {reward!r}: expected one of {', '.join(REWARDS)}")
     if len(weights) != 4:
         raise _core.UsageError("weights: expected four numbers, of flops, bytes, peak memory and launches")
-    return _core.make_env(graph, rules, cost, reward, max_steps, max_locations, [float(w) for w in weights], list(room))
+    return _core.make_env(graph, rules, cost, reward, int(max_steps), int(max_locations), [float(w) for w in weights], [int(n) for n in room])
 
 
 def make_spaces(native: Any, action: str) -> tuple[spaces.Dict, spaces.Space]:
@@ -112,6 +124,7 @@ class RewriteEnv(gymnasium.Env[Observation, Any]):
 
     metadata = {"render_modes": ["svg", "rgb_array"], "render_fps": 2}
 
+    @takes(**KINDS, illegal=TEXT, render_mode=TEXT)
     def __init__(
         self,
         graph: Graph | ModelLike = "toy_residual",

@@ -12,9 +12,10 @@ from gymnasium.vector.utils import batch_space
 
 from .. import _core, _graph
 from .._core import CostModel, Graph
+from .._kinds import WHOLE, takes
 from .._model import ModelLike
 from ..rules import RuleSet, load as load_rules
-from .env import Observation, Room, empty_arrays, make_native, make_spaces
+from .env import KINDS, Observation, Room, empty_arrays, make_native, make_spaces
 
 
 class RewriteVectorEnv(VectorEnv[Observation, Any, np.ndarray]):
@@ -29,6 +30,7 @@ class RewriteVectorEnv(VectorEnv[Observation, Any, np.ndarray]):
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
+    @takes(**KINDS, num_envs=WHOLE, threads=WHOLE)
     def __init__(
         self,
         num_envs: int = 1,
