@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "core/base/destination.h"
@@ -80,6 +81,12 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   return command.run(context);
 }
 
+std::string explain(const std::exception& error, int argc, char** argv) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+  return fmt::format("not enough memory for 'rlgo{}'; free some, or use a machine with more",
+                     argc > 1 ? std::string(" ") + argv[1] : "");
+}
+
 // How long the others are waited for at the end. Actors are done long before rank 0, which measures what was found.
 // After an error nobody is worth waiting for.
 double patience_s(const rlgo::comm::Comm& comm, int status) {
@@ -99,13 +106,14 @@ int main(int argc, char** argv) {
     status = run(argc, argv, comm);
   } catch (const std::exception& e) {
     const int rank = comm ? comm->rank() : 0;
+    const std::string what = explain(e, argc, argv);
     if (rank > 0) {
-      std::fprintf(stderr, "rlgo: rank %d: error: %s\n", rank, e.what());
+      std::fprintf(stderr, "rlgo: rank %d: error: %s\n", rank, what.c_str());
     } else {
-      std::fprintf(stderr, "rlgo: error: %s\n", e.what());
+      std::fprintf(stderr, "rlgo: error: %s\n", what.c_str());
     }
     status = rlgo::launch::exit_status(e);
-    if (rank == 0) rlgo::launch::document_error({argv + 1, argv + argc}, status, e.what());
+    if (rank == 0) rlgo::launch::document_error({argv + 1, argv + argc}, status, what);
   }
   if (!rlgo::flush_standard_streams() && status == 0) status = 1;
   if (comm) comm->close(patience_s(*comm, status), status);

@@ -1,7 +1,7 @@
 #include "launch/signals.h"
 
 #include <unistd.h>
-#include <csignal>
+
 #include <initializer_list>
 
 namespace rlgo::launch {
@@ -27,6 +27,15 @@ void install_signal_handlers() {
 }
 
 int stop_signal() { return received; }
+
+EndAtInterrupt::EndAtInterrupt() : before_{} {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigemptyset(&standard.sa_mask);
+  sigaction(SIGINT, &standard, &before_);
+}
+
+EndAtInterrupt::~EndAtInterrupt() { sigaction(SIGINT, &before_, nullptr); }
 
 bool restart_wanted() { return received == SIGTERM || received == SIGUSR1; }
 

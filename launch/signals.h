@@ -3,6 +3,8 @@
 // a batch system that takes the machine away: a run stores its state and asks to be started again (docs/clusters.md).
 #pragma once
 
+#include <csignal>
+
 namespace rlgo::launch {
 
 // Installs the handlers; call once, early, before MPI (which must not replace them) and again after it.
@@ -12,5 +14,17 @@ int stop_signal();
 inline bool signalled() { return stop_signal() != 0; }
 // Whether that signal was a batch system's.
 bool restart_wanted();
+
+// As long as it lives a SIGINT ends the program at once: for what writes nothing, such as reading a model.
+class EndAtInterrupt {
+ public:
+  EndAtInterrupt();
+  ~EndAtInterrupt();
+  EndAtInterrupt(const EndAtInterrupt&) = delete;
+  EndAtInterrupt& operator=(const EndAtInterrupt&) = delete;
+
+ private:
+  struct sigaction before_;
+};
 
 }  // namespace rlgo::launch

@@ -191,6 +191,19 @@ def profiles(data):
     return lines
 
 
+def growth(data):
+    cells = {(r["family"], r["part"], int(r["operators"])): r for r in data.rows("growth.csv")}
+    sizes = sorted({size for _, _, size in cells})
+    lines = ["| graphs, part | " + " | ".join(f"{size:,} operators" for size in sizes) + " | time, memory |", "|---|" + "---|" * (len(sizes) + 1)]
+    for family, part in dict.fromkeys((family, part) for family, part, _ in cells):
+        rows = [cells[family, part, size] for size in sizes if (family, part, size) in cells]
+        (n0, t0, m0), (n1, t1, m1) = ([float(r[c]) for c in ("operators", "cpu_s", "peak_mib")] for r in rows[-2:])
+        powers = [math.log(b / a) / math.log(n1 / n0) for a, b in ((t0, t1), (m0, m1))]
+        texts = [f"{float(r['cpu_s']):.2f} s, {float(r['peak_mib']):.0f} MiB" for r in rows]
+        lines.append(f"| {family}, {part} | {' | '.join(texts)} | n^{powers[0]:.2f}, n^{powers[1]:.2f} |")
+    return lines
+
+
 def of_learned(table, name):
     """A maker; where nothing is recorded it names the command, which is no stage of record.py."""
 
@@ -222,6 +235,7 @@ TABLES = {
     "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
                           "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
+    "results/growth.md": {"growth": growth},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
     "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},

@@ -10,10 +10,18 @@ namespace rlgo::graph {
 namespace {
 
 constexpr size_t kRoom = 16;
+constexpr size_t kManyUses = 64;  // a table finds equal nodes among more
 
 uint64_t hash_op(ops::Op op, const ops::Attrs& attrs) { return hash_combine(static_cast<uint64_t>(op), attrs.hash()); }
 
 uint64_t hash_local(uint64_t of_op, bool fixed) { return fixed ? hash_combine(of_op, hash_string("fixed")) : of_op; }
+
+uint64_t hash_inputs(uint64_t local_hash, std::span<const Value> inputs) {
+  uint64_t h = local_hash;
+  for (const Value& v : inputs)
+    h = hash_combine(hash_combine(h, static_cast<uint64_t>(v.node)), static_cast<uint64_t>(v.port));
+  return h;
+}
 
 bool may_merge(const NodeInfo& info) {
   if (info.op == ops::Op::input || info.op == ops::Op::weight) return false;
@@ -156,6 +164,7 @@ void Editor::replace(Value from, Value to) {
   for (GraphOutput& out : graph_.outputs_) {
     if (out.value == from) out.value = to;
   }
+  for (const Use& use : moved) note_inputs(use.user);
   // Readers may have become equal to other nodes: merge them, and so on down the graph.
   for (const Use& use : moved) {
     const Node& user = graph_.nodes_[use.user];
@@ -210,6 +219,7 @@ NodeId Editor::append(Node node) {
   const auto inputs = graph_.nodes_[id].inputs;
   for (size_t i = 0; i < inputs.size(); ++i) add_use(inputs[i], {id, static_cast<int32_t>(i), inputs[i].port});
   derive(id);
+  note_inputs(id);
   return id;
 }
 
@@ -253,7 +263,7 @@ void Editor::touch(NodeId id) {
   if (id < first_new_) touched_.push_back(id);
 }
 
-NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) const {
+NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) {
   const auto equal = [&](NodeId id) {
     const Node& n = graph_.nodes_[id];
     return n.info && n.info->local_hash == local_hash && may_merge(*n.info) &&
@@ -273,13 +283,37 @@ NodeId Editor::find_equal(uint64_t local_hash, std::span<const Value> inputs) co
     }
     return kNoNode;
   }
-  if (journal_) journal_->looked.push_back(inputs[0].node);
-  for (const Use& use : graph_.nodes_[inputs[0].node].uses) {
-    if (use.input != 0 || use.port != inputs[0].port) continue;
+  const auto uses = [&](const Value& v) { return graph_.nodes_[v.node].uses.size(); };
+  const auto fewest = std::ranges::min_element(inputs, {}, uses);
+  if (!journal_ && uses(*fewest) > kManyUses) {
+    NodeId first = kNoNode;
+    const auto [begin, end] = known_nodes().equal_range(hash_inputs(local_hash, inputs));
+    for (auto at = begin; at != end; ++at) {
+      if (equal(at->second) && (first == kNoNode || at->second < first)) first = at->second;
+    }
+    return first;
+  }
+  if (journal_) journal_->looked.push_back(fewest->node);
+  for (const Use& use : graph_.nodes_[fewest->node].uses) {
+    if (use.input != fewest - inputs.begin() || use.port != fewest->port) continue;
     if (journal_) journal_->looked.push_back(use.user);
     if (equal(use.user)) return use.user;
   }
   return kNoNode;
+}
+
+// Nodes by hash_inputs, made where it is first asked for. Some no longer have these inputs.
+const std::unordered_multimap<uint64_t, NodeId>& Editor::known_nodes() {
+  if (!knows_nodes_) {
+    knows_nodes_ = true;
+    for (NodeId id = 0; id < graph_.id_bound(); ++id) note_inputs(id);
+  }
+  return known_nodes_;
+}
+
+void Editor::note_inputs(NodeId id) {
+  const Node& node = graph_.nodes_[id];
+  if (knows_nodes_ && node.info) known_nodes_.emplace(hash_inputs(node.info->local_hash, node.inputs), id);
 }
 
 // Depth-first postorder from the graph's inputs and outputs. False where there is a cycle.

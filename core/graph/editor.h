@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,9 @@ class Editor {
   void add_use(Value value, Use use);
   void remove_use(Value value, Use use);
   void touch(NodeId id);
-  NodeId find_equal(uint64_t local_hash, std::span<const Value> inputs) const;
+  NodeId find_equal(uint64_t local_hash, std::span<const Value> inputs);
+  const std::unordered_multimap<uint64_t, NodeId>& known_nodes();
+  void note_inputs(NodeId id);
   bool order_nodes();
   void remove_dead(std::vector<NodeId>& removed);
 
@@ -88,6 +91,8 @@ class Editor {
   std::vector<NodeId> found_;  // older nodes that try_add returned
   std::vector<NodeId> touched_;
   std::unique_ptr<Journal> journal_;  // of trials only
+  bool knows_nodes_ = false;
+  std::unordered_multimap<uint64_t, NodeId> known_nodes_;  // see known_nodes()
 };
 
 // The description of a node as try_add makes it. `attrs` are complete, `outputs` what infer says.

@@ -244,6 +244,9 @@ bool Extent::at_least(int64_t bound) const { return at_least(bound, 0); }
 bool Extent::at_least(int64_t bound, int depth) const {
   if (undecided_) return false;
   if (terms_.empty()) return number_ >= bound;
+  const auto& first = terms_[0];
+  if (terms_.size() == 1 && first.atoms.size() == 1 && first.factor == 1 && number_ + first.atoms[0]->least >= bound)
+    return true;
   const Extent low = shifted();
   if (!low.undecided_ && low.number_ >= bound &&
       std::ranges::all_of(low.terms_, [](const Term& term) { return term.factor > 0; })) {

@@ -145,7 +145,7 @@ void LearnedSearch::offer_without_rules(const Proposal& best) {
 }
 
 void LearnedSearch::offer_one_rule_more(const Proposal& best) {
-  const rules::MatchIndex matches(parts_.rules, best.graph);
+  const rules::MatchIndex matches(parts_.rules, best.graph, [this] { return over(); });
   for (int rule = 0; rule < parts_.rules->size() && !over(); ++rule) {
     if (matches.matches(rule).empty()) continue;
     Proposal more = {fmt::format("{} and {}", best.name, parts_.rules->name(rule)), best.graph, best.trace};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/graph/trial.h"
 
 namespace rlgo::optimise {
 
@@ -13,8 +14,7 @@ namespace rlgo::optimise {
 class Replay::Walk {
  public:
   Walk(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules)
-      : rules_(rules), index_(std::move(rules), graph), original_bound_(graph.id_bound()) {
-    out.graph = graph;
+      : rules_(rules), index_(std::move(rules), graph), trial_(graph), original_bound_(graph.id_bound()) {
     for (const auto id : graph.order()) keys_[id] = {-1, id};
   }
   size_t matches(int32_t rule) const { return index_.matches(rule).size(); }
@@ -26,7 +26,7 @@ class Replay::Walk {
     Step step{rule, {}, {}};
     for (const auto id : index_.matches(rule)[static_cast<size_t>(location)].nodes) {
       step.nodes.push_back(keys_.at(id));
-      step.hashes.push_back(out.graph.node(id).info->local_hash);
+      step.hashes.push_back(trial_.graph().node(id).info->local_hash);
     }
     return step;
   }
@@ -39,14 +39,11 @@ class Replay::Walk {
   }
   // False where the rewrite makes a cycle.
   bool apply(int32_t rule, int32_t location, int32_t number) {
-    graph::Editor editor(out.graph);
     std::vector<std::pair<graph::Value, graph::Value>> replaced;
-    index_.edit(rule, location, editor, &replaced);
-    graph::Delta delta;
-    auto next = editor.finish(&delta);
-    if (!next) return false;
-    out.graph = std::move(*next);
-    index_.update(out.graph, delta);
+    index_.edit(rule, location, trial_.editor(), &replaced);
+    const graph::Delta& delta = trial_.settle();
+    if (!trial_.keep()) return false;
+    index_.update(trial_.graph(), delta);
     int32_t place = 0;
     for (const auto id : delta.added) keys_[id] = {number, place++};
     note(replaced);
@@ -55,6 +52,7 @@ class Replay::Walk {
     return true;
   }
   Replayed finish() {
+    out.graph = trial_.graph();
     std::erase_if(out.replaced, [&](const auto& pair) { return !out.graph.contains(pair.second.node); });
     return std::move(out);
   }
@@ -67,7 +65,7 @@ class Replay::Walk {
       if (key == step.nodes[k]) continue;
       // Equal operators are one node: which step made it depends on what was made before.
       const bool both_made = key.step >= 0 && step.nodes[k].step >= 0;
-      if (!both_made || out.graph.node(match.nodes[k]).info->local_hash != step.hashes[k]) return false;
+      if (!both_made || trial_.graph().node(match.nodes[k]).info->local_hash != step.hashes[k]) return false;
     }
     return true;
   }
@@ -86,6 +84,7 @@ class Replay::Walk {
  private:
   std::shared_ptr<const rules::RuleSet> rules_;
   rules::MatchIndex index_;
+  graph::Trial trial_;
   graph::NodeId original_bound_;
   std::map<graph::NodeId, Key> keys_;
 };

@@ -1,5 +1,6 @@
 // Rules with several roots can tie a knot: a new value that reads something which depends on another replaced value.
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/rules/matcher.h"
 
@@ -42,7 +43,7 @@ uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, const Bind
   int32_t first = INT32_MAX;
   for (const auto& replacement : rule.replacements)
     first = std::min(first, graph.position(binding.nodes[replacement.left]));
-  std::vector<bool> seen(static_cast<size_t>(graph.id_bound()), false);
+  std::unordered_set<NodeId> seen;
   uint32_t hit = 0;
   while (!stack.empty()) {
     const Value v = stack.back();
@@ -55,8 +56,7 @@ uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, const Bind
       hit |= 1u << r;
       replaced = true;
     }
-    if (replaced || seen[static_cast<size_t>(v.node)]) continue;
-    seen[static_cast<size_t>(v.node)] = true;
+    if (replaced || !seen.insert(v.node).second) continue;
     for (const Value& input : graph.node(v.node).inputs) stack.push_back(input);
   }
   return hit;

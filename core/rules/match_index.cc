@@ -2,6 +2,7 @@
 // changed nodes are anchors of the search for new ones. Conditions look at matched nodes and the types, contents and
 // constancy of their operands only, so nothing else can change; but for cycles, which are asked again each time.
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -35,31 +36,41 @@ uint64_t fingerprint(const Graph& graph, const graph::Node& node) {
 
 enum Change : uint8_t { kSame = 0, kUses = 1, kNode = 2 };  // as Matcher::leave_out wants them
 
+// Positions in a graph's order, both ends included.
+struct Span {
+  int32_t first = INT32_MAX, last = -1;
+
+  void add(int32_t position) {
+    first = std::min(first, position);
+    last = std::max(last, position);
+  }
+  bool meets(const Span& other) const { return first <= other.last && other.first <= last; }
+};
+
 struct Changes {
   std::vector<uint8_t> how;                     // Change of each node, by id; of removed ones too
   std::vector<std::pair<NodeId, Change>> live;  // those to look around
   uint64_t mask = 0;                            // bit id % 64 of each
+  uint64_t rules = 0;                           // bit rule % 64 of those that may have matches with one of them
   bool keeps_order = true;                      // nodes that live on stand in the order in which they stood
+  std::vector<int32_t> old_positions;           // by id
+  Span before, after;                           // of the nodes whose inputs changed, in the old graph and in the new
 };
 
-uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
+constexpr size_t kNodesAtOnce = 64;  // between two questions whether to stop
 
-Placed place(Found found) {
-  Placed placed;
-  for (NodeId id : found.match.nodes) placed.nodes |= mask_of(id);
-  placed.blocked = found.blocked;
-  placed.found = std::make_shared<Found>(std::move(found));
-  return placed;
-}
+uint64_t mask_of(NodeId id) { return uint64_t{1} << (static_cast<uint64_t>(id) % 64); }
 
 }  // namespace
 
 struct MatchIndex::Impl {
   std::shared_ptr<const RuleSet> set;
-  std::vector<std::shared_ptr<const RuleMatches>> rules;
+  std::vector<std::shared_ptr<RuleMatches>> rules;
   std::vector<uint64_t> fingerprints;  // by node id
   std::vector<int32_t> positions;      // by node id, -1 where dead
+  std::vector<uint64_t> rules_at;      // by node id: bit rule % 64 of those that had a match with it
   int64_t total = 0;
+  bool complete = true;
 
   const CompiledRule& rule(size_t r) const { return *set->impl().rules[r]; }
 
@@ -82,25 +93,32 @@ struct MatchIndex::Impl {
     matches->published.reserve(matches->offered.size());
     for (const uint32_t k : matches->offered) matches->published.push_back(&all[k].found->match);
     matches->in_order = order_flags(rule(r), graph, all);
-    matches->any_sensitive = std::ranges::any_of(all, [](const Placed& p) { return p.found->sensitive; });
+    matches->any_sensitive = std::ranges::any_of(all, &Placed::sensitive);
     matches->all = std::move(all);
     total += static_cast<int64_t>(matches->published.size()) -
              (rules[r] ? static_cast<int64_t>(rules[r]->published.size()) : 0);
     rules[r] = std::move(matches);
   }
 
-  // Matches around the given nodes, by rule.
+  // Matches around the given nodes, by rule. Ends early where `stop` says so.
   std::vector<Placed> search(const Graph& graph, std::span<const std::pair<NodeId, Change>> nodes,
-                             bool first_roots_only) const {
+                             bool first_roots_only, const Stop& stop) {
     const auto& inside = set->impl();
     std::vector<Placed> found;
     Binding scratch;
     std::vector<uint8_t> seen(static_cast<size_t>(graph.id_bound()), kSame);
     const Matcher::Sink sink = [&](Found f, const Plan& plan) {
       f.recipe = make_recipe(plan, graph);
-      found.push_back(place(std::move(f)));
+      for (const NodeId id : f.match.nodes) rules_at[static_cast<size_t>(id)] |= mask_of(f.match.rule);
+      found.push_back(place(graph, std::move(f)));
     };
-    for (const auto& [id, change] : nodes) {
+    rules_at.resize(static_cast<size_t>(graph.id_bound()), 0);
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      const auto [id, change] = nodes[k];
+      if (k % kNodesAtOnce == kNodesAtOnce - 1 && stop && stop()) {
+        complete = false;
+        break;
+      }
       const auto op = static_cast<size_t>(graph.node(id).op());
       for (const Anchor& anchor : change == kUses ? inside.use_anchors[op] : inside.anchors[op]) {
         if (first_roots_only && anchor.pattern != 0) continue;
@@ -121,55 +139,72 @@ struct MatchIndex::Impl {
     Changes changes;
     changes.how.assign(static_cast<size_t>(graph.id_bound()), kSame);
     fingerprints.resize(static_cast<size_t>(graph.id_bound()), 0);
-    for (NodeId id : delta.removed) {
-      changes.how[static_cast<size_t>(id)] = kNode;
+    rules_at.resize(static_cast<size_t>(graph.id_bound()), 0);
+    changes.keeps_order = take_positions(graph, changes.old_positions);
+    const auto note = [&](NodeId id, Change how) {
+      changes.how[static_cast<size_t>(id)] = how;
       changes.mask |= mask_of(id);
-    }
+      changes.rules |= rules_at[static_cast<size_t>(id)];
+      if (how == kUses) return;
+      const auto at = static_cast<size_t>(id);
+      if (at < changes.old_positions.size() && changes.old_positions[at] >= 0)
+        changes.before.add(changes.old_positions[at]);
+      if (graph.contains(id)) changes.after.add(graph.position(id));
+    };
+    for (NodeId id : delta.removed) note(id, kNode);
     for (const auto* list : {&delta.touched, &delta.added}) {
       for (NodeId id : *list) {
         const uint64_t now = fingerprint(graph, graph.node(id));
         auto& known = fingerprints[static_cast<size_t>(id)];
         const Change how = known == now ? kUses : kNode;
         known = now;
-        changes.how[static_cast<size_t>(id)] = how;
-        changes.mask |= mask_of(id);
+        note(id, how);
         changes.live.emplace_back(id, how);
       }
     }
-    changes.keeps_order = take_positions(graph);
     return changes;
   }
 
   // False where nodes that were in the last graph stand in another order.
-  bool take_positions(const Graph& graph) {
-    positions.resize(static_cast<size_t>(graph.id_bound()), -1);
+  bool take_positions(const Graph& graph, std::vector<int32_t>& old) {
+    old = std::exchange(positions, {});
+    positions.assign(static_cast<size_t>(graph.id_bound()), -1);
     bool kept = true;
-    int32_t last = -1;
+    int32_t last = -1, next = 0;
     for (NodeId id : graph.order()) {
-      const int32_t before = positions[static_cast<size_t>(id)];
-      if (before < 0) continue;
-      kept &= before > last;
-      last = before;
+      const auto at = static_cast<size_t>(id);
+      positions[at] = next++;
+      if (at >= old.size() || old[at] < 0) continue;
+      kept &= old[at] > last;
+      last = old[at];
     }
-    for (NodeId id = 0; id < graph.id_bound(); ++id)
-      positions[static_cast<size_t>(id)] = graph.contains(id) ? graph.position(id) : -1;
     return kept;
   }
 
-  // Asks again whether sensitive matches would make a cycle. True where an answer changed.
-  bool ask_cycles(size_t r, const Graph& graph, std::vector<Placed>& all) const {
-    bool changed = false;
+  // Whether a path between the match's nodes may have changed: all of it stands between them.
+  bool may_cycle_otherwise(const Placed& one, const Changes& changes) const {
+    const auto reach = [&](const std::vector<int32_t>& at) {
+      Span span;
+      if (changes.keeps_order) {
+        span = {at[static_cast<size_t>(one.first)], at[static_cast<size_t>(one.last)]};
+      } else {
+        for (const NodeId id : one.found->match.nodes) span.add(at[static_cast<size_t>(id)]);
+      }
+      return span;
+    };
+    return reach(changes.old_positions).meets(changes.before) || reach(positions).meets(changes.after);
+  }
+
+  // Asks again whether sensitive matches would make a cycle.
+  void ask_cycles(size_t r, const Graph& graph, const Changes& changes, std::vector<Placed>& all) const {
     Binding scratch;
     for (Placed& one : all) {
-      if (!one.found->sensitive) continue;
-      const bool before = one.blocked;
+      if (!one.sensitive || !may_cycle_otherwise(one, changes)) continue;
       Matcher(rule(r), static_cast<int>(r), graph, scratch)
           .pinned(one.found->match.nodes, [&](const Found& now, const Plan&) {
             if (now.match == one.found->match) one.blocked = now.blocked;
           });
-      changed |= before != one.blocked;
     }
-    return changed;
   }
 
   // Whether the order of these matches, which were in order, still stands.
@@ -193,19 +228,28 @@ struct MatchIndex::Impl {
       }
       return false;
     };
-    const bool drop = std::ranges::any_of(old.all, stale);
+    const bool drop = (changes.rules & mask_of(static_cast<NodeId>(r))) != 0 && std::ranges::any_of(old.all, stale);
     const bool same = !drop && found.empty();
     const auto stands = [&] {
       return changes.keeps_order || (in_order(graph, old.all) && order_flags(rule(r), graph, old.all) == old.in_order);
     };
-    if (same && !old.any_sensitive && stands()) return;
+    const bool asks_cycles = old.any_sensitive && std::ranges::any_of(old.all, [&](const Placed& one) {
+                               return one.sensitive && may_cycle_otherwise(one, changes);
+                             });
+    const bool moved = old.any_sensitive && !changes.keeps_order;
+    if (same && !asks_cycles && !moved && stands()) return;
     std::vector<Placed> all;
-    all.reserve(old.all.size() + found.size());
-    for (const Placed& one : old.all) {
-      if (!drop || !stale(one)) all.push_back(one);
+    if (rules[r].use_count() == 1) {
+      all = std::move(rules[r]->all);
+      if (drop) std::erase_if(all, stale);
+    } else {
+      all.reserve(old.all.size() + found.size());
+      for (const Placed& one : old.all) {
+        if (!drop || !stale(one)) all.push_back(one);
+      }
     }
-    const bool freed = old.any_sensitive && ask_cycles(r, graph, all);
-    if (same && !freed && stands()) return;
+    if (moved) std::ranges::for_each(all, [&](Placed& one) { one.find_ends(graph); });
+    if (asks_cycles) ask_cycles(r, graph, changes, all);
     const size_t sorted = changes.keeps_order || in_order(graph, all) ? all.size() : 0;
     for (Placed& one : found) all.push_back(std::move(one));
     set_rule(r, graph, std::move(all), sorted);
@@ -223,21 +267,25 @@ struct MatchIndex::Impl {
   }
 };
 
-MatchIndex::MatchIndex(std::shared_ptr<const RuleSet> rules, const Graph& graph) : impl_(std::make_unique<Impl>()) {
+MatchIndex::MatchIndex(std::shared_ptr<const RuleSet> rules, const Graph& graph, const Stop& stop)
+    : impl_(std::make_unique<Impl>()) {
   impl_->set = std::move(rules);
   impl_->rules.resize(impl_->set->impl().rules.size());
   impl_->fingerprints.assign(static_cast<size_t>(graph.id_bound()), 0);
-  impl_->take_positions(graph);
+  std::vector<int32_t> none;
+  impl_->take_positions(graph, none);
   std::vector<std::pair<NodeId, Change>> nodes;
   for (NodeId id : graph.order()) {
     impl_->fingerprints[static_cast<size_t>(id)] = fingerprint(graph, graph.node(id));
     nodes.emplace_back(id, kNode);
   }
-  auto found = impl_->search(graph, nodes, true);
+  auto found = impl_->search(graph, nodes, true, stop);
   impl_->each_rule(found, [&](size_t r, std::span<Placed> of_rule) {
     impl_->set_rule(r, graph, {std::make_move_iterator(of_rule.begin()), std::make_move_iterator(of_rule.end())}, 0);
   });
 }
+
+bool MatchIndex::complete() const { return impl_->complete; }
 
 MatchIndex::~MatchIndex() = default;
 MatchIndex::MatchIndex(const MatchIndex& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
@@ -252,7 +300,7 @@ const RuleSet& MatchIndex::rules() const { return *impl_->set; }
 
 void MatchIndex::update(const Graph& graph, const graph::Delta& delta) {
   const Changes changes = impl_->changes(graph, delta);
-  auto found = impl_->search(graph, changes.live, false);
+  auto found = impl_->search(graph, changes.live, false, {});
   impl_->each_rule(found, [&](size_t r, std::span<Placed> of_rule) { impl_->update_rule(r, graph, changes, of_rule); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/rules/proof_scope.h"
@@ -41,14 +42,45 @@ void Matcher::step(size_t index) {
   }
   Value read;
   RLGO_CHECK(is_bound(rule_.left[pattern].operands[via], &read));
+  const std::span<const graph::Use> uses = graph_.node(read.node).uses;
+  if (!pins_.empty()) {
+    const auto first = std::ranges::lower_bound(uses, pins_[pattern], {}, &graph::Use::user);
+    const auto last = std::ranges::upper_bound(uses, pins_[pattern], {}, &graph::Use::user);
+    try_readers(index, read, {first, last}, false, false);
+    return;
+  }
+  const auto near = std::ssize(uses) > kManyReaders ? next_to_matched(uses) : std::nullopt;
+  try_readers(index, read, uses.subspan(near.value_or(0)), false, near.has_value());
+  if (near) try_readers(index, read, uses.first(*near), true, true);
+}
+
+// Where among the readers of a node one stands that is matched already.
+std::optional<size_t> Matcher::next_to_matched(std::span<const graph::Use> uses) const {
+  for (size_t k = 0; k < rule_.left.size(); ++k) {
+    if ((binding_.masks.nodes >> k & 1u) == 0) continue;
+    const auto at = std::ranges::lower_bound(uses, binding_.nodes[k], {}, &graph::Use::user);
+    if (at != uses.end() && at->user == binding_.nodes[k]) return static_cast<size_t>(at - uses.begin());
+  }
+  return std::nullopt;
+}
+
+// Of `bounded` readers only the first few.
+void Matcher::try_readers(size_t index, Value read, std::span<const graph::Use> uses, bool backwards, bool bounded) {
+  const int pattern = (*program_)[index].node;
   const auto saved = binding_.masks;
+  const int64_t before = reported_;
+  const bool outside = std::exchange(bounded_, bounded_ || bounded);
   NodeId last = graph::kNoNode;
-  for (const graph::Use& use : graph_.node(read.node).uses) {
+  int64_t tried = 0;
+  for (size_t k = 0; k < uses.size(); ++k) {
+    const graph::Use& use = backwards ? uses[uses.size() - 1 - k] : uses[k];
     if (use.port != read.port || use.user == last) continue;
+    if (bounded && (++tried > kManyReaders || reported_ - before >= kFewMatches)) break;
     last = use.user;  // uses are sorted by user: a reader of several inputs is tried once
     if (assign(pattern, use.user)) visit(index, pattern);
     binding_.masks = saved;
   }
+  bounded_ = outside;
 }
 
 void Matcher::visit(size_t index, int pattern) {
@@ -112,13 +144,34 @@ void Matcher::bind_sequence(size_t index, const LeftNode& pattern, std::span<con
       static_cast<size_t>(std::count_if(pattern.operands.begin() + static_cast<ptrdiff_t>(operand) + 1,
                                         pattern.operands.end(), [](const Operand& o) { return !o.spread; }));
   const bool last = operand + 1 == pattern.operands.size();
+  const bool is_long = std::ssize(inputs) > kManyReaders;
+  const int64_t reported = reported_, bound = bound_;
+  const auto enough = [&] { return reported_ - reported >= kFewMatches || bound_ - bound >= kManyReaders; };
   for (size_t length = last ? inputs.size() - std::min(input, inputs.size()) : 0;
        input + length + behind <= inputs.size(); ++length) {
+    if (length > static_cast<size_t>(rule_.max_list) || (is_long && enough())) return;
+    if (!may_follow(std::span(pattern.operands).subspan(operand + 1), inputs.subspan(input + length))) continue;
     sequence.assign(inputs.subspan(input, length));
     binding_.masks.sequences |= 1u << wanted.index;
     match_list(index, pattern, inputs, operand + 1, input + length);
     binding_.masks = saved;
   }
+}
+
+// False where the operands behind a sequence cannot begin with these inputs.
+bool Matcher::may_follow(std::span<const Operand> operands, std::span<const Value> inputs) const {
+  for (size_t k = 0; k < std::min(operands.size(), inputs.size()); ++k) {
+    const Operand& next = operands[k];
+    Value bound;
+    if (!next.spread && is_bound(next, &bound)) {
+      if (inputs[k] != bound) return false;
+    } else if (next.kind == Operand::Kind::left) {
+      if (inputs[k].port != (next.spread ? 0 : next.port)) return false;
+      if (!may_stand_for(rule_, rule_.left[next.index], graph_.node(inputs[k].node))) return false;
+    }
+    if (next.spread) return true;
+  }
+  return true;
 }
 
 bool Matcher::bind_operand(const Operand& operand, Value value) {
@@ -155,6 +208,7 @@ bool Matcher::is_bound(const Operand& operand, Value* value) const {
 }
 
 void Matcher::finish() {
+  ++bound_;
   if (!in_scope(rule_, graph_, binding_)) return;
   const auto saved = binding_.masks;
   const Scope scope{rule_, graph_, binding_};
@@ -179,6 +233,7 @@ void Matcher::finish() {
 }
 
 void Matcher::report(const Plan& plan) {
+  ++reported_;
   Found found;
   found.match.rule = rule_index_;
   found.match.nodes.assign(std::span<const NodeId>(binding_.nodes.data(), rule_.left.size()));
@@ -191,6 +246,7 @@ void Matcher::report(const Plan& plan) {
   }
   found.signature = plan.signature;
   if (rule_.may_cycle) found.blocked = would_cycle(rule_, graph_, binding_, &found.sensitive);
+  if (found.blocked && bounded_) return;  // of the many that stand in a row only those that may be made
   (*sink_)(std::move(found), plan);
 }
 

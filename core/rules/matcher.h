@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "core/rules/recipe.h"
@@ -17,6 +18,12 @@ struct Found {
   bool blocked = false;                  // sensitive, and in this graph it would arise
   std::shared_ptr<const Recipe> recipe;  // where the finder wanted it
 };
+
+// Of a node with more readers than kManyReaders, only pairs of readers that stand near one another are found, and of a
+// longer list only its first places: kFewMatches each way, without blocked ones. All pairs would take time and memory
+// by the square; merged, near readers make one, which stands near others.
+constexpr int64_t kManyReaders = 64;
+constexpr int64_t kFewMatches = 4;
 
 class Matcher {  // finds one rule in one graph
  public:
@@ -41,11 +48,14 @@ class Matcher {  // finds one rule in one graph
 
  private:
   void step(size_t index);
+  std::optional<size_t> next_to_matched(std::span<const graph::Use> uses) const;
+  void try_readers(size_t index, graph::Value read, std::span<const graph::Use> uses, bool backwards, bool bounded);
   void visit(size_t index, int pattern);
   void match_list(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                   size_t input);
   void bind_sequence(size_t index, const LeftNode& pattern, std::span<const graph::Value> inputs, size_t operand,
                      size_t input);
+  bool may_follow(std::span<const Operand> operands, std::span<const graph::Value> inputs) const;
   bool bind_operand(const Operand& operand, graph::Value value);
   bool assign(int pattern, graph::NodeId id);
   bool is_bound(const Operand& operand, graph::Value* value) const;
@@ -61,7 +71,8 @@ class Matcher {  // finds one rule in one graph
   std::span<const uint8_t> seen_;
   uint32_t asked_ = 0;
   const Sink* sink_ = nullptr;
-  int64_t misfits_ = 0;
+  int64_t misfits_ = 0, reported_ = 0, bound_ = 0;
+  bool bounded_ = false;  // within bounded readers
 };
 
 // Whether replacing would make a cycle in this graph. Only rules with may_cycle can.

@@ -134,7 +134,7 @@ class ScopeCheck {
 
  private:
   bool node(const LeftNode& left, const graph::Node& node) {
-    if (!rule_.all_types && !finite(left.op, node)) return false;
+    if (!lists(left, node) || (!rule_.all_types && !finite(left.op, node))) return false;
     for (const auto& output : node.info->outputs) {
       if (!value(output)) return false;
     }
@@ -143,7 +143,7 @@ class ScopeCheck {
       const bool index = left.op == Op::gather && k == 1;
       if (has_zero(type) || (!index && !value(type))) return false;
     }
-    if (!ranks(left, node) || !lists(left, node)) return false;
+    if (!ranks(left, node)) return false;
     if (left.op == Op::reshape && is_open(node.attrs()) && !open_shape_passed_on(rule_, left)) return false;
     return left.op != Op::max_pool || windows_have_elements(graph_.type(node.inputs[0]), node.attrs());
   }

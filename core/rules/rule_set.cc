@@ -156,15 +156,41 @@ bool stands_before(const graph::Graph& graph, const Match& a, const Match& b) {
   return a.variables.size() < b.variables.size();
 }
 
+void Placed::find_ends(const graph::Graph& graph) {
+  const auto position = [&](graph::NodeId id) { return graph.position(id); };
+  const auto ends = std::ranges::minmax(found->match.nodes, {}, position);
+  first = ends.min;
+  last = ends.max;
+}
+
+Placed place(const graph::Graph& graph, Found found) {
+  Placed placed{.found = nullptr, .signature = found.signature, .sensitive = found.sensitive, .blocked = found.blocked};
+  for (const graph::NodeId id : found.match.nodes) placed.nodes |= uint64_t{1} << (static_cast<uint64_t>(id) % 64);
+  placed.found = std::make_shared<Found>(std::move(found));
+  placed.find_ends(graph);
+  return placed;
+}
+
 void sort_found(const graph::Graph& graph, std::vector<Placed>& all, size_t sorted) {
   const auto less = [&](const Placed& a, const Placed& b) {
     return stands_before(graph, a.found->match, b.found->match);
   };
+  const auto same = [](const Placed& a, const Placed& b) { return a.found->match == b.found->match; };
   const auto middle = all.begin() + static_cast<ptrdiff_t>(sorted);
   if (!std::is_sorted(middle, all.end(), less)) std::sort(middle, all.end(), less);
-  if (sorted > 0) std::inplace_merge(all.begin(), middle, all.end(), less);
-  const auto same = [](const Placed& a, const Placed& b) { return a.found->match == b.found->match; };
-  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  all.erase(std::unique(middle, all.end(), same), all.end());
+  const auto known = [&](const Placed& one) {
+    const auto at = std::lower_bound(all.begin(), middle, one, less);
+    return at != middle && same(*at, one);
+  };
+  all.erase(std::remove_if(middle, all.end(), known), all.end());
+  constexpr ptrdiff_t kFew = 8;
+  if (all.end() - middle > kFew) {
+    std::inplace_merge(all.begin(), middle, all.end(), less);
+  } else {  // asks fewer of them where they stand
+    for (auto one = middle; one != all.end(); ++one)
+      std::rotate(std::upper_bound(all.begin(), one, *one, less), one, one + 1);
+  }
 }
 
 namespace {
@@ -204,7 +230,7 @@ std::vector<uint32_t> publish(const CompiledRule& rule, const graph::Graph& grap
   }
   if (offered.size() < 2) return offered;
   Signatures seen(offered.size());
-  std::erase_if(offered, [&](uint32_t k) { return !seen.insert(all[k].found->signature); });
+  std::erase_if(offered, [&](uint32_t k) { return !seen.insert(all[k].signature); });
   return offered;
 }
 
@@ -213,10 +239,7 @@ std::vector<Match> find_matches(const RuleSet& rules, int index, const graph::Gr
   std::vector<Placed> all;
   Binding scratch;
   Matcher matcher(rule, index, graph, scratch);
-  const Matcher::Sink sink = [&](Found found, const Plan&) {
-    const bool blocked = found.blocked;
-    all.push_back({std::make_shared<Found>(std::move(found)), 0, blocked});
-  };
+  const Matcher::Sink sink = [&](Found found, const Plan&) { all.push_back(place(graph, std::move(found))); };
   for (graph::NodeId id : graph.order()) {
     if (graph.node(id).op() == rule.left[0].op) matcher.at(0, id, sink);
   }

@@ -18,9 +18,15 @@ struct Anchor {
 // A match, shared between the indexes of graphs that have it, and what is true of it in one graph.
 struct Placed {
   std::shared_ptr<const Found> found;
-  uint64_t nodes = 0;    // bit id % 64 of each matched node
-  bool blocked = false;  // a cycle would arise
+  uint64_t nodes = 0;                 // bit id % 64 of each matched node
+  uint64_t signature = 0;             // the same as in `found`
+  graph::NodeId first = 0, last = 0;  // of the matched nodes, in order
+  bool sensitive = false;             // the same as in `found`
+  bool blocked = false;               // a cycle would arise
+
+  void find_ends(const graph::Graph& graph);  // first and last
 };
+Placed place(const graph::Graph& graph, Found found);
 
 struct RuleSet::Impl {
   std::vector<std::shared_ptr<const CompiledRule>> rules;

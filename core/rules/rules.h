@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -116,7 +117,9 @@ std::optional<Rewritten> apply(const RuleSet& rules, const Match& match, const g
 // the edit, not of the graph (ordering apart).
 class MatchIndex {
  public:
-  MatchIndex(std::shared_ptr<const RuleSet> rules, const graph::Graph& graph);
+  using Stop = std::function<bool()>;
+  // `stop` is asked after every few nodes; true: the matches found so far are all there are (complete()).
+  MatchIndex(std::shared_ptr<const RuleSet> rules, const graph::Graph& graph, const Stop& stop = {});
   ~MatchIndex();
   MatchIndex(const MatchIndex&);
   MatchIndex(MatchIndex&&) noexcept;
@@ -126,7 +129,10 @@ class MatchIndex {
   const RuleSet& rules() const;  // that are matched
   // `graph` came from the indexed graph by an edit with this delta (from apply()).
   void update(const graph::Graph& graph, const graph::Delta& delta);
-  // Equal to find_matches(rules, rule, graph), in the same order.
+  // False where the constructor was stopped.
+  bool complete() const;
+  // Equal to find_matches(rules, rule, graph), in the same order. After updates of a graph with long lists, or with
+  // values that many nodes read, there may be others of the same kind (kManyReaders in matcher.h).
   MatchView matches(int rule) const;
   int64_t total() const;
   // matches(rule)[location], kept alive: while it is held, no other match stands at its address.

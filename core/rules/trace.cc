@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/graph/trial.h"
 
 namespace rlgo::rules {
 namespace {
@@ -38,7 +39,7 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
   }
   const auto used = rules->subset(names);
   MatchIndex index(used, graph);
-  graph::Graph current = graph;
+  graph::Trial trial(graph);
   for (size_t k = 0; k < trace.size(); ++k) {
     const int32_t location = trace[k].location;
     const auto& name = rules->name(trace[k].rule);
@@ -46,13 +47,13 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
     const size_t offered = std::min(matches.size(), static_cast<size_t>(max_locations));
     if (location < 0 || static_cast<size_t>(location) >= offered)
       fail("trace, step {}: rule '{}' has {} locations here, and not number {}", k + 1, name, offered, location);
-    auto rewritten = apply(*used, matches[static_cast<size_t>(location)], current);
-    if (!rewritten) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, name, location);
-    current = std::move(rewritten->graph);
-    index.update(current, rewritten->delta);
-    if (after_each) after_each(current);
+    index.edit(place[trace[k].rule], location, trial.editor());
+    const graph::Delta& delta = trial.settle();
+    if (!trial.keep()) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, name, location);
+    index.update(trial.graph(), delta);
+    if (after_each) after_each(trial.graph());
   }
-  return current;
+  return trial.graph();
 }
 
 std::string count_rules(std::span<const Rewrite> trace, const RuleSet& rules) {

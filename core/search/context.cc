@@ -15,9 +15,13 @@ Context::Context(const Problem& problem, const Options& options)
   result_.curve.push_back({0.0, 0, result_.before_us});
 }
 
-StatePtr Context::start() const {
-  return std::make_shared<const State>(State{problem_.graph, rules::MatchIndex(problem_.rules, problem_.graph),
-                                             graph::NameHash(problem_.graph), result_.before_us, 0, nullptr});
+StatePtr Context::start() {
+  if (!start_) {
+    start_ = std::make_shared<const State>(State{problem_.graph,
+                                                 rules::MatchIndex(problem_.rules, problem_.graph, options_.stop),
+                                                 graph::NameHash(problem_.graph), result_.before_us, 0, nullptr});
+  }
+  return start_;
 }
 
 bool Context::may_continue() {

@@ -15,8 +15,8 @@ class Context {
  public:
   Context(const Problem& problem, const Options& options);
 
-  // The unmodified graph.
-  StatePtr start() const;
+  // The unmodified graph. Its matches are those found before options.stop() said so.
+  StatePtr start();
   // False where budget or stop() ends the search; the reason is then noted.
   bool may_continue();
   // Rewrites of each of several states, in the order of `tried`, with their costs, by options.threads threads; those
@@ -63,6 +63,7 @@ class Context {
   SharedCost shared_;
   std::vector<ThreadCost> costs_;  // one per thread
   SearchClock clock_;
+  StatePtr start_;
   Result result_;
 };
 

@@ -27,9 +27,9 @@ std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite) {
   return place ? take(walk, *place) : std::nullopt;
 }
 
-std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace) {
+std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace, const std::function<bool()>& may_continue) {
   std::vector<Taken> taken;
-  for (size_t k = 0; k < trace.size(); ++k) {
+  for (size_t k = 0; k < trace.size() && (!may_continue || may_continue()); ++k) {
     auto made = take(walk, trace[k]);
     if (!made) fail("trace, step {}: rule {} does not apply at location {}", k + 1, trace[k].rule, trace[k].location);
     taken.push_back(std::move(*made));

@@ -36,8 +36,9 @@ struct Taken {
 std::optional<Taken> take(Walk& walk, size_t k);
 // The same of the place where a rewrite stands now. Nothing where there is none.
 std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite);
-// All rewrites of a trace, made from where the walk stands. Throws Error where one does not apply.
-std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace);
+// All rewrites of a trace, made from where the walk stands; fewer where `may_continue` says no. Throws Error where one
+// does not apply.
+std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace, const std::function<bool()>& may_continue = {});
 Macro to_macro(std::span<const Taken> taken);
 
 // Makes the rewrites of a macro, one after the other, on a walk.

@@ -5,10 +5,10 @@
 namespace rlgo::search {
 namespace {
 
-// Where a match of another graph is found in this state; matches move when others come and go.
-std::optional<rules::Rewrite> find(const State& state, const rules::Match& wanted) {
+// Where a match of another graph is found in this one; matches move when others come and go.
+std::optional<rules::Rewrite> find(const rules::MatchIndex& index, const rules::Match& wanted) {
   std::optional<rules::Rewrite> found;
-  const auto matches = state.index.matches(wanted.rule);
+  const auto matches = index.matches(wanted.rule);
   for (size_t k = 0; k < matches.size(); ++k) {
     if (matches[k].nodes != wanted.nodes) continue;
     const bool same = matches[k].variables == wanted.variables;
@@ -29,24 +29,27 @@ std::vector<rules::Match> improving(const State& state, std::vector<Child> child
   return matches;
 }
 
-// Follows those that still lower the cost; what the first one does is known. Null where none could be followed.
-StatePtr follow_all(Context& context, StatePtr state, const std::vector<rules::Match>& wanted) {
-  const StatePtr start = state;
+// Follows those that still lower the cost; what the first one does is known. Null where none could be followed. In
+// place: a copy of the graph for each would take time by the square.
+StatePtr follow_all(Context& context, const State& start, const std::vector<rules::Match>& wanted) {
+  cost::CostModel& measured = context.problem().cost;
+  Walk walk(start, context.thread_cost(0), measured, 0, nullptr);
   for (const rules::Match& match : wanted) {
-    if (state != start && !context.may_continue()) break;
-    const auto step = find(*state, match);
+    if (walk.moves() > 0 && !context.may_continue()) break;
+    const auto step = find(walk.matches(), match);
     if (!step) continue;
-    if (state != start) {
-      const auto child = context.evaluate_known(state, *step);
-      if (!child || child->cost_us >= state->cost_us - context.tolerance_us()) continue;
-    }
-    const StatePtr next = context.build(*state, *step);
-    if (!next) continue;
-    state = next;
-    ++context.counters().steps;
-    context.offer(*state);
+    const size_t unknown = measured.postponed();
+    const auto still_pays = [&](const Move& move) {
+      if (walk.moves() == 0) return true;
+      ++context.counters().candidates;
+      return measured.postponed() == unknown && move.delta_us < -context.tolerance_us();
+    };
+    if (walk.take(*step, still_pays)) ++context.counters().steps;
   }
-  return state == start ? nullptr : state;
+  if (walk.moves() == 0) return nullptr;
+  const Walk::Mark mark = walk.mark();
+  context.offer(mark);
+  return std::make_shared<const State>(State{mark.graph, mark.index, mark.hash, mark.cost_us, mark.depth, mark.trail});
 }
 
 }  // namespace
@@ -58,7 +61,7 @@ Result sweep(const Problem& problem, const Options& options) {
     const auto wanted = improving(*state, context.evaluate(state), context.tolerance_us());
     if (wanted.empty()) break;
     const bool gathers = problem.cost.postpone();
-    state = follow_all(context, state, wanted);
+    state = follow_all(context, *state, wanted);
     if (gathers) problem.cost.settle();
   }
   return context.finish();

@@ -46,9 +46,13 @@ std::vector<std::vector<size_t>> parts_of(std::span<const Taken> taken) {
 MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
                            const std::function<bool()>& stop) {
   const double before_us = cost::graph_cost(problem.cost, problem.graph).runtime_us;
-  const State start{
-      problem.graph, rules::MatchIndex(problem.rules, problem.graph), graph::NameHash(problem.graph), before_us, 0,
-      nullptr};
+  const State start{problem.graph,
+                    rules::MatchIndex(problem.rules, problem.graph, stop),
+                    graph::NameHash(problem.graph),
+                    before_us,
+                    0,
+                    nullptr};
+  if (!start.index.complete()) return {trace, false};
   const Keep keep = problem.cost.is_local() ? Keep::cost : Keep::graph;
   // Searches follow matches that moved beyond the limit: what the trace itself holds is always within reach.
   for (const auto& rewrite : trace) max_locations = std::max(max_locations, rewrite.location + 1);
@@ -59,7 +63,8 @@ MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, in
     return complete;
   };
   const Walk::Mark mark = walk.mark();
-  const std::vector<Taken> taken = play_trace(walk, trace);
+  const std::vector<Taken> taken = play_trace(walk, trace, may_continue);
+  if (taken.size() < trace.size()) return {trace, false};
   const double cost_us = walk.cost_us(), tolerance_us = 1e-9 * before_us;
   const uint64_t hash = walk.hash();
   const Macro macro = to_macro(taken);

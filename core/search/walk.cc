@@ -223,9 +223,16 @@ std::optional<size_t> Walk::find(const rules::Rewrite& step) const {
 }
 
 bool Walk::take(size_t k) {
-  const rules::Rewrite step = places_[k].step;
+  return take(rules::Rewrite(places_[k].step), [](const Move&) { return true; });
+}
+
+bool Walk::take(const rules::Rewrite& step, const std::function<bool(const Move&)>& accepts) {
   const auto move = std::make_shared<Move>();
   const graph::Delta& delta = edit(step, *move);
+  if (!accepts(*move)) {
+    trial_.undo();
+    return false;
+  }
   rewired_.assign(trial_.rewired().begin(), trial_.rewired().end());
   const int64_t leaf_changes = trial_.leaf_changes();
   if (!trial_.keep()) return false;

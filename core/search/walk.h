@@ -85,6 +85,9 @@ class Walk {  // see the top of the file
 
   // Makes the rewrite places()[k]. False, and nothing changes, where it would make a cycle.
   bool take(size_t k);
+  // Makes a rewrite of matches() where `accepts` what it changes. False, and nothing changes, where not, or where it
+  // would make a cycle.
+  bool take(const rules::Rewrite& step, const std::function<bool(const Move&)>& accepts);
   // Of the last take(): the rewrite, with its cost; nodes that it made; live ones that it touched; all of these, and
   // those that it removed.
   const std::shared_ptr<const Move>& last() const { return last_; }

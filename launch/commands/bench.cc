@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: rlgo bench [options]\n"
     "       rlgo bench scale [options]    how a run grows with its actors (rlgo bench scale --help)\n"
+    "       rlgo bench growth [options]   how time and memory grow with a model (rlgo bench growth --help)\n"
     "       rlgo bench same [options]     how often copies of a model are called different (rlgo bench same --help)\n"
     "       rlgo bench profile [options]  fits a cost profile to operators timed here (rlgo bench profile --help)\n"
     "       rlgo bench groups [options]   times groups of operators, to learn prices from (rlgo bench groups --help)\n"
@@ -140,11 +141,9 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
 
 std::span<const BenchPart> bench_parts() {
   static constexpr BenchPart kParts[] = {
-      {"scale", run_bench_scale},
-      {"same", run_bench_same},
-      {"profile", run_bench_profile},
-      {"groups", run_bench_groups},
-      {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
+      {"scale", run_bench_scale},   {"growth", run_bench_growth},
+      {"same", run_bench_same},     {"profile", run_bench_profile},
+      {"groups", run_bench_groups}, {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
   return kParts;
 }
 

@@ -10,8 +10,9 @@
 
 namespace rlgo::launch {
 
-// rlgo bench scale, same, groups, profile: the usage of rlgo bench says what each does.
+// rlgo bench scale, growth, same, groups, profile: the usage of rlgo bench says what each does.
 int run_bench_scale(Context& context);
+int run_bench_growth(Context& context);
 int run_bench_same(Context& context);
 int run_bench_groups(Context& context);
 int run_bench_profile(Context& context);

@@ -5,6 +5,7 @@
 #include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/output.h"
+#include "launch/signals.h"
 #include "launch/train/run_report.h"
 #include "learner/session/inspect.h"
 #include "replay/compact.h"
@@ -40,6 +41,7 @@ int run_inspect(Context& context) {
     output.say(learner::RunFolder{path}.report().string() + "\n");
     if (!output.wants_document()) return 0;
   }
+  const EndAtInterrupt interrupt;
   const auto found = learner::describe(path, changes);
   output.say(found.text);
   output.document("inspect", 0, options, found.json);

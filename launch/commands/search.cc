@@ -72,6 +72,11 @@ std::vector<std::string> methods_of(const SearchConfig& config) {
   return methods;
 }
 
+LoadedModel load_interruptibly(const ModelOptions& wanted) {
+  const EndAtInterrupt interrupt;
+  return load_model(wanted, true);
+}
+
 // The searches of one graph.
 class GraphSearch {
  public:
@@ -80,7 +85,7 @@ class GraphSearch {
       : config_(std::move(config)),
         rules_(std::move(rules)),
         cost_(std::move(cost)),
-        model_(load_model(config_.run.model, true)),
+        model_(load_interruptibly(config_.run.model)),
         output_(config_.output),
         status_(output_.status_line()) {
     check_rewritable(model_, config_.run.model.graph);

@@ -172,6 +172,11 @@ def benches(folder):
     done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
     found = read(folder / "c.json", "bench-scale")
     assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
+    rlgo("bench", "growth", "--families", "chain,wide", "--sizes", "30,60", "--csv", "w.csv", "--json", "w.json", cwd=folder)
+    found = read(folder / "w.json", "bench-growth")
+    assert [(row["family"], row["operators"], row["part"], row["status"]) for row in found["rows"]][:2] == [("chain", 30, "inspect", 0), ("chain", 30, "sweep", 0)], found
+    assert len(found["rows"]) == 8 and all(row["cpu_s"] > 0 and row["peak_mib"] > 1 for row in found["rows"]), found
+    assert len((folder / "w.csv").read_text().splitlines()) == 9
     rlgo("bench", "same", "--graphs", "toy_mlp", "--runs", 2, "--rounds", 16, "--seconds", 0, "--target", fake("outputs"), "--json", "s.json", cwd=folder)
     found = read(folder / "s.json", "bench-same")
     assert [m["run"] for m in found["measurements"]] == [0, 1] and found["target"]["runtime"] == "fake 1.0", found

@@ -129,6 +129,23 @@ TEST(Editor, MergesReadersThatBecomeEqual) {
   EXPECT_EQ(merged->outputs()[0].value, merged->outputs()[1].value);
 }
 
+// Of a node with many readers a table finds those that are equal.
+TEST(Editor, FindsEqualNodesAmongManyReaders) {
+  Editor e("g");
+  const NodeId parts = e.add(Op::split, std::vector<Value>{e.add_input("x", f32({200}))},
+                             {{Attr::axis, int64_t{0}}, {Attr::sizes, ops::Ints(200, 1)}});
+  std::vector<Value> values;
+  for (int32_t k = 0; k < 200; ++k) values.push_back(e.op(Op::relu, {Value{parts, k}}));
+  EXPECT_EQ(e.op(Op::relu, {Value{parts, 7}}), values[7]);
+  e.add_output("y", {e.add(Op::concat, values, {{Attr::axis, int64_t{0}}}), 0});
+  const Graph g = *e.finish();
+  Editor edit(g);
+  edit.replace({parts, 7}, {parts, 5});
+  const Graph merged = *edit.finish();
+  merged.validate();
+  EXPECT_EQ(merged.size(), g.size() - 1);
+}
+
 TEST(Editor, ReplaceLeavesNodesAloneThatTheNewValueIsMadeOf) {
   Editor e("g");
   const Value x = e.add_input("x", f32({4}));
