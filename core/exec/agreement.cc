@@ -217,7 +217,10 @@ AgreementCheck::AgreementCheck(std::shared_ptr<ReferenceRuns> original, const Gr
   s.found.replaced_compared.assign(s.replaced.size(), false);
   s.ranges.assign(outputs, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   if (!s.found.interface.empty()) return;
-  s.second.emplace(after, InterpreterOptions{{}, Precision::f64, s.runs->weights()});
+  s.second.emplace(
+      after,
+      InterpreterOptions{
+          .device = {}, .precision = Precision::f64, .weights = s.runs->weights(), .deadline = s.runs->deadline()});
 }
 
 AgreementCheck::~AgreementCheck() = default;
@@ -296,15 +299,17 @@ OutputErrors output_errors(const TensorMap& reference, const TensorMap& got) {
   return out;
 }
 
-TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int threads) {
+TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int threads, const Deadline& deadline) {
   const ThreadScope scope(threads);
-  return Interpreter(graph).run(inputs);
+  return Interpreter(graph, {.device = {}, .weights = {}, .deadline = deadline}).run(inputs);
 }
 
-TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads,
-                        std::shared_ptr<WeightStore> weights) {
+TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads, std::shared_ptr<WeightStore> weights,
+                        const Deadline& deadline) {
   const ThreadScope scope(threads);
-  return Interpreter(graph, {.device = {}, .precision = Precision::f64, .weights = std::move(weights)}).run(inputs);
+  const InterpreterOptions options{
+      .device = {}, .precision = Precision::f64, .weights = std::move(weights), .deadline = deadline};
+  return Interpreter(graph, options).run(inputs);
 }
 
 }  // namespace rlgo::exec

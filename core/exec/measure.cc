@@ -183,7 +183,10 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
     const auto interpreter =
         std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
-    runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
+    runs.emplace_back([interpreter, inputs, &options] {
+      options.deadline.check();
+      interpreter->run(inputs);
+    });
     const auto sample_us = [&](int batch) { return bench.sample_us(runs.back(), batch); };
     batches.push_back(warm_up(sample_us, options.warmup, options.min_sample_us, most_runs(bench)));
   }

@@ -73,11 +73,12 @@ at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places) {
   return (places.defined() ? flat.index_select(0, places) : flat).to(at::kDouble);
 }
 
-ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights)
+ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights, Deadline deadline)
     : graph_(std::move(graph)),
       threads_(threads),
+      deadline_(std::move(deadline)),
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>()),
-      interpreter_(graph_, InterpreterOptions{{}, Precision::f64, weights_}) {}
+      interpreter_(graph_, {.device = {}, .precision = Precision::f64, .weights = weights_, .deadline = deadline_}) {}
 
 int ReferenceRuns::add(TensorMap inputs) {
   sets_.push_back({});
@@ -150,7 +151,7 @@ const OutputErrors& ReferenceRuns::own_errors(int number) {
   Set& set = run(number, false);
   if (!set.own_errors) {
     ++runs_;
-    set.own_errors = output_errors(*set.outputs, native_outputs(graph_, set.inputs, threads_));
+    set.own_errors = output_errors(*set.outputs, native_outputs(graph_, set.inputs, threads_, deadline_));
   }
   return *set.own_errors;
 }

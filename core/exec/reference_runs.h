@@ -42,10 +42,12 @@ class ReferenceRuns {
   static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
   using Key = std::pair<graph::NodeId, int32_t>;  // a value: node, port
 
-  // `weights`: contents that are there already; null: none. Throws Error where contents of weights are absent.
-  ReferenceRuns(graph::Graph graph, int threads, std::shared_ptr<WeightStore> weights = {});
+  // `weights`: contents that are there already; null: none. `deadline`: of all runs, which then end with Stopped and
+  // can be asked for again. Throws Error where contents of weights are absent.
+  ReferenceRuns(graph::Graph graph, int threads, std::shared_ptr<WeightStore> weights = {}, Deadline deadline = {});
   const graph::Graph& graph() const { return graph_; }
   int threads() const { return threads_; }
+  const Deadline& deadline() const { return deadline_; }
   // Contents of weights, to be shared with graphs made from this one.
   const std::shared_ptr<WeightStore>& weights() const { return weights_; }
   // How often the graph has run, noisy runs and runs in single precision included.
@@ -81,6 +83,7 @@ class ReferenceRuns {
 
   graph::Graph graph_;
   int threads_;
+  Deadline deadline_;
   std::shared_ptr<WeightStore> weights_;
   Interpreter interpreter_;
   std::vector<Set> sets_;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/quantile.h"
@@ -30,6 +31,7 @@ constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded tog
 constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
 // Of a whole model: long beside a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
+constexpr const char* kStopped = "stopped while measuring";
 
 // The child did not keep to the protocol: it crashed, hangs, or talks nonsense.
 struct ChildFailure {
@@ -103,8 +105,7 @@ struct Measurer::Impl {
   fs::path error_file() const { return folder / "stderr.txt"; }
   bool stopped() const { return options.should_stop && options.should_stop(); }
 
-  // The final answer to a request. Throws ChildFailure; Error where the whole request was refused, or the run is to
-  // stop.
+  // The final answer to a request. Throws ChildFailure; Error where the whole request was refused; Stopped.
   Json ask(Json request, double timeout_s) {
     request["id"] = next_id++;
     if (!child->write_line(request.dump(), timeout_s)) throw ChildFailure{"does not read requests", {}};
@@ -114,8 +115,9 @@ struct Measurer::Impl {
     for (;;) {
       const auto read = child->read_line(line, std::min(0.2, timeout_s));
       if (stopped()) {
+        child->kill();
         child.reset();
-        fail("stopped while measuring");
+        throw Stopped(kStopped);
       }
       if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
       if (read == Child::Read::timeout) {
@@ -163,6 +165,7 @@ struct Measurer::Impl {
 
   // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
   Json request(const Json& message) {
+    if (stopped()) throw Stopped(kStopped);
     if (!child) start();
     return ask(message, options.silence_s);
   }
@@ -344,6 +347,9 @@ Comparison Measurer::compare(std::span<const fs::path> models, const cost::Compa
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
     try {
       impl_->compare_some(models, left, order, options, out);
+      return out;
+    } catch (const Stopped& stopped) {
+      out.error = stopped.what();
       return out;
     } catch (const ChildFailure& failure) {
       const std::string why = last = impl_->describe(failure);
