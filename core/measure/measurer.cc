@@ -98,7 +98,10 @@ struct Measurer::Impl {
   InputValues values;
 
   ~Impl() {
-    if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
+    if (child && stopped())
+      child->kill();
+    else if (child)
+      child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
     child.reset();
   }
 

@@ -141,17 +141,18 @@ bool Acceptance::add_repaired(size_t candidate) {
   const Check like = *refusal(result_.checks);
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
-  const Replay replay(model_.graph, result_.rules, old.trace, clock_.deadline());
   const auto stop = [&] { return clock_.over(repair_share(like) * options_.seconds); };
+  std::optional<Replay> replay;
   std::optional<Repaired> repaired;
   try {
+    replay.emplace(model_.graph, result_.rules, old.trace, clock_.deadline());
     repaired = without_refused(
-        replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
+        *replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
   } catch (const Stopped&) {
     // No time for it.
   }
   if (!repaired) return false;
-  Candidate next{.name = fmt::format("{}, without {}", old.name, rules_of(replay, repaired->left_out)),
+  Candidate next{.name = fmt::format("{}, without {}", old.name, rules_of(*replay, repaired->left_out)),
                  .graph = std::move(repaired->rewritten.graph),
                  .trace = std::move(repaired->rewritten.trace),
                  .stages = old.stages,

@@ -180,6 +180,7 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
 
 constexpr double kTellSeconds = 2;    // at most, for the costs after each rewrite
 constexpr double kTellShare = 0.25;   // of the time until the command must end
+constexpr int kLoadRounds = 4;        // of a load of the final comparison, about
 constexpr double kSwitchesRuns = 12;  // of the model, that the first setting takes in any case
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
@@ -213,7 +214,7 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
   const int most =
       result.interrupted ? Benchmark::kLeastRounds : std::max(options.check.repeats, Benchmark::kLeastRounds);
   // A load that is cut short says nothing: none is begun that takes too long.
-  const auto stop = [&] { return clock.left_to_end() < benchmark.least_s() / Benchmark::kLeastLoads; };
+  const auto stop = [&] { return clock.left_to_end() < benchmark.pace().compare_s(2, kLoadRounds); };
   if (stop()) {
     result.end_to_end.error = "there is no time left for it";
     return;

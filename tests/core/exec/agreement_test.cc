@@ -55,6 +55,22 @@ TEST(Agreement, SameGraphAgreesExactly) {
   EXPECT_TRUE(same.output_compared[0] && same.output_moves[0]);
 }
 
+// What noise would have to excuse is not judged where there is no time for noisy runs, and can be asked for again.
+TEST(Agreement, ASetThatIsCutShortIsNotFoundToAgree) {
+  const Pair wrong = wrong_in_front_of([](Editor& e, Value v) { return e.op(Op::tanh, {v}); });
+  bool over = false;
+  const auto runs = std::make_shared<ReferenceRuns>(wrong.before, 1, nullptr, Deadline::when([&] { return over; }));
+  AgreementCheck check(runs, wrong.after, wrong.replaced);
+  const int set = runs->add(check_inputs(wrong.before, 1, 0));
+  runs->inner(set);
+  over = true;
+  EXPECT_THROW(check.run(set), Stopped);
+  EXPECT_TRUE(check.found().compared == 0 && !check.found().wrong && !check.found().output_compared[0]);
+  over = false;
+  check.run(set);
+  EXPECT_TRUE(check.found().wrong);
+}
+
 TEST(Agreement, OriginalRunsOnceForAllCandidates) {
   const Graph graph = linear_graph({1, 2, 3, 4}, {5, 6});
   const auto runs = std::make_shared<ReferenceRuns>(graph, 1);

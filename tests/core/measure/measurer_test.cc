@@ -177,6 +177,8 @@ TEST(Measurer, StopsWhenTold) {
   const std::vector<fs::path> models = {file_of(measurer, "bad", 9)};
   stop = true;
   EXPECT_THAT(message_of([&] { measurer.measure(models); }), HasSubstr("stopped while measuring"));
+  EXPECT_EQ(measurer.compare(models, {}).error, "stopped while measuring");
+  EXPECT_EQ(measurer.failures(), 0);
 }
 
 TEST(Measurer, RemovesItsFolder) {
