@@ -31,7 +31,6 @@ constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded tog
 constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
 // Of a whole model: long beside a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
-constexpr const char* kStopped = "stopped while measuring";
 
 // The child did not keep to the protocol: it crashed, hangs, or talks nonsense.
 struct ChildFailure {
@@ -98,15 +97,17 @@ struct Measurer::Impl {
   InputValues values;
 
   ~Impl() {
-    if (child && stopped())
-      child->kill();
-    else if (child)
-      child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
+    if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
     child.reset();
   }
-
   fs::path error_file() const { return folder / "stderr.txt"; }
   bool stopped() const { return options.should_stop && options.should_stop(); }
+  void end_if_stopped() {
+    if (!stopped()) return;
+    if (child) child->kill();
+    child.reset();
+    throw Stopped("stopped while measuring");
+  }
 
   // The final answer to a request. Throws ChildFailure; Error where the whole request was refused; Stopped.
   Json ask(Json request, double timeout_s) {
@@ -117,11 +118,7 @@ struct Measurer::Impl {
     std::string line;
     for (;;) {
       const auto read = child->read_line(line, std::min(0.2, timeout_s));
-      if (stopped()) {
-        child->kill();
-        child.reset();
-        throw Stopped(kStopped);
-      }
+      end_if_stopped();
       if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
       if (read == Child::Read::timeout) {
         if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("says nothing for {:.0f} s", timeout_s), at};
@@ -168,7 +165,7 @@ struct Measurer::Impl {
 
   // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
   Json request(const Json& message) {
-    if (stopped()) throw Stopped(kStopped);
+    end_if_stopped();
     if (!child) start();
     return ask(message, options.silence_s);
   }
@@ -181,7 +178,6 @@ struct Measurer::Impl {
     if (child) child->kill();
     child.reset();
   }
-
   bool usable() const { return failures <= options.max_restarts; }
 
   Json timing_request(const char* what, std::vector<std::string> models, int repeats, double min_sample_us) const {
@@ -350,9 +346,6 @@ Comparison Measurer::compare(std::span<const fs::path> models, const cost::Compa
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
     try {
       impl_->compare_some(models, left, order, options, out);
-      return out;
-    } catch (const Stopped& stopped) {
-      out.error = stopped.what();
       return out;
     } catch (const ChildFailure& failure) {
       const std::string why = last = impl_->describe(failure);

@@ -17,6 +17,9 @@ namespace rlgo::optimise {
 // False: the candidate is the model as it was read, and as fast.
 bool is_touched(const Candidate& candidate, const LoadedModel& model);
 
+// How Candidate::error begins where there was no time for a check without which nothing is written.
+constexpr const char* kNotChecked = "not checked in time";
+
 class Acceptance {
  public:
   // Refers to the caller's objects. Model files go to `folder`. `run_s`: of the model in the runtime. `last_s`: what is

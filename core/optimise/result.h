@@ -112,9 +112,6 @@ struct LearnedSummary {
   std::filesystem::path file = {};  // that keeps them for the next call; "": none
 };
 
-// How Candidate::error begins where there was no time for a check without which nothing is written.
-constexpr const char* kNotChecked = "not checked in time";
-
 // Sizes of open dimensions, as "N=1, M=7", and the shapes of all inputs that follow.
 struct SizeRun {
   std::string sizes;
