@@ -65,7 +65,8 @@ class AgreementCheck {
                  const AgreementOptions& options = {});
   ~AgreementCheck();
   // Runs both on `inputs` and adds to found(). Throws Error where a graph cannot be run, and Stopped at the deadline of
-  // the original's runs: found() is then as before.
+  // the original's runs: found() is then as before. Where it comes between a comparison and its noisy runs, what
+  // differs by no more than roundings of constants may explain counts as rounded.
   void run(const TensorMap& inputs);
   // The same for a set of the original's runs.
   void run(int set);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/stopwatch.h"
 #include "core/exec/agreement.h"
 #include "core/exec/equivalence.h"
 
@@ -109,7 +110,9 @@ ReferenceRuns::Set& ReferenceRuns::run(int number, bool with_inner) {
     inner[{value.node, value.port}] = keep(tensor, false, seed);
   };
   ++runs_;
+  const Stopwatch watch;
   set.outputs = with_inner ? interpreter_.run(set.inputs, observe) : interpreter_.run(set.inputs);
+  run_s_ = watch.seconds();
   if (set.kept_outputs.empty()) {
     for (const auto& [name, tensor] : *set.outputs) set.kept_outputs[name] = keep(tensor, true, 0);
   }
@@ -132,6 +135,8 @@ void ReferenceRuns::add_noise(int number, Noise noise, int rounds) {
   Set& set = run(number, true);
   const auto level = static_cast<size_t>(noise);
   int& done = set.noise_rounds[level];
+  if (deadline_.left() < kNoisyRuns * std::max(0, rounds - done) * run_s_)
+    throw Stopped("there is no time for noisy runs");
   const c10::InferenceMode inference;
   const ThreadScope threads(threads_);
   for (int k = kNoisyRuns * done; k < kNoisyRuns * rounds; ++k) {

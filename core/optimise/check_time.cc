@@ -71,10 +71,9 @@ void Verifier::choose_sizes(const Budget& budget) {
 }
 
 Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
-  if (may_shrink()) {
-    limit_ =
-        Deadline([watch = Stopwatch(), most_s = kExactShare * budget.end.left()] { return most_s - watch.seconds(); });
-  }
+  // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
+  const double most_s = may_shrink() ? kExactShare * budget.end.left() : budget.end.left() - runtime_s();
+  limit_ = Deadline([watch = Stopwatch(), most_s] { return most_s - watch.seconds(); });
   Check check = exact_once(rewritten, budget);
   limit_ = {};
   try {
