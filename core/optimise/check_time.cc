@@ -48,7 +48,7 @@ Replayed Verifier::at_checked_sizes(const Replayed& rewritten) const {
 }
 
 bool Verifier::shrink(double share) {
-  auto smaller = at_smaller_sizes(checked(), share);
+  auto smaller = at_smaller_sizes(checked(), share, end_);
   if (!smaller) return false;
   auto original = std::make_unique<Original>(*smaller, options_.threads, options_.seed, end_);
   try {

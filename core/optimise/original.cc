@@ -12,8 +12,8 @@ namespace {
 
 // Elements of the inputs at other sizes: at most so many times those at the sample sizes, or so few.
 constexpr int64_t kMoreElements = 4, kFewElements = int64_t{1} << 16, kMostElements = int64_t{1} << 26;
-constexpr int64_t kMostDivisor = 64;  // of sizes that are made smaller
-constexpr double kLeastSaving = 0.7;  // of the operations: sizes that take more are hardly smaller
+constexpr int64_t kDivisor = 4, kMostDivisor = 64;  // of sizes that are made smaller
+constexpr double kLeastSaving = 0.7;                // of the operations: sizes that take more are hardly smaller
 
 int64_t input_elements(const graph::Graph& graph) {
   int64_t sum = 0;
@@ -75,26 +75,26 @@ LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_we
   return load_model(options, with_weights);
 }
 
-std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share) {
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline) {
   const double flops = flops_of(model.graph);
-  std::optional<ModelOptions> best;
-  for (int64_t divisor = 2; divisor <= kMostDivisor && !model.samples.empty(); divisor *= 2) {
+  std::unique_ptr<LoadedModel> best;
+  for (int64_t divisor = kDivisor; divisor <= kMostDivisor && !model.samples.empty(); divisor *= kDivisor) {
+    deadline.check();
     ModelOptions options = model.source;
     options.sizes.clear();
     for (const auto& [name, size] : model.samples)
       options.sizes.push_back(fmt::format("{}={}", name, std::max<int64_t>(2, size / divisor)));
     try {
-      const LoadedModel smaller = load_model(options, false);
-      if (!same_operators(smaller.graph, model.graph)) continue;
-      const double its_share = flops_of(smaller.graph) / flops;
-      if (its_share > kLeastSaving) continue;
-      best = std::move(options);
+      auto smaller = std::make_unique<LoadedModel>(load_model(options, true));
+      const double its_share = flops_of(smaller->graph) / flops;
+      if (its_share > kLeastSaving || !same_operators(smaller->graph, model.graph)) continue;
+      best = std::move(smaller);
       if (its_share <= share) break;
     } catch (const Error&) {
       continue;  // the model does not admit them
     }
   }
-  return best ? std::make_unique<LoadedModel>(load_model(*best, true)) : nullptr;
+  return best;
 }
 
 std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {

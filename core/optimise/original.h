@@ -74,7 +74,8 @@ class Original {  // its outputs, worked out once for all candidates
 LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_weights);
 
 // The model read with smaller sample sizes, at which a run takes `share` of the operations or less, or the smallest
-// there are; operators have the same numbers. Nothing where no dimension is open, or none of these sizes will do.
-std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share);
+// there are; operators have the same numbers. Null where no dimension is open, or none of these sizes will do. Throws
+// Stopped at the deadline.
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline);
 
 }  // namespace rlgo::optimise
