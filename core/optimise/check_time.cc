@@ -72,7 +72,8 @@ void Verifier::choose_sizes(const Budget& budget) {
 
 Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
   // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
-  const double most_s = may_shrink() ? kExactShare * budget.end.left() : budget.end.left() - runtime_s();
+  const double left_s = budget.end.left(), half_s = kExactShare * left_s;
+  const double most_s = may_shrink() ? half_s : std::max(half_s, left_s - runtime_s());
   limit_ = Deadline([watch = Stopwatch(), most_s] { return most_s - watch.seconds(); });
   Check check = exact_once(rewritten, budget);
   limit_ = {};
