@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/deadline.h"
+
 namespace rlgo::cost {
 
 double DeadlineCost::op_us(const graph::Graph& graph, graph::NodeId id) {
@@ -10,9 +12,18 @@ double DeadlineCost::op_us(const graph::Graph& graph, graph::NodeId id) {
   const uint64_t hash = node.info->signature_hash;
   if (const auto known = us_by_hash_.find(hash); known != us_by_hash_.end()) return known->second;
   const bool known = table_->find(signature(graph, id)) != nullptr;
-  const double us = known || !may_measure_ || may_measure_() ? measured_us(graph, id) : estimate_us(graph, id);
+  const double us =
+      known || !may_measure_ || may_measure_() ? measured_or_estimated_us(graph, id) : estimate_us(graph, id);
   us_by_hash_.emplace(hash, us);
   return us;
+}
+
+double DeadlineCost::measured_or_estimated_us(const graph::Graph& graph, graph::NodeId id) {
+  try {
+    return measured_us(graph, id);
+  } catch (const Stopped&) {  // time was over before it had its samples
+    return estimate_us(graph, id);
+  }
 }
 
 double DeadlineCost::measured_us(const graph::Graph& graph, graph::NodeId id) {

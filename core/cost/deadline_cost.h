@@ -27,6 +27,7 @@ class DeadlineCost : public CostModel {
   size_t estimated() const { return estimated_; }
 
  private:
+  double measured_or_estimated_us(const graph::Graph& graph, graph::NodeId id);
   double measured_us(const graph::Graph& graph, graph::NodeId id);
   double estimate_us(const graph::Graph& graph, graph::NodeId id);
 

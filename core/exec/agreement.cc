@@ -21,7 +21,9 @@ using graph::Value;
 
 constexpr double kNoiseFactor = 30;  // an element may differ by so many times what noise moves it
 constexpr int kNoiseRounds = 4;      // two noisy runs hardly move some of a million elements, by chance
-constexpr double kTelling = 1e-2;    // of an element's scale: agreement within more than that tells nothing
+// Where there is no time for noisy runs: of an element's scale, what noise of constants moves at the least.
+constexpr double kAssumedNoise = kNoiseFactor * 6e-8;
+constexpr double kTelling = 1e-2;  // of an element's scale: agreement within more than that tells nothing
 constexpr double kLeastScale = 1e-30;
 
 bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
@@ -71,6 +73,7 @@ struct AgreementCheck::Impl {
   std::vector<InnerGot> inner_got;  // of the last set
   std::map<std::string, Got> outputs_got;
   Agreement found;
+  bool assume = false;                            // noise is not known, and is taken for kAssumedNoise
   std::vector<std::pair<double, double>> ranges;  // of each output, over all sets
 
   const Graph& before() const { return runs->graph(); }
@@ -108,10 +111,14 @@ struct AgreementCheck::Impl {
     const at::Tensor& got = given.values;
     const at::Tensor noise = level ? old.noise[static_cast<size_t>(*level)] : at::Tensor();
     const at::Tensor suspect = suspects(old, got);
-    if (suspect.any().item<bool>() && !noise.defined()) return true;
     const at::Tensor finite = old.values.isfinite();
     const at::Tensor scale = old.scale.defined() ? old.scale : at::ones_like(old.values);
     at::Tensor unstable = at::zeros_like(suspect), rounded = unstable;
+    if (suspect.any().item<bool>() && !noise.defined()) {
+      if (!assume || !old.scale.defined()) return true;
+      rounded = suspect.logical_and((got - old.values).abs().le(kAssumedNoise * scale));
+      if (suspect.logical_and(rounded.logical_not()).any().item<bool>()) return true;
+    }
     if (noise.defined()) {
       const at::Tensor typical = noise.numel() > 0 ? noise.nan_to_num(0, 0, 0).median() : noise;
       const at::Tensor bound = kNoiseFactor * (noise + typical);
@@ -179,6 +186,14 @@ struct AgreementCheck::Impl {
     return !suspicious;
   }
 
+  // What differs by no more than constants may explain is taken for that. Throws `why` where more does.
+  void compare_without_noise(int set, const Stopped& why) {
+    assume = true;
+    const bool explained = compare(set, std::nullopt);
+    assume = false;
+    if (!explained) throw why;
+  }
+
   // False: of an opaque operator.
   bool known_type(size_t output) const {
     return before().type(before().outputs()[output].value) == after.type(after.outputs()[output].value);
@@ -217,7 +232,10 @@ AgreementCheck::AgreementCheck(std::shared_ptr<ReferenceRuns> original, const Gr
   s.found.replaced_compared.assign(s.replaced.size(), false);
   s.ranges.assign(outputs, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   if (!s.found.interface.empty()) return;
-  s.second.emplace(after, InterpreterOptions{{}, Precision::f64, s.runs->weights()});
+  s.second.emplace(
+      after,
+      InterpreterOptions{
+          .device = {}, .precision = Precision::f64, .weights = s.runs->weights(), .deadline = s.runs->deadline()});
 }
 
 AgreementCheck::~AgreementCheck() = default;
@@ -237,13 +255,17 @@ void AgreementCheck::run(int set) {
   s.run_second(set);
   if (s.compare(set, std::nullopt)) return;
   const Agreement saved = s.found;
-  s.runs->add_noise(set, Noise::operators);
-  s.compare(set, Noise::operators);
-  if (saved.wrong || !s.found.wrong) return;
-  for (int rounds = 1; rounds <= kNoiseRounds && s.found.wrong; ++rounds) {
-    s.found = saved;
-    s.runs->add_noise(set, Noise::constants, rounds);
-    s.compare(set, Noise::constants);
+  try {
+    s.runs->add_noise(set, Noise::operators);
+    s.compare(set, Noise::operators);
+    if (saved.wrong || !s.found.wrong) return;
+    for (int rounds = 1; rounds <= kNoiseRounds && s.found.wrong; ++rounds) {
+      s.found = saved;
+      s.runs->add_noise(set, Noise::constants, rounds);
+      s.compare(set, Noise::constants);
+    }
+  } catch (const Stopped& stopped) {
+    s.compare_without_noise(set, stopped);
   }
 }
 
@@ -296,15 +318,17 @@ OutputErrors output_errors(const TensorMap& reference, const TensorMap& got) {
   return out;
 }
 
-TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int threads) {
+TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int threads, const Deadline& deadline) {
   const ThreadScope scope(threads);
-  return Interpreter(graph).run(inputs);
+  return Interpreter(graph, {.device = {}, .weights = {}, .deadline = deadline}).run(inputs);
 }
 
-TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads,
-                        std::shared_ptr<WeightStore> weights) {
+TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads, std::shared_ptr<WeightStore> weights,
+                        const Deadline& deadline) {
   const ThreadScope scope(threads);
-  return Interpreter(graph, {.device = {}, .precision = Precision::f64, .weights = std::move(weights)}).run(inputs);
+  const InterpreterOptions options{
+      .device = {}, .precision = Precision::f64, .weights = std::move(weights), .deadline = deadline};
+  return Interpreter(graph, options).run(inputs);
 }
 
 }  // namespace rlgo::exec

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/exec/values.h"
 #include "core/graph/graph.h"
 
@@ -63,7 +64,9 @@ class AgreementCheck {
   AgreementCheck(std::shared_ptr<ReferenceRuns> original, const graph::Graph& after, std::vector<ValuePair> replaced,
                  const AgreementOptions& options = {});
   ~AgreementCheck();
-  // Runs both on `inputs` and adds to found(). Throws Error where a graph cannot be run.
+  // Runs both on `inputs` and adds to found(). Throws Error where a graph cannot be run, and Stopped at the deadline of
+  // the original's runs: found() is then as before. Where it comes between a comparison and its noisy runs, what
+  // differs by no more than roundings of constants may explain counts as rounded.
   void run(const TensorMap& inputs);
   // The same for a set of the original's runs.
   void run(int set);
@@ -84,10 +87,11 @@ TensorMap check_inputs(const graph::Graph& graph, uint64_t seed, int kind);
 // channel (axis 1 of what has three axes or more) and at least to 1e-3 of the output's; 1 where an integer or a boolean
 // differs, infinity where shapes do or a number became NaN or infinite.
 OutputErrors output_errors(const TensorMap& reference, const TensorMap& got);
-// The graph's outputs in single precision (in what precision it says).
-TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads);
+// The graph's outputs in single precision (in what precision it says). Throws Stopped at the deadline.
+TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads,
+                         const Deadline& deadline = {});
 // ... in double precision. `weights`: contents that are there already; null: none.
 TensorMap exact_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads,
-                        std::shared_ptr<WeightStore> weights = {});
+                        std::shared_ptr<WeightStore> weights = {}, const Deadline& deadline = {});
 
 }  // namespace rlgo::exec

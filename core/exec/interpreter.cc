@@ -36,7 +36,7 @@ int64_t wide_bytes(const Graph& graph) {
 }  // namespace
 
 Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
-    : graph_(std::move(graph)), device_(options.device), precision_(options.precision) {
+    : graph_(std::move(graph)), device_(options.device), precision_(options.precision), deadline_(options.deadline) {
   const c10::InferenceMode inference;
   Slot slots = 0;
   first_slot_.assign(static_cast<size_t>(graph_.id_bound()), 0);
@@ -120,6 +120,7 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
   for (NodeId id : graph_.inputs()) values[first_slot_[id]] = ready.at(graph_.node(id).info->name);
   Tensors in;
   for (const Step& step : steps_) {
+    deadline_.check();
     in.clear();
     for (Slot s : step.inputs) in.push_back(narrow_.contains(s) ? values[s].to(at::kDouble) : values[s]);
     Call call{.in = in, .info = *graph_.node(step.node).info};

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/exec/device.h"
 #include "core/exec/kernels.h"
 #include "core/exec/values.h"
@@ -21,6 +22,7 @@ struct InterpreterOptions {
   // Where weights take more in double precision, the large ones are kept as they are, and made double where they are
   // read.
   int64_t most_wide_bytes = int64_t{512} << 20;
+  Deadline deadline = {};  // looked at before each operator of a run, which then ends with Stopped
 };
 
 // A graph made ready to run: weights are on the device, what depends on weights alone is computed. Runs without
@@ -33,7 +35,7 @@ class Interpreter {
 
   // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another
   // float type. Intermediate values are let go after their last use. Throws Error for a missing input or one of another
-  // type than the graph says, and where a kernel fails.
+  // type than the graph says, and where a kernel fails; Stopped when the deadline has come.
   TensorMap run(const TensorMap& inputs) const { return run(inputs, {}); }
   // Called with each value that is computed (no constants, no inputs), in topological order, before anything reads it.
   // What it leaves in the tensor is what readers get.
@@ -59,6 +61,7 @@ class Interpreter {
   graph::Graph graph_;
   Device device_;
   Precision precision_;
+  Deadline deadline_;
   std::vector<Slot> first_slot_;  // by node id
   Tensors constants_;             // by slot; undefined where computed
   std::unordered_set<Slot>

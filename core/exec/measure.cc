@@ -155,13 +155,19 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
     Call call{.in = in, .info = info};
     call.device = to_torch(device);
     const std::function<void()> run = [&] { run_kernel(call); };
-    for (int i = 0; i < options.warmup; ++i) run();
+    for (int i = 0; i < options.warmup; ++i) {
+      options.deadline.check();
+      run();
+    }
     const double first_us = bench.sample_us(run, 1);
     const int batch = batch_for(first_us, options, bench);
     const auto affordable = static_cast<int>(std::min(options.max_total_us / (first_us * batch), 1e6));
     const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
     std::vector<double> samples;
-    for (int i = 0; i < repeats; ++i) samples.push_back(bench.sample_us(run, batch));
+    for (int i = 0; i < repeats; ++i) {
+      options.deadline.check();
+      samples.push_back(bench.sample_us(run, batch));
+    }
     return summarise(samples, batch);
   } catch (const c10::Error& error) {
     fail("cannot measure {} {}: {}", ops::name(op), to_string(info.attrs), reason_of(error));
@@ -183,7 +189,10 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
     const auto interpreter =
         std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
-    runs.emplace_back([interpreter, inputs] { interpreter->run(inputs); });
+    runs.emplace_back([interpreter, inputs, &options] {
+      options.deadline.check();
+      interpreter->run(inputs);
+    });
     const auto sample_us = [&](int batch) { return bench.sample_us(runs.back(), batch); };
     batches.push_back(warm_up(sample_us, options.warmup, options.min_sample_us, most_runs(bench)));
   }

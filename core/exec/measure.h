@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/cost/timing.h"
 #include "core/exec/device.h"
 #include "core/graph/graph.h"
@@ -18,6 +19,7 @@ struct MeasureOptions : cost::TimingOptions {
   double max_seconds = 1e9;       // graphs: when so much has passed since the call, no further round is begun
   int least_repeats = 1;          // ... once there are so many
   uint64_t seed = 1;              // of the made-up inputs and the order of graphs
+  Deadline deadline = {};         // no run of a graph and no sample of an operator is begun after it: Stopped
 };
 
 // Times of one run.

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/stopwatch.h"
 #include "core/exec/agreement.h"
 #include "core/exec/equivalence.h"
 
@@ -73,11 +74,12 @@ at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places) {
   return (places.defined() ? flat.index_select(0, places) : flat).to(at::kDouble);
 }
 
-ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights)
+ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights, Deadline deadline)
     : graph_(std::move(graph)),
       threads_(threads),
+      deadline_(std::move(deadline)),
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>()),
-      interpreter_(graph_, InterpreterOptions{{}, Precision::f64, weights_}) {}
+      interpreter_(graph_, {.device = {}, .precision = Precision::f64, .weights = weights_, .deadline = deadline_}) {}
 
 int ReferenceRuns::add(TensorMap inputs) {
   sets_.push_back({});
@@ -108,7 +110,9 @@ ReferenceRuns::Set& ReferenceRuns::run(int number, bool with_inner) {
     inner[{value.node, value.port}] = keep(tensor, false, seed);
   };
   ++runs_;
+  const Stopwatch watch;
   set.outputs = with_inner ? interpreter_.run(set.inputs, observe) : interpreter_.run(set.inputs);
+  run_s_ = watch.seconds();
   if (set.kept_outputs.empty()) {
     for (const auto& [name, tensor] : *set.outputs) set.kept_outputs[name] = keep(tensor, true, 0);
   }
@@ -131,6 +135,8 @@ void ReferenceRuns::add_noise(int number, Noise noise, int rounds) {
   Set& set = run(number, true);
   const auto level = static_cast<size_t>(noise);
   int& done = set.noise_rounds[level];
+  if (deadline_.left() < kNoisyRuns * std::max(0, rounds - done) * run_s_)
+    throw Stopped("there is no time for noisy runs");
   const c10::InferenceMode inference;
   const ThreadScope threads(threads_);
   for (int k = kNoisyRuns * done; k < kNoisyRuns * rounds; ++k) {
@@ -150,7 +156,7 @@ const OutputErrors& ReferenceRuns::own_errors(int number) {
   Set& set = run(number, false);
   if (!set.own_errors) {
     ++runs_;
-    set.own_errors = output_errors(*set.outputs, native_outputs(graph_, set.inputs, threads_));
+    set.own_errors = output_errors(*set.outputs, native_outputs(graph_, set.inputs, threads_, deadline_));
   }
   return *set.own_errors;
 }

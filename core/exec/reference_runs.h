@@ -42,10 +42,12 @@ class ReferenceRuns {
   static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
   using Key = std::pair<graph::NodeId, int32_t>;  // a value: node, port
 
-  // `weights`: contents that are there already; null: none. Throws Error where contents of weights are absent.
-  ReferenceRuns(graph::Graph graph, int threads, std::shared_ptr<WeightStore> weights = {});
+  // `weights`: contents that are there already; null: none. `deadline`: of all runs, which then end with Stopped and
+  // can be asked for again. Throws Error where contents of weights are absent.
+  ReferenceRuns(graph::Graph graph, int threads, std::shared_ptr<WeightStore> weights = {}, Deadline deadline = {});
   const graph::Graph& graph() const { return graph_; }
   int threads() const { return threads_; }
+  const Deadline& deadline() const { return deadline_; }
   // Contents of weights, to be shared with graphs made from this one.
   const std::shared_ptr<WeightStore>& weights() const { return weights_; }
   // How often the graph has run, noisy runs and runs in single precision included.
@@ -61,7 +63,8 @@ class ReferenceRuns {
   std::map<Key, Kept>& inner(int set);
   std::map<std::string, Kept>& kept_outputs(int set);
   // Runs again with noise after every operator, twice a round, until there were so many rounds; inner() and
-  // kept_outputs() then tell how far it moves them at most. That of constants comes on top of that of operators.
+  // kept_outputs() then tell how far it moves them at most. That of constants comes on top of that of operators. Throws
+  // Stopped at once where these runs would take longer than until the deadline.
   void add_noise(int set, Noise noise, int rounds = 1);
   // Errors of the graph's own outputs in single precision.
   const OutputErrors& own_errors(int set);
@@ -81,10 +84,12 @@ class ReferenceRuns {
 
   graph::Graph graph_;
   int threads_;
+  Deadline deadline_;
   std::shared_ptr<WeightStore> weights_;
   Interpreter interpreter_;
   std::vector<Set> sets_;
   int64_t runs_ = 0;
+  double run_s_ = 0;  // what the latest run without noise took
 };
 
 }  // namespace rlgo::exec

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
@@ -60,7 +61,12 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr
       }
     }
     if (const auto* reference = table->find(kReferenceSignature)) measurer->pace().set_reference_us(reference->us);
-    const auto times = measurer->measure(files);
+    std::vector<Timing> times(files.size());
+    try {
+      times = measurer->measure(files);
+    } catch (const Stopped& stopped) {
+      for (Timing& timing : times) timing.error = stopped.what();
+    }
     if (measurer->pace().reference_us() > 0)
       table->insert(kReferenceSignature, {measurer->pace().reference_us(), 0, 1});
     for (size_t k = 0; k < times.size(); ++k) out[places[k]] = to_result(times[k]);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/quantile.h"
@@ -99,12 +100,16 @@ struct Measurer::Impl {
     if (child) child->write_line(Json{{"id", next_id}, {"do", "quit"}}.dump(), 1.0);
     child.reset();
   }
-
   fs::path error_file() const { return folder / "stderr.txt"; }
   bool stopped() const { return options.should_stop && options.should_stop(); }
+  void end_if_stopped() {
+    if (!stopped()) return;
+    if (child) child->kill();
+    child.reset();
+    throw Stopped("stopped while measuring");
+  }
 
-  // The final answer to a request. Throws ChildFailure; Error where the whole request was refused, or the run is to
-  // stop.
+  // The final answer to a request. Throws ChildFailure; Error where the whole request was refused; Stopped.
   Json ask(Json request, double timeout_s) {
     request["id"] = next_id++;
     if (!child->write_line(request.dump(), timeout_s)) throw ChildFailure{"does not read requests", {}};
@@ -113,10 +118,7 @@ struct Measurer::Impl {
     std::string line;
     for (;;) {
       const auto read = child->read_line(line, std::min(0.2, timeout_s));
-      if (stopped()) {
-        child.reset();
-        fail("stopped while measuring");
-      }
+      end_if_stopped();
       if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
       if (read == Child::Read::timeout) {
         if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("says nothing for {:.0f} s", timeout_s), at};
@@ -163,6 +165,7 @@ struct Measurer::Impl {
 
   // A request to a living child, with a restart before it where needed. Throws ChildFailure, and Error for refusals.
   Json request(const Json& message) {
+    end_if_stopped();
     if (!child) start();
     return ask(message, options.silence_s);
   }
@@ -175,7 +178,6 @@ struct Measurer::Impl {
     if (child) child->kill();
     child.reset();
   }
-
   bool usable() const { return failures <= options.max_restarts; }
 
   Json timing_request(const char* what, std::vector<std::string> models, int repeats, double min_sample_us) const {

@@ -26,7 +26,7 @@ struct MeasurerOptions : cost::TimingOptions {
   double start_timeout_s = 60;             // for the first answer of a child
   double silence_s = 60;                   // a child that says nothing for longer hangs
   int max_restarts = 8;                    // more crashes and hangs than this end its use
-  std::function<bool()> should_stop = {};  // ends a measurement with Error "stopped while measuring"
+  std::function<bool()> should_stop = {};  // ends a request with Stopped; its child is killed
 };
 
 // What the child says of itself.

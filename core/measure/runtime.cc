@@ -1,5 +1,6 @@
 #include "core/measure/runtime.h"
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/measure/group_cost.h"
 #include "core/measure/predicted_cost.h"
@@ -37,7 +38,14 @@ cost::MeasuredCosts ChildRuntime::measure() {
 
 cost::Comparison ChildRuntime::compare(std::span<const cost::RunnableModel> models,
                                        const cost::CompareOptions& options) {
-  return measurer_->compare(files_of(models), options);
+  try {
+    return measurer_->compare(files_of(models), options);
+  } catch (const Stopped& stopped) {
+    cost::Comparison out;
+    out.models.resize(models.size());
+    out.error = stopped.what();
+    return out;
+  }
 }
 
 std::vector<cost::SwitchTiming> ChildRuntime::switches(std::span<const cost::RunnableModel> models, double seconds) {

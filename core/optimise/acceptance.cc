@@ -37,7 +37,7 @@ bool is_touched(const Candidate& candidate, const LoadedModel& model) {
 
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
                        cost::CostModel& cost, std::filesystem::path folder, OptimiseClock& clock, const Log& log,
-                       Result& result, double last_s)
+                       Result& result, double run_s, double last_s)
     : options_(options),
       model_(model),
       runtime_(runtime),
@@ -47,7 +47,8 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
       log_(log),
       result_(result),
       verifier_(model, options.model.graph, runtime, options.check,
-                [&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }) {}
+                {[&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }, clock.deadline(), run_s,
+                 result.rules}) {}
 
 void Acceptance::choose() {
   for (;;) {
@@ -58,7 +59,15 @@ void Acceptance::choose() {
       result_.checks.clear();
       return;
     }
-    if (accepts(result_.best()) || result_.best().trace.empty()) return;
+    if (accepts(result_.best())) return;
+    if (const Check* late = least_skipped(result_.checks)) {
+      log_.warn("'{}' is given up: there was no time for a check ({})", result_.best().name, late->by);
+      result_.candidates[tried].error = fmt::format("{}: {}", kNotChecked, late->by);
+      if (result_.best().trace.empty()) return;
+      result_.chosen = 0;
+      continue;
+    }
+    if (result_.best().trace.empty()) return;
     if (options_.force && !refusal(result_.checks))
       return;  // nothing could be compared, and that is what was asked for
     const Check* why = refusal(result_.checks);
@@ -95,16 +104,28 @@ bool Acceptance::accepts(const Candidate& candidate) {
     result_.checks.push_back({"the file", Finding::not_compared, 0, 0, candidate.error});
     return false;
   }
-  const Replay replay(model_.graph, result_.rules, candidate.trace);
-  result_.checks = verifier_.check(replay.prefix(replay.size()), candidate.file);
+  try {
+    const Replay replay(model_.graph, result_.rules, candidate.trace, clock_.deadline());
+    result_.checks = verifier_.check(replay.prefix(replay.size()), candidate.file);
+  } catch (const Stopped& stopped) {
+    result_.checks.push_back({.by = "the rewrites, made again",
+                              .finding = Finding::skipped,
+                              .detail = stopped.what(),
+                              .kind = Check::Kind::exact});
+    return false;
+  }
   result_.ran_at = verifier_.ran_at();
   const Check* why = refusal(result_.checks);
   if (why != nullptr && why->finding == Finding::wrong && !candidate.trace.empty()) report_wrong(candidate, *why);
-  return result_.checked = why == nullptr && any_done(result_.checks);
+  return result_.checked = why == nullptr && any_done(result_.checks) && least_skipped(result_.checks) == nullptr;
 }
 
 bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
-  if (like.kind == Check::Kind::exact) return !verifier_.exact(part).refuses();
+  const auto accepted = [](const std::vector<Check>& checks) {
+    if (const Check* late = least_skipped(checks)) throw Stopped(late->by);
+    return refusal(checks) == nullptr;
+  };
+  if (like.kind == Check::Kind::exact) return accepted({verifier_.exact(part)});
   const TemporaryFolder folder("rlgo-part");  // with a file of weights, where they are many
   const auto file = folder.path() / "part.onnx";
   try {
@@ -114,20 +135,26 @@ bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
   } catch (const Error&) {
     return false;
   }
-  if (like.kind == Check::Kind::runtime) return !verifier_.in_runtime(part, file).refuses();
-  return refusal(verifier_.check(part, file)) == nullptr;
+  if (like.kind == Check::Kind::runtime) return accepted({verifier_.in_runtime(part, file)});
+  return accepted(verifier_.check(part, file));
 }
 
 bool Acceptance::add_repaired(size_t candidate) {
   const Check like = *refusal(result_.checks);
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
-  const Replay replay(model_.graph, result_.rules, old.trace);
   const auto stop = [&] { return clock_.over(repair_share(like) * options_.seconds); };
-  auto repaired = without_refused(
-      replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
+  std::optional<Replay> replay;
+  std::optional<Repaired> repaired;
+  try {
+    replay.emplace(model_.graph, result_.rules, old.trace, clock_.deadline());
+    repaired = without_refused(
+        *replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
+  } catch (const Stopped&) {
+    // No time for it.
+  }
   if (!repaired) return false;
-  Candidate next{.name = fmt::format("{}, without {}", old.name, rules_of(replay, repaired->left_out)),
+  Candidate next{.name = fmt::format("{}, without {}", old.name, rules_of(*replay, repaired->left_out)),
                  .graph = std::move(repaired->rewritten.graph),
                  .trace = std::move(repaired->rewritten.trace),
                  .stages = old.stages,
@@ -149,10 +176,17 @@ bool Acceptance::add_repaired(size_t candidate) {
 
 void Acceptance::report_wrong(const Candidate& candidate, const Check& check) {
   const Replay replay(model_.graph, result_.rules, candidate.trace);
-  const auto accepts = [&](const Replayed& part) { return accepts_part(part, check); };
+  bool over = false;
+  const auto accepts = [&](const Replayed& part) {
+    try {
+      return accepts_part(part, check);
+    } catch (const Stopped&) {
+      return over = true;
+    }
+  };
   const std::string why = fmt::format("{}: {}", check.by, to_text(check));
   log_.warn("'{}' does not compute the same ({}); looking for the rewrites that show it", candidate.name, why);
-  const auto steps = minimal_refused(replay, accepts, kTries);
+  const auto steps = minimal_refused(replay, accepts, kTries, [&] { return over || clock_.deadline().over(); });
   const std::filesystem::path folder = std::filesystem::path(options_.out).parent_path() / "rlgo-wrong-rewrite";
   std::string left = "what shows it is in " + folder.string();
   try {

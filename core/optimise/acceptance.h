@@ -17,16 +17,20 @@ namespace rlgo::optimise {
 // False: the candidate is the model as it was read, and as fast.
 bool is_touched(const Candidate& candidate, const LoadedModel& model);
 
+// How Candidate::error begins where there was no time for a check without which nothing is written.
+constexpr const char* kNotChecked = "not checked in time";
+
 class Acceptance {
  public:
-  // Refers to the caller's objects. Model files go to `folder`. `last_s`: what is to be left of the time, in s, for
-  // what comes after the checks.
+  // Refers to the caller's objects. Model files go to `folder`. `run_s`: of the model in the runtime. `last_s`: what is
+  // to be left of the time, in s, for what comes after the checks. They are cut short at clock.deadline().
   Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
-             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, double last_s);
+             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, double run_s,
+             double last_s);
   // Checks the chosen candidate. One that is refused is told about and gives way to the same rewrites without those
   // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long
-  // over). Sets result.chosen, touched, checks, checked. Throws Error where a rewrite is proved wrong: what shows it is
-  // then left in a folder, which is named.
+  // over, or was over before the checks without which nothing is written). Sets result.chosen, touched, checks,
+  // checked. Throws Error where a rewrite is proved wrong: what shows it is then left in a folder, which is named.
   void choose();
 
  private:

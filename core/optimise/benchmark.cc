@@ -48,6 +48,10 @@ Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, do
     for (const auto& timing : found.models) {
       if (out.error.empty()) out.error = timing.error;
     }
+    if (!out.ok() && begun && should_stop && should_stop()) {  // cut short: the loads before count
+      out.error.clear();
+      break;
+    }
     if (!out.ok()) return out;
     test.add_load(found.quotients[1]);
     medians_us.push_back(found.models[0].median_us);

@@ -46,6 +46,17 @@ std::vector<PhaseTime> OptimiseClock::phases() const {
   return copy.phases_;
 }
 
+void OptimiseClock::end_by(double at_s, double answer_s) {
+  end_s_ = at_s;
+  answer_s_ = answer_s;
+}
+
+double OptimiseClock::left_to_end() const {
+  const double now_s = passed();
+  if (!interrupted_s_ && interrupted()) interrupted_s_ = now_s;
+  return std::min(end_s_, interrupted_s_ ? *interrupted_s_ + answer_s_ : end_s_) - now_s;
+}
+
 void OptimiseClock::costs(double initial_us, double best_us) {
   initial_us_ = initial_us;
   best_us_ = best_us;

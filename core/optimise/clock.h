@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/base/status_line.h"
 
 namespace rlgo::optimise {
@@ -26,6 +29,16 @@ class OptimiseClock {  // shares of --seconds, the status line
   bool over(double at_s) const { return interrupted() || passed() >= at_s; }
   bool interrupted() const { return interrupted_(); }
   double left() const { return seconds_ - passed(); }
+
+  // What is done from now on is cut short at `at_s`, in s since the start, and `answer_s` after the user was seen to
+  // want an end, whichever comes first.
+  void end_by(double at_s, double answer_s);
+  // Seconds until then.
+  double left_to_end() const;
+  // The same, for what runs long; it follows later calls of end_by(), and refers to this clock.
+  Deadline deadline() const {
+    return Deadline([this] { return left_to_end(); });
+  }
 
   // From now on time belongs to `kind`; `text` is shown.
   void phase(std::string kind, std::string text);
@@ -49,6 +62,8 @@ class OptimiseClock {  // shares of --seconds, the status line
   const std::function<bool()>& interrupted_;
   std::function<double()> now_;
   double begin_s_ = 0, booked_s_ = 0;
+  double end_s_ = std::numeric_limits<double>::infinity(), answer_s_ = 0;
+  mutable std::optional<double> interrupted_s_;  // when that was seen
   std::vector<PhaseTime> phases_;
   std::string kind_ = "start", text_ = "start";
   double initial_us_ = 0, best_us_ = 0;

@@ -1,6 +1,7 @@
 #include "core/optimise/first_run.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/isolate.h"
@@ -14,8 +15,10 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kFirstRounds = 3;
-constexpr double kFirstShare = 0.1;                           // of the time that is left, for the first timing
-constexpr double kSizesShare = 0.3, kLeastSizesSeconds = 10;  // of all time: then no further sizes are tried
+constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
+// Of the time that is left: then no further sizes are tried. More of it, up to so many seconds, where there is little.
+constexpr double kSizesShare = 0.3, kMostSizesShare = 0.7, kLeastSizesSeconds = 10;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Half of the memory that is free: a check holds tensors of the original and of the result.
 uint64_t usable_bytes() { return available_memory_bytes() / 2; }
@@ -39,8 +42,11 @@ std::optional<LoadedModel> read_at(const ModelOptions& given, const Sizes& sizes
 
 // Sizes with which the runtime runs the model, which is then read with them; nothing where there are none.
 std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, cost::Runtime& runtime,
-                                const OptimiseClock& clock) {
-  const double until_s = clock.passed() + std::max(kLeastSizesSeconds, kSizesShare * clock.left());
+                                OptimiseClock& clock) {
+  const double left_s = std::max(0.0, clock.left());
+  const double until_s =
+      clock.passed() + std::max(kSizesShare * left_s, std::min(kLeastSizesSeconds, kMostSizesShare * left_s));
+  clock.end_by(until_s, kSearchAnswer_s);
   for (const Sizes& sizes : likely_sizes(model.open_places, given_sizes(given.sizes), fitting_extents(model.graph))) {
     if (clock.over(until_s)) break;
     try {
@@ -129,7 +135,7 @@ std::string too_much_folding(const graph::Graph& graph) {
 }
 
 bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
-               const OptimiseClock& clock, Result& result) {
+               OptimiseClock& clock, Result& result) {
   if (const std::string why = too_much_folding(model.graph); !why.empty()) {
     result.verdict = fmt::format("nothing found: the model is not run, its checks would take too long: {}", why);
     not_run(why, model, result);
@@ -144,10 +150,13 @@ bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchma
   if (!first.error.empty()) {
     const std::string why = first.error;
     const auto sizes = find_sizes(given, model, runtime, clock);
+    clock.end_by(kNever, kSearchAnswer_s);
     runtime.set_input_shapes(run_shapes(model));
     if (sizes) first = time_it();
     if (!first.error.empty()) {
       cannot_run(why, model, result);
+      result.interrupted = clock.interrupted();
+      if (result.interrupted) result.verdict = "nothing found: the model had not run yet";
       return false;
     }
     result.sizes = as_options(*sizes);

@@ -19,6 +19,8 @@ const char* name(Finding finding) {
       return "differs";
     case Finding::wrong:
       return "wrong";
+    case Finding::skipped:
+      return "skipped";
     default:
       return "not_compared";
   }

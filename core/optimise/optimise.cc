@@ -124,6 +124,13 @@ void conclude(const OptimiseOptions& options, Result& result) {
   const Candidate& best = result.best();
   const Latency& timed = result.end_to_end;
   const auto given_up = [](const Candidate& c) { return c.error.starts_with("given up"); };
+  const auto late = [](const Candidate& c) { return c.error.starts_with(kNotChecked); };
+  if (std::ranges::any_of(result.candidates, late) && !result.checked) {
+    result.verdict = "nothing found: there was no time to check a rewritten model";
+    if (!result.interrupted) result.verdict += "; give more --seconds";
+    result.touched = result.forced = false;
+    return;
+  }
   if (!result.checked && !options.force) {
     result.verdict = result.touched || std::ranges::any_of(result.candidates, given_up)
                          ? "nothing found: no rewritten model passed the checks"
@@ -178,19 +185,27 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
   return result;
 }
 
-constexpr double kTellSeconds = 2;  // at most, for the costs after each rewrite
+constexpr double kTellSeconds = 2;    // at most, for the costs after each rewrite
+constexpr double kTellShare = 0.25;   // of the time until the command must end
+constexpr int kLoadRounds = 4;        // of a load of the final comparison, about
+constexpr double kSwitchesRuns = 12;  // of the model, that the first setting takes in any case
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
-void tell_costs(cost::CostModel& model, Result& result) {
+void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& result) {
   price_alike(model, result);
   const bool gathers = model.postpone();
-  const Stopwatch watch;
+  const double until_s = clock.passed() + std::min(kTellSeconds, kTellShare * clock.left_to_end());
   const auto note = [&](const graph::Graph& graph) {
-    if (watch.seconds() < kTellSeconds) result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
+    if (clock.passed() >= until_s) throw Stopped("the costs after each rewrite are left out");
+    result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
   };
   const auto& trace = result.best().trace;
-  rules::replay(result.before, result.rules, trace, std::numeric_limits<int>::max(), note);
+  try {
+    rules::replay(result.before, result.rules, trace, std::numeric_limits<int>::max(), note);
+  } catch (const Stopped&) {
+    // It is a part of the report alone.
+  }
   if (result.step_us.size() < trace.size()) result.step_us.clear();
   result.before_op_us = report::prices_of(model, result.before);
   result.after_op_us = report::prices_of(model, result.best().graph);
@@ -205,11 +220,20 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
   const int most =
       result.interrupted ? Benchmark::kLeastRounds : std::max(options.check.repeats, Benchmark::kLeastRounds);
-  result.end_to_end = benchmark.measure(best.runnable(), most, result.interrupted ? 0 : std::max(0.0, clock.left()));
+  // A load that is cut short says nothing: none is begun that takes too long.
+  const auto stop = [&] { return clock.left_to_end() < benchmark.pace().compare_s(2, kLoadRounds); };
+  if (stop()) {
+    result.end_to_end.error = "there is no time left for it";
+    return;
+  }
+  result.end_to_end =
+      benchmark.measure(best.runnable(), most, result.interrupted ? 0 : std::max(0.0, clock.left()), stop);
 }
 
-void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, OptimiseClock& clock, Result& result) {
-  if (!options.switches || result.interrupted) return;
+void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, double run_s, OptimiseClock& clock,
+                      Result& result) {
+  if (!options.switches || clock.interrupted() || clock.left_to_end() < kSwitchesSeconds + kSwitchesRuns * run_s)
+    return;
   std::vector<cost::RunnableModel> models = {{&result.before, options.model.graph}};
   if (result.touched && result.end_to_end.ok()) models.push_back(result.best().runnable());
   clock.phase("the runtime's switches", "the runtime's switches");
@@ -235,10 +259,10 @@ std::string made_up_sizes(const ModelOptions& options, const LoadedModel& model)
 }
 
 // Says it at once where there is more to check than there is time.
-TimePlan plan_of(double seconds, double passed_s, double last_s, const std::string& made_up, const Pace& pace,
-                 const Log& log) {
+TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bound, const std::string& made_up,
+                 const Pace& pace, const Log& log) {
   const double checks_s = pace.compare_s(kCheckedRuns, 1);
-  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, made_up); !text.empty())
+  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, bound.end_s, made_up); !text.empty())
     log.warn("{}", text);
   return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
 }
@@ -265,11 +289,11 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   model.source = options.model;  // what was found is written in any case
   for (const auto& file : written_files(options)) check_not_read(model, file);
   for (const auto& what : model.left_out) log.warn("{}", what);
+  const double read_s = clock.passed();
   clock.phase("starting the target", "starting the target");
-  // A signal ends the wait for a runtime that says nothing; one that has started measures what was found until then.
-  const auto started = std::make_shared<bool>(false);
-  const auto runtime = parts.start_runtime([started, &should_stop] { return !*started && should_stop(); });
-  *started = true;
+  clock.end_by(std::numeric_limits<double>::infinity(), 0);  // a signal ends the wait for a runtime that says nothing
+  const auto runtime = parts.start_runtime([&clock] { return clock.deadline().over(); });
+  clock.end_by(std::numeric_limits<double>::infinity(), kSearchAnswer_s);
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
   runtime->set_input_shapes(run_shapes(model));
   Result result = begin(options, parts, model, *runtime);
@@ -297,8 +321,10 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
 
   const Pace& pace = benchmark.pace();
   const double last_s = benchmark.least_s();
+  const Bound bound = make_bound(options.seconds, pace.run_s(), read_s);
   const TimePlan plan =
-      plan_of(options.seconds, clock.passed(), last_s, made_up_sizes(options.model, model), pace, log);
+      plan_of(options.seconds, clock.passed(), last_s, bound, made_up_sizes(options.model, model), pace, log);
+  clock.end_by(bound.choose_s(std::max(plan.choose_s, plan.late_s)), kSearchAnswer_s);
   const auto timing_for = std::make_shared<const Candidates*>(nullptr);
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
@@ -319,18 +345,23 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   *timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
-  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, last_s).choose();
+  clock.end_by(bound.checks_s(clock.passed(), last_s), kChecksAnswer_s);
+  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, pace.run_s(), last_s).choose();
+  clock.end_by(bound.end_s, kLastAnswer_s);
   clock.phase("costs of the report", "costs of the report");
   if (costs.refresh) costs.refresh();
-  tell_costs(*costs.model, result);
+  tell_costs(*costs.model, clock, result);
   clock.phase("final measurement", "final measurement");
   measure_end_to_end(options, model, benchmark, clock, result);
   if (result.end_to_end.ok() && result.end_to_end.faster)
     measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
-  measure_switches(options, *runtime, clock, result);
+  measure_switches(options, *runtime, pace.run_s(), clock, result);
+  result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");
   if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
+  result.bytes_before = onnx_io::stored_bytes(options.model.graph);
+  result.bytes_after = onnx_io::stored_bytes(result.written ? fs::path(options.out) : result.best().file);
   return end(clock, std::move(result));
 }
 

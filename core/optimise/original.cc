@@ -12,6 +12,8 @@ namespace {
 
 // Elements of the inputs at other sizes: at most so many times those at the sample sizes, or so few.
 constexpr int64_t kMoreElements = 4, kFewElements = int64_t{1} << 16, kMostElements = int64_t{1} << 26;
+constexpr int64_t kDivisor = 4, kMostDivisor = 64;  // of sizes that are made smaller
+constexpr double kLeastSaving = 0.7;                // of the operations: sizes that take more are hardly smaller
 
 int64_t input_elements(const graph::Graph& graph) {
   int64_t sum = 0;
@@ -49,6 +51,19 @@ double extent_of(const Sizes& sizes) {
   return product;
 }
 
+double flops_of(const graph::Graph& graph) {
+  double sum = 0;
+  for (const graph::NodeId id : graph.order()) sum += graph.node(id).info->work.flops;
+  return sum;
+}
+
+// The same operators by the same numbers, whatever their sizes.
+bool same_operators(const graph::Graph& a, const graph::Graph& b) {
+  return std::ranges::equal(a.order(), b.order()) && std::ranges::all_of(a.order(), [&](graph::NodeId id) {
+           return a.node(id).op() == b.node(id).op() && std::ranges::equal(a.node(id).inputs, b.node(id).inputs);
+         });
+}
+
 exec::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
   return exec::check_inputs(graph, seed + 1 + static_cast<uint64_t>(set / exec::kInputKinds), set % exec::kInputKinds);
 }
@@ -60,9 +75,31 @@ LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_we
   return load_model(options, with_weights);
 }
 
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline) {
+  const double flops = flops_of(model.graph);
+  std::unique_ptr<LoadedModel> best;
+  for (int64_t divisor = kDivisor; divisor <= kMostDivisor && !model.samples.empty(); divisor *= kDivisor) {
+    deadline.check();
+    ModelOptions options = model.source;
+    options.sizes.clear();
+    for (const auto& [name, size] : model.samples)
+      options.sizes.push_back(fmt::format("{}={}", name, std::max<int64_t>(2, size / divisor)));
+    try {
+      auto smaller = std::make_unique<LoadedModel>(load_model(options, true));
+      const double its_share = flops_of(smaller->graph) / flops;
+      if (its_share > kLeastSaving || !same_operators(smaller->graph, model.graph)) continue;
+      best = std::move(smaller);
+      if (its_share <= share) break;
+    } catch (const Error&) {
+      continue;  // the model does not admit them
+    }
+  }
+  return best;
+}
+
 std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
   if (!runs_) {
-    runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_);
+    runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_, nullptr, deadline_);
     centred_ = exec::centred_inputs(model_.graph, seed_);
   }
   while (runs_->sets() < sets) {
@@ -94,7 +131,7 @@ bool Original::try_sizes(const Sizes& sizes) {
   try {
     const auto loaded = load_at_sizes(model_.source, sizes, true);
     if (!admits(loaded.graph, model_.graph)) return false;
-    exec::ReferenceRuns runs(loaded.graph, threads_, weights());
+    exec::ReferenceRuns runs(loaded.graph, threads_, weights(), deadline_);
     runs.add(inputs_of(loaded.graph, seed_, 0));
     others_.push_back(std::make_unique<AtSizes>(
         AtSizes{sizes,
@@ -102,6 +139,8 @@ bool Original::try_sizes(const Sizes& sizes) {
                 !unknown_operators(loaded.graph).empty(),
                 {runs.inputs(0), runs.outputs(0), runs.own_errors(0), exec::unknown_types(loaded.graph)}}));
     return true;
+  } catch (const Stopped&) {
+    throw;
   } catch (const Error&) {
     return false;  // the model does not admit them
   }
@@ -111,8 +150,9 @@ const AtSizes* Original::other(size_t k, bool soon) {
   if (soon && k >= others_.size()) std::ranges::stable_sort(left_to_try_, {}, extent_of);
   while (k >= others_.size() && !left_to_try_.empty()) {
     const Sizes sizes = left_to_try_.front();
-    left_to_try_.erase(left_to_try_.begin());
+    deadline_.check();
     try_sizes(sizes);
+    left_to_try_.erase(left_to_try_.begin());
   }
   return k < others_.size() ? others_[k].get() : nullptr;
 }

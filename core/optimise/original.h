@@ -34,9 +34,14 @@ struct AtSizes {
 
 class Original {  // its outputs, worked out once for all candidates
  public:
-  // Refers to `model`. `seed`: of the inputs. Throws Error where contents of weights are absent.
-  Original(const LoadedModel& model, int threads, uint64_t seed)
-      : model_(model), threads_(threads), seed_(seed), left_to_try_(check_sizes(model.samples)) {}
+  // Refers to `model`. `seed`: of the inputs. `deadline`: of all runs, which end with Stopped. Throws Error where
+  // contents of weights are absent.
+  Original(const LoadedModel& model, int threads, uint64_t seed, Deadline deadline = {})
+      : model_(model),
+        threads_(threads),
+        seed_(seed),
+        deadline_(std::move(deadline)),
+        left_to_try_(check_sizes(model.samples)) {}
 
   // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns; set 1 is of inputs near what the
   // model takes away from them (exec::centred_inputs) where it does.
@@ -57,6 +62,7 @@ class Original {  // its outputs, worked out once for all candidates
   const LoadedModel& model_;
   int threads_;
   uint64_t seed_;
+  Deadline deadline_;
   std::shared_ptr<exec::ReferenceRuns> runs_;
   std::optional<exec::TensorMap> centred_;
   std::vector<Sizes> left_to_try_;
@@ -66,5 +72,10 @@ class Original {  // its outputs, worked out once for all candidates
 // The file that `options` name with its open dimensions fixed to `sizes`, beside those that the options fix. Throws
 // Error where it cannot have them.
 LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_weights);
+
+// The model read with smaller sample sizes, at which a run takes `share` of the operations or less, or the smallest
+// there are; operators have the same numbers. Null where no dimension is open, or none of these sizes will do. Throws
+// Stopped at the deadline.
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline);
 
 }  // namespace rlgo::optimise

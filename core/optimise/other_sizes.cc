@@ -15,9 +15,10 @@ constexpr double kSeconds = 2;  // at each of the sizes; at the smallest, whatev
 
 void measure_at_sizes(cost::Runtime& runtime, const cost::InputShapes& usual, Benchmark& benchmark,
                       const OptimiseClock& clock, Result& result) {
-  const auto stop = [&] { return clock.interrupted(); };
+  const auto stop = [&] { return clock.interrupted() || clock.left_to_end() < benchmark.least_s(); };
   for (const SizeRun& run : result.ran_at) {
-    const double left_s = std::max(clock.left(), result.at_sizes.empty() ? kSeconds : 0.0);
+    const double wanted_s = std::max(clock.left(), result.at_sizes.empty() ? kSeconds : 0.0);
+    const double left_s = std::min(wanted_s, clock.left_to_end());
     if (stop() || benchmark.least_s() > left_s) break;  // about as long as at the sizes before
     runtime.set_input_shapes(run.shapes);
     result.at_sizes.push_back(

@@ -17,6 +17,10 @@ constexpr double kTimingShare = 0.35, kSweepShare = 0.5, kSweepsShare = 0.65;  /
 constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
 // What searching and comparing have in any case, of the time that is left; of all time, to a bound, where little is:
 // without them there is nothing to check.
+// Of the bound (1.5 times the seconds, 25 runs): a little less, for what cannot be cut short.
+constexpr double kBoundSeconds = 1.4, kBoundRuns = 22;
+constexpr double kOverChooseShare = 0.25;  // of what is left after the end of comparisons, for one that is late
+constexpr double kLeastChecksShare = 0.6;  // of what is left after comparisons, for checks
 constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAll = 0.2, kLeastSearchBound_s = 1.5;
 
 }  // namespace
@@ -61,12 +65,26 @@ TimePlan make_plan(double seconds, double passed_s, double last_s, double compar
   return plan;
 }
 
-std::string overrun_text(double seconds, double passed_s, double last_s, const std::string& made_up) {
+Bound make_bound(double seconds, double run_s, double files_s) {
+  return {kBoundSeconds * seconds + kBoundRuns * run_s + files_s};
+}
+
+double Bound::choose_s(double choose_s) const {
+  return choose_s + std::max(0.0, kOverChooseShare * (end_s - choose_s));
+}
+
+double Bound::checks_s(double passed_s, double last_s) const {
+  const double left_s = std::max(0.0, end_s - passed_s);
+  return passed_s + std::max(left_s - last_s, kLeastChecksShare * left_s);
+}
+
+std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up) {
   if (passed_s + last_s <= seconds) return {};
   return fmt::format(
-      "reading the model, its checks and the final comparison alone take {:.0f} s here or more: --seconds {:g} will be "
-      "exceeded, for checks are never skipped{}",
-      std::ceil(passed_s + last_s), seconds,
+      "reading the model, its checks and the final comparison alone would take {:.0f} s here or more: checks have "
+      "fewer "
+      "inputs and smaller sizes, and --seconds {:g} may become {:.0f} s{}",
+      std::ceil(passed_s + last_s), seconds, std::ceil(end_s),
       made_up.empty() ? ""
                       : "; the model leaves sizes open, and large ones were made up: give those that it will run at, "
                         "which may be smaller than " +

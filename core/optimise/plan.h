@@ -14,6 +14,7 @@ class Pace {
   void note(size_t models, int rounds, double seconds);
   // The same for another comparison; 0 before the first one.
   double compare_s(size_t models, int rounds) const;
+  double run_s() const { return run_s_; }  // of one model, about; 0 before the first comparison
   // The most models that fit into `seconds`, and the most rounds, at least `least`.
   size_t models(double seconds, int rounds) const;
   int rounds(double seconds, size_t models, int least, int most) const;
@@ -40,8 +41,25 @@ struct TimePlan {
 // and the fewest rounds of the final comparison are made in any case.
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
+// When what runs is cut short, whatever it is, in s since the start of the command. So the command takes at most 1.5
+// times the seconds that were asked for, 25 runs of the model, and the time to read and to write it.
+struct Bound {
+  double end_s = 0;  // the final measurement and what follows; a little is kept for what cannot be cut short
+  // Searches and comparisons, that are to end at `choose_s`: what they took too long for is the checks'.
+  double choose_s(double choose_s) const;
+  // Checks that begin at `passed_s`; `last_s`: what the final measurement takes.
+  double checks_s(double passed_s, double last_s) const;
+};
+// `run_s`: of the model. `files_s`: to read it.
+Bound make_bound(double seconds, double run_s, double files_s);
+
+// How soon after a signal work is cut short, in s: so that the command ends within two. What was found by then is
+// checked, measured and written in that time where it can be.
+constexpr double kSearchAnswer_s = 0.3, kChecksAnswer_s = 0.9, kLastAnswer_s = 1.4;
+
 // What to say before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
 // `seconds`; "" where they do. `made_up`: sizes of open dimensions that nobody gave, as options; they are the remedy.
-std::string overrun_text(double seconds, double passed_s, double last_s, const std::string& made_up = "");
+// `end_s`: when the command ends at the latest.
+std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up = "");
 
 }  // namespace rlgo::optimise

@@ -18,13 +18,14 @@ using graph::Graph;
 using graph::NodeId;
 
 // The first kept step with which the beginning of the trace is refused, given that all of it is.
-size_t first_refused(const Replay& replay, const std::vector<bool>& keep, const Accepts& accepts, int& tries) {
+size_t first_refused(const Replay& replay, const std::vector<bool>& keep, const Accepts& accepts, int& tries,
+                     const std::function<bool()>& should_stop) {
   std::vector<size_t> steps;
   for (size_t k = 0; k < keep.size(); ++k) {
     if (keep[k]) steps.push_back(k);
   }
   size_t good = 0, bad = steps.size();  // lengths
-  while (bad - good > 1 && tries > 0) {
+  while (bad - good > 1 && tries > 0 && !should_stop()) {
     const size_t middle = (good + bad) / 2;
     std::vector<bool> some(keep.size(), false);
     for (size_t k = 0; k < middle; ++k) some[steps[k]] = true;
@@ -82,7 +83,8 @@ std::optional<Repaired> without_refused(const Replay& replay, const Accepts& acc
   std::vector<bool> keep(replay.size(), true);
   std::map<int32_t, int> spoiled;  // rule -> steps of it that were left out
   while (tries > 0 && !should_stop()) {
-    const size_t culprit = first_refused(replay, keep, accepts, tries);
+    const size_t culprit = first_refused(replay, keep, accepts, tries, should_stop);
+    if (should_stop()) return std::nullopt;
     keep[culprit] = false;
     if (++spoiled[replay.rule(culprit)] >= 2) {
       for (size_t k = culprit; k < keep.size(); ++k) keep[k] = keep[k] && replay.rule(k) != replay.rule(culprit);
@@ -105,14 +107,15 @@ std::optional<Repaired> without_refused(const Replay& replay, const Accepts& acc
   return std::nullopt;
 }
 
-std::vector<size_t> minimal_refused(const Replay& replay, const Accepts& accepts, int tries) {
-  const size_t culprit = first_refused(replay, std::vector<bool>(replay.size(), true), accepts, tries);
+std::vector<size_t> minimal_refused(const Replay& replay, const Accepts& accepts, int tries,
+                                    const std::function<bool()>& should_stop) {
+  const size_t culprit = first_refused(replay, std::vector<bool>(replay.size(), true), accepts, tries, should_stop);
   std::vector<bool> keep = replay.needed_by(culprit);
-  if (accepts(replay.run(keep))) {
+  if (should_stop() || accepts(replay.run(keep))) {
     keep.assign(replay.size(), false);
     std::fill_n(keep.begin(), culprit + 1, true);
   }
-  for (size_t k = culprit; k-- > 0 && tries > 0;) {
+  for (size_t k = culprit; k-- > 0 && tries > 0 && !should_stop();) {
     if (!keep[k]) continue;
     keep[k] = false;
     --tries;

@@ -26,8 +26,9 @@ std::optional<Repaired> without_refused(const Replay& replay, const Accepts& acc
                                         const std::function<bool()>& should_stop);
 
 // A few rewrites that are refused, none of which can be left out (1-minimal, as in delta debugging: Zeller and
-// Hildebrandt 2002). `replay` as a whole is refused.
-std::vector<size_t> minimal_refused(const Replay& replay, const Accepts& accepts, int tries);
+// Hildebrandt 2002). `replay` as a whole is refused. More of them where `tries` or `should_stop` end it.
+std::vector<size_t> minimal_refused(const Replay& replay, const Accepts& accepts, int tries,
+                                    const std::function<bool()>& should_stop);
 
 // Writes what shows a wrong rewrite to `folder`: trace.txt (rules, places, `why`), the operators that the last of
 // `steps` matches as a model of their own (before.onnx), and the same rewritten (after.onnx). Throws Error where the

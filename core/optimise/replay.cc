@@ -89,8 +89,9 @@ class Replay::Walk {
   std::map<graph::NodeId, Key> keys_;
 };
 
-Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace)
-    : graph_(std::move(graph)) {
+Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace,
+               Deadline deadline)
+    : graph_(std::move(graph)), deadline_(std::move(deadline)) {
   std::set<int32_t> used;
   for (const auto& step : trace) used.insert(step.rule);
   std::vector<std::string> names;
@@ -104,6 +105,7 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
   rules_ = rules->subset(names);
   Walk walk(graph_, rules_);
   for (size_t k = 0; k < trace.size(); ++k) {
+    deadline_.check();
     const int32_t rule = number[trace[k].rule], location = trace[k].location;
     if (location < 0 || static_cast<size_t>(location) >= walk.matches(rule))
       fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, rules_->name(rule), location);
@@ -118,6 +120,7 @@ Replayed Replay::run(const std::vector<bool>& keep) const {
   if (steps_.empty()) return {graph_, {}, {}, {}};
   Walk walk(graph_, rules_);
   for (size_t k = 0; k < steps_.size(); ++k) {
+    deadline_.check();
     if (!keep[k]) continue;
     if (const auto location = walk.find(steps_[k])) walk.apply(steps_[k].rule, *location, static_cast<int32_t>(k));
   }

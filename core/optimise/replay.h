@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/graph/graph.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
@@ -28,8 +29,9 @@ struct Replayed {
 // one of those made is left out, too.
 class Replay {
  public:
-  // Throws Error where a step of the trace does not apply.
-  Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace);
+  // Throws Error where a step of the trace does not apply, and here and later Stopped at the deadline.
+  Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace,
+         Deadline deadline = {});
   size_t size() const { return steps_.size(); }
   const std::string& rule_name(size_t step) const { return rules_->name(steps_[step].rule); }
   int32_t rule(size_t step) const { return steps_[step].rule; }
@@ -64,7 +66,8 @@ class Replay {
 
   graph::Graph graph_;
   std::shared_ptr<const rules::RuleSet> rules_;  // those of the trace alone
-  std::vector<int32_t> rule_numbers_;            // of rules_, in the set that was given
+  Deadline deadline_;
+  std::vector<int32_t> rule_numbers_;  // of rules_, in the set that was given
   std::vector<Step> steps_;
 };
 

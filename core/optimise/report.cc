@@ -31,11 +31,14 @@ std::vector<report::Row> figures(const Result& result) {
                  counted(best.trace.size(), "rewrite")});
   const auto made = std::ranges::count_if(result.checks, &Check::done);
   const auto agree = std::ranges::count(result.checks, Finding::same, &Check::finding);
+  const auto skipped = std::ranges::count(result.checks, Finding::skipped, &Check::finding);
   if (made > 0) {
     const auto worst = std::ranges::max_element(
         result.checks, {}, [](const Check& c) { return c.done() && c.allowed > 0 ? c.error / c.allowed : -1.0; });
     out.push_back(
-        {"checks", fmt::format("{} of {} agree", agree, made),
+        {"checks",
+         fmt::format("{} of {} agree{}", agree, made,
+                     skipped > 0 ? fmt::format(", {} skipped for lack of time", skipped) : ""),
          fmt::format("closest to what is allowed: {:.2g} of {:.2g}, {}", worst->error, worst->allowed, worst->by)});
   }
   return out;

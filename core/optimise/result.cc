@@ -147,6 +147,7 @@ std::string learned_verdict(const Result& result) {
 }
 
 std::string to_text(const Check& check) {
+  if (check.finding == Finding::skipped) return "skipped: " + check.detail;
   if (!check.done()) return "not checked: " + check.detail;
   if (check.error == 0 && check.finding != Finding::same && !check.detail.empty()) return check.detail;  // no numbers
   std::string text = fmt::format("largest relative error {:.3g}", check.error);

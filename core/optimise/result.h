@@ -72,20 +72,21 @@ enum class Finding : uint8_t {
   differs,       // further apart than that, or undefined elsewhere, without a proof that a rewrite is wrong
   wrong,         // computes something else, beyond what any rounding explains
   not_compared,  // the check could not be made, or saw nothing
+  skipped,       // there was no time for it
 };
 
 // A comparison of the model before and after.
 struct Check {
   // Which of the checks: what it refuses may be tried again by it alone.
-  enum class Kind : uint8_t { other, exact, runtime };  // in double precision; in the runtime at the search's sizes
-  std::string by;                                       // "LibTorch in double precision, 4 inputs"
+  enum class Kind : uint8_t { other, exact, runtime, file };  // in double precision; in the runtime; the file, read
+  std::string by;                                             // "LibTorch in double precision, 4 inputs"
   Finding finding = Finding::not_compared;
   double error = 0;         // largest relative error
   double allowed = 0;       // what it may be
   std::string detail;       // why not, or where the error is
   std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
   Kind kind = Kind::other;
-  bool done() const { return finding != Finding::not_compared; }
+  bool done() const { return finding != Finding::not_compared && finding != Finding::skipped; }
   bool refuses() const { return done() && finding != Finding::same; }
 };
 

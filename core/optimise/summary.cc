@@ -34,7 +34,10 @@ std::string checks_text(const Result& result) {
   if (!result.checked || worst == nullptr) return "outputs not compared";
   std::string text = fmt::format("same outputs ({}; largest error {:.2g} of {:.2g} allowed", counted(made, "check"),
                                  worst->error, worst->allowed);
-  if (made < result.checks.size()) text += fmt::format("; {} not possible", result.checks.size() - made);
+  const auto skipped = static_cast<size_t>(std::ranges::count(result.checks, Finding::skipped, &Check::finding));
+  if (made + skipped < result.checks.size())
+    text += fmt::format("; {} not possible", result.checks.size() - made - skipped);
+  if (skipped > 0) text += fmt::format("; {} skipped for lack of time", skipped);
   if (limited > 0) text += fmt::format("; {} with limits", limited);
   return text + ")";
 }

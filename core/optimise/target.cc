@@ -80,9 +80,11 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
       return start_runtime(one, log, should_stop);
     }
   }
-  if (options.target.runtime == "libtorch")
-    return std::make_shared<exec::LibTorchRuntime>(exec::resolve_device(options.device),
-                                                   exec::MeasureOptions{options.timing});
+  if (options.target.runtime == "libtorch") {
+    exec::MeasureOptions how{options.timing};
+    how.deadline = Deadline::when(std::move(should_stop));
+    return std::make_shared<exec::LibTorchRuntime>(exec::resolve_device(options.device), how);
+  }
   measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;
   how.should_stop = std::move(should_stop);

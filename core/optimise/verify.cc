@@ -24,8 +24,7 @@ constexpr double kFoldedError = 1e-6;  // weights that the export worked out are
 constexpr int kSizes = 3;              // sets of sizes at which a model with open dimensions is checked
 constexpr int kRoundingSets = 2;
 constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the checks, that are over then
-
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kLargeSizes = 8;                      // other sizes may take so many times as long
 
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
 LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true) {
@@ -52,6 +51,8 @@ void note_error(Check& check, const std::string& name, double error, double allo
   check.allowed = allowed;
   check.detail = error > 0 ? fmt::format("output '{}'{}", name, remark) : "";
 }
+
+void add_limit(Check& check, const std::string& limit) { check.limits += (check.limits.empty() ? "" : "; ") + limit; }
 
 // Every value that a rewrite replaced was compared with what stands in its place: whatever is behind them is then
 // equal.
@@ -112,42 +113,50 @@ Check verdict_of(const exec::Agreement& found, const graph::Graph& before, doubl
 }  // namespace
 
 Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& runtime, CheckOptions options,
-                   std::function<double()> left_s)
+                   CheckTime time)
     : model_(model),
       before_(std::move(before)),
       runtime_(runtime),
       options_(options),
-      left_s_(std::move(left_s)),
-      original_(std::make_unique<Original>(model, options.threads, options.seed)) {
+      time_(std::move(time)),
+      original_(std::make_unique<Original>(model, options.threads, options.seed, end_)) {
   if (options_.seeds < 1) fail("a check needs at least one set of inputs, not {}", options_.seeds);
 }
 
 Verifier::~Verifier() = default;
 
-Check Verifier::exact(const Replayed& rewritten) { return exact(rewritten, {left_s_ ? left_s_() : kNoLimit}); }
+Check Verifier::exact(const Replayed& rewritten) { return exact(rewritten, budget()); }
 
-Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
+// At the sizes that are chosen.
+Check Verifier::exact_once(const Replayed& rewritten, const Budget& budget) {
   exec::AgreementOptions options;
   options.threads = options_.threads;
-  Check check;
-  check.kind = Check::Kind::exact;
+  Check check{.by = "LibTorch in double precision", .detail = "", .kind = Check::Kind::exact};
+  if (smaller_) check.by += " at " + to_text(smaller_->samples);
   int sets = 0;
   bool replaced_seen = false;
   try {
-    exec::AgreementCheck both(original_->runs(1), rewritten.graph, rewritten.replaced, options);
-    while (sets < options_.seeds && (sets == 0 || !budget.over(kExactShare))) {
+    const Replayed here = at_checked_sizes(rewritten);
+    exec::AgreementCheck both(original_->runs(1), here.graph, here.replaced, options);
+    while (sets < options_.seeds && (sets == 0 || budget.fits(kExactShare, exact_s_))) {
+      const Stopwatch watch;
       original_->runs(sets + 1);
       both.run(sets++);
+      exact_s_ = watch.seconds();
       if (both.found().wrong || !both.found().interface.empty()) break;
     }
-    check.by = "LibTorch in double precision, " + counted(sets, "input");
+    check.by += ", " + counted(sets, "input");
     replaced_seen = all_replaced_compared(both.found());
-    check = verdict_of(both.found(), model_.graph, options.tolerance, std::move(check));
+    check = verdict_of(both.found(), checked().graph, options.tolerance, std::move(check));
+  } catch (const Stopped&) {
+    return skipped(std::move(check));
   } catch (const Error& e) {
-    check.by = "LibTorch in double precision";
     check.detail = e.what();
     return check;
   }
+  if (sets < options_.seeds && check.finding == Finding::same)
+    add_limit(check,
+              fmt::format("{} of {} inputs are skipped for lack of time", options_.seeds - sets, options_.seeds));
   const CheckCoverage coverage = check_coverage(rewritten.graph);
   if (check.finding == Finding::same && coverage.nothing() && coverage.all() > 0 && !replaced_seen) {
     check.finding = Finding::not_compared;
@@ -186,8 +195,9 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   if (reference.empty()) return;
   if (check.finding == Finding::not_compared) check.finding = Finding::same;
   const auto exact = exec::output_errors(
-      reference, exec::exact_outputs(after, expected.inputs, options_.threads, original_->weights()));
-  const auto rounded = exec::output_errors(reference, exec::native_outputs(after, expected.inputs, options_.threads));
+      reference, exec::exact_outputs(after, expected.inputs, options_.threads, original_->weights(), end_));
+  const auto rounded =
+      exec::output_errors(reference, exec::native_outputs(after, expected.inputs, options_.threads, end_));
   for (const auto& [name, error] : exact) {
     const double own = expected.own_errors.at(name), allowed = allowed_for(own, options_.tolerance);
     const double worst = std::max(error, rounded.at(name));
@@ -200,18 +210,30 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
 }
 
 Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
-  Check check{"the file, read again, in LibTorch", Finding::not_compared, 0, 0, ""};
+  Check check{.by = "the file, read again, in LibTorch", .detail = "", .kind = Check::Kind::file};
+  // It takes about as long as the comparison in double precision; the runtime's is kept free.
+  if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s())) return skipped(std::move(check));
   try {
-    const LoadedModel read = read_again(model_, file);
+    const LoadedModel read = read_again(checked(), file);
     const bool centred = original_->has_centred();
+    double last_s = 0;
     for (int set = 0; set < (centred ? kRoundingSets : std::min(options_.seeds, kRoundingSets)); ++set) {
-      if (set > 0 && ((budget.over(kFileShare) && !centred) || check.finding != Finding::same)) break;
+      const bool fits = centred ? budget.fits_end(last_s + runtime_s()) : budget.fits(kFileShare, last_s);
+      if (set > 0 && check.finding != Finding::same) break;
+      if (set > 0 && !fits) {
+        add_limit(check, "one input is skipped for lack of time");
+        break;
+      }
+      const Stopwatch watch;
       add_rounding(original_->expected(set), read.graph, check);
+      last_s = watch.seconds();
     }
     if (!exact.done() && check.finding == Finding::same) {  // it sees no more
       check.finding = Finding::not_compared;
       check.detail = exact.detail;
     }
+  } catch (const Stopped&) {
+    return skipped(std::move(check));
   } catch (const Error& e) {
     check.finding = Finding::not_compared;
     check.detail = e.what();
@@ -231,6 +253,7 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
   const auto found = measure::compare_outputs(runtime_, {&model_.graph, before_}, {&graph, file}, sets);
   check.detail = found.detail;
   if (!found.done) {
+    if (time_.end.over()) return skipped(std::move(check));
     if (found.second_failed) check.finding = Finding::differs;
     return check;
   }
@@ -256,8 +279,15 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
 }
 
 Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file) const {
-  return by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance,
-                    std::min(options_.seeds, kRoundingSets));
+  return in_runtime(rewritten, file, std::min(options_.seeds, kRoundingSets));
+}
+
+Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file, int sets) const {
+  try {
+    return by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance, sets);
+  } catch (const Stopped&) {
+    return skipped({.by = runtime_.name(), .detail = "", .kind = Check::Kind::runtime});
+  }
 }
 
 Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
@@ -267,6 +297,8 @@ Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
     options.graph = file.string();
     options.written = true;
     add_rounding(original.expected, load_at_sizes(options, original.sizes, true).graph, check);
+  } catch (const Stopped&) {
+    return skipped(std::move(check));
   } catch (const Error& e) {
     check.finding = Finding::wrong;
     check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());
@@ -276,16 +308,20 @@ Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
   return check;
 }
 
-// The smallest sizes in any case; as many as there is time for.
+// As many sizes as there is time for, the smallest ones first where that is short.
 void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::vector<Check>& checks) {
   int done = 0;
-  while (done < kSizes && (done == 0 || !budget.over(1))) {
-    const AtSizes* original = original_->other(static_cast<size_t>(done), budget.over(1));
+  double last_s = 0;
+  bool in_time = true;
+  while (done < kSizes && (in_time = done == 0 ? !budget.end.over() : budget.fits(1, last_s))) {
+    const Stopwatch watch;
+    const AtSizes* original = other_sizes(static_cast<size_t>(done), !budget.fits(1, kLargeSizes * exact_s_), in_time);
     if (original == nullptr) break;
     ++done;
     const Check check = at_sizes(*original, file);
+    last_s = watch.seconds();
     checks.push_back(check);
-    if (check.finding == Finding::wrong || !runtime_.reads_files() || budget.over(1)) continue;
+    if (check.finding == Finding::wrong || !runtime_.reads_files() || !budget.fits(1, runtime_s())) continue;
     runtime_.set_input_shapes(original->shapes);
     // LibTorch has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, say) only what
     // is gross counts.
@@ -296,20 +332,31 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     checks.push_back(other);
     ran_at_.push_back({to_text(original->sizes), original->shapes});
   }
-  if (done == 0)
+  if (!in_time) {
+    const std::string made = fmt::format("LibTorch and {} at {} more other sizes", runtime_.name(), kSizes - done);
+    checks.push_back(skipped({.by = made, .detail = ""}));
+  } else if (done == 0)
     checks.push_back({"LibTorch at other sizes", Finding::not_compared, 0, 0,
                       "the original runs at none of the sizes that were tried"});
 }
 
 std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) {
-  const Budget budget{left_s_ ? left_s_() : kNoLimit};
+  const Budget budget = this->budget();
   ran_at_.clear();
+  try {
+    choose_sizes(budget);
+  } catch (const Stopped&) {
+    // What follows finds no time either, and says so.
+  }
   std::vector<Check> checks = {exact(rewritten, budget)};
   if (checks[0].finding == Finding::wrong) return checks;
   checks.push_back(file_again(file, checks[0], budget));
-  const int sets = budget.over(kFileShare) ? 1 : std::min(options_.seeds, kRoundingSets);
-  if (runtime_.reads_files())
-    checks.push_back(by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance, sets));
+  const int all_sets = std::min(options_.seeds, kRoundingSets);
+  const int sets = budget.fits(1, all_sets * runtime_s()) ? all_sets : 1;
+  if (runtime_.reads_files()) {
+    checks.push_back(in_runtime(rewritten, file, sets));
+    if (sets < all_sets && checks.back().done()) add_limit(checks.back(), "one input is skipped for lack of time");
+  }
   if (!model_.samples.empty()) at_other_sizes(file, budget, checks);
   return checks;
 }

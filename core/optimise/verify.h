@@ -1,6 +1,7 @@
 // That a rewritten model computes the same as the one it was made from, and that the file written is that model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/base/options.h"
 #include "core/base/stopwatch.h"
 #include "core/cost/runtime.h"
@@ -28,6 +30,16 @@ struct CheckOptions {
 // Options check.*.
 void declare(OptionSink& sink, CheckOptions& options);
 
+// What checks may take.
+struct CheckTime {
+  // Seconds that they may still take; once these are over only the least is done. Null: no limit.
+  std::function<double()> left_s = {};
+  Deadline end = {};  // then what runs is cut short: Finding::skipped
+  double run_s = 0;   // of the model in the runtime: the price of a first check is predicted from it; 0: not known
+  // The rules that Replayed::trace is by. Null: double precision is checked at the sample sizes, however slow.
+  std::shared_ptr<const rules::RuleSet> rules = {};
+};
+
 struct AtSizes;
 struct Expected;
 class Original;
@@ -36,10 +48,9 @@ class Original;
 // comparisons is worked out once and kept for further candidates.
 class Verifier {
  public:
-  // `before`: the file of the model, for runtimes that read files. `left_s`: seconds that checks may still take; once
-  // they are over only the least is done (one set of inputs, one set of other sizes). Null: no limit.
+  // `before`: the file of the model, for runtimes that read files.
   Verifier(const LoadedModel& model, std::filesystem::path before, cost::Runtime& runtime, CheckOptions options,
-           std::function<double()> left_s = {});
+           CheckTime time = {});
   ~Verifier();
 
   // Original and rewritten graph in double precision (core/exec/agreement.h): outputs, the values that both share, and
@@ -47,7 +58,9 @@ class Verifier {
   Check exact(const Replayed& rewritten);
   // That; what was written to `file`, read again, in single precision beside the original's own rounding; both files at
   // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
-  // another one than LibTorch. Ends at the first check that finds a wrong rewrite.
+  // another one than LibTorch. Ends at the first check that finds a wrong rewrite. Where time is short LibTorch has
+  // smaller sizes of open dimensions, if the model has any; then there are fewer inputs; then checks are skipped, other
+  // sizes first and the file in LibTorch next. The others are begun in any case.
   std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
   // The runtime's own outputs alone, of what was written to `file`: where these are what check() refuses, many times as
   // quick.
@@ -59,16 +72,41 @@ class Verifier {
   // What one candidate's checks may take.
   struct Budget {
     double seconds;
+    Deadline end;
     Stopwatch watch = {};
     bool over(double share) const { return watch.seconds() >= share * seconds; }
+    // What takes so long is over before this share of the time is, or (fits_end) before all has to end.
+    bool fits(double share, double needed_s) const {
+      return watch.seconds() + needed_s < share * seconds && fits_end(needed_s);
+    }
+    bool fits_end(double needed_s) const { return needed_s < end.left(); }
   };
+  Budget budget() const;
+  // The model as LibTorch checks it.
+  const LoadedModel& checked() const { return smaller_ ? *smaller_ : model_; }
+  // Where the next comparison in double precision would take too long: the model at smaller sizes from now on, if it
+  // has any at which it runs.
+  void choose_sizes(const Budget& budget);
+  bool may_shrink() const { return time_.rules != nullptr && !smaller_ && !model_.samples.empty(); }
+  // To about this share of the operations. False: there are no such sizes. Throws Stopped.
+  bool shrink(double share);
+  // The same rewrites of checked().
+  Replayed at_checked_sizes(const Replayed& rewritten) const;
+  // What one comparison in double precision takes, and one in the runtime; 0: not known.
+  double exact_s() const;
+  double runtime_s() const;
   Check exact(const Replayed& rewritten, const Budget& budget);
+  Check exact_once(const Replayed& rewritten, const Budget& budget);
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
   // The runtime's own outputs of the graph, written to `file`, each beside the original's own error of it in single
   // precision; `least`: what is allowed in any case.
   Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const Expected& expected, double least,
                    int sets, const std::string& where = "") const;
+  Check in_runtime(const Replayed& rewritten, const std::filesystem::path& file, int sets) const;
+  const AtSizes* other_sizes(size_t k, bool soon, bool& in_time);
+  // What a check says that was cut short.
+  Check skipped(Check check) const;
   Check at_sizes(const AtSizes& original, const std::filesystem::path& file) const;
   void at_other_sizes(const std::filesystem::path& file, const Budget& budget, std::vector<Check>& checks);
 
@@ -76,13 +114,21 @@ class Verifier {
   std::filesystem::path before_;
   cost::Runtime& runtime_;
   CheckOptions options_;
-  std::function<double()> left_s_;
-  std::unique_ptr<Original> original_;
+  CheckTime time_;
+  Deadline limit_;  // of what runs now, before time_.end
+  // Of all that runs: the earlier one.
+  const Deadline end_{[this] { return std::min(time_.end.left(), limit_.left()); }};
+  std::unique_ptr<LoadedModel> smaller_;  // null: model_ itself is checked
+  std::unique_ptr<Original> original_;    // of checked()
+  double exact_s_ = 0;                    // what the latest comparison in double precision took, of checked()
   std::vector<SizeRun> ran_at_;
 };
 
 // The first check that refuses; null where none does.
 const Check* refusal(const std::vector<Check>& checks);
+// A check without which nothing is written, and for which there was no time; null where all of these were made: in
+// double precision, and in the runtime (the file in LibTorch, where that is the runtime).
+const Check* least_skipped(const std::vector<Check>& checks);
 // False: no check compared anything.
 bool any_done(const std::vector<Check>& checks);
 

@@ -28,7 +28,7 @@ constexpr const char* kUsage =
     "usage: rlgo optimise MODEL.onnx -o FASTER.onnx [options]\n"
     "Rewrites the model, checks that it computes the same, measures both under the target runtime, and writes the\n"
     "new one only where it is faster. Exit status: 0 improved, 3 nothing found (nothing is written), 1 failed, 2\n"
-    "wrong command line. Ctrl-C: the best so far.\n";
+    "wrong command line. Ctrl-C ends it within two seconds, with the best so far where that can be checked by then.\n";
 constexpr int kNothingFoundStatus = 3;
 
 struct Request {

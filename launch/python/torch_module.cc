@@ -76,7 +76,9 @@ optimise::Result run(const Request& request, Interrupt& interrupt, const nb::obj
   optimise::OptimiseParts parts;
   parts.rules = rules::choose_rules(rules::with_set_in_default(request.rules, "winograd"));
   if (!parts.rules->remark().empty()) lines.warn("{}", parts.rules->remark());
-  parts.start_runtime = [&](const auto&) { return launch::start_runtime(request.config, lines, stop); };
+  parts.start_runtime = [&](auto should_stop) {
+    return launch::start_runtime(request.config, lines, std::move(should_stop));
+  };
   if (request.config.cost.kind == launch::CostKind::analytic)
     parts.formula = cost::analytic_cost(request.config.cost.profile);
   parts.version = fmt::format("{} ({})", launch::kVersion, launch::kRevision);
@@ -106,6 +108,8 @@ const char* finding_name(optimise::Finding finding) {
       return "differs";
     case optimise::Finding::wrong:
       return "wrong";
+    case optimise::Finding::skipped:
+      return "skipped";
     case optimise::Finding::not_compared:
       break;
   }

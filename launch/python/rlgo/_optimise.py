@@ -35,7 +35,7 @@ class Check:
     """A comparison of the model before and after."""
 
     by: str  # what compared: "LibTorch in double precision, 4 inputs"
-    finding: str  # "same", "rounding", "differs", "wrong", "not compared"
+    finding: str  # "same", "rounding", "differs", "wrong", "not compared", "skipped"
     error: float  # largest relative error
     allowed: float  # what it may be
     detail: str  # where the error is, or why nothing was compared

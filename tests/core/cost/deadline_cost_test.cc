@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/deadline.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::cost {
@@ -32,6 +33,17 @@ TEST(DeadlineCost, MeasuresWhileItMayAndEstimatesAfterwards) {
   may = true;
   EXPECT_DOUBLE_EQ(graph_cost(none, graph).runtime_us, by_formula);  // an answer holds
   EXPECT_EQ(measured, 1);
+}
+
+TEST(DeadlineCost, EstimatesWhatIsCutShort) {
+  const graph::Graph graph = zoo::make("toy_conv");
+  AnalyticCost formula;
+  const auto table =
+      std::make_shared<TableCost>(TableOrigin{"measured:paper", "paper", 1},
+                                  [](const graph::Graph&, graph::NodeId) -> Measured { throw Stopped("no time"); });
+  DeadlineCost cost(table);
+  EXPECT_DOUBLE_EQ(graph_cost(cost, graph).runtime_us, graph_cost(formula, graph).runtime_us);
+  EXPECT_EQ(table->size(), 0u);
 }
 
 }  // namespace

@@ -55,6 +55,46 @@ TEST(Agreement, SameGraphAgreesExactly) {
   EXPECT_TRUE(same.output_compared[0] && same.output_moves[0]);
 }
 
+// What noise would have to excuse is not judged where there is no time for noisy runs, and can be asked for again.
+TEST(Agreement, ASetThatIsCutShortIsNotFoundToAgree) {
+  const Pair wrong = wrong_in_front_of([](Editor& e, Value v) { return e.op(Op::tanh, {v}); });
+  bool over = false;
+  const Deadline deadline = Deadline::when([&] { return over; });
+  const auto runs = std::make_shared<ReferenceRuns>(wrong.before, 1, nullptr, deadline);
+  AgreementCheck check(runs, wrong.after, wrong.replaced);
+  const int set = runs->add(check_inputs(wrong.before, 1, 0));
+  runs->inner(set);
+  over = true;
+  EXPECT_THROW(check.run(set), Stopped);
+  EXPECT_TRUE(check.found().compared == 0 && !check.found().wrong && !check.found().output_compared[0]);
+  over = false;
+  check.run(set);
+  EXPECT_TRUE(check.found().wrong);
+}
+
+// x and x (1 + 2^-22): as far apart as a constant's rounding explains. No time for noisy runs.
+TEST(Agreement, WithoutTimeForNoiseASmallDifferenceCountsAsRounded) {
+  const auto scaled = [](float factor) {
+    Editor e("g");
+    e.add_output("y", e.op(Op::mul, {e.add_input("x", {kF32, {2, 6}}), number(e, factor)}));
+    return *e.finish();
+  };
+  int asked = 0;  // one operator in each of two runs
+  const Deadline after_two([&] { return ++asked > 2 ? 0.0 : 1e9; });
+  const Graph before = scaled(1);
+  for (const auto& [factor, explained] : {std::pair{1 + 0x1p-22F, true}, {1 + 0x1p-15F, false}}) {
+    asked = 0;
+    AgreementCheck check(std::make_shared<ReferenceRuns>(before, 1, nullptr, after_two), scaled(factor), {});
+    if (explained) {
+      check.run(check_inputs(before, 1, 0));
+      EXPECT_EQ(check.found().rounded, 12);
+    } else {
+      EXPECT_THROW(check.run(check_inputs(before, 1, 0)), Stopped);
+    }
+    EXPECT_FALSE(check.found().wrong);
+  }
+}
+
 TEST(Agreement, OriginalRunsOnceForAllCandidates) {
   const Graph graph = linear_graph({1, 2, 3, 4}, {5, 6});
   const auto runs = std::make_shared<ReferenceRuns>(graph, 1);

@@ -9,6 +9,7 @@ namespace {
 
 using graph::Editor;
 using graph::Graph;
+using graph::Value;
 
 TEST(Interpreter, SmallGraphByHand) {
   const Interpreter interpreter(linear_graph({1, 0, 0, 1}, {10, -100}));
@@ -50,6 +51,19 @@ TEST(Interpreter, ReportsMissingAndMisshapenInputs) {
     EXPECT_STREQ(error.what(), "graph 'linear': input 'x' is f32[1,2], not f32[2,2]");
   }
   EXPECT_THROW(interpreter.run({{"x", integers({1, 2, 3, 4}, {2, 2})}}), Error);
+}
+
+// x -> relu -> ... 100 times.
+TEST(Interpreter, LooksAtItsDeadlineBeforeEachOperator) {
+  Editor editor("chain");
+  Value last = editor.add_input("x", {ops::DType::f32, {2}});
+  for (int k = 0; k < 100; ++k) last = editor.op(k % 2 == 0 ? Op::neg : Op::relu, {last});
+  editor.add_output("y", last);
+  int asked = 0, made = 0;
+  const Deadline third([&] { return ++asked > 3 ? 0.0 : 1.0; });
+  const Interpreter interpreter(*editor.finish(), {.device = {}, .weights = {}, .deadline = third});
+  EXPECT_THROW(interpreter.run({{"x", numbers({1, 2}, {2})}}, [&](Value, at::Tensor&) { ++made; }), Stopped);
+  EXPECT_EQ(made, 3);
 }
 
 TEST(Interpreter, RunsAgainWithTheSameResult) {

@@ -5,7 +5,8 @@ Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models wh
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
 differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
 in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
-first request, the second, ...; short: it tells one time of the reference too few.
+first request, the second, ...; short: it tells one time of the reference too few; stuck=KIND:
+requests of that kind ("compare") are not answered.
 """
 import json
 import struct
@@ -66,6 +67,8 @@ for line in sys.stdin:
             log.write(f"{request['do']} {len(request.get('models', []))}{' ' + json.dumps(request['values']) if 'values' in request else ''}\n")
     if request["do"] == "quit":
         break
+    if options.get("stuck") == request["do"]:
+        time.sleep(60)
     if request["do"] == "hello":
         if "missing" in options:
             say(id=request["id"], error="ImportError: no runtime; install the PyPI package fake")

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "tests/core/measure/fake.h"
 
@@ -177,6 +178,8 @@ TEST(Measurer, StopsWhenTold) {
   const std::vector<fs::path> models = {file_of(measurer, "bad", 9)};
   stop = true;
   EXPECT_THAT(message_of([&] { measurer.measure(models); }), HasSubstr("stopped while measuring"));
+  EXPECT_THROW(measurer.compare(models, {}), Stopped);
+  EXPECT_EQ(measurer.failures(), 0);
 }
 
 TEST(Measurer, RemovesItsFolder) {

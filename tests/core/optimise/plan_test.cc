@@ -99,12 +99,47 @@ TEST(OptimiseClock, BooksTimeByKind) {
   EXPECT_TRUE(clock.over(100));
 }
 
+TEST(OptimiseClock, CutsShortAtItsEndAndSoonAfterASignal) {
+  double now = 100;
+  StatusLine line(false, false);
+  bool stop = false;
+  const std::function<bool()> interrupted = [&] { return stop; };
+  OptimiseClock clock(line, 10, interrupted, [&] { return now; });
+  const Deadline deadline = clock.deadline();
+  EXPECT_TRUE(deadline.left() > 1e9);
+  clock.end_by(8, 0.5);
+  EXPECT_DOUBLE_EQ(deadline.left(), 8);
+  now += 3;
+  stop = true;
+  EXPECT_DOUBLE_EQ(deadline.left(), 0.5);
+  now += 0.5;
+  EXPECT_TRUE(deadline.over());
+  clock.end_by(12, 2);  // what follows has two seconds from the signal on
+  EXPECT_DOUBLE_EQ(deadline.left(), 1.5);
+  clock.end_by(4, 2);
+  EXPECT_DOUBLE_EQ(deadline.left(), 0.5);
+}
+
+TEST(Bound, AThirdMoreAndAFewRunsOfTheModel) {
+  const Bound bound = make_bound(6, 0.2, 0.5);
+  EXPECT_LT(bound.end_s, 1.5 * 6 + 25 * 0.2 + 0.5);
+  EXPECT_DOUBLE_EQ(bound.end_s, 1.4 * 6 + 22 * 0.2 + 0.5);
+  // Comparisons that are late leave three quarters of what is left; none where nothing is.
+  EXPECT_DOUBLE_EQ(bound.choose_s(5.3), 5.3 + 0.25 * 8);
+  EXPECT_DOUBLE_EQ(bound.choose_s(20), 20);
+  // The final measurement has what it takes, but no more than 40 % of what is left.
+  EXPECT_DOUBLE_EQ(bound.checks_s(5.3, 2), 11.3);
+  EXPECT_DOUBLE_EQ(bound.checks_s(5.3, 60), 5.3 + 0.6 * 8);
+  EXPECT_DOUBLE_EQ(bound.checks_s(20, 2), 20);
+}
+
 TEST(Plan, SaysWhenChecksAloneTakeLonger) {
-  EXPECT_EQ(overrun_text(8, 1, 7), "");
-  const std::string text = overrun_text(8, 3, 8.5);
-  EXPECT_NE(text.find("take 12 s here or more: --seconds 8 will be exceeded"), std::string::npos) << text;
+  EXPECT_EQ(overrun_text(8, 1, 7, 12), "");
+  const std::string text = overrun_text(8, 3, 8.5, 13.2);
+  EXPECT_NE(text.find("take 12 s here or more"), std::string::npos) << text;
+  EXPECT_NE(text.find("--seconds 8 may become 14 s"), std::string::npos) << text;
   EXPECT_EQ(text.find("made up"), std::string::npos) << text;
-  EXPECT_TRUE(overrun_text(8, 3, 8.5, "--size h=320").ends_with("smaller than --size h=320"));
+  EXPECT_TRUE(overrun_text(8, 3, 8.5, 13.2, "--size h=320").ends_with("smaller than --size h=320"));
 }
 
 }  // namespace

@@ -57,7 +57,24 @@ TEST(Repair, LeavesOutWhatIsRefused) {
   const auto repaired = without_refused(replay, has_minus, 20, [] { return false; });
   ASSERT_TRUE(repaired);
   EXPECT_EQ(repaired->left_out, (std::vector<size_t>{1}));
-  EXPECT_EQ(minimal_refused(replay, has_minus, 20), (std::vector<size_t>{1}));
+  EXPECT_EQ(minimal_refused(replay, has_minus, 20, [] { return false; }), (std::vector<size_t>{1}));
+}
+
+TEST(Repair, EndsWhereItIsToldTo) {
+  const Replay replay(chains(), rules(), kTrace);
+  int asked = 0;
+  const auto refused = [&](const Replayed&) { return ++asked < 0; };
+  EXPECT_FALSE(without_refused(replay, refused, 20, [&] { return asked > 0; }));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(minimal_refused(replay, refused, 20, [] { return true; }), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(Replay, LooksAtItsDeadlineBeforeEachStep) {
+  int asked = 0;
+  const Deadline second([&] { return ++asked > 2 ? 0.0 : 1.0; });
+  EXPECT_THROW(Replay(chains(), rules(), kTrace, second), Stopped);
+  EXPECT_EQ(asked, 3);
 }
 
 TEST(Repair, NothingIsLeftWhereAllIsRefused) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/file.h"
 #include "core/base/temporary_folder.h"
 #include "core/exec/runtime.h"
 #include "core/graph/editor.h"
@@ -130,7 +131,7 @@ std::vector<Check> checks_in(double seconds) {
   const auto file = folder.path() / "out.onnx";
   export_model(model, model.graph, file);
   exec::LibTorchRuntime runtime({}, {});
-  Verifier verifier(model, file, runtime, {}, [&] { return seconds; });
+  Verifier verifier(model, file, runtime, {}, {.left_s = [&] { return seconds; }});
   return verifier.check({model.graph, {}, {}, {}}, file);
 }
 
@@ -147,7 +148,57 @@ TEST(Verifier, DoesTheLeastWhenTimeIsOver) {
     EXPECT_EQ(checks[0].by, "LibTorch in double precision, 1 input");
     EXPECT_EQ(checks[0].finding, Finding::same);
     EXPECT_EQ(checks[1].finding, Finding::same);
+    EXPECT_EQ(checks[0].limits, "3 of 4 inputs are skipped for lack of time");
   }
+}
+
+// An ONNX file: y = tanh(relu(x)), x is f32[N,16].
+constexpr char kOpenModel[] =
+    "\010\010\022\000:K\012\014\012\001x\022\001a\042\004Relu\012\014\012\001a\022\001y\042\004Tanh"
+    "\022\001gZ\024\012\001x\022\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\020b\024"
+    "\012\001y\022\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\020B\004\012\000\020\021";
+
+// How the checks of that model end, unchanged, by deadline `end`.
+std::vector<Check> checks_of_open_file(const Deadline& end, double run_s, const std::vector<std::string>& sizes = {}) {
+  const TemporaryFolder folder("rlgo-test");
+  const auto file = folder.path() / "open.onnx";
+  atomic_write(file, std::string(kOpenModel, sizeof(kOpenModel) - 1));
+  ModelOptions options;
+  options.graph = file.string();
+  options.sizes = sizes;
+  const LoadedModel model = load_model(options, true);
+  RoundingRuntime runtime(file, 0, 0);
+  const auto rules = rules::RuleSet::parse("rule twice\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n", "test.rules");
+  Verifier verifier(model, file, runtime, {}, {[end] { return end.left(); }, end, run_s, rules});
+  return verifier.check({model.graph, {}, {}, {}}, file);
+}
+
+TEST(Verifier, ASlowModelIsCheckedAtSmallerSizes) {
+  const auto usual = checks_of_open_file({}, 0.01, {"N=64"});
+  EXPECT_EQ(usual.at(0).by, "LibTorch in double precision, 4 inputs");
+  EXPECT_EQ(least_skipped(usual), nullptr);
+  const auto slow = checks_of_open_file(Deadline([] { return 100.0; }), 20, {"N=64"});
+  EXPECT_EQ(slow.at(0).by, "LibTorch in double precision at N=4, 4 inputs");
+  EXPECT_EQ(slow.at(0).finding, Finding::same);
+  EXPECT_EQ(least_skipped(slow), nullptr);
+}
+
+TEST(Verifier, WithoutTimeTheLeastIsSkippedAndSaid) {
+  const auto none = checks_of_open_file(Deadline([] { return 0.0; }), 0.01);
+  ASSERT_EQ(none.size(), 4u);  // double precision, the file, the runtime, other sizes
+  for (const Check& check : none) EXPECT_EQ(check.finding, Finding::skipped) << check.by;
+  EXPECT_EQ(least_skipped(none), &none[0]);
+  EXPECT_EQ(to_text(none[0]), "skipped: there is no time left for it");
+  EXPECT_FALSE(any_done(none));
+}
+
+// Time for the runtime, not for the file in LibTorch.
+TEST(Verifier, TheFileInLibTorchIsSkippedBeforeTheRuntimesOutputs) {
+  const auto some = checks_of_open_file(Deadline([] { return 5.0; }), 1.0);
+  EXPECT_EQ(some.at(0).finding, Finding::same);
+  EXPECT_EQ(some.at(1).finding, Finding::skipped);
+  EXPECT_TRUE(some.at(2).done()) << some.at(2).detail;
+  EXPECT_EQ(least_skipped(some), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// How much of the checks is made in the time that they have.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/optimise/original.h"
+#include "core/optimise/verify.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+// Before the first comparison in double precision: it takes about as long as so many runs in the runtime, noisy runs
+// included. One in the runtime loads two models and runs each twice.
+constexpr double kExactRuns = 24, kRuntimeRuns = 6;
+constexpr double kExactShare = 0.5;      // of the time for checks, that a comparison in double precision may take
+constexpr double kLeastShare = 0.4;      // of the time until checks must end, that they are given in any case
+constexpr double kAbandonedShare = 0.1;  // of the operations, once a run has proved too slow
+
+}  // namespace
+
+Check Verifier::skipped(Check check) const {
+  check.finding = Finding::skipped;
+  check.detail = "there is no time left for it";
+  check.limits.clear();
+  return check;
+}
+
+// Those that the original runs at; null: no more, or (in_time: false) no time.
+const AtSizes* Verifier::other_sizes(size_t k, bool soon, bool& in_time) {
+  try {
+    return original_->other(k, soon);
+  } catch (const Stopped&) {
+    in_time = false;
+    return nullptr;
+  }
+}
+
+Verifier::Budget Verifier::budget() const { return {time_.left_s ? time_.left_s() : kNoLimit, time_.end}; }
+
+double Verifier::exact_s() const { return exact_s_ > 0 ? exact_s_ : kExactRuns * time_.run_s; }
+
+double Verifier::runtime_s() const { return runtime_.reads_files() ? kRuntimeRuns * time_.run_s : 0; }
+
+Replayed Verifier::at_checked_sizes(const Replayed& rewritten) const {
+  if (!smaller_) return rewritten;
+  const Replay replay(smaller_->graph, time_.rules, rewritten.trace, end_);
+  return replay.prefix(replay.size());
+}
+
+bool Verifier::shrink(double share) {
+  auto smaller = at_smaller_sizes(checked(), share, end_);
+  if (!smaller) return false;
+  auto original = std::make_unique<Original>(*smaller, options_.threads, options_.seed, end_);
+  try {
+    original->runs(1)->inner(0);
+  } catch (const Stopped&) {
+    throw;
+  } catch (const Error&) {
+    return false;  // shapes admit these sizes, values do not
+  }
+  original_ = std::move(original);  // before what it refers to
+  smaller_ = std::move(smaller);
+  exact_s_ = 0;
+  return true;
+}
+
+void Verifier::choose_sizes(const Budget& budget) {
+  if (!may_shrink()) return;
+  const double has_s = kExactShare * std::max(budget.seconds, kLeastShare * budget.end.left());
+  if (exact_s() > has_s) shrink(has_s / exact_s());
+}
+
+Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
+  // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
+  const double left_s = budget.end.left(), half_s = kExactShare * left_s;
+  const double most_s = may_shrink() ? half_s : std::max(half_s, left_s - runtime_s());
+  limit_ = Deadline([watch = Stopwatch(), most_s] { return most_s - watch.seconds(); });
+  Check check = exact_once(rewritten, budget);
+  limit_ = {};
+  try {
+    if (check.finding == Finding::skipped && !budget.end.over() && may_shrink() && shrink(kAbandonedShare))
+      check = exact_once(rewritten, budget);
+  } catch (const Stopped&) {
+    // It stays skipped.
+  }
+  return check;
+}
+
+const Check* least_skipped(const std::vector<Check>& checks) {
+  const bool in_runtime = std::ranges::find(checks, Check::Kind::runtime, &Check::kind) != checks.end();
+  const auto is_least = [&](const Check& check) {
+    return check.kind == Check::Kind::exact || check.kind == (in_runtime ? Check::Kind::runtime : Check::Kind::file);
+  };
+  const auto at = std::ranges::find_if(
+      checks, [&](const Check& check) { return check.finding == Finding::skipped && is_least(check); });
+  return at == checks.end() ? nullptr : &*at;
+}
+
+}  // namespace rlgo::optimise
