@@ -49,7 +49,7 @@ def one(request, index, path):
         time.sleep(60)
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
-    size = len(open(path, "rb").read()) * (3 if holds(path, "slow") or starts % 2 and holds(path, "moody") else 1)
+    size = len(open(path, "rb").read()) * (3 if holds(path, "slow") or starts > 0 and starts % 2 == 0 and holds(path, "moody") else 1)
     samples = [float(size + k) for k in range(request["least_repeats"] if "late" in options and "seconds" in request else request["repeats"])]
     return {"samples_us": samples[1:] if "few" in options and index == 1 else samples}
 
