@@ -77,6 +77,26 @@ def frameworks(data):
     return [*lines, "", f"Latency to ONNX Runtime's, quartiles of paired rounds; =: rlgo leaves the model as it is; rlgo {revisions_of(rows.values())}; {machines}."]
 
 
+def conditions(rows):
+    """(threads, what else ran) -> rows."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["threads"], row["load"]), []).append(row)
+    return found
+
+
+def processes(data):
+    """Whether "faster" is said by mistake (aa.csv), and whether it holds in further processes (again.csv)."""
+    lines = ["| threads, load | models against themselves | called faster | models of status 0, raced again | processes above 1.0 | slower, faster than the interval printed |", "|---|---|---|---|---|---|"]
+    same, again = conditions(data.rows("aa.csv")), conditions(data.rows("again.csv"))
+    for threads, load in sorted({*same, *again}):
+        itself, raced = same.get((threads, load), []), [r for r in again.get((threads, load), []) if r["ratio"]]
+        above = sum(float(r["ratio"]) > 1 for r in raced)
+        slower, faster = (sum(sign * (float(r["ratio"]) - float(r[end])) > 0 for r in raced) for sign, end in ((1, "said_high"), (-1, "said_low")))
+        lines.append(f"| {threads}, {load} | {len(itself)} | {sum(r['called'] == 'faster' for r in itself)} | {len({r['model'] for r in raced})} | {above} of {len(raced)} | {slower}, {faster} of {len(raced)} |")
+    return [*lines, "", f"Lower is better: at most 1 % of models called faster by mistake, of processes above 1.0, and of processes beyond each end of the interval are allowed. rlgo {revisions_of([*data.rows('aa.csv'), *data.rows('again.csv')])}; `results/aa.py`, `results/again.py`."]
+
+
 def against_taso(data, profile, method):
     """Ratios of the costs at the end to TASO's, graph by graph."""
     runs = data.searches()
@@ -232,7 +252,7 @@ def temperatures(data):
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
+    "results/README.md": {"tools": tools, "processes": processes, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
                           "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
     "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/growth.md": {"growth": growth},

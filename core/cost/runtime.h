@@ -119,6 +119,12 @@ class Runtime {
   // Numbers that inputs of whole models are to hold; what others get is up to the runtime.
   virtual void set_input_values(InputValues values) = 0;
 
+  // Starts the runtime again in a fresh process, where memory lies elsewhere; shapes and values stay. False: it runs in
+  // this process and has no other. Throws Error where it does not start again.
+  virtual bool restart() { return false; }
+  // How long such a start takes, s; 0 where there is none.
+  virtual double start_s() const { return 0; }
+
   // A new table and the model that fills it (`measure`: single operators or, where the runtime fuses, groups of them).
   virtual MeasuredCosts measure() = 0;
   // Latency of whole models. The first is the one to compare with. Failures of single models are told in the result.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -16,6 +15,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
+#include "core/measure/answers.h"
 #include "core/measure/child.h"
 #include "core/measure/outputs.h"
 #include "core/measure/pace.h"
@@ -31,46 +31,6 @@ constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded tog
 constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
 // Of a whole model: long beside a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
-
-// The child did not keep to the protocol: it crashed, hangs, or talks nonsense.
-struct ChildFailure {
-  std::string what;
-  std::optional<size_t> at;  // the model that it was busy with, where it told
-};
-
-std::vector<double> samples_of(const Json& result) {
-  auto samples = result.at("samples_us").get<std::vector<double>>();
-  for (const double us : samples) {
-    if (!std::isfinite(us) || us < 0) throw ChildFailure{fmt::format("answers a time of {} us", us), {}};
-  }
-  if (samples.empty()) throw ChildFailure{"answers no sample", {}};
-  return samples;
-}
-
-Timing timing_of(const Json& result) {
-  Timing timing;
-  if (result.contains("error")) {
-    timing.error = result.at("error").get<std::string>();
-    if (timing.error.empty()) timing.error = "no reason given";
-    return timing;
-  }
-  const auto samples = samples_of(result);
-  timing.median_us = median(samples);
-  timing.spread_us = interquartile_range(samples);
-  timing.min_us = *std::min_element(samples.begin(), samples.end());
-  timing.samples = static_cast<int>(samples.size());
-  timing.layout_share = result.value("layout_share", 0.0);
-  if (!(timing.layout_share >= 0 && timing.layout_share <= 1)) {
-    throw ChildFailure{fmt::format("answers a layout_share of {}", timing.layout_share), {}};
-  }
-  return timing;
-}
-
-Timing failed(std::string why) {
-  Timing timing;
-  timing.error = std::move(why);
-  return timing;
-}
 
 std::vector<std::string> texts(std::span<const fs::path> paths) {
   std::vector<std::string> out;
@@ -90,6 +50,7 @@ struct Measurer::Impl {
   std::unique_ptr<Child> child;
   int64_t next_id = 1;
   int failures = 0;
+  double start_s = 0;  // that the latest start took
   int64_t files = 0;
   StandardModels standard{folder};
   Pace pace;
@@ -139,6 +100,7 @@ struct Measurer::Impl {
   }
 
   void start() {
+    const Stopwatch watch;
     child = std::make_unique<Child>(command, error_file());
     const Json answer =
         ask({{"do", "hello"}, {"protocol", kProtocol}, {"threads", options.threads}, {"seed", options.seed}},
@@ -156,6 +118,7 @@ struct Measurer::Impl {
       throw ChildFailure{"greets without runtime, version, device and threads: " + answer.dump().substr(0, 200), {}};
     }
     if (hello.threads < 1) throw ChildFailure{fmt::format("greets with {} threads", hello.threads), {}};
+    start_s = watch.seconds();
   }
 
   std::string describe(const ChildFailure& failure) {
@@ -286,6 +249,19 @@ void Measurer::set_input_values(InputValues values) { impl_->values = std::move(
 int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
 Pace& Measurer::pace() { return impl_->pace; }
+
+double Measurer::start_s() const { return impl_->start_s; }
+
+void Measurer::restart() {
+  impl_->child.reset();
+  try {
+    impl_->start();
+  } catch (const ChildFailure& failure) {
+    const std::string why = impl_->describe(failure);
+    impl_->child.reset();
+    fail("{}", why);
+  }
+}
 
 cost::TableOrigin Measurer::origin() const {
   const MeasurerHello& h = impl_->hello;

@@ -61,6 +61,10 @@ class Measurer {
 
   const MeasurerHello& hello() const;  // what the child process said of itself
   const MeasurerOptions& options() const;
+  // Ends the child and starts another one, in whose process memory lies elsewhere. Shapes and values stay. Throws Error
+  // where it does not start; the next request then tries again.
+  void restart();
+  double start_s() const;  // that the latest start took
   // "measured:onnxruntime-1.31.1", device, threads: what tables of its times are kept under.
   cost::TableOrigin origin() const;
 

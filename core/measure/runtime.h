@@ -21,6 +21,11 @@ class ChildRuntime : public cost::Runtime {
   bool answers_outputs() const override { return measurer_->hello().outputs; }
   void set_input_shapes(cost::InputShapes shapes) override { measurer_->set_input_shapes(std::move(shapes)); }
   void set_input_values(cost::InputValues values) override { measurer_->set_input_values(std::move(values)); }
+  bool restart() override {
+    measurer_->restart();
+    return true;
+  }
+  double start_s() const override { return measurer_->start_s(); }
   // The model is a GroupCost.
   cost::MeasuredCosts measure() override;
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;

@@ -12,59 +12,110 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr double kLeastMargin = 0.005;
-constexpr int kRoundsOfALoad = 4;
-// A ratio that is worth more rounds than there is time for, as a busy machine hides it, and how many.
+constexpr int kLoadsOfAProcess = 2;
+// A ratio that is worth more processes than there is time for, as a busy machine hides it, and how many.
 constexpr double kPromising = 0.9;
-constexpr int kPromisingRounds = 48;
+constexpr int kPromisingProcesses = 5;
+constexpr double kLeastSeconds = 0.5;  // for the rounds in a process, or as long as its start took: whatever the time
+
+// Whether there are processes enough; `in_time`: there is time for another one.
+bool is_enough(const SequentialRatio& test, int most, bool in_time) {
+  if (test.count() >= most) return true;
+  if (test.faster() || test.slower() || !test.may_be_shown(most))
+    return test.count() >= (in_time ? SequentialRatio::kUsual : SequentialRatio::kLeast);
+  return !in_time && test.count() >= (test.ratio() < kPromising ? kPromisingProcesses : SequentialRatio::kLeast);
+}
 
 }  // namespace
 
-cost::Comparison Benchmark::compare(std::span<const cost::RunnableModel> others, int repeats, double seconds,
-                                    int least) {
+cost::Comparison Benchmark::compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least,
+                                    bool twin) {
   const Stopwatch watch;
   std::vector<cost::RunnableModel> models = {original_};
   models.insert(models.end(), others.begin(), others.end());
-  auto out = runtime_.compare(models, {repeats, seconds, least, ++comparisons_, true});
-  if (out.error.empty()) pace_.note(models.size() + 1, out.models[0].samples, watch.seconds());
+  auto out = runtime_.compare(models, {repeats, seconds, least, ++comparisons_, twin});
+  if (out.error.empty()) pace_.note(models.size() + (twin ? 1 : 0), out.models[0].samples, watch.seconds());
   return out;
 }
 
+bool Benchmark::restart() {
+  try {
+    return runtime_.restart();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds,
+                                         Latency& latency, std::vector<double>& medians_us) {
+  const Stopwatch watch;
+  std::vector<double> quotients;
+  for (int left = rounds; left > 0 && (quotients.empty() || watch.seconds() < seconds);) {
+    const int some = pace_.rounds(seconds, both.size(), 1, std::min(left, kRoundsOfALoad));
+    const Stopwatch load;
+    const auto found = runtime_.compare(both, {some, 0, 1, ++comparisons_, false});
+    latency.error = found.error;
+    for (const auto& timing : found.models) {
+      if (latency.error.empty()) latency.error = timing.error;
+    }
+    if (!latency.ok()) return {};
+    pace_.note(both.size(), some, load.seconds());
+    quotients.insert(quotients.end(), found.quotients[1].begin(), found.quotients[1].end());
+    medians_us.push_back(found.models[0].median_us);
+    left -= some;
+    ++latency.loads;
+    latency.rounds += some;
+  }
+  return quotients;
+}
+
 Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, double seconds,
-                           const std::function<bool()>& should_stop) {
+                           const std::function<bool()>& should_stop, bool fresh) {
+  using Test = SequentialRatio;
   const Stopwatch watch;
   const cost::RunnableModel both[] = {original_, other};
-  SequentialRatio test;
+  Test test;
   std::vector<double> medians_us;
   Latency out;
-  while (test.rounds() < most_rounds) {
-    const int least = std::min(most_rounds, test.ratio() < kPromising ? kPromisingRounds : kLeastRounds);
-    const bool begun = test.loads() > 0, shown = test.faster() || test.slower();
-    const bool over = begun && watch.seconds() > seconds;
-    if (begun && should_stop && should_stop()) break;
-    if (test.rounds() >= std::min(least, kLeastRounds) && shown) break;
-    if (over && (shown || test.rounds() >= least || !test.may_be_shown(least))) break;
-    const auto found = runtime_.compare(both, {kRoundsOfALoad, 0, 1, ++comparisons_, false});
-    out.error = found.error;
-    for (const auto& timing : found.models) {
-      if (out.error.empty()) out.error = timing.error;
+  double last_s = 0;  // that a process took
+  for (;;) {
+    const int each = std::max(1, std::min(kRoundsOfALoad * (fresh ? kLoadsOfAProcess : 1), most_rounds / Test::kLeast));
+    const double begin_s = watch.seconds();
+    if (is_enough(test, std::max(Test::kLeast, most_rounds / each), begin_s + last_s <= seconds)) break;
+    if (test.count() > 0 && should_stop && should_stop()) break;
+    try {
+      fresh = fresh && runtime_.restart();
+    } catch (const Error& e) {
+      out.error = fmt::format("{} does not start again: {}", runtime_.name(), e.what());
+      return out;
     }
-    if (!out.ok() && begun && should_stop && should_stop()) {  // cut short: the loads before count
+    const double start_s = fresh ? runtime_.start_s() : 0;
+    const double share_s = (seconds - begin_s) / std::max(1, Test::kUsual - test.count()) - start_s;
+    const auto quotients = rounds_of(both, each, std::max(share_s, std::max(start_s, kLeastSeconds)), out, medians_us);
+    if (!out.ok() && test.count() > 0 && should_stop && should_stop()) {  // cut short: the processes before count
       out.error.clear();
       break;
     }
     if (!out.ok()) return out;
-    test.add_load(found.quotients[1]);
-    medians_us.push_back(found.models[0].median_us);
+    test.add(quotients);
+    if (fresh) out.processes = test.count();
+    last_s = watch.seconds() - begin_s;
   }
   out.before_us = median(medians_us);
   out.ratio = test.ratio();
   out.lower = test.lower();
   out.upper = test.upper();
-  out.loads = test.loads();
-  out.rounds = test.rounds();
   out.faster = test.faster();
   out.slower = test.slower();
   return out;
+}
+
+std::string effort_text(const Latency& latency) {
+  const std::string where =
+      latency.processes > 0
+          ? fmt::format("{} fresh processes; the interval is that of a further process", latency.processes)
+          : fmt::format("{} loads in this process; the interval is that of a further load in it", latency.loads);
+  return fmt::format("{} rounds in {}, with an error of 1 % at each end", latency.rounds, where);
 }
 
 std::string to_text(const Latency& latency, const std::string& runtime) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/cost/runtime.h"
 #include "core/optimise/plan.h"
@@ -11,11 +12,12 @@
 
 namespace rlgo::optimise {
 
-// End-to-end latency of the original and of one other model, and what is known of their ratio (sequential.h).
+// End-to-end latency of the original and of one other model, and what is known about their ratio (sequential.h).
 struct Latency {
   double before_us = 0;                 // median of the original's runs
   double ratio = 1;                     // after / before
-  double lower = 0, upper = 0;          // interval of the ratio
+  double lower = 0, upper = 0;          // interval of the ratio in a further process (or load)
+  int processes = 0;                    // fresh ones that it was measured in; 0: in rlgo's own process, load by load
   int loads = 0, rounds = 0;            // how often both were loaded, and run
   std::string error = "not measured";   // "" where it was
   bool faster = false, slower = false;  // shown, with SequentialRatio::kError
@@ -24,6 +26,8 @@ struct Latency {
 };
 // What is printed: "12.3 ms -> 9.84 ms: -20.00 % (-22.10 to -18.00 %), 1.25x; RUNTIME".
 std::string to_text(const Latency& latency, const std::string& runtime);
+// "32 rounds in 4 fresh processes; the interval is that of a further process, with an error of 1 % at each end".
+std::string effort_text(const Latency& latency);
 
 class Benchmark {  // of candidates against the original, in turns
  public:
@@ -31,22 +35,30 @@ class Benchmark {  // of candidates against the original, in turns
   Benchmark(cost::Runtime& runtime, cost::RunnableModel original, uint64_t seed = 0)
       : runtime_(runtime), original_(std::move(original)), comparisons_(seed) {}
   // Latencies in turns, Comparison::models[0] being the original: `least` rounds, then more, up to `repeats`, until
-  // `seconds` are over. A failure is told in the result.
-  cost::Comparison compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least);
-  // Loads both and runs them for a few rounds, again and again, until it is shown that one is faster, `seconds` are
-  // over, or `most_rounds` (>= 1) were run, unless `should_stop`. kLeastRounds of them are run in any case, but where
-  // `seconds` are over and these would show nothing, or no more than fewer did; three times as many where the other
-  // one seems to be faster by more than a tenth, which a busy machine makes hard to show.
+  // `seconds` are over. `twin`: the original runs twice, for the noise. A failure is told in the result.
+  cost::Comparison compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least,
+                           bool twin = true);
+  // Further comparisons run in a fresh process; false: there is none, or none that starts.
+  bool restart();
+  // Both models, in one fresh process of the runtime after the other, each of which loads and runs them in turns; where
+  // the runtime lives in this process, or not `fresh`, load by load. It ends when SequentialRatio shows that one is
+  // faster, or can no longer show it, when `seconds` are over, or after `most_rounds` (>= 1), unless `should_stop`.
+  // SequentialRatio::kLeast of them are made in any case, of fewer rounds where time is short, and two more where the
+  // other model seems to be faster by more than a tenth, which a busy machine makes hard to show.
   Latency measure(const cost::RunnableModel& other, int most_rounds, double seconds,
-                  const std::function<bool()>& should_stop = {});
-  static constexpr int kLeastRounds = 16;
-  // What measure() takes at least, by the comparisons so far.
-  double least_s() const { return kLeastLoads * pace_.compare_s(2, kLeastRounds / kLeastLoads); }
+                  const std::function<bool()>& should_stop = {}, bool fresh = true);
+  static constexpr int kRoundsOfALoad = 4;
+  static constexpr int kLeastRounds = SequentialRatio::kLeast * kRoundsOfALoad;
+  // What measure() takes where there is time, by the comparisons so far and the runtime's latest start.
+  double least_s() const { return SequentialRatio::kUsual * (runtime_.start_s() + pace_.compare_s(2, kRoundsOfALoad)); }
   // Of the comparisons so far.
   const Pace& pace() const { return pace_; }
 
  private:
-  static constexpr int kLeastLoads = 4;
+  // Rounds of both models in the process as it is, in about `seconds` and at most `rounds`: their quotients, and the
+  // original's times. Sets latency.error where that fails.
+  std::vector<double> rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds, Latency& latency,
+                                std::vector<double>& medians_us);
 
   cost::Runtime& runtime_;
   cost::RunnableModel original_;

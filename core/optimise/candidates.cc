@@ -1,7 +1,6 @@
 #include "core/optimise/candidates.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -11,8 +10,6 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
-constexpr double kUntimedShare = 0.25;     // of the time that is left, for each sweep by learned prices
-constexpr double kLeastGain = 0.05;        // by learned prices: less is within their error
 constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
@@ -113,42 +110,29 @@ Candidate Candidates::searched(const std::string& method, const Candidate& from,
   return out;
 }
 
-Candidate Candidates::swept_untimed(double until_s) {
-  const Candidate model{.name = "the model", .graph = model_.graph};
-  Candidate by_formula = searched("sweep", model, By::formula, result_.rules, until_s);
-  by_formula.name = "sweep by formula";
-  if (predicted_ == nullptr) return by_formula;
-  // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
-  // straight through these.
-  const auto soon = [&] { return clock_.passed() + kUntimedShare * std::max(0.0, until_s - clock_.passed()); };
-  Candidate on = searched("sweep", by_formula, By::learned, result_.rules, soon());
-  on.name = "sweep by formula, then by learned prices";
-  Candidate anew = searched("sweep", model, By::learned, result_.rules, soon());
-  anew.name = "sweep by learned prices";
-  const auto foretold_us = [&](const Candidate& c) { return cost_of(*predicted_, c.graph); };
-  Candidate& best = foretold_us(on) <= foretold_us(anew) ? on : anew;
-  // A sweep takes whatever seems to gain, and of many small gains those that are errors seem the largest.
-  const bool gains = foretold_us(best) <= (1 - kLeastGain) * foretold_us(by_formula);
-  return std::move(gains ? best : by_formula);
-}
-
 void Candidates::search() {
   // Without timing first: near the end of that there are far fewer groups of operators to time than near the model.
   const bool measured = cost_.name() != analytic_.name();
   // Reading a large model on a busy machine may have taken all the time: a result is worth two seconds more.
   const double least_s = clock_.passed() + kLeastSearchSeconds;
-  std::optional<Candidate> quick;
+  size_t from = 0;
   if (measured) {
     clock_.phase("searching", "search (without timing)");
-    quick = swept_untimed(std::max(plan_.search_s, least_s));
+    auto kinds = untimed_kinds(std::max(plan_.search_s, least_s));
+    timing_s_ = 0;  // whole models first
+    add({.name = "no rewrites", .graph = model_.graph});
+    for (Candidate& kind : kinds) add(std::move(kind));
+    compare_kinds(1);
+    from = kind_to_refine();
   }
   clock_.phase("timing operators", "timing operators");
   timing_s_ = plan_.timing_s;
   result_.before_us = cost_of(cost_, model_.graph);
-  add({.name = "no rewrites", .graph = model_.graph});
-  const size_t from = quick && add(std::move(*quick)) ? 1 : 0;
+  if (!measured) add({.name = "no rewrites", .graph = model_.graph});
+  const size_t first = result_.candidates.size();
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
+  if (measured && predicted_ == nullptr) compare_kinds(first);  // the first that may use Winograd's form
   // What a sweep without timing did may be in the way of what measured costs would do: the method gets the better of
   // both.
   if (timed_ != nullptr)
@@ -166,8 +150,11 @@ void Candidates::search_late() {
 
 size_t Candidates::cheapest() {
   price_alike(cost_, result_);
-  const auto cost = [](const Candidate& candidate) { return candidate.cost_us; };
-  return static_cast<size_t>(std::ranges::min_element(result_.candidates, {}, cost) - result_.candidates.begin());
+  size_t best = 0;
+  for (size_t k = 1; k < result_.candidates.size(); ++k) {
+    if (!is_behind(k) && result_.candidates[k].cost_us < result_.candidates[best].cost_us) best = k;
+  }
+  return best;
 }
 
 void Candidates::search_further(double until_s) {
@@ -182,7 +169,7 @@ void Candidates::go_on(const std::string& method, size_t from, double until_s) {
   clock_.phase("searching", fmt::format("search ({})", method));
   Candidate start = result_.candidates[from];
   if (from == 0) start.name = "the model";
-  Candidate found = searched(method, start, By::timed, result_.rules, until_s);
+  Candidate found = searched(method, start, By::timed, allowed(), until_s);
   if (found.trace.size() == start.trace.size()) return;
   found.name = from == 0 ? method : start.name + ", then " + method;
   add(std::move(found));

@@ -30,6 +30,10 @@ void rank_runners(std::span<const Candidate> candidates, size_t places, std::vec
 // Rules of a trace, the most used first.
 std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 
+// Whether a rule makes convolutions by fewer multiplications: whether they pay, only times tell, of whole models better
+// than of the many small operators that they are made of.
+bool is_winograd(const rules::RuleSet& rules, int32_t rule);
+
 // Those that a count of operations may judge: not convolutions by fewer multiplications.
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules);
 
@@ -59,8 +63,9 @@ class Candidates {
   void use_training(const OptimiseParts& parts) { parts_ = &parts; }
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
   void use_timed(TimedGraphs* timed) { timed_ = timed; }
-  // Rewriting in sweeps, without timing and by measured costs from there and from the model, then the method that was
-  // asked for from the cheapest of all, until plan.search_s; to plan.late_s where nothing was found by then.
+  // Rewriting in sweeps without timing, whole models of what these found, then sweeps by measured costs from the
+  // fastest of them and from the model, then the method that was asked for from the cheapest of all that is not behind,
+  // until plan.search_s; to plan.late_s where nothing was found by then.
   void search();
   // Time, on the clock, when no more operators are to be timed.
   double timing_s() const { return timing_s_; }
@@ -87,10 +92,29 @@ class Candidates {
   // `from` searched on, by these of result_.rules, under its name; not added.
   Candidate searched(const std::string& method, const Candidate& from, By by,
                      const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
-  // What sweeps find without timing: by formula; by learned prices from there, and from the model, where these say
-  // that it is cheaper by more than their error.
-  Candidate swept_untimed(double until_s);
-  // By costs of one time.
+  // What sweeps find without timing, by kind: by formula; then, where there are learned prices, by these with all
+  // rules, and by these without Winograd's convolutions or, where the former have none, from another start.
+  std::vector<Candidate> untimed_kinds(double until_s);
+  // Candidates from `first` on against the original, in two fresh processes where there is time: sets their ratios.
+  // Where those with Winograd's convolutions are not faster than those without, or than the original, further searches
+  // do without: prices of many small products add up to less than whole models take.
+  // All kinds run for a quarter of the time, and two of them in any case where one has Winograd's convolutions: what no
+  // whole model has shown to pay is not taken.
+  void compare_kinds(size_t first);
+  // Those of them that can run in so many seconds.
+  std::vector<size_t> kinds_in_time(size_t first, double seconds);
+  void judge_winograd();
+  void drop_winograd(std::string why);
+  bool uses_winograd(const Candidate& candidate) const;
+  // The rules of further searches: result.rules, or those without Winograd's.
+  const std::shared_ptr<const rules::RuleSet>& allowed() const;
+  // The fastest of the kinds; where none was timed, the cheapest by prices that know them.
+  size_t kind_to_refine() const;
+  // The least ratio of a comparison so far, at most 1.
+  double fastest_ratio() const;
+  // Whole models have shown that there are faster ones, whatever it costs by prices.
+  bool is_behind(size_t k) const;
+  // By costs of one time, of those that are not behind.
   size_t cheapest();
   // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
   void search_late();
@@ -121,7 +145,7 @@ class Candidates {
   // One heat: sets the ratios of runners. Returns them, the fastest first, without those that failed.
   // `seconds`: when no more than the fewest rounds are run.
   std::vector<size_t> heat(std::span<const size_t> runners, int rounds, double seconds);
-  bool side_by_side(std::span<const size_t> runners, int rounds, double seconds);
+  bool side_by_side(std::span<const size_t> runners, int rounds, double seconds, bool twin = true);
   // How many models fit into memory beside the original, loaded twice.
   size_t places() const;
   // Candidates that do without one of the best one's rules each, then without all that this may gain by.
@@ -146,7 +170,8 @@ class Candidates {
   Result& result_;
   TimedGraphs* timed_ = nullptr;
   const OptimiseParts* parts_ = nullptr;
-  std::set<std::string> tried_;  // rules that were left out
+  std::shared_ptr<const rules::RuleSet> allowed_;  // null: all
+  std::set<std::string> tried_;                    // rules that were left out
 };
 
 }  // namespace rlgo::optimise

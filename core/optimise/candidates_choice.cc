@@ -23,14 +23,8 @@ constexpr double kPromising = 0.998;                      // to the best so far:
 constexpr double kDecideShare = 0.2;  // of the time for comparisons, kept for one of the fastest alone
 constexpr double kNear = 1.1;         // times the ratio of the best one: what may turn out to be faster
 constexpr size_t kMostNear = 4;       // of these
+constexpr size_t kFewest = 3;         // models that must fit into a comparison for one to be made for it
 constexpr int kMostDecidingRounds = 60;
-
-// Convolutions by fewer multiplications: whether they pay, only times tell, of whole models better than of the many
-// small operators that they are made of.
-bool is_winograd(const rules::RuleSet& rules, int32_t rule) {
-  const auto& tags = rules.rule(rule).text.tags;
-  return std::ranges::find(tags, "winograd") != tags.end();
-}
 
 std::string names_of(const std::set<std::string>& rules) {
   return join(std::vector<std::string>(rules.begin(), rules.end()), ", ");
@@ -42,6 +36,11 @@ bool is_swept(const Candidate& candidate) {
 }
 
 }  // namespace
+
+bool is_winograd(const rules::RuleSet& rules, int32_t rule) {
+  const auto& tags = rules.rule(rule).text.tags;
+  return std::ranges::find(tags, "winograd") != tags.end();
+}
 
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules) {
   std::vector<std::string> names;
@@ -86,10 +85,10 @@ std::vector<size_t> Candidates::heat(std::span<const size_t> runners, int rounds
   return finished;
 }
 
-bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, double seconds) {
+bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, double seconds, bool twin) {
   std::vector<cost::RunnableModel> models;
   for (const size_t k : runners) models.push_back(result_.candidates[k].runnable());
-  const auto result = benchmark_.compare(models, rounds, std::max(seconds, 1e-3), kLeastRounds);
+  const auto result = benchmark_.compare(models, rounds, std::max(seconds, 1e-3), kLeastRounds, twin);
   if (!result.error.empty()) {
     log_.warn("the comparison of {} models failed: {}", runners.size(), result.error);
     return false;
@@ -121,7 +120,7 @@ bool Candidates::compare_from(size_t first) {
   const size_t before = result_.chosen;
   std::vector<size_t> runners;
   for (size_t k = first; k < result_.candidates.size(); ++k) {
-    if (!result_.candidates[k].file.empty()) runners.push_back(k);
+    if (!result_.candidates[k].file.empty() && !is_behind(k)) runners.push_back(k);
   }
   const size_t in_time = runners_in_time();
   rank_runners(result_.candidates, in_time - std::min<size_t>(in_time, again ? 1 : 0), runners);
@@ -150,7 +149,7 @@ bool Candidates::compare_from(size_t first) {
 
 bool Candidates::add_without(const Candidate& best, const std::set<std::string>& without) {
   std::vector<std::string> names;
-  for (const auto& name : result_.rules->names()) {
+  for (const auto& name : allowed()->names()) {
     if (!without.contains(name)) names.push_back(name);
   }
   if (names.empty()) return false;
@@ -240,11 +239,17 @@ void Candidates::choose() {
   // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
   price_alike(cost_, result_);
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
-    if (!result_.candidates[k].file.empty() && result_.candidates[k].expected_us() < result_.best().expected_us())
+    if (!result_.candidates[k].file.empty() && !is_behind(k) &&
+        result_.candidates[k].expected_us() < result_.best().expected_us())
       result_.chosen = k;
   }
+  // What a comparison showed to be faster goes before what no comparison can be made of any more.
+  const bool comparable = !clock_.interrupted() && runners_in_time() > 0;
+  for (size_t k = 0; k < result_.candidates.size() && !comparable; ++k) {
+    if (result_.candidates[k].ratio > 0 && result_.candidates[k].ratio <= fastest_ratio()) result_.chosen = k;
+  }
   if (clock_.interrupted()) return;
-  if (left() > 0) add_without_winograd();
+  if (runners_in_time() > kFewest) add_without_winograd();
   const size_t by_cost = result_.chosen;
   compare_from(0);
   // Where even the fastest one lost to the original, the chosen one is still told about, as the best there is.

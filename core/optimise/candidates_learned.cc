@@ -33,8 +33,9 @@ double Candidates::time_whole(const graph::Graph& graph) {
   const auto file = folder.path() / "whole.onnx";
   export_model(model_, graph, file);
   const bool quick = benchmark_.pace().compare_s(2, kMoreRounds) < kNoTimeSeconds;
-  const Latency timed = benchmark_.measure({&graph, file}, quick ? kMoreRounds : kRounds, std::max(left(), 1e-3),
-                                           [&] { return clock_.interrupted(); });
+  const Latency timed = benchmark_.measure(
+      {&graph, file}, quick ? kMoreRounds : kRounds, std::max(left(), 1e-3), [&] { return clock_.interrupted(); },
+      false);
   if (!timed.ok()) fail("{}", timed.error);
   return timed.ratio;
 }

@@ -111,11 +111,11 @@ Json phases(const Result& result) {
 
 Json to_json(const Latency& timed) {
   if (!timed.ok() || timed.rounds == 0) return nullptr;
-  return {{"before_us", timed.before_us}, {"after_us", timed.after_us()},
-          {"ratio", timed.ratio},         {"ratio_low", timed.lower},
-          {"ratio_high", timed.upper},    {"error_probability", SequentialRatio::kError},
-          {"faster", timed.faster},       {"slower", timed.slower},
-          {"loads", timed.loads},         {"rounds", timed.rounds}};
+  return {
+      {"before_us", timed.before_us}, {"after_us", timed.after_us()}, {"ratio", timed.ratio},
+      {"ratio_low", timed.lower},     {"ratio_high", timed.upper},    {"error_probability", SequentialRatio::kError},
+      {"faster", timed.faster},       {"slower", timed.slower},       {"processes", timed.processes},
+      {"loads", timed.loads},         {"rounds", timed.rounds}};
 }
 
 Json to_json(const std::vector<Check>& checks) {

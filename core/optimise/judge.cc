@@ -63,11 +63,11 @@ std::string to_text(const Judgement& verdict) {
                         ? std::string("end to end      unchanged: 1.000 of the original's latency\n")
                         : fmt::format("end to end      {}\n", to_text(latency, runtime));
   if (latency.ok() && latency.rounds > 0) {
-    out += fmt::format("result          {}; {} rounds after {} loads, interval with an error of 1 % at each end\n",
+    out += fmt::format("result          {}; {}\n",
                        latency.faster   ? "faster"
                        : latency.slower ? "SLOWER than the unmodified graph"
                                         : "not shown to be faster",
-                       latency.rounds, latency.loads);
+                       effort_text(latency));
   }
   return out + to_text(verdict.checks);
 }

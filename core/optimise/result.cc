@@ -77,9 +77,7 @@ std::string end_to_end_text(const Result& result) {
       fmt::format("{}, {}, {}", result.target, result.device, counted(result.threads, "thread"));
   std::string out = line("end to end", to_text(result.end_to_end, runtime));
   if (!result.end_to_end.ok()) return out;
-  out += line("", fmt::format("100 (after / before - 1), median of paired runs, {} rounds after {} loads; interval "
-                              "with an error of 1 % at each end",
-                              result.end_to_end.rounds, result.end_to_end.loads));
+  out += line("", "100 (after / before - 1), geometric mean; " + effort_text(result.end_to_end));
   for (const auto& [sizes, timed] : result.at_sizes) out += line("  at " + sizes, to_text(timed, runtime));
   return out;
 }
@@ -185,6 +183,7 @@ std::string to_text(const Result& result) {
                                                : "; the result begins with what a search by formula found"));
   out += searches_text(result) + learned_text(result);
   out += attempts_text(result);
+  if (!result.contradicted.empty()) out += line("left out", result.contradicted);
   out += line("rules applied", counted(best.trace.size(), "rewrite") + ": " + rules_used(result));
   out += line("operators", operators_text(result));
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),

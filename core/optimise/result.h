@@ -144,9 +144,10 @@ struct Result {
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
   LearnedSummary learned;
-  std::vector<Candidate> candidates;              // in the order in which they were made; [0] is "no rewrites"
-  size_t chosen = 0;                              // of candidates
-  std::vector<double> step_us;                    // cost after each rewrite of the chosen one
+  std::string contradicted;           // what whole models said against prices of a family of rules; "" for nothing
+  std::vector<Candidate> candidates;  // in the order in which they were made; [0] is "no rewrites"
+  size_t chosen = 0;                  // of candidates
+  std::vector<double> step_us;        // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
   std::vector<Check> checks;                      // of the chosen one
   bool checked = false;                           // they compared something, and nothing differs

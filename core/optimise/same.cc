@@ -22,8 +22,8 @@ void declare(OptionSink& o, SameOptions& same) {
 namespace {
 
 std::string csv_line(const std::string& graph, int64_t run, const Latency& found, const cost::Runtime& runtime) {
-  return fmt::format("{},{},{},{},{:.5f},{:.5f},{:.5f},{},{},{}\n", graph, runtime.name(), runtime.threads(), run,
-                     found.ratio, found.lower, found.upper, found.loads, found.rounds,
+  return fmt::format("{},{},{},{},{:.5f},{:.5f},{:.5f},{},{},{},{}\n", graph, runtime.name(), runtime.threads(), run,
+                     found.ratio, found.lower, found.upper, found.processes, found.loads, found.rounds,
                      found.faster   ? "faster"
                      : found.slower ? "slower"
                                     : "-");
@@ -33,7 +33,7 @@ std::string csv_line(const std::string& graph, int64_t run, const Latency& found
 
 report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
                         const std::function<void(const std::string&)>& say) {
-  say("graph,runtime,threads,run,ratio,lower,upper,loads,rounds,called\n");
+  say("graph,runtime,threads,run,ratio,lower,upper,processes,loads,rounds,called\n");
   const TemporaryFolder folder("rlgo-bench");
   const std::filesystem::path files[] = {folder.path() / "one.onnx", folder.path() / "two.onnx"};
   Json all = Json::array();

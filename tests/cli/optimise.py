@@ -86,6 +86,15 @@ def slower_is_not_written(folder):
     assert_same_model(folder / "toy.onnx", folder / "out.onnx")
 
 
+def faster_in_some_processes_is_not_written(folder):
+    """half of the time in one process of the runtime, three halves in the next: status 3 and no file"""
+    two_convs(folder / "toy.onnx")
+    target = fake("outputs", "moody=candidate-", f"starts={folder}/starts.txt")
+    done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", target, "--cost", "analytic", *QUICK, cwd=folder, status=3)
+    assert "is not shown to be faster" in done.stdout and "fresh processes; the interval is that of a further process" in done.stdout, done.stdout
+    assert len((folder / "starts.txt").read_text()) >= 4 and not (folder / "out.onnx").exists()
+
+
 def outputs_of_the_target_count(folder):
     """LibTorch agrees, but the runtime itself answers something else: candidates are given up, and nothing is written"""
     two_convs(folder / "toy.onnx")
@@ -262,4 +271,4 @@ def learns_while_it_searches(folder):
 
 
 if __name__ == "__main__":
-    main(learns_while_it_searches, verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, a_signal_ends_each_phase, prices_are_kept, learned_cost)
+    main(learns_while_it_searches, verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, faster_in_some_processes_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, a_signal_ends_each_phase, prices_are_kept, learned_cost)

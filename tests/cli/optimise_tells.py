@@ -102,7 +102,7 @@ def learned_prices(folder):
 
 
 def small_promises(folder):
-    """what learned prices promise within their error is not taken: the search by formula stands"""
+    """what learned prices promise within their error is refined only where whole models ran faster: else the search by formula stands"""
     kernel = np.random.default_rng(1).standard_normal((16, 3, 3, 3)).astype("float32")
     weights = [ARRAY(kernel, "w"), ARRAY(np.full((16, 1, 1), 0.5, "float32"), "s"), ARRAY(np.array(2, "float32"), "two")]
     nodes = [NODE("Conv", ["x", "w"], ["c"]), NODE("Mul", ["c", "s"], ["d"]), NODE("Relu", ["d"], ["r"]), NODE("Mul", ["r", "two"], ["y"])]
@@ -112,7 +112,8 @@ def small_promises(folder):
     formula, *learned = [s for s in told["searches"] if "(by " in s["from"]]
     assert formula["from"] == "the model (by formula)" and formula["after_us"] < formula["before_us"], formula
     promised = min(s["after_us"] for s in learned) / learned[0]["before_us"]
-    assert promised > 0.95 and not any("learned prices" in c["name"] for c in told["candidates"]), (promised, told["candidates"])
+    refined = [c for c in told["candidates"] if "learned prices, then" in c["name"]]
+    assert promised > 0.95 and (not refined or all(c["ratio"] for c in told["candidates"] if c["name"].endswith("learned prices"))), (promised, told["candidates"])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models wh
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
 differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
 in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
-first request, the second, ...; short: it tells one time of the reference too few; stuck=KIND:
-requests of that kind ("compare") are not answered.
+first request, the second, ...; short: it tells one time of the reference too few; stuck=KIND: requests of that kind ("compare")
+ are not answered; starts=FILE: counts processes in that file; once: only the first two of them greet; moody=TEXT: such models
+ take three times as long in every second one.
 """
 import json
 import struct
@@ -15,6 +16,12 @@ import time
 
 options = dict(a.split("=", 1) if "=" in a else (a, "") for a in sys.argv[1:])
 answers = 0
+starts = 0
+if "starts" in options:
+    with open(options["starts"], "a+") as file:
+        file.write("x")
+        file.seek(0)
+        starts = len(file.read())
 paces = [float(p) for p in options.get("paces", "1").split(",")]
 
 
@@ -43,7 +50,7 @@ def one(request, index, path):
         time.sleep(60)
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
-    size = len(open(path, "rb").read()) * (3 if holds(path, "slow") else 1)
+    size = len(open(path, "rb").read()) * (3 if holds(path, "slow") or starts > 0 and starts % 2 == 0 and holds(path, "moody") else 1)
     samples = [float(size + k) for k in range(request["least_repeats"] if "late" in options and "seconds" in request else request["repeats"])]
     return {"samples_us": samples[1:] if "few" in options and index == 1 else samples}
 
@@ -72,7 +79,7 @@ for line in sys.stdin:
     if request["do"] == "hello":
         if "missing" in options:
             say(id=request["id"], error="ImportError: no runtime; install the PyPI package fake")
-        elif "rude" in options:
+        elif "rude" in options or "once" in options and starts > 2:
             say(id=request["id"], hello="you")
         elif "deaf" in options:
             sys.exit(4)

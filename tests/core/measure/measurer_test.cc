@@ -4,6 +4,7 @@
 
 #include "core/base/deadline.h"
 #include "core/base/error.h"
+#include "core/base/temporary_folder.h"
 #include "tests/core/measure/fake.h"
 
 namespace rlgo::measure {
@@ -159,6 +160,19 @@ TEST(Measurer, ProtocolErrorsAreTold) {
   EXPECT_THAT(few.compare(models, {.repeats = 5}).error, HasSubstr("different numbers of samples"));
   Measurer nan(fake({"nan"}), quick());
   EXPECT_THAT(nan.measure(models)[0].error, HasSubstr("a time of -1 us"));
+}
+
+TEST(Measurer, RestartIsAFreshProcessThatKnowsWhatWasSet) {
+  const TemporaryFolder folder("rlgo-test");
+  const std::string log = (folder.path() / "log").string();
+  Measurer measurer(fake({"log=" + log, "once", "starts=" + log + ".starts"}), quick());
+  measurer.set_input_values({{"sr", {8000}}});
+  EXPECT_GT(measurer.start_s(), 0);
+  measurer.restart();
+  measurer.compare(std::vector{file_of(measurer, "a", 5000)}, {.repeats = 2});
+  EXPECT_EQ(read_file(log), "hello 0\nhello 0\ncompare 2 {\"sr\": [8000.0]}\n");
+  EXPECT_THAT(message_of([&] { measurer.restart(); }), HasSubstr("greets without runtime"));
+  EXPECT_EQ(measurer.failures(), 0);
 }
 
 TEST(Measurer, StartErrorsNameTheRemedy) {

@@ -1,65 +1,89 @@
-// How many rounds a measurement takes, on a machine whose quotients are written down.
+// How many processes a measurement takes and what it shows, on machines whose quotients are drawn. Seeds are fixed.
 #include "core/optimise/benchmark.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <limits>
-#include <vector>
 
+#include "core/base/error.h"
 #include "tests/core/optimise/fake_runtime.h"
 
 namespace rlgo::optimise {
 namespace {
 
-// The second model takes `quotient` of the first one's time, but in a round of each of the first `lost` loads,
-// which another process disturbs.
-class Steady : public FakeRuntime {
- public:
-  explicit Steady(double quotient, int lost = 0) : FakeRuntime("steady"), quotient_(quotient), lost_(lost) {}
-  cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override {
-    cost::Comparison out;
-    out.models.resize(models.size());
-    out.models[0].median_us = 100;
-    const auto rounds = static_cast<size_t>(options.repeats);
-    out.quotients = {std::vector<double>(rounds, 1), std::vector<double>(rounds, quotient_)};
-    if (lost_-- > 0) out.quotients[1][0] = 3;
-    return out;
-  }
-
- private:
-  double quotient_;
-  int lost_;
-};
-
-Latency measured(double quotient, double seconds, int lost = 0) {
-  Steady runtime(quotient, lost);
-  return Benchmark(runtime, {}).measure({}, 100, seconds);
-}
+using testing::HasSubstr;
 
 constexpr double kNoTime = 0, kEndless = std::numeric_limits<double>::infinity();
 
-TEST(Benchmark, WithoutTimeRunsNoMoreThanShowsSomething) {
-  const Latency equal = measured(1, kNoTime), faster = measured(0.5, kNoTime), slower = measured(2, kNoTime);
-  EXPECT_EQ(equal.rounds, 4);  // 12 more could not show a difference
+Latency measured(double ratio, double spread, double seconds, uint64_t seed = 1) {
+  DrawnRuntime runtime(ratio, spread, seed);
+  return Benchmark(runtime, {}).measure({}, 96, seconds);
+}
+
+int called_faster(double ratio, double spread, double seconds, int runs) {
+  int count = 0;
+  for (int run = 0; run < runs; ++run) count += measured(ratio, spread, seconds, static_cast<uint64_t>(run)).faster;
+  return count;
+}
+
+TEST(Benchmark, AModelAgainstItselfIsCalledFasterInAtMostOneOfAHundredRuns) {
+  for (const double spread : {0.003, 0.05, 0.15, 0.3}) EXPECT_LE(called_faster(1, spread, kEndless, 500), 5) << spread;
+  EXPECT_LE(called_faster(1, 0.15, kNoTime, 500), 5);
+}
+
+TEST(Benchmark, AGainOfAFifthIsFoundInAFewProcesses) {
+  EXPECT_GE(called_faster(0.8, 0.05, kNoTime, 100), 85);
+  EXPECT_GE(called_faster(0.8, 0.05, kEndless, 100), 99);
+  const Latency found = measured(0.8, 0.05, kEndless, 3);
+  EXPECT_TRUE(found.faster);
+  EXPECT_GE(found.processes, 3);
+  EXPECT_LE(found.processes, 5);
+  EXPECT_THAT(effort_text(found), HasSubstr("fresh processes; the interval is that of a further process"));
+}
+
+TEST(Benchmark, AGainThatTheNextProcessMayNotHaveIsNotClaimed) {
+  EXPECT_LE(called_faster(0.97, 0.15, kEndless, 300), 3);
+  EXPECT_FALSE(measured(0.97, 0.15, kEndless).faster);
+  EXPECT_GE(called_faster(0.97, 0.003, kEndless, 100), 90);  // as small, but in every process
+}
+
+TEST(Benchmark, WithoutTimeRunsThreeProcessesAndMoreOnlyForAGainOfManyPercent) {
+  const Latency equal = measured(1, 0, kNoTime), much = measured(0.75, 0.1, kNoTime, 7);
+  EXPECT_EQ(equal.processes, 3);
+  EXPECT_EQ(equal.rounds, 24);
   EXPECT_FALSE(equal.faster || equal.slower);
-  EXPECT_EQ(faster.rounds, 12);
-  EXPECT_TRUE(faster.faster);
-  EXPECT_EQ(slower.rounds, 12);
-  EXPECT_TRUE(slower.slower);
+  EXPECT_TRUE(measured(2, 0, kNoTime).slower);
+  EXPECT_EQ(much.processes, 5);
 }
 
-TEST(Benchmark, WithoutTimeStillShowsAGainOfManyPercentOnABusyMachine) {
-  const Latency much = measured(0.6, kNoTime, 4), little = measured(0.92, kNoTime, 4);
-  EXPECT_TRUE(much.faster);
-  EXPECT_GT(much.rounds, Benchmark::kLeastRounds);
-  EXPECT_FALSE(little.faster);
-  EXPECT_LE(little.rounds, Benchmark::kLeastRounds);
+TEST(Benchmark, EndsWhereFurtherProcessesWouldShowNothing) {
+  EXPECT_LE(measured(1, 0.01, kEndless).processes, 6);
+  EXPECT_EQ(measured(0.5, 0.01, kEndless).processes, 4);
 }
 
-TEST(Benchmark, WithTimeRunsUntilADifferenceIsShown) {
-  EXPECT_EQ(measured(1, kEndless).rounds, 100);
-  EXPECT_EQ(measured(0.5, kEndless).rounds, Benchmark::kLeastRounds);
-  EXPECT_TRUE(measured(0.97, kEndless).faster);
+// LibTorch runs in rlgo's own process: loads take the part of processes, and that is said.
+TEST(Benchmark, ARuntimeWithoutProcessesIsMeasuredLoadByLoad) {
+  class Within : public DrawnRuntime {
+    using DrawnRuntime::DrawnRuntime;
+    bool restart() override { return false; }
+  } runtime(0.8, 0.05, 1);
+  const Latency found = Benchmark(runtime, {}).measure({}, 96, kEndless);
+  EXPECT_TRUE(found.faster);
+  EXPECT_EQ(found.processes, 0);
+  EXPECT_EQ(found.loads, 5);
+  EXPECT_EQ(effort_text(found),
+            "20 rounds in 5 loads in this process; the interval is that of a further load in it, with an error of 1 % "
+            "at each end");
+}
+
+TEST(Benchmark, ARuntimeThatDoesNotStartAgainIsNoMeasurement) {
+  class Once : public FakeRuntime {
+    using FakeRuntime::FakeRuntime;
+    bool restart() override { fail("no licence left"); }
+  } runtime("once 1.0");
+  const Latency found = Benchmark(runtime, {}).measure({}, 96, kEndless);
+  EXPECT_EQ(found.error, "once 1.0 does not start again: no licence left");
+  EXPECT_FALSE(found.faster || found.slower);
 }
 
 }  // namespace

@@ -4,10 +4,15 @@
 
 #include <numeric>
 
+#include "core/base/temporary_folder.h"
+#include "core/rules/rule_choice.h"
+#include "tests/core/optimise/fake_runtime.h"
+
 namespace rlgo::optimise {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // "no rewrites", one found by formula, two found by measured costs: as `rlgo optimise` makes them.
 std::vector<size_t> ranked(size_t places) {
@@ -34,6 +39,78 @@ TEST(RankRunners, WhatTheFormulaFoundHasOneOfTwoPlaces) { EXPECT_THAT(ranked(2),
 TEST(RankRunners, ButNotTheOnlyOne) {
   EXPECT_THAT(ranked(1), ElementsAre(2, 3, 1, 0));
   EXPECT_THAT(ranked(0), ElementsAre(2, 3, 1, 0));
+}
+
+// Prices that Winograd's form beats by far, as it has no convolution, and that like those better that do nothing else.
+class FondOfSums : public cost::CostModel {
+ public:
+  std::string name() const override { return "fond of sums"; }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override {
+    const auto& node = graph.node(id);
+    if (cost::is_free(node) || node.constant) return 0;
+    if (node.op() != ops::Op::conv2d) return 1;
+    return 500 + (node.inputs.size() > 2 ? 200 : 0) + (node.attrs().word(ops::Attr::act) != "none" ? 200 : 0);
+  }
+};
+
+// A runtime under which whole models with convolutions take 0.9 of the time, and those without 1.1.
+class FondOfConvolutions : public FakeRuntime {
+ public:
+  explicit FondOfConvolutions(const Result& result) : FakeRuntime("fond of convolutions"), result_(result) {}
+  cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions&) override {
+    if (compared++ == 0) {
+      first_models = models.size();
+      for (const SearchRun& search : result_.searches) before_first.push_back(search.from);
+    }
+    cost::Comparison out;
+    out.models.resize(models.size(), {.median_us = 1000, .samples = 5, .error = {}});
+    out.ratio_spread.resize(models.size(), 0);
+    for (const auto& model : models) {
+      const auto is_conv = [&](graph::NodeId id) { return model.graph->node(id).op() == ops::Op::conv2d; };
+      out.ratio.push_back(&model == &models[0] ? 1 : std::ranges::any_of(model.graph->order(), is_conv) ? 0.9 : 1.1);
+    }
+    return out;
+  }
+
+  int compared = 0;
+  size_t first_models = 0;
+  std::vector<std::string> before_first;
+
+ private:
+  const Result& result_;
+};
+
+TEST(Candidates, KindsRunWholeBeforeOneIsRefinedAndWhatTheyContradictIsDropped) {
+  OptimiseOptions options;
+  options.method = "sweep";
+  options.model.graph = "toy_conv";
+  const LoadedModel model = load_model(options.model, true);
+  Result result;
+  result.before = model.graph;
+  result.rules = rules::choose_rules({"base", "runtime", "winograd"});
+  FondOfConvolutions runtime(result);
+  FondOfSums prices, learned;
+  const TemporaryFolder folder("rlgo-test");
+  StatusLine line(false, false);
+  const std::function<bool()> interrupted = [] { return false; };
+  OptimiseClock clock(line, 60, interrupted);
+  const TimePlan plan = make_plan(60, 0, 1, 1);
+  Benchmark benchmark(runtime, {&model.graph, folder.path() / "original.onnx"});
+  const Log log;
+  Candidates candidates(options, model, prices, benchmark, folder.path(), clock, plan, log, result);
+  candidates.use_predicted(&learned);
+  candidates.search();
+
+  EXPECT_EQ(runtime.first_models, 4u);  // the original and three kinds
+  for (const auto& from : runtime.before_first)
+    EXPECT_TRUE(from.ends_with("(by formula)") || from.ends_with("(by learned prices)")) << from;
+  EXPECT_THAT(result.contradicted, HasSubstr("whole models take 1.10 of the latency with them and 0.90 without"));
+  size_t with_winograd = 0;
+  for (const Candidate& candidate : result.candidates) {
+    with_winograd +=
+        std::ranges::any_of(candidate.trace, [&](const auto& step) { return is_winograd(*result.rules, step.rule); });
+  }
+  EXPECT_EQ(with_winograd, 1u);  // later searches, by prices that still like it, do without
 }
 
 }  // namespace

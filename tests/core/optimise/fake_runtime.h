@@ -1,10 +1,12 @@
-// A runtime for tests that have no clock: it runs nothing, and what it answers is overridden.
+// Runtimes for tests that have no clock: they run nothing, and what they answer is overridden or drawn.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/rng.h"
 #include "core/cost/runtime.h"
 
 namespace rlgo::optimise {
@@ -25,6 +27,39 @@ class FakeRuntime : public cost::Runtime {
 
  private:
   std::string name_;
+};
+
+inline double normal(Rng& rng) {
+  const double u = (static_cast<double>(rng.below(1u << 30)) + 0.5) / (1u << 30);
+  const double v = (static_cast<double>(rng.below(1u << 30)) + 0.5) / (1u << 30);
+  return std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);
+}
+
+// Of two models the second takes `ratio` of the first one's time, times what each process draws once: exp of a normal
+// number times `spread`. Rounds differ by 2 % more.
+class DrawnRuntime : public FakeRuntime {
+ public:
+  DrawnRuntime(double ratio, double spread, uint64_t seed)
+      : FakeRuntime("drawn"), ratio_(ratio), spread_(spread), rng_({seed, 46}) {}
+  bool restart() override {
+    drawn_ = spread_ * normal(rng_);
+    return true;
+  }
+  cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override {
+    cost::Comparison out;
+    out.models.resize(models.size());
+    out.models[0].median_us = 100;
+    out.quotients.resize(models.size());
+    for (int round = 0; round < options.repeats; ++round) {
+      out.quotients[0].push_back(1);
+      out.quotients[1].push_back(ratio_ * std::exp(drawn_ + 0.02 * normal(rng_)));
+    }
+    return out;
+  }
+
+ private:
+  double ratio_, spread_, drawn_ = 0;
+  Rng rng_;
 };
 
 }  // namespace rlgo::optimise

@@ -1,0 +1,143 @@
+// Whole models first: candidates that differ in kind, found without timing, run before one of them is refined.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/optimise/candidates.h"
+
+namespace rlgo::optimise {
+namespace {
+
+constexpr double kUntimedShare = 0.25;  // of the time that is left, for each sweep by learned prices
+constexpr double kKindsShare = 0.25;    // of the time until the choice ends, for the comparison of kinds
+constexpr int kKindRounds = 7;
+constexpr int kKindProcesses = 2;    // where memory lies is drawn once for each
+constexpr double kBehind = 1.05;     // times the ratio of the fastest: no prices speak for it any more
+constexpr double kLeastGain = 0.05;  // by learned prices, where nothing could be timed: less is within their error
+
+}  // namespace
+
+const std::shared_ptr<const rules::RuleSet>& Candidates::allowed() const { return allowed_ ? allowed_ : result_.rules; }
+
+bool Candidates::uses_winograd(const Candidate& candidate) const {
+  return std::ranges::any_of(candidate.trace, [&](const auto& step) { return is_winograd(*result_.rules, step.rule); });
+}
+
+std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
+  const Candidate model{.name = "the model", .graph = model_.graph};
+  std::vector<Candidate> kinds = {searched("sweep", model, By::formula, result_.rules, until_s)};
+  kinds[0].name = "sweep by formula";
+  if (predicted_ == nullptr) return kinds;
+  // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
+  // straight through these. A sweep takes whatever seems to gain, and of many small gains those that are errors seem
+  // the largest; Winograd's form makes hundreds of small products, whose errors add up.
+  const auto sweep = [&](const Candidate& from, const auto& rules, const char* name) {
+    const double soon_s = clock_.passed() + kUntimedShare * std::max(0.0, until_s - clock_.passed());
+    Candidate found = searched("sweep", from, By::learned, rules, soon_s);
+    found.name = name;
+    return found;
+  };
+  const auto predicted_us = [&](const Candidate& c) { return cost_of(*predicted_, c.graph); };
+  Candidate further = sweep(kinds[0], result_.rules, "sweep by formula, then by learned prices");
+  Candidate direct = sweep(model, result_.rules, "sweep by learned prices");
+  if (predicted_us(direct) < predicted_us(further)) std::swap(further, direct);
+  if (uses_winograd(further))
+    direct = sweep(kinds[0], for_formula(result_.rules), "sweep by learned prices, no Winograd");
+  kinds.push_back(std::move(further));
+  kinds.push_back(std::move(direct));
+  return kinds;
+}
+
+std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
+  std::vector<size_t> runners;
+  for (size_t k = first; k < result_.candidates.size(); ++k) {
+    if (!result_.candidates[k].file.empty()) runners.push_back(k);
+  }
+  const auto with_winograd = [&](size_t k) { return uses_winograd(result_.candidates[k]); };
+  const bool must = std::ranges::any_of(runners, with_winograd);
+  const auto takes_s = [&] { return benchmark_.pace().compare_s(runners.size() + 1, 1); };
+  // What has Winograd's convolutions, and the next one, which does without, are the last to go.
+  while (runners.size() > (must ? 2 : 0) && takes_s() > seconds)
+    runners.erase(must && !with_winograd(runners[0]) ? runners.begin() : runners.end() - 1);
+  if (!must || takes_s() <= options_.seconds) return runners;
+  drop_winograd("Winograd's convolutions: there is no time to run whole models with them");
+  return {};
+}
+
+void Candidates::compare_kinds(size_t first) {
+  const Pace& pace = benchmark_.pace();
+  const double share_s = kKindsShare * std::max(0.0, plan_.choose_s - clock_.passed());
+  const auto runners = kinds_in_time(first, share_s);
+  if (runners.empty() || clock_.interrupted()) return;
+  clock_.phase("comparisons", fmt::format("comparing {} kinds of models", runners.size()));
+  const double until_s = clock_.passed() + share_s;
+  std::vector<double> logs(runners.size(), 0);
+  int done = 0;
+  for (double took_s = 0; done == 0 || (done < kKindProcesses && !clock_.over(until_s - took_s)); ++done) {
+    const double begin_s = clock_.passed();
+    if (done > 0 && !benchmark_.restart()) break;
+    const int rounds = pace.rounds((until_s - begin_s) / (kKindProcesses - done), runners.size() + 1, 1, kKindRounds);
+    if (!side_by_side(runners, rounds, share_s, false)) break;
+    for (size_t k = 0; k < runners.size(); ++k)
+      logs[k] += std::log(std::max(result_.candidates[runners[k]].ratio, 1e-9));
+    took_s = clock_.passed() - begin_s;
+  }
+  for (size_t k = 0; k < runners.size() && done > 0; ++k) {
+    Candidate& candidate = result_.candidates[runners[k]];
+    if (candidate.ratio > 0) candidate.ratio = std::exp(logs[k] / done);
+  }
+  judge_winograd();
+}
+
+double Candidates::fastest_ratio() const {
+  double best = 1;  // the model itself
+  for (const Candidate& candidate : result_.candidates) {
+    if (candidate.ratio > 0) best = std::min(best, candidate.ratio);
+  }
+  return best;
+}
+
+bool Candidates::is_behind(size_t k) const {
+  const Candidate& candidate = result_.candidates[k];
+  return candidate.ratio > kBehind * fastest_ratio() || (allowed_ && uses_winograd(candidate));
+}
+
+size_t Candidates::kind_to_refine() const {
+  const auto& kinds = result_.candidates;
+  size_t best = 0;
+  for (size_t k = 1; k < kinds.size(); ++k) {
+    const bool first = best == 0, timed = kinds[k].ratio > 0;
+    const bool cheaper = kinds[k].cost_us <= (1 - kLeastGain) * kinds[best].cost_us;
+    if (!(allowed_ && uses_winograd(kinds[k])) && (first || (timed ? kinds[k].ratio < kinds[best].ratio : cheaper)))
+      best = k;
+  }
+  return best;
+}
+
+void Candidates::judge_winograd() {
+  double with = 0, without = 1;
+  const Candidate* judged = nullptr;
+  for (const Candidate& candidate : result_.candidates) {
+    if (candidate.ratio <= 0) continue;
+    if (!uses_winograd(candidate)) {
+      without = std::min(without, candidate.ratio);
+    } else if (judged == nullptr || candidate.ratio < with) {
+      judged = &candidate;
+      with = candidate.ratio;
+    }
+  }
+  if (judged == nullptr || with < without) return;
+  const double prices =
+      predicted_ != nullptr ? cost_of(*predicted_, judged->graph) / cost_of(*predicted_, model_.graph) : 0;
+  drop_winograd(
+      fmt::format("Winograd's convolutions: whole models take {:.2f} of the latency with them and {:.2f} without{}",
+                  with, without, prices > 0 ? fmt::format(", where prices predicted {:.2f}", prices) : ""));
+}
+
+void Candidates::drop_winograd(std::string why) {
+  allowed_ = for_formula(result_.rules);
+  log_.info("{}; further searches do without", why);
+  result_.contradicted = std::move(why);
+}
+
+}  // namespace rlgo::optimise
