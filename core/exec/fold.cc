@@ -105,9 +105,27 @@ std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph, bool o
 
 namespace {
 
+// Whether each number of it counts: as a factor or divisor, where in a sum of products only the large ones do.
+bool is_factor(const Graph& graph, NodeId id) {
+  return std::ranges::any_of(graph.node(id).uses, [&](const graph::Use& use) {
+    const auto& reader = graph.node(use.user);
+    return !reader.constant && (reader.op() == Op::mul || reader.op() == Op::div);
+  });
+}
+
+// Numbers that are denormal, or become 0 though they are not.
+bool has_denormals(const at::Tensor& exact, double least) {
+  const at::Tensor size = exact.abs();
+  return at::logical_and(size > 0, size < least).any().item<bool>();
+}
+
+double least_of(at::ScalarType dtype) {
+  return dtype == at::kHalf ? 0x1p-14 : dtype == at::kDouble ? 0x1p-1022 : 0x1p-126;
+}
+
 // Throws Error where a result lies outside the range of its type: a factor of 1e25 * 1e25 is no float, and 0 times it
-// is no number.
-void check_range(const at::Tensor& exact, const ops::TensorType& type, bool sources_are_finite) {
+// is no number. `each`: no number of it may be denormal.
+void check_range(const at::Tensor& exact, const ops::TensorType& type, bool sources_are_finite, bool each) {
   if (!ops::is_float(type.dtype) || exact.numel() == 0) return;
   const auto dtype = to_torch(type.dtype);
   const at::Tensor wide = exact.to(at::kDouble), narrow = wide.to(dtype).to(at::kDouble);
@@ -116,21 +134,26 @@ void check_range(const at::Tensor& exact, const ops::TensorType& type, bool sour
   if (lost || (sources_are_finite && !finite.all().item<bool>()))
     fail("what a rewrite makes of the weights does not fit into {}: it would be infinite", ops::name(type.dtype));
   const double largest = at::where(finite, wide.abs(), at::zeros_like(wide)).max().item<double>();
-  const double least = dtype == at::kHalf ? 0x1p-14 : dtype == at::kDouble ? 0x1p-1022 : 0x1p-126;
-  if (largest > 0 && largest < least && !at::equal(narrow, wide))
+  const double least = least_of(dtype);
+  if ((each && has_denormals(wide, least)) || (largest > 0 && largest < least && !at::equal(narrow, wide)))
     fail("what a rewrite makes of the weights does not fit into {}: it would be denormal, with fewer digits",
          ops::name(type.dtype));
 }
 
-// Whether arithmetic made the node of finite weights.
-bool is_made_of_finite(const Graph& graph, NodeId id) {
+// Whether arithmetic made the node of weights of which `holds` is true.
+template <typename Holds>
+bool is_made_of(const Graph& graph, NodeId id, const Holds& holds) {
   const auto nodes = computation(graph, {id});
   if (std::ranges::none_of(nodes, [&](NodeId source) { return is_rounded(graph, source); })) return false;
   return std::ranges::all_of(nodes, [&](NodeId source) {
     const auto& info = *graph.node(source).info;
-    return info.op != Op::weight || !ops::is_float(info.outputs[0].dtype) ||
-           to_tensor(*info.blob).isfinite().all().item<bool>();
+    return info.op != Op::weight || !ops::is_float(info.outputs[0].dtype) || holds(to_tensor(*info.blob));
   });
+}
+
+bool is_finite(const at::Tensor& weight) { return weight.isfinite().all().item<bool>(); }
+bool is_normal(const at::Tensor& weight) {
+  return !has_denormals(weight.to(at::kDouble), least_of(weight.scalar_type()));
 }
 
 }  // namespace
@@ -140,8 +163,11 @@ std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold
   for (const auto& [id, tensors] : compute_constants(graph, true)) {
     const auto& types = graph.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
-      const bool finite = tensors[p].isfinite().all().item<bool>();
-      check_range(tensors[p], types[p], !finite && is_made_of_finite(graph, id));
+      const bool finite = is_finite(tensors[p]);
+      const bool each = ops::is_float(types[p].dtype) && is_factor(graph, id) &&
+                        has_denormals(tensors[p].to(at::kDouble), least_of(to_torch(types[p].dtype))) &&
+                        is_made_of(graph, id, is_normal);
+      check_range(tensors[p], types[p], !finite && is_made_of(graph, id, is_finite), each);
       blobs[id].push_back(to_blob(tensors[p], types[p]));
     }
   }

@@ -16,7 +16,8 @@ std::unordered_set<graph::NodeId> left_unfolded(const graph::Graph& graph);
 
 // One blob per output of each constant node that another node or a graph output reads, unless it is left_unfolded. A
 // weight is its own blob; everything else is computed on the CPU, f32 arithmetic in double precision, rounded once at
-// the end. Throws Error where contents are absent, and where a result is outside the range of its type.
+// the end. Throws Error where contents are absent, where a result is outside the range of its type, and where a number
+// of a factor or divisor becomes denormal or 0 though all weights are normal.
 std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const graph::Graph& graph);
 
 }  // namespace rlgo::exec

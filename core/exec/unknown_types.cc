@@ -11,12 +11,11 @@ std::string types_of(const graph::NodeInfo& info) {
   return text;
 }
 
-// Whether a file that spells constants otherwise may be read without it: it is worked out of these, or one branch of an
-// If is taken.
+// Whether a file that spells constants otherwise may be read without it: it is worked out of these, one branch of an If
+// is taken, or a bound, size or pad that was unknown is a number there.
 bool may_be_worked_out(const graph::Node& node, const std::vector<bool>& of_inputs) {
   const auto fixed = [&](graph::Value v) { return !of_inputs[static_cast<size_t>(v.node)]; };
-  if (node.info->opaque->op_type == "If" && !node.inputs.empty() && fixed(node.inputs[0])) return true;
-  return std::ranges::all_of(node.inputs, fixed);
+  return node.inputs.empty() || std::ranges::any_of(node.inputs, fixed);
 }
 
 }  // namespace

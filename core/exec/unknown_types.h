@@ -14,8 +14,8 @@ namespace rlgo::exec {
 // What is known of a graph's unknown operators.
 struct UnknownTypes {
   std::map<uint64_t, std::set<std::string>> types;  // of their outputs, by operator (its hash)
-  // By name of a graph's output: the unknown operators that it depends on, of those whose inputs are worked out of
-  // constants alone, or, of an If, whose condition is.
+  // By name of a graph's output: the unknown operators that it depends on, of those that read what is computed of
+  // constants alone.
   std::map<std::string, std::set<uint64_t>> on_constants;
 };
 UnknownTypes unknown_types(const graph::Graph& graph);

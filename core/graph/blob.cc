@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/graph/infinities.h"
 
 namespace rlgo::graph {
 namespace {
@@ -53,9 +54,13 @@ void check_static(const ops::TensorType& type) {
   if (!type.is_static()) fail("a weight cannot have the type {}: its shape must be known", ops::to_string(type));
 }
 
-// The bits of elements whose exponent is all ones: infinities, and NaNs, where the mantissa is not 0.
+// The bits of elements whose exponent is all ones: infinities, and NaNs, where the mantissa is not 0; and kExtreme.
+// `one`: the bits of the number 1.
 template <typename Word>
-uint8_t infinities_of(const std::string& data, Word exponent) {
+uint8_t infinities_of(const std::string& data, Word exponent, Word one) {
+  constexpr Word kMagnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1);
+  const Word unit = static_cast<Word>(exponent & static_cast<Word>(~exponent + 1));  // of the exponent: its lowest bit
+  Word largest = 0;
   uint8_t found = kFinite;
   constexpr size_t kBlock = 1024;  // looked at as a whole first: almost all hold none
   const size_t count = data.size() / sizeof(Word);
@@ -65,6 +70,10 @@ uint8_t infinities_of(const std::string& data, Word exponent) {
     std::memcpy(words.data(), data.data() + start * sizeof(Word), (end - start) * sizeof(Word));
     Word any = 0;
     for (size_t k = 0; k < end - start; ++k) any |= static_cast<Word>((words[k] & exponent) == exponent);
+    for (size_t k = 0; k < end - start; ++k) {
+      const Word magnitude = static_cast<Word>(words[k] & kMagnitude);
+      largest = std::max(largest, magnitude < exponent ? magnitude : Word{0});
+    }
     for (size_t k = 0; any != 0 && k < end - start; ++k) {
       if ((words[k] & exponent) != exponent) continue;
       const Word sign = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
@@ -72,16 +81,18 @@ uint8_t infinities_of(const std::string& data, Word exponent) {
       found |= nan ? kBothInfinite : (words[k] & sign) != 0 ? kNegativeInfinite : kPositiveInfinite;
     }
   }
-  return found;
+  constexpr uint64_t kModerate = 20;  // powers of 2
+  const uint64_t steps = (largest > one ? largest - one : one - largest) / unit;
+  return found | (largest != 0 && steps >= kModerate ? kExtreme : kFinite);
 }
 
 }  // namespace
 
 uint8_t infinities_of(ops::DType dtype, const std::string& data) {
-  if (dtype == ops::DType::f32) return infinities_of<uint32_t>(data, 0x7F800000u);
-  if (dtype == ops::DType::f64) return infinities_of<uint64_t>(data, 0x7FF0000000000000u);
-  if (dtype == ops::DType::f16) return infinities_of<uint16_t>(data, 0x7C00u);
-  if (dtype == ops::DType::bf16) return infinities_of<uint16_t>(data, 0x7F80u);
+  if (dtype == ops::DType::f32) return infinities_of<uint32_t>(data, 0x7F800000u, 0x3F800000u);
+  if (dtype == ops::DType::f64) return infinities_of<uint64_t>(data, 0x7FF0000000000000u, 0x3FF0000000000000u);
+  if (dtype == ops::DType::f16) return infinities_of<uint16_t>(data, 0x7C00u, 0x3C00u);
+  if (dtype == ops::DType::bf16) return infinities_of<uint16_t>(data, 0x7F80u, 0x3F80u);
   return kFinite;
 }
 

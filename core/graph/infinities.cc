@@ -89,7 +89,8 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
 
 uint8_t infinities_of(double number) {
   if (std::isnan(number)) return kBothInfinite;
-  return std::isinf(number) ? (number > 0 ? kPositiveInfinite : kNegativeInfinite) : kFinite;
+  if (std::isinf(number)) return number > 0 ? kPositiveInfinite : kNegativeInfinite;
+  return number != 0 && (std::abs(number) >= 0x1p20 || std::abs(number) <= 0x1p-20) ? kExtreme : kFinite;
 }
 
 uint8_t infinities_of(const NodeInfo& info, std::span<const uint8_t> inputs) {
@@ -97,14 +98,14 @@ uint8_t infinities_of(const NodeInfo& info, std::span<const uint8_t> inputs) {
   uint8_t own = kFinite;
   if (info.op == Op::fill || info.op == Op::pad) own = infinities_of(info.attrs.f(Attr::value));
   if (info.op == Op::opaque) own = info.opaque->infinities;
-  const uint8_t any = any_of(inputs) | own;
-  if (any == kFinite || info.op == Op::fill) return any;
+  const uint8_t any = any_of(inputs) | own, extreme = any & kExtreme;
+  if ((any & kBothInfinite) == kFinite || info.op == Op::fill) return any;
   const auto may_hold = [](const ops::TensorType& type) {
     return ops::is_float(type.dtype) || type.dtype == ops::DType::other;
   };
   if (std::ranges::none_of(info.outputs, may_hold)) return kFinite;
   if (info.op == Op::opaque) return is_bounded(*info.opaque) ? kFinite : inputs.empty() ? own : kBothInfinite;
-  return made_of(info, inputs, any);
+  return made_of(info, inputs, any & kBothInfinite) | extreme;
 }
 
 }  // namespace rlgo::graph

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/graph/editor.h"
+#include "core/graph/infinities.h"
 #include "core/graph/text.h"
 
 namespace rlgo::graph {
@@ -149,7 +150,7 @@ bool flag(Cursor& line) {
 uint8_t infinities(Cursor& line) {
   if (!line.take("infinities=")) return kFinite;
   const int64_t bits = line.integer();
-  if (bits < 0 || bits > kBothInfinite) fail("infinities are 0 to {}, not {}", kBothInfinite, bits);
+  if (bits < 0 || bits > kAllNumberBits) fail("infinities are 0 to {}, not {}", kAllNumberBits, bits);
   return static_cast<uint8_t>(bits);
 }
 

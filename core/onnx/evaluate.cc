@@ -174,17 +174,18 @@ Result where(const OnnxNode& node) {
 }
 
 // Rounded to the type: 32-bit results of correctly rounded double operations on 32-bit numbers are themselves correct.
+// Runtimes compute halves in 32 bits and round then.
 double rounded(DType dtype, double value) {
-  if (dtype == DType::f32) return static_cast<double>(static_cast<float>(value));
   if (!ops::is_float(dtype) || dtype == DType::f64) return value;
-  return constant_from_bytes({dtype, {}}, element_bytes(dtype, value)).floats[0];
+  const auto single = static_cast<double>(static_cast<float>(value));
+  if (dtype == DType::f32) return single;
+  return constant_from_bytes({dtype, {}}, element_bytes(dtype, single)).floats[0];
 }
 
 Result cast(const OnnxNode& node) {
   const auto& from = *node.constants[0];
   const auto to = node.output_types[0].dtype;
-  const bool plain =
-      to == DType::i64 || to == DType::i32 || to == DType::f32 || to == DType::boolean || to == DType::f64;
+  const bool plain = to == DType::i64 || to == DType::i32 || to == DType::boolean || ops::is_float(to);
   auto result = empty_like(to, from.type.shape);
   if (!plain || !result || from.type.dtype == DType::u64) return std::nullopt;
   for (double value : from.floats) {
@@ -277,7 +278,7 @@ Result binary(const OnnxNode& node, const BinaryRow& row) {
   const auto &a = *node.constants[0], &b = *node.constants[1];
   const auto shape = ops::broadcast(a.type.shape, b.type.shape);
   if (!shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
-  if ((node.op == "Mod" && node.i("fmod", 0) != 0) || (a.is_float() && a.type.dtype != DType::f32)) return std::nullopt;
+  if (node.op == "Mod" && node.i("fmod", 0) != 0) return std::nullopt;
   auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
   if (!result) return std::nullopt;
   bool good = true;
@@ -296,12 +297,10 @@ Result binary(const OnnxNode& node, const BinaryRow& row) {
 
 Result unary(const OnnxNode& node) {
   Constant result = *node.constants[0];
-  const bool real = result.is_float();
-  if (real && result.type.dtype != DType::f32) return std::nullopt;
   for (double& value : result.floats) {
     if (node.op == "Floor") value = std::floor(value);
     if (node.op == "Ceil") value = std::ceil(value);
-    if (node.op == "Sqrt") value = rounded(DType::f32, std::sqrt(value));
+    if (node.op == "Sqrt") value = rounded(result.type.dtype, std::sqrt(value));
     if (node.op == "Neg") value = -value;
     if (node.op == "Abs") value = std::fabs(value);
     if (node.op == "Not") return std::nullopt;

@@ -123,6 +123,14 @@ Expected Original::expected(int set) {
           set == 1 && centred_};
 }
 
+const exec::RangeSet* Original::range(int set) {
+  while (static_cast<int>(ranges_.size()) <= set)
+    ranges_.push_back(
+        exec::range_set(model_.graph, seed_, static_cast<int>(ranges_.size()), threads_, runs(0)->weights()));
+  const auto& found = ranges_[static_cast<size_t>(set)];
+  return found ? &*found : nullptr;
+}
+
 std::shared_ptr<exec::WeightStore> Original::weights() {
   return std::make_shared<exec::WeightStore>(*runs(0)->weights());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/cost/runtime.h"
+#include "core/exec/range_inputs.h"
 #include "core/exec/reference_runs.h"
 #include "core/exec/unknown_types.h"
 #include "core/optimise/inputs.h"
@@ -49,6 +50,8 @@ class Original {  // its outputs, worked out once for all candidates
   Expected expected(int set);
   // Whether set 1 is such.
   bool has_centred();
+  // A set of inputs across the range of numbers, below exec::kRangeSets; null where the original leaves that range.
+  const exec::RangeSet* range(int set);
   // Contents of its weights, in a store of their own that may take more: those of a large model are the most that a
   // check holds.
   std::shared_ptr<exec::WeightStore> weights();
@@ -65,6 +68,7 @@ class Original {  // its outputs, worked out once for all candidates
   Deadline deadline_;
   std::shared_ptr<exec::ReferenceRuns> runs_;
   std::optional<exec::TensorMap> centred_;
+  std::vector<std::optional<exec::RangeSet>> ranges_;  // those that were asked for
   std::vector<Sizes> left_to_try_;
   std::vector<std::unique_ptr<AtSizes>> others_;
 };

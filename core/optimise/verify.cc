@@ -209,6 +209,20 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   }
 }
 
+// `after`, read from a file, on inputs across the range of numbers, as far as there is time.
+void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const {
+  const auto left_out = exec::incomparable_outputs(exec::unknown_types(model_.graph), after);
+  if (!left_out.empty()) return;
+  for (int set = 0; set < exec::kRangeSets && !budget.over(kFileShare); ++set) {
+    const exec::RangeSet* range = original_->range(set);
+    const std::string lost = range ? exec::lost_in_range(*range, model_.graph, after, options_.threads) : std::string();
+    if (lost.empty()) continue;
+    check.finding = Finding::differs;
+    check.detail = lost + ", on inputs across the range of numbers";
+    return;
+  }
+}
+
 Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
   Check check{.by = "the file, read again, in LibTorch", .detail = "", .kind = Check::Kind::file};
   // It takes about as long as the comparison in double precision; the runtime's is kept free.
@@ -228,6 +242,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
       add_rounding(original_->expected(set), read.graph, check);
       last_s = watch.seconds();
     }
+    if (check.finding == Finding::same) add_ranges(read.graph, budget, check);
     if (!exact.done() && check.finding == Finding::same) {  // it sees no more
       check.finding = Finding::not_compared;
       check.detail = exact.detail;

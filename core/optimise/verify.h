@@ -98,6 +98,7 @@ class Verifier {
   Check exact(const Replayed& rewritten, const Budget& budget);
   Check exact_once(const Replayed& rewritten, const Budget& budget);
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
+  void add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
   // The runtime's own outputs of the graph, written to `file`, each beside the original's own error of it in single
   // precision; `least`: what is allowed in any case.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "core/rules/rules.h"
 
 namespace rlgo::rules {
+
+class RangeCondition;  // core/rules/ranges.h
 
 // Sizes of one rule, checked by compile(): they bound the fixed arrays of Binding.
 constexpr int kMaxNodes = 16;
@@ -123,6 +126,8 @@ class CompiledRule {  // tables of one rule
   bool may_cycle = false;
   // Tensors, sequences, left nodes that every root depends on anyway.
   uint32_t safe_tensors = 0, safe_sequences = 0, safe_left = 0;
+  // What keeps products in range (ranges.h); null: nothing is asked. Of rules of a RuleSet only.
+  std::shared_ptr<RangeCondition> ranges;
 };
 
 // Throws Error "FILE:LINE: rule 'NAME': reason".

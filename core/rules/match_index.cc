@@ -28,8 +28,8 @@ uint64_t fingerprint(const Graph& graph, const graph::Node& node) {
   uint64_t h = node.constant ? 1 : 2;
   for (const auto& v : node.inputs) {
     const auto& input = graph.node(v.node);
-    const uint64_t seen = (input.constant ? 1 : 0) | (input.infinities != graph::kFinite ? 2 : 0);
-    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 18) ^ (static_cast<uint64_t>(v.port) << 2) ^ seen);
+    const uint64_t seen = (input.constant ? 1 : 0) | static_cast<uint64_t>(input.infinities) << 1;
+    h = hash_combine(h, (static_cast<uint64_t>(v.node) << 20) ^ (static_cast<uint64_t>(v.port) << 4) ^ seen);
   }
   return h;
 }

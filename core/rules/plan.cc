@@ -15,10 +15,13 @@ using graph::Value;
 constexpr int kMostFactors = 8;        // in a row, of one value
 constexpr int64_t kMaxPlanned = 4096;  // mapped terms over hostile sequences
 
-// Whether the number is finite in this type. Products of a model's constants need not be, though each of them is.
+// Whether the number is finite in this type and has all digits. Products and quotients of a model's constants need not
+// be such, though each of them is: 1 / 3e38 is denormal.
 bool holds(ops::DType dtype, double number) {
-  if (dtype == ops::DType::f16) return std::abs(number) <= 65504;
-  return std::isfinite(dtype == ops::DType::f64 ? number : static_cast<float>(number));
+  const double size = std::abs(number);
+  if (dtype == ops::DType::f16) return size == 0 || (size <= 65504 && size >= 0x1p-14);
+  if (dtype == ops::DType::f64) return size == 0 || std::isnormal(number);
+  return size == 0 || std::isnormal(static_cast<float>(number));
 }
 
 class Planner {
@@ -150,6 +153,13 @@ class Planner {
     return node.op == ops::Op::concat || node.op == ops::Op::reshape;
   }
 
+  // A number that the rule computes of others. Bounds may be infinite.
+  static bool in_range(const RightAttr& attr, const ops::AttrValue& value) {
+    const auto* number = std::get_if<double>(&value);
+    const bool bound = attr.key == ops::Attr::min || attr.key == ops::Attr::max;
+    return number == nullptr || bound || attr.expr.kind != Expr::Kind::call || holds(ops::DType::f32, *number);
+  }
+
   bool operands(const RightNode& node, int round, std::vector<PlanRef>& inputs) {
     for (const auto& operand : node.operands) {
       if (operand.kind != Operand::Kind::scalar && !expand(operand, round, inputs)) return false;
@@ -192,7 +202,7 @@ class Planner {
       const bool shapes = open != nullptr && node.op == ops::Op::reshape && inputs.size() == 1;
       const auto items = shapes ? ops::reshape_items(type(inputs[0]), *open->extents) : std::nullopt;
       auto value = items ? std::optional<ops::AttrValue>(*items) : to_attr(given, attr.fallback);
-      if (!value) return false;
+      if (!value || !in_range(attr, *value)) return false;
       attrs.set(attr.key, std::move(*value));
     }
     if (node.bundle < 0 && node.op != ops::Op::slice) return true;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/ops/moves.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rules {
 namespace {
@@ -159,7 +160,7 @@ class ScopeCheck {
       return false;
     return std::ranges::all_of(node.inputs, [&](const graph::Value& input) {
       const auto& read = graph_.node(input.node);
-      return read.infinities == graph::kFinite || (rule_.rearranges && read.op() != Op::fill);
+      return (read.infinities & graph::kBothInfinite) == graph::kFinite || (rule_.rearranges && read.op() != Op::fill);
     });
   }
 
@@ -222,7 +223,7 @@ void find_scope(CompiledRule& rule) {
 }
 
 bool in_scope(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding) {
-  return ScopeCheck(rule, graph, binding).run();
+  return ScopeCheck(rule, graph, binding).run() && (!rule.ranges || rule.ranges->holds(rule, graph, binding));
 }
 
 bool in_scope(Op op, std::span<const ops::TensorType* const> inputs, const ops::Attrs& attrs,

@@ -9,6 +9,8 @@
 //   numbers    finite, but for the bounds of a clip: softmax(x + c) is softmax(x) unless c is -inf throughout. So a
 //              rule reads nothing that may be infinite because a constant of the model is (graph::Node::infinities),
 //              unless it only moves operators around
+//   range      products, quotients and powers that the left side does not make are of constants, or lie between what it
+//              makes (ranges.h): over the reals (x a) c is x (a c), in 32 bits a c may be infinite
 //   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
 //   ranks, lengths of lists   of proved rules: as the proof line says
 #pragma once

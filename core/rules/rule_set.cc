@@ -12,6 +12,7 @@
 #include "core/rules/compiled.h"
 #include "core/rules/instance.h"
 #include "core/rules/parser.h"
+#include "core/rules/ranges.h"
 #include "core/rules/shipped_proofs.h"
 
 namespace rlgo::rules {
@@ -83,6 +84,7 @@ void add_file(RuleSet::Impl& set, std::set<std::string>& names, std::string_view
     auto compiled = std::make_shared<CompiledRule>(compile(std::move(rule)));
     compiled->proof = proof;
     check_types(*compiled);
+    compiled->ranges = RangeCondition::of(*compiled);
     set.rules.push_back(std::move(compiled));
   }
   const std::string remark = remark_on(claims, file);
@@ -133,6 +135,17 @@ std::shared_ptr<const RuleSet> RuleSet::subset(std::span<const std::string> want
   }
   set->impl_->remark = impl_->remark;
   set->impl_->finish();
+  return set;
+}
+
+std::shared_ptr<const RuleSet> over_reals(const RuleSet& rules) {
+  auto set = rules.subset(rules.names());
+  for (auto& rule : const_cast<RuleSet::Impl&>(set->impl()).rules) {  // nobody else has it yet
+    if (!rule->ranges) continue;
+    auto free = std::make_shared<CompiledRule>(*rule);
+    free->ranges.reset();
+    rule = std::move(free);
+  }
   return set;
 }
 

@@ -4,6 +4,7 @@
 #include "core/rulegen/check/compare.h"
 #include "core/rulegen/check/dependence.h"
 #include "core/rules/instance.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -259,7 +260,9 @@ BoundedResult check_mutant_first(const rules::RuleSet& rules, int rule, const Bo
 
 }  // namespace
 
-std::vector<graph::Graph> first_instances(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+std::vector<graph::Graph> first_instances(const rules::RuleSet& ranged, int rule, const BoundedOptions& options) {
+  const auto real = rules::over_reals(ranged);
+  const rules::RuleSet& rules = *real;
   constexpr size_t kOfAKind = 20;
   std::vector<graph::Graph> found;
   FirstInstances first(rules.rule(rule), options);
@@ -276,7 +279,9 @@ std::vector<graph::Graph> first_instances(const rules::RuleSet& rules, int rule,
   return found;
 }
 
-BoundedResult check_bounded(const rules::RuleSet& rules, int rule, const BoundedOptions& options) {
+BoundedResult check_bounded(const rules::RuleSet& ranged, int rule, const BoundedOptions& options) {
+  const auto real = rules::over_reals(ranged);
+  const rules::RuleSet& rules = *real;
   BoundedResult first;
   if (options.original) first = check_mutant_first(rules, rule, options);
   if (first.check.verdict == CheckVerdict::different) return first;

@@ -6,6 +6,7 @@
 #include "core/graph/text.h"
 #include "core/rulegen/check/compare.h"
 #include "core/rules/instance.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -59,7 +60,9 @@ CheckResult check_graphs(const graph::Graph& left, const graph::Graph& right, co
   return conclude(std::move(result));
 }
 
-CheckResult check_rule(const rules::RuleSet& rules, int rule, const CheckOptions& options) {
+CheckResult check_rule(const rules::RuleSet& ranged, int rule, const CheckOptions& options) {
+  const auto real = rules::over_reals(ranged);
+  const rules::RuleSet& rules = *real;
   CheckResult result;
   Rng rng({options.seed, hash_without_name(rules.rule(rule).text)});
   for (int attempt = 0; attempt < options.attempts && result.instances < options.instances; ++attempt) {

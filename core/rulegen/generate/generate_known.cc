@@ -4,10 +4,13 @@
 #include "core/base/rng.h"
 #include "core/rulegen/generate/generate.h"
 #include "core/rules/instance.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 
-bool says_the_same(const rules::RuleSet& known, const rules::RuleSet& rule, int instances) {
+bool says_the_same(const rules::RuleSet& ranged_known, const rules::RuleSet& ranged_rule, int instances) {
+  const auto real_known = rules::over_reals(ranged_known), real_rule = rules::over_reals(ranged_rule);
+  const rules::RuleSet &known = *real_known, &rule = *real_rule;
   constexpr int kAttempts = 400;
   Rng rng({0x5A3E});
   int seen = 0;

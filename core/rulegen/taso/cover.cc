@@ -8,6 +8,7 @@
 #include "core/rulegen/check/check.h"
 #include "core/rulegen/prove/prove.h"
 #include "core/rules/instance.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -125,7 +126,7 @@ CoverResult cover(const rules::RuleSet& rule, const std::shared_ptr<const rules:
   check.seeds = 2;
   const auto checked = check_rule(rule, 0, check);
   if (checked.verdict == CheckVerdict::different) return {Cover::refuted, checked.counterexample->to_text()};
-  const int steps = distance(rule, known, options, false);
+  const int steps = distance(*rules::over_reals(rule), rules::over_reals(*known), options, false);
   ProveOptions how;
   how.seed = options.seed;
   const auto proof = prove(rule.rule(0), axioms, how);

@@ -78,9 +78,19 @@ TEST(Fold, ResultsOutsideTheRangeOfTheirTypeAreErrors) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   EXPECT_THROW(fold(scaled_by({1e25F}, {1e25F})), Error);
   EXPECT_THROW(fold(scaled_by({1e-25F, 1e-30F}, {1e-15F, 1e-15F})), Error);  // denormal, both
-  EXPECT_NO_THROW(fold(scaled_by({1e-25F, 1}, {1e-15F, 1})));                // one that vanishes beside the other
+  EXPECT_THROW(fold(scaled_by({1e-25F, 1}, {1e-15F, 1})), Error);            // each number of a factor counts
+  EXPECT_NO_THROW(fold(scaled_by({1e-40F, 1}, {1, 0.5F})));                  // the file's own
   EXPECT_NO_THROW(fold(scaled_by({0, 0}, {1, 1})));
   EXPECT_NO_THROW(fold(scaled_by({kInf, 1}, {1, 1})));  // the file's own
+}
+
+// Weights of a product: what vanishes beside the others counts for nothing.
+TEST(Fold, SmallWeightsOfASumOfProductsMayVanish) {
+  Editor editor("sum");
+  const auto w = editor.op(Op::mul, {editor.add_weight("a", f32_blob({1e-25F, 1}, {2, 1})),
+                                     editor.add_weight("b", f32_blob({1e-15F, 1}, {2, 1}))});
+  editor.add_output("y", editor.op(Op::matmul, {editor.add_input("x", {DType::f32, {1, 2}}), w}));
+  EXPECT_NO_THROW(fold(*editor.finish()));
 }
 
 TEST(Fold, KeepsIntegerTypes) {

@@ -72,6 +72,21 @@ TEST(Infinities, FollowEdits) {
   EXPECT_EQ(trial.graph().node(m.sum.node).infinities, kNegativeInfinite);
 }
 
+TEST(Infinities, ExtremeConstantsAreMarked) {
+  const auto bits = [](std::initializer_list<float> numbers) { return int{mask(numbers)->infinities()}; };
+  EXPECT_EQ(bits({1e-3F, 1e-40F, 1}), kFinite);  // the largest counts
+  EXPECT_EQ(bits({0, 0}), kFinite);
+  EXPECT_EQ(bits({1e-7F, 0}), kExtreme);
+  EXPECT_EQ(bits({-2e6F, 1}), kExtreme);
+  EXPECT_EQ(bits({-HUGE_VALF, 3e38F}), kNegativeInfinite | kExtreme);
+  EXPECT_EQ(infinities_of(1e6), kFinite);
+  EXPECT_EQ(infinities_of(-1e-30), kExtreme);
+  Editor editor("g");
+  const Value x = editor.add_input("x", {DType::f32, {2}}), w = editor.add_weight("w", mask({1e-30F, 0}));
+  EXPECT_EQ(editor.node(editor.op(Op::neg, {w}).node).infinities, kExtreme);
+  EXPECT_EQ(editor.node(editor.op(Op::max, {x, w}).node).infinities & kBothInfinite, kFinite);
+}
+
 // Processes without the contents must see the same.
 TEST(Infinities, StandInTheTextForm) {
   Masked m;

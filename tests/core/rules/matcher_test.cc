@@ -115,9 +115,9 @@ TEST(Matcher, NumbersThatCancelAreNotDrawnTogether) {
 
 TEST(Matcher, AnIdentityIsNoMatch) {
   const auto g = graph_of(
-      "%0 = input \"x\" : f32[2]\n%1 = input \"z\" : f32[2]\n%2 = mul(%0, %1)\n%3 = mul(%2, %0)\noutput \"y\" = %3\n");
-  EXPECT_EQ(matches("?y = (mul (mul ?a ?b) ?c) => ?y = (mul ?a (mul ?b ?c))", g).size(),
-            1u);  // z(xx); x(zx) is what stands there
+      "%0 = input \"x\" : f32[2]\n%1 = input \"z\" : f32[2]\n%2 = add(%0, %1)\n%3 = add(%2, %0)\noutput \"y\" = %3\n");
+  EXPECT_EQ(matches("?y = (add (add ?a ?b) ?c) => ?y = (add ?a (add ?b ?c))", g).size(),
+            1u);  // z+(x+x); x+(z+x) is what stands there
   EXPECT_EQ(matches("?y = (relu ?a) => ?y = (relu ?a)", g).size(), 0u);
 }
 

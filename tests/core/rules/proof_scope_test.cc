@@ -44,7 +44,7 @@ TEST(ProofScope, WhatComputesIsForFloats) {
     Editor editor("g");
     const Value x = input(editor, type, {2, 3}), z = editor.add_input("z", TensorType(type, {2, 3}));
     const Graph graph = of(editor, editor.op(Op::div, {editor.op(Op::mul, {x, z}), z}));
-    EXPECT_EQ(matches("?y = (div (mul ?x ?a) ?b) => ?y = (mul ?x (div ?a ?b))", graph), 2 * wanted);
+    EXPECT_EQ(matches("?y = (div (mul ?x ?a) ?a) => ?y = ?x", graph), wanted);
   }
 }
 
