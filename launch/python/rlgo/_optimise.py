@@ -151,7 +151,7 @@ def _default_cost_folder() -> str:
 def _numbers(name: str, value: Any) -> str:
     flat = value.ravel().tolist() if hasattr(value, "ravel") else value
     flat = list(flat) if isinstance(flat, (list, tuple)) else [flat]
-    return f"{name}=" + ",".join(repr(float(v)) if isinstance(v, float) else str(int(v)) for v in flat)
+    return f"{name}=" + ",".join(repr(v) if isinstance(v, float) else v if isinstance(v, str) else str(int(v)) for v in flat)
 
 
 def optimise(
