@@ -48,7 +48,7 @@ std::string normalisation_text(const onnx_io::ExportReport& report) {
 
 onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph& graph,
                                    const std::filesystem::path& path) {
-  const auto folded = exec::fold(graph);
+  const auto folded = exec::fold(graph, model.graph.id_bound());
   onnx_io::ExportOptions options;
   options.limits = model.source.limits;
   if (!model.skeleton) return onnx_io::export_graph(graph, folded, path);
