@@ -135,6 +135,9 @@ struct ExportReport {
 // that names the file and the place in it where the file is missing, damaged, hostile or no valid ONNX model.
 Model import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
+// Bytes of a model's file and of the files with external data that its initialisers name; 0 where there is no file.
+int64_t stored_bytes(const std::filesystem::path& path);
+
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before
 // the file appears: one that fails throws Error and nothing is written. Needs the weights (keep_weights).
 ExportReport export_model(const Skeleton& skeleton, const graph::Graph& graph, const Folded& folded,

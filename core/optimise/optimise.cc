@@ -319,6 +319,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   conclude(options, result);
   clock.phase("writing", "writing");
   if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
+  result.bytes_before = onnx_io::stored_bytes(options.model.graph);
+  result.bytes_after = onnx_io::stored_bytes(result.written ? fs::path(options.out) : result.best().file);
   return end(clock, std::move(result));
 }
 
