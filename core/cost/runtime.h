@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/cost/cost.h"
@@ -41,8 +43,25 @@ struct Outputs {
   bool ok() const { return error.empty(); }
 };
 
-// Numbers that inputs have, by name: one for all elements, or one for each.
-using InputValues = std::map<std::string, std::vector<double>>;
+// A number, or the text of an input of strings. The functions are for nlohmann's JSON.
+struct InputValue : std::variant<double, std::string> {
+  InputValue() = default;
+  InputValue(double number) : variant(number) {}              // NOLINT(google-explicit-constructor)
+  InputValue(std::string text) : variant(std::move(text)) {}  // NOLINT(google-explicit-constructor)
+  template <typename Json>
+  friend void to_json(Json& json, const InputValue& value) {
+    std::visit([&](const auto& held) { json = held; }, value);
+  }
+  template <typename Json>
+  friend void from_json(const Json& json, InputValue& value) {
+    if (json.is_string())
+      value = json.template get<std::string>();
+    else
+      value = json.template get<double>();
+  }
+};
+// What inputs have, by name: one number for all elements, or one for each; texts that are drawn from, or one for each.
+using InputValues = std::map<std::string, std::vector<InputValue>>;
 // Shapes of inputs, by name.
 using InputShapes = std::map<std::string, std::vector<int64_t>>;
 

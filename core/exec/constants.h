@@ -15,9 +15,8 @@ std::vector<graph::NodeId> read_constants(const graph::Graph& graph,
                                           const std::unordered_set<graph::NodeId>& left = {});
 
 // Outputs of the nodes of read_constants() that are not weights, on the CPU; f32 values in double precision. Weights on
-// the way are loaded one by one and let go after their last use. `of_rewrites`: without left_unfolded(graph), and
-// throws Error where a sum cancels (ops::cancels), for then a rewrite drew together what rounds a number between.
-std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph, bool of_rewrites = false);
+// the way are loaded one by one and let go after their last use.
+std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph);
 
 // Whether the node's result is rounded, or decided by numbers that are: not where it moves, chooses or widens numbers.
 bool is_rounded(const graph::Graph& graph, graph::NodeId id);

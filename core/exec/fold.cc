@@ -1,9 +1,11 @@
 #include "core/exec/fold.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/exec/constants.h"
+#include "core/exec/folded_size.h"
 #include "core/exec/kernels.h"
 #include "core/ops/folding.h"
 
@@ -53,6 +55,12 @@ std::unordered_set<NodeId> left_unfolded(const Graph& graph) {
   return left;
 }
 
+std::unordered_set<NodeId> unfoldable(const Graph& graph) {
+  auto left = left_unfolded(graph);
+  left.merge(too_large(graph));
+  return left;
+}
+
 std::vector<NodeId> read_constants(const Graph& graph, const std::unordered_set<NodeId>& left) {
   std::vector<NodeId> result;
   for (NodeId id : graph.order()) {
@@ -72,17 +80,17 @@ void check_sum(const graph::Node& node, const Tensors& in, const Tensors& out) {
     fail("numbers that the model adds and takes away again, to round what stands between, would cancel");
 }
 
-}  // namespace
-
-std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph, bool of_rewrites) {
+// Calls back with each of `wanted` that is no weight, as soon as it is computed. `of_rewrites`: throws Error where a
+// sum cancels (ops::cancels), for then a rewrite drew together what rounds a number between.
+void compute(const Graph& graph, const std::vector<NodeId>& wanted, bool of_rewrites,
+             const std::function<void(NodeId, Tensors)>& found) {
   const c10::InferenceMode inference;
-  const auto wanted = read_constants(graph, of_rewrites ? left_unfolded(graph) : std::unordered_set<NodeId>());
   const auto nodes = computation(graph, wanted);
   std::unordered_map<NodeId, NodeId> last_reader;
   for (NodeId id : nodes) {
     for (const auto& input : graph.node(id).inputs) last_reader[input.node] = id;
   }
-  std::unordered_map<NodeId, Tensors> values, kept;
+  std::unordered_map<NodeId, Tensors> values;
   for (NodeId id : nodes) {
     const auto& node = graph.node(id);
     Tensors in;
@@ -96,10 +104,17 @@ std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph, bool o
     }
     if (node.op() != Op::weight &&
         std::ranges::binary_search(wanted, graph.position(id), {}, [&](NodeId w) { return graph.position(w); })) {
-      kept[id] = out;
+      found(id, out);
     }
     if (last_reader.contains(id)) values[id] = std::move(out);
   }
+}
+
+}  // namespace
+
+std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
+  std::unordered_map<NodeId, Tensors> kept;
+  compute(graph, read_constants(graph), false, [&](NodeId id, Tensors out) { kept[id] = std::move(out); });
   return kept;
 }
 
@@ -158,9 +173,12 @@ bool is_normal(const at::Tensor& weight) {
 
 }  // namespace
 
-std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph) {
+std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph, NodeId first_new) {
+  auto left = unfoldable(graph);
+  left.merge(left_for_size(graph, left, first_new));
   std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
-  for (const auto& [id, tensors] : compute_constants(graph, true)) {
+  auto wanted = read_constants(graph, left);
+  compute(graph, wanted, true, [&](NodeId id, const Tensors& tensors) {
     const auto& types = graph.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
       const bool finite = is_finite(tensors[p]);
@@ -170,8 +188,8 @@ std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold
       check_range(tensors[p], types[p], !finite && is_made_of(graph, id, is_finite), each);
       blobs[id].push_back(to_blob(tensors[p], types[p]));
     }
-  }
-  for (NodeId id : read_constants(graph, left_unfolded(graph))) {
+  });
+  for (NodeId id : wanted) {
     if (graph.node(id).op() == Op::weight) blobs[id] = {graph.node(id).info->blob};
   }
   return blobs;

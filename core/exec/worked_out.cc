@@ -8,6 +8,7 @@
 #include "core/base/hash.h"
 #include "core/exec/constants.h"
 #include "core/exec/fold.h"
+#include "core/exec/folded_size.h"
 #include "core/exec/kernels.h"
 #include "core/graph/editor.h"
 #include "core/ops/moves.h"
@@ -101,45 +102,35 @@ uint64_t hash_of(const Graph& graph, NodeId id, int32_t port, const std::unorder
   return hash;
 }
 
-// Constant nodes that are rounded, and all that they are computed from, in topological order.
+// Constant nodes that are rounded, those of them that become weights, and all that these are computed from, in
+// topological order.
 class Constants {
  public:
   explicit Constants(const Graph& graph) : graph_(graph) {
-    const auto order = graph.order();
-    const auto left = left_unfolded(graph);
+    const auto left = unfoldable(graph);
+    for (const NodeId id : graph.order()) {
+      if (graph.node(id).constant && !left.contains(id)) look_at(id);
+    }
+    const auto operators = left_for_size(graph, left, graph.id_bound());
     std::unordered_set<NodeId> needed;
+    const auto order = graph.order();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const auto& node = graph.node(*it);
-      if (!node.constant || left.contains(*it)) continue;
-      if (is_rounded(graph, *it)) rounded_.insert(*it);
-      if (!rounded_.contains(*it) && !needed.contains(*it)) continue;
+      if (!hashes_.contains(*it)) continue;
+      if (rounded_.contains(*it) && !operators.contains(*it) && stays_read(*it, operators)) weights_.insert(*it);
+      if (!weights_.contains(*it) && !needed.contains(*it)) continue;
       nodes_.push_back(*it);
       for (const Value& input : node.inputs) needed.insert(input.node);
     }
     std::ranges::reverse(nodes_);
     for (const NodeId id : nodes_) {
-      const auto& node = graph.node(id);
-      for (const Value& input : node.inputs) {
-        last_reader_[input.node] = id;
-        if (absent_.contains(input.node)) absent_.insert(id);
-        if (of_tensors_.contains(input.node)) of_tensors_.insert(id);
-      }
-      hashes_[id] = hash_of(graph, id, 0, hashes_);
-      const auto* blob = node.info->blob.get();
-      if (blob != nullptr && !blob->available()) absent_.insert(id);
-      if (blob != nullptr && blob->type().elements() != 1) of_tensors_.insert(id);
+      for (const Value& input : graph.node(id).inputs) last_reader_[input.node] = id;
     }
-    // Rules look at single numbers, which processes without contents have as far as they come from single numbers.
-    std::erase_if(rounded_, [&](NodeId id) {
-      const auto& types = graph.node(id).info->outputs;
-      return of_tensors_.contains(id) &&
-             std::ranges::any_of(types, [](const auto& type) { return type.elements() == 1; });
-    });
   }
 
-  bool none() const { return rounded_.empty(); }
+  bool none() const { return weights_.empty(); }
 
-  // Calls back with the weight of each output of the rounded nodes.
+  // Calls back with the weight of each output of the nodes that become weights.
   void compute(const std::function<void(Value, std::shared_ptr<const graph::Blob>)>& found) {
     const c10::InferenceMode inference;
     std::unordered_map<NodeId, Tensors> values;
@@ -152,12 +143,13 @@ class Constants {
         const Value value{id, static_cast<int32_t>(p)};
         const uint64_t hash = hash_of(graph_, id, value.port, hashes_);
         if (absent) {
-          found(value, graph::Blob::absent(types[p], hash, node.infinities));
+          if (weights_.contains(id)) found(value, graph::Blob::absent(types[p], hash, node.infinities));
           continue;
         }
         const at::Tensor narrow = rounded(out[p], types[p].dtype);
         if (node.op() != Op::cast && is_half(types[p].dtype) && overflows(out[p], narrow)) continue;
-        found(value, graph::Blob::bytes(types[p], *to_blob(narrow, types[p])->share(), hash));
+        if (weights_.contains(id))
+          found(value, graph::Blob::bytes(types[p], *to_blob(narrow, types[p])->share(), hash));
         out[p] = ops::is_float(types[p].dtype) ? narrow.to(at::kDouble) : narrow;
       }
       for (const Value& input : node.inputs) {
@@ -177,9 +169,33 @@ class Constants {
     return run_kernel(call);
   }
 
+  void look_at(NodeId id) {
+    const auto& node = graph_.node(id);
+    const auto among = [&](const std::unordered_set<NodeId>& some) {
+      return std::ranges::any_of(node.inputs, [&](const Value& input) { return some.contains(input.node); });
+    };
+    const auto* blob = node.info->blob.get();
+    if (among(absent_) || (blob != nullptr && !blob->available())) absent_.insert(id);
+    if (among(of_tensors_) || (blob != nullptr && blob->type().elements() != 1)) of_tensors_.insert(id);
+    hashes_[id] = hash_of(graph_, id, 0, hashes_);
+    if (!is_rounded(graph_, id)) return;
+    // Rules look at single numbers, which processes without contents have as far as they come from single numbers.
+    const auto is_single = [](const ops::TensorType& type) { return type.elements() == 1; };
+    if (!of_tensors_.contains(id) || std::ranges::none_of(node.info->outputs, is_single)) rounded_.insert(id);
+  }
+
+  // Whether something reads the node that does not become a weight itself.
+  bool stays_read(NodeId id, const std::unordered_set<NodeId>& operators) const {
+    return graph_.is_output(id) || std::ranges::any_of(graph_.node(id).uses, [&](const graph::Use& use) {
+             const auto& types = graph_.node(use.user).info->outputs;
+             return !rounded_.contains(use.user) || operators.contains(use.user) ||
+                    std::ranges::any_of(types, [](const auto& type) { return is_half(type.dtype); });  // may overflow
+           });
+  }
+
   const Graph& graph_;
   std::vector<NodeId> nodes_;
-  std::unordered_set<NodeId> rounded_;
+  std::unordered_set<NodeId> rounded_, weights_;
   std::unordered_map<NodeId, NodeId> last_reader_;
   std::unordered_map<NodeId, uint64_t> hashes_;
   std::unordered_set<NodeId> absent_;      // made of contents that are not here

@@ -109,6 +109,8 @@ OutputCheck compare(const Outputs& a, const Outputs& b, const std::map<std::stri
     if (x.name != y.name) return differ(fmt::format("output {} is '{}' against '{}'", k, x.name, y.name));
     if (x.dtype != y.dtype) return differ(fmt::format("output '{}' is {} against {}", x.name, x.dtype, y.dtype));
     if (x.shape != y.shape) return differ(fmt::format("output '{}' has other shapes", x.name));
+    if (x.dtype == "string" && x.values != y.values)
+      return differ(fmt::format("output '{}' holds other texts", x.name));
     const auto floor = floors.find(x.name);
     const auto error = relative_error(x.values, y.values, floor == floors.end() ? 0 : floor->second);
     if (!error) return differ(fmt::format("output '{}' has NaN or infinity in other places", x.name));

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
+#include "core/ops/folding.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -99,9 +100,11 @@ class Mover {
     const Bodies& readers = found->second;
     const auto type = tensor_type_of(tensor);
     if (readers.size() > 1 && type.elements() > kMostCopied) return false;
-    const auto bytes = static_cast<int64_t>(tensor.ByteSizeLong() * readers.size());
-    if (bytes > kMostMovedBytes - moved_bytes_) return false;
+    const auto bytes = static_cast<int64_t>(tensor.ByteSizeLong()), copies = static_cast<int64_t>(readers.size());
+    if (bytes > kMostMovedBytes - moved_bytes_ || bytes * (copies - 1) > ops::kMostGrowthOfStep - copied_bytes_)
+      return false;
     moved_bytes_ += bytes;
+    copied_bytes_ += bytes * (copies - 1);
     for (auto* body : readers) {
       auto& copy = *body->add_initializer();
       copy = tensor;
@@ -139,7 +142,7 @@ class Mover {
   bool has_own_standard_operators_ = false;
   Set staying_;
   std::unordered_map<std::string, Bodies> readers_;
-  int64_t moved_bytes_ = 0;
+  int64_t moved_bytes_ = 0, copied_bytes_ = 0;
   std::vector<Change> moved_;
 };
 

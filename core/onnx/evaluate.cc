@@ -1,10 +1,6 @@
 // Shape arithmetic on small constants: what exporters write around Reshape, Expand, Slice and the like.
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <set>
 
 #include "core/onnx/evaluate.h"
 #include "core/onnx/onnx_node.h"
@@ -26,36 +22,6 @@ Result same_elements(const Constant& from, const ops::TensorType& type) {
   Constant result = from;
   result.type.shape = type.shape;
   return result;
-}
-
-Result empty_like(DType dtype, const Shape& shape) {
-  Constant result{{dtype, shape}, {}, {}};
-  if (!is_small(result.type)) return std::nullopt;
-  return result;
-}
-
-// Calls visit(k, place) for every element k of `shape`, place = its coordinates.
-template <typename Visit>
-void for_each_place(const Shape& shape, const Visit& visit) {
-  std::vector<int64_t> place(shape.size(), 0);
-  const int64_t count = ops::TensorType(DType::i64, shape).elements();
-  for (int64_t k = 0; k < count; ++k) {
-    visit(k, place);
-    for (size_t d = shape.size(); d-- > 0;) {
-      if (++place[d] < shape[d]) break;
-      place[d] = 0;
-    }
-  }
-}
-
-// Index of the element of `shape` (broadcast to a larger shape) that lies at `place` of the larger one.
-size_t broadcast_index(const Shape& shape, const std::vector<int64_t>& place) {
-  size_t index = 0;
-  const size_t skip = place.size() - shape.size();
-  for (size_t d = 0; d < shape.size(); ++d) {
-    index = index * static_cast<size_t>(shape[d]) + static_cast<size_t>(shape[d] == 1 ? 0 : place[skip + d]);
-  }
-  return index;
 }
 
 void copy_element(const Constant& from, size_t index, Constant& to) {
@@ -118,16 +84,47 @@ Result gather(const OnnxNode& node) {
   return result;
 }
 
-// Along axis 0 of vectors, which is what shapes are.
 Result concat(const OnnxNode& node) {
-  auto result = Constant{{node.input_types[0].dtype, {0}}, {}, {}};
+  const auto& first = node.constants[0]->type;
+  const auto axis = normal_axis(node.i("axis", 0), first.rank());
+  if (!axis) return std::nullopt;
+  Shape shape = first.shape;
+  shape[*axis] = 0;
   for (const Constant* part : node.constants) {
-    if (part->type.rank() != 1 || part->type.dtype != result.type.dtype) return std::nullopt;
-    result.ints.insert(result.ints.end(), part->ints.begin(), part->ints.end());
-    result.floats.insert(result.floats.end(), part->floats.begin(), part->floats.end());
-    result.type.shape[0] += part->type.shape[0];
+    if (part->type.dtype != first.dtype || part->type.rank() != first.rank()) return std::nullopt;
+    shape[*axis] += part->type.shape[*axis];
   }
-  return is_small(result.type) ? Result(std::move(result)) : std::nullopt;
+  auto result = empty_like(first.dtype, shape);
+  int64_t rows = 1;
+  for (int64_t d = 0; d < *axis; ++d) rows *= shape[d];
+  for (int64_t row = 0; result && row < rows; ++row) {
+    for (const Constant* part : node.constants) {
+      const auto each = static_cast<int64_t>(part->size()) / rows;
+      for (int64_t k = row * each; k < (row + 1) * each; ++k) copy_element(*part, static_cast<size_t>(k), *result);
+    }
+  }
+  return result;
+}
+
+Result tile(const OnnxNode& node) {
+  const auto& from = *node.constants[0];
+  const Ints& repeats = node.constants[1]->ints;
+  Shape shape = from.type.shape;
+  if (repeats.size() != shape.size()) return std::nullopt;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (repeats[d] < 0 || __builtin_mul_overflow(shape[d], repeats[d], &shape[d])) return std::nullopt;
+  }
+  auto result = empty_like(from.type.dtype, shape);
+  if (!result) return std::nullopt;
+  for_each_place(shape, [&](int64_t, const auto& place) {
+    size_t index = 0;
+    for (size_t d = 0; d < place.size(); ++d) {
+      const int64_t extent = from.type.shape[d];
+      index = index * static_cast<size_t>(extent) + static_cast<size_t>(place[d] % extent);
+    }
+    copy_element(from, index, *result);
+  });
+  return result;
 }
 
 Result constant_of_shape(const OnnxNode& node) {
@@ -173,163 +170,23 @@ Result where(const OnnxNode& node) {
   return result;
 }
 
-// Rounded to the type: 32-bit results of correctly rounded double operations on 32-bit numbers are themselves correct.
-// Runtimes compute halves in 32 bits and round then.
-double rounded(DType dtype, double value) {
-  if (!ops::is_float(dtype) || dtype == DType::f64) return value;
-  const auto single = static_cast<double>(static_cast<float>(value));
-  if (dtype == DType::f32) return single;
-  return constant_from_bytes({dtype, {}}, element_bytes(dtype, single)).floats[0];
-}
-
-Result cast(const OnnxNode& node) {
-  const auto& from = *node.constants[0];
-  const auto to = node.output_types[0].dtype;
-  const bool plain = to == DType::i64 || to == DType::i32 || to == DType::boolean || ops::is_float(to);
-  auto result = empty_like(to, from.type.shape);
-  if (!plain || !result || from.type.dtype == DType::u64) return std::nullopt;
-  for (double value : from.floats) {
-    if (result->is_float()) {
-      result->floats.push_back(rounded(to, value));
-    } else {
-      if (!(std::fabs(value) < 2147483648.0)) return std::nullopt;
-      result->ints.push_back(to == DType::boolean ? value != 0 : static_cast<int64_t>(value));
-    }
-  }
-  for (int64_t value : from.ints) {
-    if (result->is_float()) {
-      result->floats.push_back(rounded(to, static_cast<double>(value)));
-    } else {
-      if (to == DType::i32 && value != static_cast<int32_t>(value)) return std::nullopt;
-      result->ints.push_back(to == DType::boolean ? value != 0 : value);
-    }
-  }
-  return result;
-}
-
-using IntFn = std::optional<int64_t> (*)(int64_t a, int64_t b);
-using FloatFn = double (*)(double a, double b);
-
-std::optional<int64_t> add(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
-}
-std::optional<int64_t> sub(int64_t a, int64_t b) {
-  int64_t difference = 0;
-  return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
-}
-std::optional<int64_t> mul(int64_t a, int64_t b) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional(product);
-}
-bool divides(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == std::numeric_limits<int64_t>::min()); }
-
-// The sign is the divisor's.
-std::optional<int64_t> modulo(int64_t a, int64_t b) {
-  if (!divides(a, b)) return std::nullopt;
-  const int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-struct BinaryRow {
-  IntFn on_ints;
-  FloatFn on_floats;  // null: integers only
-  bool to_bool;
-};
-
-const std::map<std::string, BinaryRow, std::less<>>& binary_table() {
-  using O = std::optional<int64_t>;
-  static const std::map<std::string, BinaryRow, std::less<>> table{
-      {"Add", {add, [](double a, double b) { return a + b; }, false}},
-      {"Sub", {sub, [](double a, double b) { return a - b; }, false}},
-      {"Mul", {mul, [](double a, double b) { return a * b; }, false}},
-      {"Div",
-       {[](int64_t a, int64_t b) { return divides(a, b) ? O(a / b) : O(); }, [](double a, double b) { return a / b; },
-        false}},
-      {"Mod", {modulo, nullptr, false}},
-      {"Min", {[](int64_t a, int64_t b) { return O(std::min(a, b)); }, nullptr, false}},
-      {"Max", {[](int64_t a, int64_t b) { return O(std::max(a, b)); }, nullptr, false}},
-      {"Equal", {[](int64_t a, int64_t b) { return O(a == b); }, nullptr, true}},
-      {"Less", {[](int64_t a, int64_t b) { return O(a < b); }, nullptr, true}},
-      {"LessOrEqual", {[](int64_t a, int64_t b) { return O(a <= b); }, nullptr, true}},
-      {"Greater", {[](int64_t a, int64_t b) { return O(a > b); }, nullptr, true}},
-      {"GreaterOrEqual", {[](int64_t a, int64_t b) { return O(a >= b); }, nullptr, true}},
-      {"And", {[](int64_t a, int64_t b) { return O(a && b); }, nullptr, true}},
-      {"Or", {[](int64_t a, int64_t b) { return O(a || b); }, nullptr, true}},
-  };
-  return table;
-}
-
-// 64-bit signed numbers behave as the table says; narrower results must still fit their type.
-bool fits(DType dtype, int64_t value) {
-  switch (dtype) {
-    case DType::i64:
-    case DType::boolean:
-      return true;
-    case DType::i32:
-      return value == static_cast<int32_t>(value);
-    default:
-      return false;
-  }
-}
-
-Result binary(const OnnxNode& node, const BinaryRow& row) {
-  if (node.inputs.size() != 2) return std::nullopt;  // Min and Max take any number
-  const auto &a = *node.constants[0], &b = *node.constants[1];
-  const auto shape = ops::broadcast(a.type.shape, b.type.shape);
-  if (!shape || a.type.dtype != b.type.dtype || (a.is_float() && !row.on_floats)) return std::nullopt;
-  if (node.op == "Mod" && node.i("fmod", 0) != 0) return std::nullopt;
-  auto result = empty_like(row.to_bool ? DType::boolean : a.type.dtype, *shape);
-  if (!result) return std::nullopt;
-  bool good = true;
-  for_each_place(*shape, [&](int64_t, const auto& place) {
-    const size_t i = broadcast_index(a.type.shape, place), j = broadcast_index(b.type.shape, place);
-    if (a.is_float()) {
-      result->floats.push_back(rounded(a.type.dtype, row.on_floats(a.floats[i], b.floats[j])));
-      return;
-    }
-    const auto value = row.on_ints(a.ints[i], b.ints[j]);
-    good = good && value && fits(a.type.dtype, a.ints[i]) && fits(result->type.dtype, *value);
-    result->ints.push_back(value.value_or(0));
-  });
-  return good ? result : std::nullopt;
-}
-
-Result unary(const OnnxNode& node) {
-  Constant result = *node.constants[0];
-  for (double& value : result.floats) {
-    if (node.op == "Floor") value = std::floor(value);
-    if (node.op == "Ceil") value = std::ceil(value);
-    if (node.op == "Sqrt") value = rounded(result.type.dtype, std::sqrt(value));
-    if (node.op == "Neg") value = -value;
-    if (node.op == "Abs") value = std::fabs(value);
-    if (node.op == "Not") return std::nullopt;
-  }
-  for (int64_t& value : result.ints) {
-    if (!fits(result.type.dtype, value) || value == std::numeric_limits<int64_t>::min()) return std::nullopt;
-    if (node.op == "Neg") value = -value;
-    if (node.op == "Abs") value = std::abs(value);
-    if (node.op == "Not") value = value == 0;
-    if (node.op == "Floor" || node.op == "Ceil" || node.op == "Sqrt") return std::nullopt;
-    if (!fits(result.type.dtype, value)) return std::nullopt;
-  }
-  return result;
-}
-
 // Of a whole vector of integers.
 Result reduce(const OnnxNode& node) {
   const auto& from = *node.constants[0];
   const auto& type = node.output_types[0];
   if (from.is_float() || !type.is_static() || type.elements() != 1 || from.ints.empty()) return std::nullopt;
-  std::optional<int64_t> value = from.ints[0];
-  for (size_t k = 1; k < from.ints.size() && value; ++k) {
-    if (node.op == "ReduceProd") value = mul(*value, from.ints[k]);
-    if (node.op == "ReduceSum") value = add(*value, from.ints[k]);
-    if (node.op == "ReduceMin") value = std::min(*value, from.ints[k]);
-    if (node.op == "ReduceMax") value = std::max(*value, from.ints[k]);
+  int64_t value = from.ints[0];
+  for (size_t k = 1; k < from.ints.size(); ++k) {
+    const int64_t next = from.ints[k];
+    bool overflows = false;
+    if (node.op == "ReduceProd") overflows = __builtin_mul_overflow(value, next, &value);
+    if (node.op == "ReduceSum") overflows = __builtin_add_overflow(value, next, &value);
+    if (node.op == "ReduceMin") value = std::min(value, next);
+    if (node.op == "ReduceMax") value = std::max(value, next);
+    if (overflows) return std::nullopt;
   }
-  if (!value || !fits(from.type.dtype, *value)) return std::nullopt;
-  return Constant{{from.type.dtype, type.shape}, {*value}, {}};
+  if (!fits(from.type.dtype, value)) return std::nullopt;
+  return Constant{{from.type.dtype, type.shape}, {value}, {}};
 }
 
 using Evaluator = Result (*)(const OnnxNode&);
@@ -352,13 +209,7 @@ const std::map<std::string, Row, std::less<>>& table() {
       {"Slice", {evaluate_slice, 1}},
       {"Range", {range, 3}},
       {"Where", {where, 3}},
-      {"Cast", {cast, 1}},
-      {"Floor", {unary, 1}},
-      {"Ceil", {unary, 1}},
-      {"Sqrt", {unary, 1}},
-      {"Neg", {unary, 1}},
-      {"Abs", {unary, 1}},
-      {"Not", {unary, 1}},
+      {"Tile", {tile, 2}},
       {"ReduceProd", {reduce, 1}},
       {"ReduceSum", {reduce, 1}},
       {"ReduceMin", {reduce, 1}},
@@ -375,12 +226,11 @@ std::optional<Constant> evaluate(const OnnxNode& node) {
   if (node.op == "Shape" || node.op == "Size") return shape_of(node);
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     if (node.has_input(k) && !node.constants[k]) return std::nullopt;
-    if (!node.has_input(k) && node.op != "Slice") return std::nullopt;
+    if (!node.has_input(k) && node.op != "Slice" && node.op != "Clip") return std::nullopt;
   }
-  if (const auto row = binary_table().find(node.op); row != binary_table().end()) return binary(node, row->second);
   const auto row = table().find(node.op);
-  if (row == table().end() || node.inputs.size() < row->second.least_inputs) return std::nullopt;
-  auto result = row->second.evaluator(node);
+  if (row != table().end() && node.inputs.size() < row->second.least_inputs) return std::nullopt;
+  auto result = row == table().end() ? evaluate_elementwise(node) : row->second.evaluator(node);
   return result && is_small(result->type) ? result : std::nullopt;
 }
 

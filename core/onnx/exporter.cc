@@ -143,6 +143,7 @@ void Exporter::reserve_names() {
   for (const auto& output : graph_.outputs()) writer_.claim(output.name);
   for (const auto& [name, blob] : pinned_) writer_.claim(name);
   for (const auto& tensor : model_.graph().initializer()) writer_.claim(tensor.name());
+  for (const auto& tensor : model_.graph().sparse_initializer()) writer_.claim(tensor.values().name());
   for (NodeId id : graph_.inputs()) names_[{id, 0}] = graph_.node(id).info->name;
 
   // Values that keep their names; then all other names of the file are closed to new values.
@@ -175,8 +176,10 @@ void Exporter::reserve_names() {
 void Exporter::name_outputs() {
   std::unordered_set<std::string> named;
   for (const auto& output : graph_.outputs()) {
-    const bool is_made =
-        is_written_[static_cast<size_t>(output.value.node)] && graph_.node(output.value.node).op() != Op::fill;
+    // An initialiser is shown by an Identity: runtimes refuse one that is sparse and an output.
+    const bool is_made = is_written_[static_cast<size_t>(output.value.node)] &&
+                         graph_.node(output.value.node).op() != Op::fill &&
+                         !skeleton_.initialisers.contains(output.value.node);
     const auto current = names_.find(output.value);
     const bool has_output_name = current != names_.end() && named.contains(current->second);
     if (is_made && !has_output_name) {

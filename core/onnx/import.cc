@@ -179,6 +179,13 @@ void Importer::keep_origin(const onnx::NodeProto& node) {
   }
 }
 
+// The constant that add_opaque() made was an initialiser of that name.
+void Importer::keep_initialiser(const std::string& name) {
+  const graph::NodeId id = values_.at(name).node;
+  skeleton_->initialisers.insert(id);
+  skeleton_->origins.try_emplace(id, Origin{{}, {name}, {}});
+}
+
 void Importer::fill_skeleton() {
   auto& kept = *skeleton_->model->mutable_graph();
   auto& graph = *model_.mutable_graph();

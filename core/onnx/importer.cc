@@ -3,29 +3,22 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/onnx/dims.h"
 #include "core/onnx/names.h"
 #include "core/onnx/validate.h"
+#include "core/ops/folding.h"
 
 namespace rlgo::onnx_io {
 namespace {
 
+constexpr graph::Value kNotYet{graph::kNoNode - 1, 0};  // an input that waits in computed_
+
 std::string function_key(const std::string& domain, const std::string& name) { return domain + ":" + name; }
 
 bool is_tensor_known(const ops::TensorType& type) { return type.is_static() && type.dtype != ops::DType::other; }
-
-// What ONNX infers and what rlgo infers must not contradict each other.
-bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
-  if (onnx.dtype != ops::DType::other && onnx.dtype != own.dtype) return false;
-  if (!onnx.ranked) return true;
-  if (onnx.rank() != own.rank()) return false;
-  for (int d = 0; d < own.rank(); ++d) {
-    if (onnx.shape[d] != ops::kUnknown && onnx.shape[d] != own.shape[d]) return false;
-  }
-  return true;
-}
 
 // Gives the names that the subgraphs of `node` take from around it numbers instead ("captured 0", ...), one for each
 // place where one is read, and returns [(new name, value)]. Not one for each value: a rewrite may make two values one,
@@ -46,6 +39,16 @@ std::vector<std::pair<std::string, graph::Value>> number_captured(
 
 }  // namespace
 
+bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
+  if (onnx.dtype != ops::DType::other && onnx.dtype != own.dtype) return false;
+  if (!onnx.ranked) return true;
+  if (onnx.rank() != own.rank()) return false;
+  for (int d = 0; d < own.rank(); ++d) {
+    if (onnx.shape[d] != ops::kUnknown && onnx.shape[d] != own.shape[d]) return false;
+  }
+  return true;
+}
+
 Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
                    const std::unordered_map<std::string, onnx::NodeProto>* simplified)
     : model_(model),
@@ -55,6 +58,8 @@ Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
       decisions_(types_, read_names_),
       editor_(model.graph().name()),
       skeleton_(std::make_shared<Skeleton>()),
+      growth_left_(options.later_dims.empty() ? (options.change_bodies ? ops::kMostGrowthOfStep : 0)
+                                              : std::numeric_limits<int64_t>::max()),
       given_(simplified) {
   for (const auto& import : model.opset_import()) versions_[import.domain()] = static_cast<int>(import.version());
   for (const auto& function : model.functions()) functions_.insert(function_key(function.domain(), function.name()));
@@ -98,8 +103,10 @@ Model Importer::run() {
   }
   std::unordered_set<std::string> shown;  // a model may list an output twice, which is one value
   for (const auto& output : model_.graph().output()) {
+    write_computed(output.name());
     if (shown.insert(output.name()).second) editor_.add_output(output.name(), values_.at(output.name()));
   }
+  note_intermediate();
   report_.unresolved_dims = open_dims_text(model_);
   report_.open_dims = open_dims(model_);
   fill_skeleton();
@@ -166,7 +173,7 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   if (!options_.keep_weights && type.elements() != 1)
     blob = graph::Blob::absent(type, blob->content_hash(), blob->infinities());
   const auto value = editor_.add_weight(name, std::move(blob));
-  if (constant) constants_[value.node] = std::move(*constant);
+  if (constant) constants_[value.node] = std::make_shared<const Constant>(std::move(*constant));
   alike.push_back(value);
   values_[name] = value;
   return value;
@@ -192,7 +199,7 @@ void Importer::add_tensor(onnx::TensorProto& tensor, const std::string& value_na
   *attribute->mutable_t() = std::move(tensor);
   attribute->mutable_t()->clear_name();
   add_opaque(node);
-  if (was_initialiser) skeleton_->initialisers.insert(values_.at(value_name).node);
+  if (was_initialiser) keep_initialiser(value_name);
 }
 
 void Importer::add_sparse_initialisers() {
@@ -208,8 +215,12 @@ void Importer::add_sparse_initialisers() {
     attribute->set_type(onnx::AttributeProto::SPARSE_TENSOR);
     *attribute->mutable_sparse_tensor() = sparse;
     add_opaque(node);
-    skeleton_->initialisers.insert(values_.at(name).node);
+    keep_initialiser(name);
   }
+}
+
+bool Importer::is_standard(const onnx::NodeProto& node) const {
+  return node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
 }
 
 void Importer::add_node(onnx::NodeProto& node) {
@@ -218,8 +229,7 @@ void Importer::add_node(onnx::NodeProto& node) {
     const auto type = types_.type(output);
     if (is_absurd(type)) fail("makes a tensor of absurd size: {}", ops::to_string(type));
   }
-  const bool is_standard =
-      node.domain().empty() && opset_ >= kOldestOpset && !functions_.contains(function_key("", node.op_type()));
+  const bool is_standard = this->is_standard(node);
   const auto is_read = [&](const std::string& name) { return !name.empty() && read_names_.contains(name); };
   if (std::ranges::none_of(node.output(), is_read)) return note(Change::Kind::unread, node);
   if (is_standard) {
@@ -233,7 +243,12 @@ void Importer::add_node(onnx::NodeProto& node) {
   OnnxNode resolved = resolve(node);
   follow(node, resolved);
   if (is_standard && add_folded(node, resolved)) return;
-  if (is_standard && add_known(node, resolved)) {
+  write_operands(node, resolved);
+  add_operator(node, resolved);
+}
+
+void Importer::add_operator(onnx::NodeProto& node, const OnnxNode& resolved) {
+  if (is_standard(node) && add_known(node, resolved)) {
     ++report_.known;
     note_known(node, resolved);
     keep_origin(node);
@@ -256,16 +271,6 @@ bool Importer::add_constant(onnx::NodeProto& node) {
   }
   keep_notes(node.output(0), notes_of(node, tensor));
   add_tensor(tensor, node.output(0), false);
-  return true;
-}
-
-bool Importer::add_folded(const onnx::NodeProto& node, const OnnxNode& resolved) {
-  auto result = evaluate(resolved);
-  if (!result && open_ && node.output_size() == 1) result = open_->constant(node.output(0));
-  if (!result || !agree(resolved.output_types[0], result->type)) return false;
-  ++report_.folded;
-  note(Change::Kind::folded, node, ops::to_string(result->type));
-  add_weight(node.output(0), result->type, to_bytes(*result));
   return true;
 }
 
@@ -362,9 +367,11 @@ OnnxNode Importer::resolve(const onnx::NodeProto& node) const {
   resolved.opset = opset_;
   for (const auto& attribute : node.attribute()) resolved.attrs[attribute.name()] = attribute_value(attribute);
   for (const auto& name : node.input()) {
-    resolved.inputs.push_back(name.empty() ? graph::Value{} : values_.at(name));
+    const Computed* computed = waiting(name);
+    resolved.inputs.push_back(name.empty() ? graph::Value{} : computed ? kNotYet : values_.at(name));
     resolved.input_types.push_back(name.empty() ? ops::TensorType::unranked(ops::DType::other)
                                    : sampled_   ? types_.type(name)
+                                   : computed   ? computed->value->type
                                                 : editor_.type(resolved.inputs.back()));
     resolved.constants.push_back(constant_of(name));
   }
@@ -385,10 +392,11 @@ void Importer::refine_types(const onnx::NodeProto& node) {
 }
 
 const Constant* Importer::constant_of(const std::string& name) const {
+  if (const auto computed = computed_.find(name); computed != computed_.end()) return computed->second.value.get();
   const auto value = values_.find(name);
   if (name.empty() || value == values_.end()) return nullptr;
   const auto found = constants_.find(value->second.node);
-  return found == constants_.end() ? nullptr : &found->second;
+  return found == constants_.end() ? nullptr : found->second.get();
 }
 
 }  // namespace rlgo::onnx_io

@@ -1,6 +1,7 @@
 // Turns the nodes of a checked model into a graph, one after the other.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,21 +41,34 @@ class Importer {
   const std::unordered_map<std::string, onnx::NodeProto>& simplified() const { return simplified_; }
 
  private:
+  // A large constant that the import computed, and what computes it.
+  struct Computed {
+    std::shared_ptr<const Constant> value;
+    onnx::NodeProto* node;
+    OnnxNode resolved;
+  };
   void add_inputs();
   void add_initialisers();
   void add_tensor(onnx::TensorProto& tensor, const std::string& value_name, bool was_initialiser);
   void keep_notes(const std::string& name, std::string notes);
   void add_sparse_initialisers();
+  void keep_initialiser(const std::string& name);
   void add_node(onnx::NodeProto& node);
   // Each tries one way to take a node in, and tells whether it worked.
   bool add_constant(onnx::NodeProto& node);
   bool add_branch(onnx::NodeProto& node);
-  bool add_folded(const onnx::NodeProto& node, const OnnxNode& resolved);
+  bool add_folded(onnx::NodeProto& node, const OnnxNode& resolved);
+  void add_operator(onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool pass_unknown(const OnnxNode& node);
   bool add_converted(const onnx::NodeProto& node, const OnnxNode& resolved);
   void add_opaque(const onnx::NodeProto& node);
+  const Computed* waiting(const std::string& name) const;
+  void note_folded(const onnx::NodeProto& node, const ops::TensorType& type);
+  void note_intermediate();
+  void write_computed(const std::string& name);
+  void write_operands(const onnx::NodeProto& node, OnnxNode& resolved);
   void rename_branch(onnx::GraphProto& branch, const std::string& if_output);
   void simplify_branches(onnx::NodeProto& node);
   void take_over(onnx::NodeProto& node);
@@ -77,6 +91,7 @@ class Importer {
   void refine_types(const onnx::NodeProto& node);
   const Constant* constant_of(const std::string& name) const;
   bool is_deterministic(const onnx::NodeProto& node) const;
+  bool is_standard(const onnx::NodeProto& node) const;  // one of ai.onnx, in a version that rlgo knows
   void keep_origin(const onnx::NodeProto& node);
   void fill_skeleton();
 
@@ -94,7 +109,9 @@ class Importer {
   Sizes samples_;
   graph::Editor editor_;
   std::unordered_map<std::string, graph::Value> values_;
-  std::unordered_map<graph::NodeId, Constant> constants_;
+  std::unordered_map<graph::NodeId, std::shared_ptr<const Constant>> constants_;
+  std::map<std::string, Computed> computed_;  // by the value's name; in the graph as soon as something there reads it
+  int64_t computed_elements_ = 0;             // of these
   std::unordered_map<uint64_t, std::vector<graph::Value>> weights_;  // by content, to find equal ones
   struct Made {
     graph::NodeId id;
@@ -104,9 +121,13 @@ class Importer {
   std::vector<Made> made_;
   std::shared_ptr<Skeleton> skeleton_;
   ImportReport report_;
+  int64_t growth_left_;  // bytes that constants may still add to the file
   const std::unordered_map<std::string, onnx::NodeProto>* given_;
   std::unordered_map<std::string, onnx::NodeProto> simplified_;
 };
+
+// Whether what ONNX infers and what rlgo infers do not contradict each other.
+bool agree(const ops::TensorType& onnx, const ops::TensorType& own);
 
 // One attribute of an OnnxNode.
 OnnxAttr attribute_value(const onnx::AttributeProto& attribute);

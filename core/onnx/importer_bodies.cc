@@ -93,6 +93,7 @@ bool Importer::add_branch(onnx::NodeProto& node) {
   for (int k = 0; k < branch->output_size(); ++k) {
     const std::string &name = outputs[static_cast<size_t>(k)], &made = branch->output(k).name();
     if (name.empty() || !read_names_.contains(name)) continue;
+    write_computed(made);
     values_[name] = values_.at(made);
     types_.alias(name, made);
     if (!sampled_) continue;
@@ -137,6 +138,7 @@ bool Importer::simplify(onnx::GraphProto& branch) {
   }
   Importer importer(model, options);
   importer.skeleton_->names.insert(skeleton_->names.begin(), skeleton_->names.end());
+  importer.growth_left_ = growth_left_;
   const Model read = importer.run();
   if (read.report.changes.empty()) return false;
   onnx::ModelProto written = *read.skeleton->model;
@@ -145,6 +147,7 @@ bool Importer::simplify(onnx::GraphProto& branch) {
   graph.clear_input();
   *graph.mutable_output() = branch.output();
   branch.Swap(&graph);
+  growth_left_ = importer.growth_left_;
   collect_names(branch, skeleton_->names);
   for (auto change : read.report.changes) report_.changes.push_back(std::move(change));
   return true;

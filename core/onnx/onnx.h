@@ -146,6 +146,9 @@ std::vector<std::string> external_data_of(const std::filesystem::path& model);
 // that names the file and the place in it where the file is missing, damaged, hostile or no valid ONNX model.
 Model import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
+// Bytes of a model's file and of the files with external data that its initialisers name; 0 where there is no file.
+int64_t stored_bytes(const std::filesystem::path& path);
+
 constexpr int kDefaultOpset = 17;  // of graphs that came from no file
 
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before

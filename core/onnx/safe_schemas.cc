@@ -176,6 +176,24 @@ bool is_unclear_slice(const onnx::InferenceContext& context) {
   return false;
 }
 
+// ONNX passes numbers of shapes on as dimensions, 160 bytes each.
+constexpr int64_t kMostPropagated = 1024;
+
+bool propagates_little(const onnx::DataPropagationContext& context) {
+  const auto is_small = [](const onnx::TypeProto* type) {
+    if (type == nullptr || !type->has_tensor_type()) return true;
+    int64_t count = 1;
+    for (const auto& dim : type->tensor_type().shape().dim()) {
+      if (__builtin_mul_overflow(count, std::max<int64_t>(dim.dim_value(), 1), &count)) return false;
+    }
+    return count <= kMostPropagated;
+  };
+  bool small = true;
+  for (size_t k = 0; k < context.getNumInputs(); ++k) small = small && is_small(context.getInputType(k));
+  for (size_t k = 0; k < context.getNumOutputs(); ++k) small = small && is_small(context.getOutputType(k));
+  return small;
+}
+
 void infer_rank_alone(onnx::InferenceContext& context) {
   onnx::propagateElemTypeFromInputToOutput(context, 0, 0);
   const auto* shape = shape_of(context, 0);
@@ -196,6 +214,11 @@ struct SafeSchemas::Registry final : public onnx::ISchemaRegistry {
     if (!copy) {
       copy = std::make_unique<onnx::OpSchema>(*schema);
       copy->TypeAndShapeInferenceFunction([schema](onnx::InferenceContext& context) { infer(*schema, context); });
+      if (schema->has_data_propagation_function()) {
+        copy->PartialDataPropagationFunction([schema](onnx::DataPropagationContext& context) {
+          if (propagates_little(context)) schema->GetDataPropagationFunction()(context);
+        });
+      }
     }
     return copy.get();
   }

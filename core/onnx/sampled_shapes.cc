@@ -15,6 +15,9 @@ TypeTable types_at(onnx::ModelProto& model, const Sizes& sizes) {
   return TypeTable(model);
 }
 
+// Of large constants in all; of one that is small.
+constexpr int64_t kMostElements = int64_t{1} << 22, kFewElements = 1024;
+
 // Images are multiples of 32 and not square; sequences are short; batches are small.
 int64_t first_size(int rank, int axis, int64_t count) {
   if (axis == 0) return 2 + count;
@@ -100,6 +103,8 @@ void SampledShapes::step(const onnx::NodeProto& node, int version, bool is_stand
     return;
   }
   if (auto value = evaluate(resolved)) {
+    const int64_t elements = value->type.elements();
+    if (elements > kFewElements && (elements_ += elements) > kMostElements) return;
     types_.set(node.output(0), value->type);
     constants_[node.output(0)] = std::move(*value);
   }

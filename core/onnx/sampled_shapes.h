@@ -49,6 +49,7 @@ class SampledShapes {  // types at one choice of the open sizes
  private:
   TypeTable types_;
   std::unordered_map<std::string, Constant> constants_;
+  int64_t elements_ = 0;  // of these
 };
 
 }  // namespace rlgo::onnx_io

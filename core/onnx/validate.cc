@@ -273,12 +273,14 @@ struct Inference::Saved {
   onnx::ModelProto& model;
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs, outputs, values;
   google::protobuf::RepeatedPtrField<onnx::TensorProto> defaults;
+  google::protobuf::RepeatedPtrField<onnx::SparseTensorProto> sparse;
   std::vector<std::pair<int, onnx::NodeProto>> nodes;
 };
 
 Inference::Inference(onnx::ModelProto& model)
-    : saved_(new Saved{model, model.graph().input(), model.graph().output(), model.graph().value_info(), {}, {}}) {
+    : saved_(new Saved{model, model.graph().input(), model.graph().output(), model.graph().value_info(), {}, {}, {}}) {
   take_defaults();
+  model.mutable_graph()->mutable_sparse_initializer()->Swap(&saved_->sparse);
   for (int n = 0; n < model.graph().node_size(); ++n) {
     if (has_subgraph(model.graph().node(n))) saved_->nodes.emplace_back(n, model.graph().node(n));
   }
@@ -300,13 +302,52 @@ void Inference::take_defaults() {
 Inference::~Inference() {
   auto& graph = *saved_->model.mutable_graph();
   for (auto& tensor : saved_->defaults) graph.add_initializer()->Swap(&tensor);
+  graph.mutable_sparse_initializer()->Swap(&saved_->sparse);
   graph.mutable_input()->Swap(&saved_->inputs);
   graph.mutable_output()->Swap(&saved_->outputs);
   graph.mutable_value_info()->Swap(&saved_->values);
   for (auto& [n, node] : saved_->nodes) graph.mutable_node(n)->Swap(&node);
 }
 
+namespace {
+
+using SparseTensors = google::protobuf::RepeatedPtrField<onnx::SparseTensorProto>;
+
+void declare_dense(onnx::GraphProto& graph, const SparseTensors& tensors) {
+  std::unordered_set<std::string> inputs;
+  for (const auto& input : graph.input()) inputs.insert(input.name());
+  for (const auto& sparse : tensors) {
+    if (inputs.contains(sparse.values().name())) continue;
+    auto& value = *graph.add_value_info();
+    value.set_name(sparse.values().name());
+    auto& type = *value.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(sparse.values().data_type());
+    type.mutable_shape();
+    for (const int64_t extent : sparse.dims()) type.mutable_shape()->add_dim()->set_dim_value(extent);
+  }
+}
+
+void declare_dense_in_bodies(onnx::NodeProto& node) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (!attribute.has_g()) continue;
+    auto& body = *attribute.mutable_g();
+    declare_dense(body, body.sparse_initializer());
+    body.clear_sparse_initializer();
+    for (auto& inner : *body.mutable_node()) declare_dense_in_bodies(inner);
+  }
+}
+
+}  // namespace
+
+// Operators read a sparse initialiser as the dense tensor; ONNX's inference gives it a type that none of them takes.
+void Inference::declare_sparse() {
+  auto& graph = *saved_->model.mutable_graph();
+  declare_dense(graph, saved_->sparse);
+  for (const auto& [n, node] : saved_->nodes) declare_dense_in_bodies(*graph.mutable_node(n));
+}
+
 std::string Inference::run_strictly(bool propagate_data) {
+  declare_sparse();
   try {
     const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(true, 1, propagate_data);
@@ -327,6 +368,7 @@ void Inference::forget_shapes() {
 
 void Inference::run_leniently() {
   forget_shapes();
+  declare_sparse();
   try {
     const SafeSchemas schemas;
     const onnx::ShapeInferenceOptions options(false, 0, true);

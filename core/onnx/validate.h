@@ -44,6 +44,7 @@ class Inference {
 
  private:
   void take_defaults();
+  void declare_sparse();
   struct Saved;
   std::unique_ptr<Saved> saved_;
 };

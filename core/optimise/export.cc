@@ -52,7 +52,7 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
                                    const std::filesystem::path& path,
                                    std::function<void(const std::filesystem::path&)> verify) {
   check_not_read(model, path);
-  const auto folded = exec::fold(graph);
+  const auto folded = exec::fold(graph, model.graph.id_bound());
   onnx_io::ExportOptions options;
   options.limits = model.source.limits;
   options.verify = std::move(verify);

@@ -22,8 +22,10 @@ cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::
     }
     for (const std::string& part : split(std::string_view(text).substr(more ? 0 : equals + 1), ',')) {
       const auto value = parse_double(trim(part));
-      if (!value) fail("--input {}: '{}' is no number", text, part);
-      out[name].push_back(*value);
+      const auto& input = *std::ranges::find(graph.inputs(), name, [&](auto id) { return graph.node(id).info->name; });
+      const bool is_text = graph.type({input, 0}).dtype == ops::DType::other;
+      if (!value && !is_text) fail("--input {}: '{}' is no number", text, part);
+      out[name].push_back(is_text ? cost::InputValue(std::string(trim(part))) : cost::InputValue(*value));
     }
   }
   return out;
@@ -33,7 +35,8 @@ std::string to_text(const cost::InputValues& values) {
   std::vector<std::string> parts;
   for (const auto& [name, numbers] : values) {
     std::vector<std::string> texts;
-    for (const double number : numbers) texts.push_back(fmt::format("{}", number));
+    for (const auto& number : numbers)
+      texts.push_back(std::visit([](const auto& held) { return fmt::format("{}", held); }, number));
     parts.push_back(fmt::format("{} = {}", name, join(texts, ",")));
   }
   return join(parts, ", ");

@@ -1,4 +1,4 @@
-// Numbers for inputs whose values mean something: sampling rates, lengths, sizes.
+// Values of inputs that mean something: sampling rates, lengths, sizes, texts.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace rlgo::optimise {
 
-// Of "NAME=VALUE" or "NAME=VALUE,VALUE,...". Throws Error where the graph has no such input or a value is no number.
+// Of "NAME=VALUE" or "NAME=VALUE,VALUE,...". Throws Error where the graph has no such input, or a value of
+// one that holds numbers is no number.
 cost::InputValues parse_inputs(std::span<const std::string> texts, const graph::Graph& graph);
 // "sr = 16000, size = 480,640".
 std::string to_text(const cost::InputValues& values);

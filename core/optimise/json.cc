@@ -163,6 +163,8 @@ Json to_json(const Result& result) {
                  {"learned_on", result.learned_on},
                  {"begins_untimed", best.begins_untimed()},
                  {"begins_learned", best.begins_learned()}};
+  const auto bytes = [](int64_t count) { return count > 0 ? Json(count) : Json(); };
+  out["size"] = {{"before_bytes", bytes(result.bytes_before)}, {"after_bytes", bytes(result.bytes_after)}};
   out["checks"] = to_json(result.checks);
   out["rewrites"] = report::trace_json(*result.rules, best.trace, result.step_us);
   out["switches"] = switches(result);

@@ -21,7 +21,8 @@ void declare(OptionSink& o, OptimiseOptions& options) {
   o.flag("force", options.force, "write the best model found even where it is not faster");
   declare(o, options.model);
   o.texts("input", options.inputs,
-          "NAME=VALUE[,VALUE...]: numbers for an input whose values matter (sampling rate, length); none: what the "
+          "NAME=VALUE[,VALUE...]: numbers or texts for an input whose values matter (sampling rate, length); none: "
+          "what the "
           "model runs with");
 }
 

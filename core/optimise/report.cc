@@ -29,6 +29,7 @@ std::vector<report::Row> figures(const Result& result) {
                  percent_change(result.before_us, best.cost_us) + ", " + result.cost_name});
   out.push_back({"nodes", fmt::format("{} -> {}", result.before.size(), best.graph.size()),
                  counted(best.trace.size(), "rewrite")});
+  if (const auto sizes = sizes_text(result); !sizes.empty()) out.push_back({"size of the model's files", sizes, ""});
   const auto made = std::ranges::count_if(result.checks, &Check::done);
   const auto agree = std::ranges::count(result.checks, Finding::same, &Check::finding);
   const auto skipped = std::ranges::count(result.checks, Finding::skipped, &Check::finding);

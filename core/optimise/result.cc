@@ -98,6 +98,12 @@ std::string milliseconds(double us) {
   return us < 1000.0 ? fmt::format("{:.4f} ms", us / 1000.0) : fmt::format("{:.3f} ms", us / 1000.0);
 }
 
+std::string sizes_text(const Result& result) {
+  if (result.bytes_before == 0 || result.bytes_after == 0) return {};
+  return fmt::format("{} -> {}", human_bytes(static_cast<double>(result.bytes_before)),
+                     human_bytes(static_cast<double>(result.bytes_after)));
+}
+
 std::string percent_change(double before, double after) {
   return before > 0 ? fmt::format("{:+.2f} %", 100.0 * (after - before) / before) : "n/a";
 }
@@ -188,6 +194,7 @@ std::string to_text(const Result& result) {
   out += line("operators", operators_text(result));
   out += line("cost", fmt::format("{} -> {} ({}), sum over operators", milliseconds(result.before_us),
                                   milliseconds(best.cost_us), percent_change(result.before_us, best.cost_us)));
+  if (const auto sizes = sizes_text(result); !sizes.empty()) out += line("size", sizes + ", the model's files");
   out += end_to_end_text(result);
   out += to_text(result.switches);
   out += result.touched ? to_text(result.checks) : "equivalence     unchanged: nothing to check\n";

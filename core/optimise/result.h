@@ -157,9 +157,10 @@ struct Result {
   std::vector<SizeLatency> at_sizes;              // of these, where both were timed
   bool touched = true;                            // false: the chosen candidate is the model as it was read
   bool improved = false, interrupted = false, written = false;
-  bool forced = false;   // by --force, which writes what is not faster
-  bool refused = false;  // not even by --force: a check found that the outputs differ
-  std::string verdict;   // one sentence
+  bool forced = false;                        // by --force, which writes what is not faster
+  bool refused = false;                       // not even by --force: a check found that the outputs differ
+  std::string verdict;                        // one sentence
+  int64_t bytes_before = 0, bytes_after = 0;  // of both models' files, with external data; 0: no file
   double took_s = 0;
   std::string version;            // of rlgo
   std::vector<PhaseTime> phases;  // what took_s was spent on
@@ -178,6 +179,7 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 // "-19.51 %", by 100 (after - before) / before.
 std::string percent_change(double before, double after);
 std::string milliseconds(double us);
+std::string sizes_text(const Result& result);  // "5.0 KiB -> 5.1 KiB"; "" where a file is missing
 // "14 graphs timed (3 known from earlier calls), best found at 9; ..."; "" where it was not asked for.
 std::string to_text(const LearnedSummary& learned);
 // Whether the result is what the learned cost proposed, and whose time that took: "14 graphs timed whole in 12.3 s,

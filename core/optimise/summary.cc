@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/ops/folding.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/other_sizes.h"
 #include "core/optimise/result.h"
@@ -84,6 +85,8 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   if (const auto text = learned_verdict(result); !text.empty()) out += "  learned cost: " + text + "\n";
   if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   if (const auto text = slower_threads_text(result.switches); !text.empty()) out += "  " + text + "\n";
+  if (result.written && result.bytes_after > result.bytes_before + ops::kMostGrowth)
+    out += "  the file is larger, by what rewrites made of the weights: " + sizes_text(result) + "\n";
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
                      : result.out.empty() ? "nothing written (no -o)"

@@ -3,6 +3,7 @@
 import json
 import os
 
+import other_values
 import protocol
 
 DTYPES = {
@@ -21,14 +22,32 @@ class Model:
         self.binding = self.session.io_binding()
         self.names = [value.name for value in self.session.get_outputs()]
         self.misdeclared = False
-        inputs = []
+        inputs, others = [], {}
         for value in self.session.get_inputs():
-            if value.type not in DTYPES:
-                raise ValueError(f"input '{value.name}' is a {value.type}")
             declared = [d if isinstance(d, int) and d >= 0 else None for d in value.shape]
             shape = protocol.shape_of(value.name, declared, shapes)
-            inputs.append((value.name, shape, DTYPES[value.type]))
-        feeds, self.assumed = protocol.feeds_that_run(inputs, values, generator, lambda feeds: self.session.run(None, feeds))
+            if value.type in DTYPES:
+                inputs.append((value.name, shape, DTYPES[value.type]))
+            else:
+                others[value.name] = value.type, shape if value.type.startswith("tensor") else None
+
+        def numbers(type_text, shape):
+            if type_text not in DTYPES:
+                raise ValueError(f"no synthetic value is made of type {type_text}")
+            return protocol.made_up(shape, DTYPES[type_text], generator)
+
+        def candidates(tensor_shapes):
+            try:
+                return {name: other_values.candidates(path, name, type_text, shape, tensor_shapes, values.get(name), numbers, generator)
+                        for name, (type_text, shape) in others.items()}
+            except ValueError as error:
+                raise ValueError(f"inputs {', '.join(f'{n}: {t}' for n, (t, _) in others.items())}: {error}") from None
+
+        feeds, self.assumed = protocol.feeds_that_run(inputs, values, generator, lambda feeds: self.session.run(None, feeds), candidates)
+        self.bound = not others and all(value.type in DTYPES for value in self.session.get_outputs())
+        if not self.bound:  # ONNX Runtime binds tensors of numbers only
+            self.feeds = feeds
+            return
         self.feeds = {name: ort.OrtValue.ortvalue_from_numpy(data) for name, data in feeds.items()}
         for name, value in self.feeds.items():
             self.binding.bind_ortvalue_input(name, value)
@@ -36,6 +55,9 @@ class Model:
             self.binding.bind_output(name)
 
     def run(self):
+        if not self.bound:
+            self.session.run(None, self.feeds)
+            return
         if self.misdeclared:
             self.values = self.session.run_with_ort_values(self.names, self.feeds)
             return
@@ -53,10 +75,14 @@ class Model:
         self.misdeclared = True  # bound to the other session
 
     def touch(self):
+        if not self.bound:
+            return
         for value in [*self.feeds.values(), *([] if self.misdeclared else self.binding.get_outputs())]:
             value.numpy()
 
     def outputs(self):
+        if not self.bound:
+            return list(zip(self.names, self.session.run(None, self.feeds), strict=True))
         self.run()
         values = self.values if self.misdeclared else self.binding.get_outputs()
         return [(name, value.numpy()) for name, value in zip(self.names, values, strict=True)]

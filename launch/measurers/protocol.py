@@ -20,6 +20,7 @@ import random
 import sys
 import time
 
+import other_values
 import random_seeds
 
 PROTOCOL = 1
@@ -87,37 +88,38 @@ def likely(name, shape, others):
     return [None, [1], *tails, *rates, *extents, [0], [2], [8], [64]]
 
 
-def feeds_that_run(inputs, values, generator, run):
-    """Numbers for `inputs` [(name, shape, dtype)] with which run(feeds) raises nothing, and what was assumed: {name: numbers}.
+def feeds_that_run(inputs, values, generator, run, others=lambda shapes: {}):
+    """Values for `inputs` [(name, shape, dtype)] with which run(feeds) raises nothing, and what was assumed: {name: numbers or words}.
 
-    Integer inputs of a few elements, for which `values` has none, are tried with what is likely until the model runs. Where it
-    never does, the first error is raised."""
+    Integer inputs of a few elements, for which `values` has none, are tried with what is likely until the model runs; so are inputs that
+    hold no numbers: others(shapes of `inputs`) -> {name: other_values.candidates()}. Where it never does, the first error is raised."""
     import numpy
 
     feeds = {name: made_up(shape, dtype, generator) for name, shape, dtype in inputs}
     for name, shape, dtype in inputs:
         if name in values:
             feeds[name] = filled(name, shape, dtype, values[name])
-    meant = [(name, shape, dtype) for name, shape, dtype in inputs
-             if name not in values and numpy.dtype(dtype).kind in "iu" and numpy.prod(shape, dtype=numpy.int64) <= MOST_MEANT]
-    if not meant:
-        return feeds, {}
-    tries = {name: likely(name, shape, [s for other, s, _ in inputs if other != name]) for name, shape, _ in meant}
+    tries = others([shape for _, shape, _ in inputs])
+    for name, shape, dtype in inputs:
+        if name in values or numpy.dtype(dtype).kind not in "iu" or numpy.prod(shape, dtype=numpy.int64) > MOST_MEANT:
+            continue
+        tries[name] = []
+        for numbers in likely(name, shape, [s for other, s, _ in inputs if other != name]):
+            value = feeds[name] if numbers is None else filled(name, shape, dtype, numbers)
+            meant = numbers if numbers is not None else value.flat if value.size == 1 else None
+            tries[name].append((value, meant and [float(n) for n in meant]))
     first_error = None
-    for place in range(max(map(len, tries.values()))):
-        trial, assumed = dict(feeds), {}
-        for name, shape, dtype in meant:
-            numbers = tries[name][min(place, len(tries[name]) - 1)]
-            if numbers is not None:
-                trial[name] = filled(name, shape, dtype, numbers)
-            if numbers is not None or trial[name].size == 1:
-                assumed[name] = [float(n) for n in (numbers or trial[name].flat)]
+    for place in range(max(map(len, tries.values()), default=0)):
+        tried = {name: found[min(place, len(found) - 1)] for name, found in tries.items()}
+        trial = feeds | {name: value for name, (value, _) in tried.items()}
         try:
             run(trial)
-            return trial, assumed
+            return trial, {name: meant for name, (_, meant) in tried.items() if meant}
         except Exception as error:  # of any kind: the next one may run
             first_error = first_error or error
-    raise first_error
+    if first_error:
+        raise first_error
+    return feeds, {}
 
 
 def shape_of(name, declared, shapes):
@@ -284,13 +286,11 @@ class Server:
         if alike != path and hasattr(model, "begin_anew"):
             model.begin_anew()
         told = []
-        for place, (name, value) in enumerate(model.outputs()):
-            array = numpy.asarray(value)
-            if array.dtype.kind not in "fiub":
-                raise ValueError(f"output '{name}' holds {array.dtype}")
+        arrays = [part for name, value in model.outputs() for part in other_values.arrays_of(name, value)]
+        for place, (name, dtype, array) in enumerate(arrays):
             file = os.path.join(request["folder"], f"{index}-{place}.f64")
             array.astype("<f8").tofile(file)
-            told.append({"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "file": file})
+            told.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": file})
         return {"outputs": told}
 
     def outputs(self, request):

@@ -166,8 +166,8 @@ def _numbers(name: str, value: Any) -> str:
     flat = value.ravel().tolist() if hasattr(value, "ravel") else value
     flat = list(flat) if isinstance(flat, (list, tuple)) else [flat]
     for number in flat:
-        NUMBER.or_a(bool).check(f"inputs[{name!r}]", number)
-    return f"{name}=" + ",".join(repr(float(v)) if isinstance(v, float) else str(int(v)) for v in flat)
+        NUMBER.or_a(bool).or_a(str).check(f"inputs[{name!r}]", number)
+    return f"{name}=" + ",".join(repr(float(v)) if isinstance(v, float) else v if isinstance(v, str) else str(int(v)) for v in flat)
 
 
 @takes(

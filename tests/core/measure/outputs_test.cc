@@ -47,6 +47,15 @@ TEST(Outputs, NamesTypesAndShapesMatter) {
   EXPECT_THAT(compare(one({1}), {}).detail, HasSubstr("1 outputs against 0"));
 }
 
+// Their hashes come as numbers, in which a relative error says nothing.
+TEST(Outputs, TextsAreTheSameOrNot) {
+  Outputs texts = one({1e12}), others = one({1e12 + 1});
+  texts.outputs[0].dtype = others.outputs[0].dtype = "string";
+  EXPECT_TRUE(compare(texts, texts).alike);
+  EXPECT_FALSE(compare(texts, others).alike);
+  EXPECT_THAT(compare(texts, others).detail, HasSubstr("other texts"));
+}
+
 TEST(Outputs, ThroughAMeasurer) {
   const auto measurer = std::make_shared<Measurer>(fake({"outputs", "differs=odd", "fail=bad"}), quick());
   ChildRuntime runtime(measurer);

@@ -129,6 +129,35 @@ def draws_alike(folder):
     measurer.child.wait(timeout=300)
 
 
+def other_types(folder):
+    """Inputs and outputs that are no tensors of numbers: words that the model knows, numbers where it parses them, sequences, optional values, maps."""
+    measurer = Measurer("onnxruntime")
+    if "error" in measurer.ask(id=1, do="hello", protocol=1, threads=1, seed=1):
+        return
+    tensor, info = helper.make_tensor_type_proto, helper.make_value_info
+    counts = onnx.TypeProto(map_type=onnx.TypeProto.Map(key_type=TensorProto.STRING, value_type=tensor(1, [])))
+    node, ml = helper.make_node, "ai.onnx.ml"
+    nodes = [node("LabelEncoder", ["word"], ["f"], domain=ml, keys_strings=["cat", "dog"], values_floats=[2.0, 3.0]), node("Cast", ["number"], ["g"], to=1),
+             node("DictVectorizer", ["counts"], ["v"], domain=ml, string_vocabulary=["hen"]), node("SequenceAt", ["list", "zero"], ["e"]), node("Mul", ["e", "x"], ["ex"]),
+             node("OptionalHasElement", ["perhaps"], ["q"]), node("Identity", ["word"], ["same"]), node("SequenceConstruct", ["f", "g"], ["both"])]
+    inputs = [info("word", tensor(TensorProto.STRING, ["n"])), info("number", tensor(TensorProto.STRING, ["n"])), info("unread", tensor(TensorProto.STRING, ["n"])), info("counts", counts),
+              info("list", helper.make_sequence_type_proto(tensor(1, None))), info("perhaps", helper.make_optional_type_proto(tensor(1, ["n"]))), info("x", tensor(1, ["n", 3]))]
+    outputs = [info("same", tensor(TensorProto.STRING, ["n"])), info("both", helper.make_sequence_type_proto(tensor(1, None))), info("v", tensor(1, None)), info("ex", tensor(1, None)), info("q", tensor(TensorProto.BOOL, []))]
+    path = os.path.join(folder, "types.onnx")
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(numpy.array(0), "zero")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(ml, 2)], ir_version=8), path)
+    shapes = {name: [4] for name in ("word", "number", "unread")} | {"x": [4, 3]}
+    answer = measurer.ask(id=2, do="compare", models=[path, path], shapes=shapes, warmup=1, repeats=2, min_sample_us=0, seed=1)
+    assert answer["results"][0].get("assumed") == {"word": ["cat", "dog"], "number": ["0", "1", "2", "3"], "unread": ["0", "1", "2", "3"], "counts": ["hen"]}, answer
+    answer = measurer.ask(id=3, do="outputs", models=[path, path], shapes=shapes, seed=1, folder=folder, values={"word": ["dog"]})
+    told = answer["results"][0]["outputs"]
+    assert [(o["name"], o["dtype"], o["shape"]) for o in told] == [
+        ("same", "string", [4]), ("both (length)", "int64", [1]), ("both[0]", "float32", [4]), ("both[1]", "float32", [4]), ("v", "float32", [1, 1]), ("ex", "float32", [4, 3]), ("q", "bool", [])], told
+    assert numpy.array_equal(numpy.fromfile(told[2]["file"], "<f8"), [3, 3, 3, 3]), "the word that was asked for"
+    measurer.child.stdin.close()
+    measurer.child.wait(timeout=300)
+
+
 def batches():
     """A sample of a short model is many runs, however slow the first one was and whoever had the core meanwhile."""
     sys.path.insert(0, os.path.join(SOURCE, "launch", "measurers"))
@@ -152,6 +181,7 @@ def main():
     batches()
     with tempfile.TemporaryDirectory() as folder:
         draws_alike(folder)
+        other_types(folder)
         checked = [check(name, folder) for name in ("onnxruntime", "openvino")]
     return 0 if any(checked) else 77
 

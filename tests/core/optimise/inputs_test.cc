@@ -26,6 +26,15 @@ TEST(Inputs, NumbersByName) {
   EXPECT_EQ(parse_inputs(parts, two_inputs()), values);
 }
 
+TEST(Inputs, TextsOfInputsThatHoldNoNumbers) {
+  graph::Editor e("g");
+  e.add_output("y", e.add_input("word", ops::TensorType::unranked(ops::DType::other)));
+  const std::vector<std::string> texts{"word=cat,7"};
+  const auto values = parse_inputs(texts, *e.finish());
+  EXPECT_EQ(values, (cost::InputValues{{"word", {std::string("cat"), std::string("7")}}}));
+  EXPECT_EQ(to_text(values), "word = cat,7");
+}
+
 TEST(Inputs, NonsenseIsNamed) {
   for (const auto& [text, word] : {std::pair{"sr", "NAME=VALUE"},
                                    {"-2.5", "NAME=VALUE"},

@@ -1,0 +1,82 @@
+// The part of the importer that computes constants: what of them is written, and what stays the operators of the file.
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "core/onnx/importer.h"
+#include "core/onnx/names.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+// Bytes: about what the operator takes in the file. Whether larger constants are written depends on those before them;
+// a file that rlgo wrote has only operators whose constants were not.
+constexpr int64_t kAlwaysFolded = 128;
+constexpr int64_t kMostComputedElements = int64_t{1} << 22;  // of large constants in all
+
+}  // namespace
+
+// A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
+bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
+  auto result = evaluate(resolved);
+  if (!result && open_ && node.output_size() == 1) result = open_->constant(node.output(0));
+  if (!result || !agree(resolved.output_types[0], result->type)) return false;
+  const auto& name = node.output(0);
+  if (result->type.bytes() <= kAlwaysFolded) {
+    note_folded(node, result->type);
+    add_weight(name, result->type, to_bytes(*result));
+    return true;
+  }
+  computed_elements_ += result->type.elements();
+  if (computed_elements_ > kMostComputedElements) return false;
+  types_.set(name, result->type);
+  set_sampled(name, result->type);
+  computed_[name] = {std::make_shared<const Constant>(std::move(*result)), &node, resolved};
+  return true;
+}
+
+void Importer::note_folded(const onnx::NodeProto& node, const ops::TensorType& type) {
+  ++report_.folded;
+  note(Change::Kind::folded, node, ops::to_string(type));
+}
+
+// Constants of which other constants were computed, and nothing else.
+void Importer::note_intermediate() {
+  for (const auto& [name, computed] : computed_) {
+    if (!values_.contains(name)) note_folded(*computed.node, computed.value->type);
+  }
+}
+
+const Importer::Computed* Importer::waiting(const std::string& name) const {
+  const auto found = computed_.find(name);
+  return found == computed_.end() || values_.contains(name) ? nullptr : &found->second;
+}
+
+// As a weight, or where that would make the file too large, as the operator that computes it.
+void Importer::write_computed(const std::string& name) {
+  const Computed* computed = waiting(name);
+  if (computed == nullptr) return;
+  const Constant& value = *computed->value;
+  if (value.type.bytes() <= growth_left_) {
+    growth_left_ -= value.type.bytes();
+    note_folded(*computed->node, value.type);
+    add_weight(name, value.type, to_bytes(value));
+    return;
+  }
+  OnnxNode resolved = computed->resolved;
+  write_operands(*computed->node, resolved);
+  add_operator(*computed->node, resolved);
+  constants_.try_emplace(values_.at(name).node, computed->value);
+}
+
+// What the operator reads, in its bodies too, is in the graph from now on.
+void Importer::write_operands(const onnx::NodeProto& node, OnnxNode& resolved) {
+  for (int k = 0; k < node.input_size(); ++k) {
+    if (waiting(node.input(k)) != nullptr) write_computed(node.input(k));
+    if (!node.input(k).empty()) resolved.inputs[static_cast<size_t>(k)] = values_.at(node.input(k));
+  }
+  if (computed_.empty() || node.attribute_size() == 0) return;
+  for (const auto& name : captured_names(node)) write_computed(name);
+}
+
+}  // namespace rlgo::onnx_io
