@@ -70,11 +70,13 @@ namespace {
 using Int = std::optional<int64_t>;
 using Float = std::optional<double>;
 
-// Correctly rounded double operations on numbers of a narrower type, rounded to that type, are correctly rounded.
+// Correctly rounded double operations on 32-bit numbers, rounded to 32 bits, are correctly rounded. Runtimes compute
+// halves in 32 bits and round then.
 double rounded(DType dtype, double value) {
-  if (dtype == DType::f32) return static_cast<double>(static_cast<float>(value));
   if (!ops::is_float(dtype) || dtype == DType::f64) return value;
-  return constant_from_bytes({dtype, {}}, element_bytes(dtype, value)).floats[0];
+  const auto single = static_cast<double>(static_cast<float>(value));
+  if (dtype == DType::f32) return single;
+  return constant_from_bytes({dtype, {}}, element_bytes(dtype, single)).floats[0];
 }
 
 Int add(int64_t a, int64_t b) {
