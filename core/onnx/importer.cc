@@ -39,16 +39,6 @@ std::vector<std::pair<std::string, graph::Value>> number_captured(
 
 }  // namespace
 
-bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
-  if (onnx.dtype != ops::DType::other && onnx.dtype != own.dtype) return false;
-  if (!onnx.ranked) return true;
-  if (onnx.rank() != own.rank()) return false;
-  for (int d = 0; d < own.rank(); ++d) {
-    if (onnx.shape[d] != ops::kUnknown && onnx.shape[d] != own.shape[d]) return false;
-  }
-  return true;
-}
-
 Importer::Importer(onnx::ModelProto& model, const ImportOptions& options,
                    const std::unordered_map<std::string, onnx::NodeProto>* simplified)
     : model_(model),

@@ -16,6 +16,16 @@ constexpr int64_t kMostComputedElements = int64_t{1} << 22;  // of large constan
 
 }  // namespace
 
+bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
+  if (onnx.dtype != ops::DType::other && onnx.dtype != own.dtype) return false;
+  if (!onnx.ranked) return true;
+  if (onnx.rank() != own.rank()) return false;
+  for (int d = 0; d < own.rank(); ++d) {
+    if (onnx.shape[d] != ops::kUnknown && onnx.shape[d] != own.shape[d]) return false;
+  }
+  return true;
+}
+
 // A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
 bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
   auto result = evaluate(resolved);
