@@ -37,7 +37,10 @@ struct Fixture {
   LoadedModel model = load_model({.graph = "toy_conv"}, true);
   std::shared_ptr<const rules::RuleSet> rules = rules::choose_rules({"base"});
   std::shared_ptr<Drifting> runtime = std::make_shared<Drifting>();
-  WholeTimer timer = whole_timer(runtime, model, 3, export_model);
+  WholeTimer timer = whole_timer(
+      runtime, model, 3, [](const LoadedModel& from, const graph::Graph& graph, const std::filesystem::path& file) {
+        export_model(from, graph, file);
+      });
 
   graph::Graph rewritten() const {
     rules::MatchIndex index(rules, model.graph);
