@@ -34,7 +34,8 @@ cost::Comparison Benchmark::compare(std::span<const cost::RunnableModel> others,
   std::vector<cost::RunnableModel> models = {original_};
   models.insert(models.end(), others.begin(), others.end());
   auto out = runtime_.compare(models, {repeats, seconds, least, ++comparisons_, twin});
-  if (out.error.empty()) pace_.note(models.size() + (twin ? 1 : 0), out.models[0].samples, watch.seconds());
+  if (out.error.empty())
+    pace_.note(models.size() + (twin ? 1 : 0), out.models[0].samples, watch.seconds(), 1e-6 * out.models[0].median_us);
   return out;
 }
 
@@ -59,7 +60,7 @@ std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> bo
       if (latency.error.empty()) latency.error = timing.error;
     }
     if (!latency.ok()) return {};
-    pace_.note(both.size(), some, load.seconds());
+    pace_.note(both.size(), some, load.seconds(), 1e-6 * found.models[0].median_us);
     quotients.insert(quotients.end(), found.quotients[1].begin(), found.quotients[1].end());
     medians_us.push_back(found.models[0].median_us);
     left -= some;

@@ -187,7 +187,6 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
 
 constexpr double kTellSeconds = 2;    // at most, for the costs after each rewrite
 constexpr double kTellShare = 0.25;   // of the time until the command must end
-constexpr int kLoadRounds = 4;        // of a load of the final comparison, about
 constexpr double kSwitchesRuns = 12;  // of the model, that the first setting takes in any case
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
@@ -212,16 +211,16 @@ void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& resu
   if (gathers) model.settle();
 }
 
-void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model, Benchmark& benchmark,
-                        const OptimiseClock& clock, Result& result) {
+void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
+                        Benchmark& benchmark, const OptimiseClock& clock, Result& result) {
   const Candidate& best = result.best();
   // A model that nothing was done to is no faster, whatever a comparison of the two files says.
   result.touched = is_touched(best, model);
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
   const int most =
       result.interrupted ? Benchmark::kLeastRounds : std::max(options.check.repeats, Benchmark::kLeastRounds);
-  // A load that is cut short says nothing: none is begun that takes too long.
-  const auto stop = [&] { return clock.left_to_end() < benchmark.pace().compare_s(2, kLoadRounds); };
+  // A process that is cut short says nothing: none is begun that takes too long.
+  const auto stop = [&] { return clock.left_to_end() < runtime.start_s() + benchmark.pace().compare_s(2, 1); };
   if (stop()) {
     result.end_to_end.error = "there is no time left for it";
     return;
@@ -352,7 +351,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.refresh) costs.refresh();
   tell_costs(*costs.model, clock, result);
   clock.phase("final measurement", "final measurement");
-  measure_end_to_end(options, model, benchmark, clock, result);
+  measure_end_to_end(options, model, *runtime, benchmark, clock, result);
   if (result.end_to_end.ok() && result.end_to_end.faster)
     measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
   measure_switches(options, *runtime, pace.run_s(), clock, result);

@@ -25,10 +25,11 @@ constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAl
 
 }  // namespace
 
-void Pace::note(size_t models, int rounds, double seconds) {
+void Pace::note(size_t models, int rounds, double seconds, double timed_s) {
   if (models == 0 || rounds <= 0 || seconds <= 0) return;
   const double one_s = seconds / static_cast<double>(models);
-  load_runs_ = one_s / (rounds + kSlowLoadRuns) > kSlowRun_s ? kSlowLoadRuns : kLoadRuns;
+  const double slowest_s = timed_s > 0 ? timed_s : one_s / (rounds + kSlowLoadRuns);
+  load_runs_ = slowest_s > kSlowRun_s ? kSlowLoadRuns : kLoadRuns;
   run_s_ = one_s / (rounds + load_runs_);
 }
 

@@ -10,8 +10,9 @@ namespace rlgo::optimise {
 class Pace {
  public:
   // A comparison of `models` models (the first one's twin among them) in `rounds` rounds took `seconds`, loading
-  // included.
-  void note(size_t models, int rounds, double seconds);
+  // included. `timed_s`: a run as the runtime timed it (its own processor time where it has one thread), by which it
+  // calls a model slow; 0: not known.
+  void note(size_t models, int rounds, double seconds, double timed_s = 0);
   // The same for another comparison; 0 before the first one.
   double compare_s(size_t models, int rounds) const;
   double run_s() const { return run_s_; }  // of one model, about; 0 before the first comparison

@@ -128,13 +128,14 @@ def prices_are_measured_in_batches(folder):
 
 
 def late_races_are_left_out(folder):
-    """comparisons take half of all time each: the model alone, the fewest loads of the final one that show something, and none between; where the time went is told"""
+    """comparisons take half of all time each: the model alone, the loads of the final one that fit into the bound, and none between; where the time went is told"""
     two_convs(folder / "toy.onnx")
     target = fake("outputs", "pause=2", f"log={folder}/log.txt")
     done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--cost.folder", "", "--seconds", "3", "--verbose", cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
     requests = [line.split()[:2] for line in (folder / "log.txt").read_text().splitlines()]
-    assert [int(count) for what, count in requests if what == "compare"] == [2, 2, 2, 2], requests
+    compared = [int(count) for what, count in requests if what == "compare"]
+    assert set(compared) == {2} and 2 <= len(compared) <= 4, requests
     told = next(line for line in done.stdout.splitlines() if line.startswith("time "))
     for word in ("more than was asked for", "timing the model", "final measurement"):
         assert word in told, told
@@ -221,13 +222,13 @@ def a_signal_ends_each_phase(folder):
     two_convs(folder / "toy.onnx")
     for kind in ("compare", "measure", "outputs"):
         log = folder / kind
-        process = start("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs", f"stuck={kind}", f"log={log}"), *BRIEF, cwd=folder)
+        process = start("optimise", "toy.onnx", "-o", f"{kind}.onnx", "--target", fake("outputs", f"stuck={kind}", f"log={log}"), *BRIEF, cwd=folder)
         wait_until(kind, lambda: log.exists() and f"{kind} " in log.read_text(), process=process)
         began = time.monotonic()
         status = interrupt(process)
         assert status == 3 or (status == 0 and kind == "measure"), (folder / "output.txt").read_text()
         assert time.monotonic() - began < 50, f"{kind}: waited for the child's own limit"
-        assert "(interrupted)" in (folder / "output.txt").read_text() and (folder / "out.onnx").exists() == (status == 0)
+        assert "(interrupted)" in (folder / "output.txt").read_text() and (folder / f"{kind}.onnx").exists() == (status == 0)
 
 
 def prices_are_kept(folder):
