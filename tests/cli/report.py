@@ -58,7 +58,7 @@ def of_optimise(folder):
     assert "report.html" in done.stdout
     page = check_page(folder / "report.html")
     text = (folder / "report.html").read_text()
-    assert 'class="verdict"' in text and "x faster (" in text and text.count('<div class="figure">') == 4, "the verdict, and one tile for all checks"
+    assert 'class="verdict"' in text and "x faster (" in text and text.count('<div class="figure">') == 5, "the verdict, a tile of sizes, and one tile for all checks"
     assert "2 of 2 agree" in text and "prefers-color-scheme:dark" in text and "max-width:700px" in text
     before, before_changes, after, after_changes = pictures(page)
     assert sorted(title for title, _ in before) == ["add", "conv2d", "conv2d", "relu", "x", "y"], before
