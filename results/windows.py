@@ -17,6 +17,7 @@ nodes, Battaglia's full block in place of the local one.
 import argparse
 import csv
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -24,7 +25,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import agents
+from rlgo_results.student import half_width
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RLGO = ROOT / "build/release/rlgo"
@@ -93,7 +94,7 @@ def line_of(graph, variant, runs, goal_us):
 
 def interval(differences):
     """Their mean and its 95 % interval, as text."""
-    mean, half = agents.interval(differences)
+    mean, half = statistics.fmean(differences), math.inf if len(differences) < 2 else half_width(differences)
     return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
 
 

@@ -41,10 +41,15 @@ class Interrupt {
   // Does the work of one call of many; what stopped it comes before what came of stopping. Without Python's lock.
   template <typename F>
   auto watch(F&& work) {
-    try {
-      return work();
-    } catch (const Error&) {
+    const auto take_failure = [this] {
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    };
+    try {
+      auto done = work();
+      take_failure();  // work that was cut short may end with an estimate
+      return done;
+    } catch (const Error&) {
+      take_failure();
       throw;
     }
   }

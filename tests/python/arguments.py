@@ -40,7 +40,7 @@ class Types(unittest.TestCase):
     def test_optimise(self):
         wrong = {"seconds": "2", "threads": 1.5, "repeats": "3", "budget": None, "tolerance": "1e-4", "seed": [1], "force": "no", "target": 3,
                  "method": b"greedy", "cost": None, "profile": 1, "cost_folder": 1, "device": 0, "python": 3, "progress": "yes", "out": 5,
-                 "rules": 7, "sizes": [("n", 2)], "dims": {"n": "4"}, "inputs": {"x": "1"}}  # fmt: skip
+                 "rules": 7, "sizes": [("n", 2)], "dims": {"n": "4"}, "inputs": {"x": b"1"}}  # fmt: skip
         self.refuses(lambda **wrong: rlgo.optimise("toy_residual", **{"seconds": 1, "progress": False, **wrong}), wrong)
 
     def test_search_load_cost_and_rules(self):
