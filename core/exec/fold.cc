@@ -8,6 +8,7 @@
 #include "core/exec/folded_size.h"
 #include "core/exec/kernels.h"
 #include "core/ops/folding.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::exec {
 namespace {
@@ -166,6 +167,18 @@ bool is_made_of(const Graph& graph, NodeId id, const Holds& holds) {
   });
 }
 
+// Constants that weights are moved to: their numbers are in the model, and large ones take seconds to look at.
+std::unordered_set<NodeId> moved_weights(const Graph& graph) {
+  std::unordered_set<NodeId> moved;
+  for (const NodeId id : graph.order()) {
+    const auto& node = graph.node(id);
+    const bool moves = ops::moves_only(node.op()) && node.op() != Op::pad &&  // its value is a number of its own
+                       std::ranges::all_of(node.inputs, [&](const auto& input) { return moved.contains(input.node); });
+    if (node.op() == Op::weight || (node.constant && moves)) moved.insert(id);
+  }
+  return moved;
+}
+
 bool is_finite(const at::Tensor& weight) { return weight.isfinite().all().item<bool>(); }
 bool is_normal(const at::Tensor& weight) {
   return !has_denormals(weight.to(at::kDouble), least_of(weight.scalar_type()));
@@ -178,9 +191,14 @@ std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold
   left.merge(left_for_size(graph, left, first_new));
   std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
   auto wanted = read_constants(graph, left);
+  const auto moved = moved_weights(graph);
   compute(graph, wanted, true, [&](NodeId id, const Tensors& tensors) {
     const auto& types = graph.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
+      if (moved.contains(id)) {
+        blobs[id].push_back(to_blob(tensors[p], types[p]));
+        continue;
+      }
       const bool finite = is_finite(tensors[p]);
       const bool each = ops::is_float(types[p].dtype) && is_factor(graph, id) &&
                         has_denormals(tensors[p].to(at::kDouble), least_of(to_torch(types[p].dtype))) &&
