@@ -7,6 +7,7 @@
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
 """
 import argparse
+import math
 import pathlib
 import re
 import sys
