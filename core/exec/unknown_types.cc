@@ -11,7 +11,7 @@ std::string types_of(const graph::NodeInfo& info) {
   return text;
 }
 
-// Whether a file that spells constants otherwise may be read without it: it is worked out of these, one branch of an If
+// Whether a file that spells constants otherwise may be read without it: it is computed from these, one branch of an If
 // is taken, or a bound, size or pad that was unknown is a number there.
 bool may_be_worked_out(const graph::Node& node, const std::vector<bool>& of_inputs) {
   const auto fixed = [&](graph::Value v) { return !of_inputs[static_cast<size_t>(v.node)]; };

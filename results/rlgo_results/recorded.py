@@ -30,7 +30,7 @@ def revisions_of(rows):
 
 
 def best_bold(cells):
-    """Cells of one row; those that begin with the lowest number of all are bold, whoever owns them."""
+    """Cells of one row; those that begin with the lowest number of all are bold, whichever tool they are of."""
     numbers = [float(cell.split()[0]) if cell[0].isdigit() else math.inf for cell in cells]
     return [f"**{cell}**" if number == min(numbers) else cell for cell, number in zip(cells, numbers, strict=True)]
 

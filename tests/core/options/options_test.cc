@@ -228,7 +228,7 @@ TEST(Options, OldNamesAreReadWithANotice) {
       testing::ThrowsMessage<Error>(HasSubstr("unknown option 'wm-data'")));  // this command has no wm.data
 }
 
-// A run of an earlier revision goes on where it asked for what rlgo still does.
+// A run of an earlier revision continues where it asked for what rlgo still does.
 TEST(Options, RemovedOneIsReadWithTheValueThatStayed) {
   Sample s;
   s.options.parse_config("count = 5\nppo.advantage = gae\n", "run/config.cfg", Source::resumed);
