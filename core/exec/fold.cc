@@ -184,6 +184,15 @@ bool is_normal(const at::Tensor& weight) {
   return !has_denormals(weight.to(at::kDouble), least_of(weight.scalar_type()));
 }
 
+// check_range() of an output of the node, with what its weights were before.
+void check_result(const Graph& graph, NodeId id, const at::Tensor& exact, const ops::TensorType& type) {
+  const bool finite = is_finite(exact);
+  const bool each = ops::is_float(type.dtype) && is_factor(graph, id) &&
+                    has_denormals(exact.to(at::kDouble), least_of(to_torch(type.dtype))) &&
+                    is_made_of(graph, id, is_normal);
+  check_range(exact, type, !finite && is_made_of(graph, id, is_finite), each);
+}
+
 }  // namespace
 
 std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph, NodeId first_new) {
@@ -195,15 +204,7 @@ std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold
   compute(graph, wanted, true, [&](NodeId id, const Tensors& tensors) {
     const auto& types = graph.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
-      if (moved.contains(id)) {
-        blobs[id].push_back(to_blob(tensors[p], types[p]));
-        continue;
-      }
-      const bool finite = is_finite(tensors[p]);
-      const bool each = ops::is_float(types[p].dtype) && is_factor(graph, id) &&
-                        has_denormals(tensors[p].to(at::kDouble), least_of(to_torch(types[p].dtype))) &&
-                        is_made_of(graph, id, is_normal);
-      check_range(tensors[p], types[p], !finite && is_made_of(graph, id, is_finite), each);
+      if (!moved.contains(id)) check_result(graph, id, tensors[p], types[p]);
       blobs[id].push_back(to_blob(tensors[p], types[p]));
     }
   });
