@@ -95,6 +95,10 @@ void declare(OptionSink& o, ModelOptions& model) {
   o.text("graph", model.graph,
          "what to optimise: a zoo graph's name or the path of an .onnx file; training and search take several, with "
          "commas between");
+  declare_sizes(o, model);
+}
+
+void declare_sizes(OptionSink& o, ModelOptions& model) {
   o.texts("dim", model.dims,
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
   o.texts("size", model.sizes,

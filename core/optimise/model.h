@@ -29,6 +29,8 @@ struct ModelOptions {
 std::vector<ModelOptions> each_model(const ModelOptions& options);
 // Options graph, dim, size; those of the zoo stand beside it.
 void declare(OptionSink& sink, ModelOptions& options);
+// Of these, dim and size alone.
+void declare_sizes(OptionSink& sink, ModelOptions& options);
 
 struct LoadedModel {
   ModelOptions source;  // what it was made from

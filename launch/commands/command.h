@@ -58,6 +58,7 @@ int run_evaluate(Context& context);
 int run_inspect(Context& context);
 int run_replay(Context& context);
 int run_optimise(Context& context);
+int run_compare(Context& context);
 int run_search(Context& context);
 int run_rules(Context& context);
 int run_completion(Context& context);

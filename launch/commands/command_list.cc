@@ -14,6 +14,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"train", "optimise a graph with a learning agent (the default)", true, run_train},
     Command{"optimise", "make an ONNX model faster in about a minute, and write it where it is", false, run_optimise},
+    Command{"compare", "which of two ONNX models is faster, and whether they compute the same", false, run_compare},
     Command{"search", "rewrite graphs by search methods (taso, beam, ...), side by side", false, run_search},
     Command{"evaluate", "play a trained agent in the real environment and in its dream", false, run_evaluate},
     Command{"replay", "apply a trace to its graph again, check it, write the model", false, run_replay},
