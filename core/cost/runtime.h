@@ -19,6 +19,13 @@
 
 namespace rlgo::cost {
 
+// What a model takes beside its runs.
+struct LoadCost {
+  double seconds = 0;  // to load it; 0: not known
+  int64_t bytes = 0;   // that the process grew by, at most, until it had run once
+  bool known() const { return seconds > 0; }
+};
+
 // Times of one model. `error` says why there are none.
 struct Timing {
   double median_us = 0;  // one run
@@ -26,6 +33,7 @@ struct Timing {
   double min_us = 0;
   int samples = 0;
   double layout_share = 0;  // part of the time, in [0, 1]: data layouts changed at the model's own inputs and outputs
+  LoadCost loading;         // of the first model that a process of the runtime loads
   std::string error;
   bool ok() const { return error.empty(); }
 };
@@ -77,6 +85,7 @@ struct CompareOptions {
   int least = 1;
   uint64_t order = 0;  // seeds the order in which models are loaded and run
   bool twin = true;    // the first model is loaded twice, for Comparison::noise
+  int first = -1;      // the model that is loaded first; -1: any
 };
 
 // Several models run in turns: round by round, in random order within a round.

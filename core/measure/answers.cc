@@ -38,6 +38,10 @@ Timing timing_of(const Json& result) {
   if (!(timing.layout_share >= 0 && timing.layout_share <= 1)) {
     throw ChildFailure{fmt::format("answers a layout_share of {}", timing.layout_share), {}};
   }
+  if (result.contains("loading")) {
+    const Json& told = result.at("loading");
+    timing.loading = {told.at("seconds").get<double>(), told.at("bytes").get<int64_t>()};
+  }
   return timing;
 }
 

@@ -320,6 +320,9 @@ Comparison Measurer::compare(std::span<const fs::path> models, const cost::Compa
     std::vector<size_t> order(left.size());
     std::iota(order.begin(), order.end(), 0);
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
+    const auto first =
+        std::ranges::find_if(order, [&](size_t k) { return static_cast<int>(left[k]) == options.first; });
+    if (first != order.end()) std::swap(order.front(), *first);
     try {
       impl_->compare_some(models, left, order, options, out);
       return out;

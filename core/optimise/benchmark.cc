@@ -26,6 +26,12 @@ bool is_enough(const SequentialRatio& test, int most, bool in_time) {
   return !in_time && test.count() >= (test.ratio() < kPromising ? kPromisingProcesses : SequentialRatio::kLeast);
 }
 
+void note_loading(const cost::LoadCost& found, cost::LoadCost& least) {
+  if (!found.known()) return;
+  least = least.known() ? cost::LoadCost{std::min(least.seconds, found.seconds), std::min(least.bytes, found.bytes)}
+                        : found;
+}
+
 }  // namespace
 
 cost::Comparison Benchmark::compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least,
@@ -48,13 +54,15 @@ bool Benchmark::restart() {
 }
 
 std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds,
-                                         Latency& latency, std::vector<double>& medians_us) {
+                                         int first, Latency& latency, std::vector<double>& medians_us) {
   const Stopwatch watch;
   std::vector<double> quotients;
   for (int left = rounds; left > 0 && (quotients.empty() || watch.seconds() < seconds);) {
     const int some = pace_.rounds(seconds, both.size(), 1, std::min(left, kRoundsOfALoad));
     const Stopwatch load;
-    const auto found = runtime_.compare(both, {some, 0, 1, ++comparisons_, false});
+    const auto found = runtime_.compare(both, {some, 0, 1, ++comparisons_, false, first});
+    first = 1 - first;
+    for (size_t k = 0; k < found.models.size(); ++k) note_loading(found.models[k].loading, latency.loading[k]);
     latency.error = found.error;
     for (const auto& timing : found.models) {
       if (latency.error.empty()) latency.error = timing.error;
@@ -92,7 +100,8 @@ Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, do
     }
     const double start_s = fresh ? runtime_.start_s() : 0;
     const double share_s = (seconds - begin_s) / std::max(1, Test::kUsual - test.count()) - start_s;
-    const auto quotients = rounds_of(both, each, std::max(share_s, std::max(start_s, kLeastSeconds)), out, medians_us);
+    const auto quotients =
+        rounds_of(both, each, std::max(share_s, std::max(start_s, kLeastSeconds)), test.count() % 2, out, medians_us);
     if (!out.ok() && test.count() > 0 && should_stop && should_stop()) {  // cut short: the processes before count
       out.error.clear();
       break;

@@ -18,6 +18,7 @@ struct Latency {
   double ratio = 1;                     // after / before
   double lower = 0, upper = 0;          // interval of the ratio in a further process (or load)
   int processes = 0;                    // fresh ones that it was measured in; 0: in rlgo's own process, load by load
+  cost::LoadCost loading[2];            // of both, the least of the processes that loaded it first
   int loads = 0, rounds = 0;            // how often both were loaded, and run
   std::string error = "not measured";   // "" where it was
   bool faster = false, slower = false;  // shown, with SequentialRatio::kError
@@ -56,9 +57,9 @@ class Benchmark {  // of candidates against the original, in turns
 
  private:
   // Rounds of both models in the process as it is, in about `seconds` and at most `rounds`: their quotients, and the
-  // original's times. Sets latency.error where that fails.
-  std::vector<double> rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds, Latency& latency,
-                                std::vector<double>& medians_us);
+  // original's times. `first`: which of them is loaded first. Sets latency.error where that fails.
+  std::vector<double> rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds, int first,
+                                Latency& latency, std::vector<double>& medians_us);
 
   cost::Runtime& runtime_;
   cost::RunnableModel original_;

@@ -111,11 +111,24 @@ Json phases(const Result& result) {
 
 Json to_json(const Latency& timed) {
   if (!timed.ok() || timed.rounds == 0) return nullptr;
-  return {
-      {"before_us", timed.before_us}, {"after_us", timed.after_us()}, {"ratio", timed.ratio},
-      {"ratio_low", timed.lower},     {"ratio_high", timed.upper},    {"error_probability", SequentialRatio::kError},
-      {"faster", timed.faster},       {"slower", timed.slower},       {"processes", timed.processes},
-      {"loads", timed.loads},         {"rounds", timed.rounds}};
+  const auto& [before, after] = timed.loading;
+  const auto seconds = [](const cost::LoadCost& loading) { return loading.known() ? Json(loading.seconds) : Json(); };
+  const auto bytes = [](const cost::LoadCost& loading) { return loading.bytes > 0 ? Json(loading.bytes) : Json(); };
+  return {{"before_us", timed.before_us},
+          {"after_us", timed.after_us()},
+          {"ratio", timed.ratio},
+          {"ratio_low", timed.lower},
+          {"ratio_high", timed.upper},
+          {"error_probability", SequentialRatio::kError},
+          {"faster", timed.faster},
+          {"slower", timed.slower},
+          {"processes", timed.processes},
+          {"loads", timed.loads},
+          {"rounds", timed.rounds},
+          {"before_load_s", seconds(before)},
+          {"after_load_s", seconds(after)},
+          {"before_peak_bytes", bytes(before)},
+          {"after_peak_bytes", bytes(after)}};
 }
 
 Json to_json(const std::vector<Check>& checks) {

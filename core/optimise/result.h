@@ -190,8 +190,8 @@ std::string learned_verdict(const Result& result);
 std::string to_text(const std::vector<Check>& checks);
 // "largest relative error 2e-14 (value of conv2d 'c1'), allowed 1e-09".
 std::string to_text(const Check& check);
-// Five lines at most, the verdict first: "1.42x faster (1.38 to 1.46), same outputs (4 checks; ...)". `brief`: that
-// line alone. `report`: the page that was written; "" for none.
+// The verdict first: "1.42x faster (1.38 to 1.46), same outputs (4 checks; ...)"; then what was measured, and a table
+// of before and after. `brief`: that line alone. `report`: the page that was written; "" for none.
 std::string to_summary(const Result& result, bool brief, const std::string& report);
 // All that is known: lines of "name   text".
 std::string to_text(const Result& result);

@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/ops/folding.h"
+#include "core/optimise/before_after.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/other_sizes.h"
 #include "core/optimise/result.h"
@@ -82,11 +82,12 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   out += "  " + latency_text(result) + "\n";
   if (!result.sizes.empty()) out += "  made-up sizes do not run; these do: " + result.sizes + "\n";
   out += "  " + rewrites_text(result) + "\n";
+  if (const auto text = time_by_operators(result); !result.improved && !text.empty())
+    out += "  where its time is spent: " + text + "\n";
   if (const auto text = learned_verdict(result); !text.empty()) out += "  learned cost: " + text + "\n";
   if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   if (const auto text = slower_threads_text(result.switches); !text.empty()) out += "  " + text + "\n";
-  if (result.written && result.bytes_after > result.bytes_before + ops::kMostGrowth)
-    out += "  the file is larger, by what rewrites made of the weights: " + sizes_text(result) + "\n";
+  if (result.improved || result.forced) out += before_after_table(result);
   out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
                      : result.out.empty() ? "nothing written (no -o)"

@@ -137,11 +137,39 @@ def share(times, counted):
     return sum(us for name, us in least.items() if counted(name)) / total if total > 0 else 0.0
 
 
+class Loading:
+    """What the first model of a process takes: time to load it (and to find inputs that it runs with), and memory."""
+
+    def __init__(self):
+        try:
+            with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+                file.write("5")  # the peak begins here
+        except OSError:  # not allowed here: the peak of the start stays, which a small model does not reach
+            pass
+        self.before = self.memory("VmRSS")
+        self.begin = time.perf_counter()
+
+    @staticmethod
+    def memory(what):
+        """Bytes of this process: VmRSS now, VmHWM at most; 0 where the system does not tell."""
+        try:
+            with open("/proc/self/status", encoding="ascii") as file:
+                return next(1024 * int(line.split()[1]) for line in file if line.startswith(what + ":"))
+        except OSError:
+            return 0
+
+    def told(self, run):
+        seconds = time.perf_counter() - self.begin
+        run()
+        return {"seconds": seconds, "bytes": max(0, self.memory("VmHWM") - self.before)}
+
+
 class Server:
     def __init__(self, runtime):
         self.runtime = runtime
         self.threads = 1
         self.swept = None
+        self.loaded = False  # any model
         self.references = {}  # path -> (model, runs that make a sample), or None
         # What a runtime prints must not end up between the answers.
         self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -201,8 +229,12 @@ class Server:
             self.say(id=request["id"], at=index)
             model, result, batch = None, {}, 1
             try:
+                loading = None if self.loaded else Loading()
+                self.loaded = True
                 model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe,
                                           request.get("shapes", {}), request.get("values", {}))
+                if loading:
+                    result["loading"] = loading.told(model.run)
                 if probe:
                     result["layout_share"] = model.layout_share()
                 elif model.assumed:

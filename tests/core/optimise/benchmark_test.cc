@@ -41,6 +41,13 @@ TEST(Benchmark, AGainOfAFifthIsFoundInAFewProcesses) {
   EXPECT_THAT(effort_text(found), HasSubstr("fresh processes; the interval is that of a further process"));
 }
 
+TEST(Benchmark, EachModelIsTheFirstOneOfEverySecondProcess) {
+  const Latency found = measured(0.8, 0.05, kEndless, 3);
+  EXPECT_DOUBLE_EQ(found.loading[0].seconds, 0.001);
+  EXPECT_DOUBLE_EQ(found.loading[1].seconds, 0.002);
+  EXPECT_EQ(found.loading[1].bytes, 1 << 20);
+}
+
 TEST(Benchmark, AGainThatTheNextProcessMayNotHaveIsNotClaimed) {
   EXPECT_LE(called_faster(0.97, 0.15, kEndless, 300), 3);
   EXPECT_FALSE(measured(0.97, 0.15, kEndless).faster);

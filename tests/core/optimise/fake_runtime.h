@@ -1,6 +1,7 @@
 // Runtimes for tests that have no clock: they run nothing, and what they answer is overridden or drawn.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -42,6 +43,7 @@ class DrawnRuntime : public FakeRuntime {
   DrawnRuntime(double ratio, double spread, uint64_t seed)
       : FakeRuntime("drawn"), ratio_(ratio), spread_(spread), rng_({seed, 46}) {}
   bool restart() override {
+    fresh_ = true;
     drawn_ = spread_ * normal(rng_);
     return true;
   }
@@ -50,6 +52,10 @@ class DrawnRuntime : public FakeRuntime {
     out.models.resize(models.size());
     out.models[0].median_us = 100;
     out.quotients.resize(models.size());
+    // The k-th process needs k ms to load its first model.
+    if (fresh_)
+      out.models.at(static_cast<size_t>(std::max(0, options.first))).loading = {0.001 * ++processes_, 1 << 20};
+    fresh_ = false;
     for (int round = 0; round < options.repeats; ++round) {
       out.quotients[0].push_back(1);
       out.quotients[1].push_back(ratio_ * std::exp(drawn_ + 0.02 * normal(rng_)));
@@ -59,6 +65,8 @@ class DrawnRuntime : public FakeRuntime {
 
  private:
   double ratio_, spread_, drawn_ = 0;
+  bool fresh_ = false;
+  int processes_ = 0;
   Rng rng_;
 };
 
