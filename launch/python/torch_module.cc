@@ -2,12 +2,15 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/cost/profile.h"
+#include "core/optimise/compare.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/report.h"
 #include "core/rules/rule_choice.h"
@@ -98,6 +101,42 @@ optimise::Result optimise_model(const nb::dict& options, const nb::object& progr
   }
 }
 
+// (members of "rlgo.compare/1" as text, what the command prints), of the dictionary that rlgo/_compare.py makes.
+nb::tuple compare_models(const nb::dict& d) {
+  const auto text = [&](const char* key) { return nb::cast<std::string>(d[key]); };
+  const auto texts = [&](const char* key) { return nb::cast<std::vector<std::string>>(d[key]); };
+  optimise::CompareModelsOptions options;
+  options.model.graph = text("first");
+  options.other = text("second");
+  options.model.dims = texts("dims");
+  options.model.sizes = texts("sizes");
+  options.inputs = texts("inputs");
+  options.seconds = nb::cast<double>(d["seconds"]);
+  options.limit = nb::cast<double>(d["limit"]);
+  options.sets = nb::cast<int64_t>(d["sets"]);
+  options.tolerance = nb::cast<double>(d["tolerance"]);
+  options.seed = nb::cast<uint64_t>(d["seed"]);
+  launch::RunConfig config;
+  config.cost.target.runtime = text("target");
+  config.cost.target.python = text("python");
+  config.cost.timing.threads = nb::cast<int>(d["threads"]);
+  as_usage([&] {
+    check_bounds(options);
+    check_bounds(config.cost.timing);
+  });
+  Interrupt interrupt;
+  std::pair<std::string, std::string> found;
+  {
+    const nb::gil_scoped_release release;
+    found = interrupt.watch([&] {
+      const std::function<bool()> stop = [&] { return interrupt.stop(); };
+      const auto result = optimise::compare_models(options, *launch::start_runtime(config, {}, stop), stop);
+      return std::pair(optimise::to_json(result).dump(), optimise::to_text(result));
+    });
+  }
+  return nb::make_tuple(found.first, found.second);
+}
+
 const char* finding_name(optimise::Finding finding) {
   switch (finding) {
     case optimise::Finding::same:
@@ -170,11 +209,12 @@ nb::dict as_dict(const optimise::Result& r) {
 
 NB_MODULE(_torch, m) {
   using namespace rlgo::python;
-  m.doc() = "What rlgo does with LibTorch. rlgo loads it when rlgo.optimise is called.";
+  m.doc() = "What rlgo does with LibTorch. rlgo loads it when rlgo.optimise or rlgo.compare is called.";
   take_errors();
   nb::class_<rlgo::optimise::Result>(m, "NativeResult")
       .def("as_dict", &as_dict)
       .def("html", [](const rlgo::optimise::Result& r) { return rlgo::optimise::to_html(r); });
   m.def("optimise", &optimise_model, nb::arg("options"), nb::arg("progress"), nb::arg("log"));
+  m.def("compare", &compare_models, nb::arg("options"));
   m.attr("torch_version") = fmt::format("{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
 }

@@ -11,12 +11,14 @@
 
 from . import rules
 from ._core import CostModel, Error, UsageError, version as __version__
+from ._compare import Comparison, compare
 from ._graph import Graph, cost, load, zoo
 from ._optimise import Check, Result, optimise, optimize
 from ._search import SearchResult, methods, search
 
 __all__ = [
     "Check",
+    "Comparison",
     "CostModel",
     "Error",
     "Graph",
@@ -24,6 +26,7 @@ __all__ = [
     "SearchResult",
     "UsageError",
     "__version__",
+    "compare",
     "cost",
     "load",
     "methods",

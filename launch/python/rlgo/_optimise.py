@@ -126,7 +126,7 @@ def _copy(source: Path, target: Path) -> None:
             raise
 
 
-def _load_torch() -> Any:
+def load_torch() -> Any:
     """The extension module that needs LibTorch. Loads the libraries of the torch package, not torch itself."""
     found = importlib.util.find_spec("torch")
     if found is None or not found.origin:
@@ -162,7 +162,8 @@ def _default_cost_folder() -> str:
     return os.path.join(cache, "costs")
 
 
-def _numbers(name: str, value: Any) -> str:
+def numbers_text(name: str, value: Any) -> str:
+    """An item of `inputs` as the engine reads it: "rate=16000"."""
     flat = value.ravel().tolist() if hasattr(value, "ravel") else value
     flat = list(flat) if isinstance(flat, (list, tuple)) else [flat]
     for number in flat:
@@ -233,7 +234,7 @@ def optimise(
     Ctrl-C raises KeyboardInterrupt; nothing is written then. Raises rlgo.Error with the message of the command line, and
     rlgo.UsageError for what no call may ask.
     """
-    native = _load_torch()
+    native = load_torch()
     if not seconds >= 1:
         raise _core.UsageError(f"seconds is {seconds}; expected at least 1")
     if cost not in ("measured", "analytic"):
@@ -246,7 +247,7 @@ def optimise(
         "seconds": float(seconds),
         "sizes": [f"{k}={v}" for k, v in sizes_of(sizes, "sizes").items()],
         "dims": [f"{k}={v}" for k, v in sizes_of(dims, "dims").items()],
-        "inputs": [_numbers(name, value) for name, value in mapping_of(inputs, "inputs").items()],
+        "inputs": [numbers_text(name, value) for name, value in mapping_of(inputs, "inputs").items()],
         "rules": words_of(rules),
         "method": method,
         "cost": cost,
