@@ -11,7 +11,8 @@
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
 # iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM, NNSmith,
 # other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
-# cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py.
+# cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With
+# RLGO_SETUP_TESTS=1 (launch/test.sh) also cache/site: MkDocs (170 MB), which builds the documentation site.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
@@ -33,6 +34,8 @@ REFERENCES=$RLGO_CACHE/references
 REFERENCE_LIST=$RLGO_ROOT/launch/requirements-references.txt
 TENSORFLOW=$RLGO_CACHE/tensorflow
 TENSORFLOW_LIST=$RLGO_ROOT/launch/requirements-tensorflow.txt
+SITE=$RLGO_CACHE/site
+SITE_LIST=$RLGO_ROOT/launch/requirements-site.txt
 BASE_PYTHON=/usr/bin/python3
 
 # --- what is there ---------------------------------------------------------------------------------------------------
@@ -80,6 +83,8 @@ onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ];
 list_stamp() { grep -hv '^ *\(#\|$\)' "$1" | sha256sum | cut -c1-64; }
 
 references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}" ] || has_stamp "$REFERENCES" "$(list_stamp "$REFERENCE_LIST")"; }
+
+site_done() { [ -z "${RLGO_SETUP_TESTS:-}" ] || has_stamp "$SITE" "$(list_stamp "$SITE_LIST")"; }
 
 tensorflow_done() { [ -z "${RLGO_SETUP_TENSORFLOW:-}" ] || has_stamp "$TENSORFLOW" "$(list_stamp "$TENSORFLOW_LIST")"; }
 
@@ -153,15 +158,18 @@ make_references() {
   replace "$work/references" "$REFERENCES"
 }
 
-make_tensorflow() {
-  local log=$RLGO_CACHE/setup-tensorflow.log
-  say "making an environment with TensorFlow (a download of 0.5 GB)"
-  run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$work/tensorflow"
-  run_step "$log" "pip install (is PyPI reached?)" "$work/tensorflow/bin/python3" -m pip install --no-deps \
-    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 -r "$TENSORFLOW_LIST"
-  name_interpreter "$work/tensorflow" "$TENSORFLOW"
-  list_stamp "$TENSORFLOW_LIST" >"$work/tensorflow/.rlgo-stamp"
-  replace "$work/tensorflow" "$TENSORFLOW"
+# make_environment FOLDER LIST: a Python environment of its own.
+make_environment() {
+  local name log
+  name=$(basename "$1")
+  log=$RLGO_CACHE/setup-$name.log
+  say "making the Python environment $1 from $(basename "$2")"
+  run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$work/$name"
+  run_step "$log" "pip install (is PyPI reached?)" "$work/$name/bin/python3" -m pip install --no-deps \
+    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 -r "$2"
+  name_interpreter "$work/$name" "$1"
+  list_stamp "$2" >"$work/$name/.rlgo-stamp"
+  replace "$work/$name" "$1"
 }
 
 # name_interpreter NEW OLD: the scripts in NEW/bin name their interpreter by its path, which will be OLD's.
@@ -183,7 +191,7 @@ fi
 if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
   die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
 fi
-if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && tensorflow_done; then
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && tensorflow_done && site_done; then
   exit 0
 fi
 
@@ -221,5 +229,6 @@ set +m
 for job in "${jobs[@]}"; do wait "$job" || exit 1; done
 jobs=()
 references_done || make_references
-tensorflow_done || make_tensorflow
+tensorflow_done || make_environment "$TENSORFLOW" "$TENSORFLOW_LIST"
+site_done || make_environment "$SITE" "$SITE_LIST"
 say "set-up done ($RLGO_CACHE)"
