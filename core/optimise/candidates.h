@@ -34,6 +34,9 @@ std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 // than of the many small operators that they are made of.
 bool is_winograd(const rules::RuleSet& rules, int32_t rule);
 
+// The rules with a tag; null where none has it.
+std::shared_ptr<const rules::RuleSet> tagged(const rules::RuleSet& rules, const std::string& tag);
+
 // Those that a count of operations may judge: not convolutions by fewer multiplications.
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules);
 
@@ -95,6 +98,9 @@ class Candidates {
   // What sweeps find without timing, by kind: by formula; then, where there are learned prices, by these with all
   // rules, and by these without Winograd's convolutions or, where the former have none, from another start.
   std::vector<Candidate> untimed_kinds(double until_s);
+  // `from` with every rewrite made by these of `rules` that spell slow kernels otherwise, wherever they fit: prices of
+  // the operators in between say nothing of what comes of them together. As `from` where there are none.
+  Candidate respelled(const Candidate& from, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
   // Candidates from `first` on against the original, in two fresh processes where there is time: sets their ratios.
   // Where those with Winograd's convolutions are not faster than those without, or than the original, further searches
   // do without: prices of many small products add up to less than whole models take.

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/optimise/candidates.h"
 #include "core/optimise/replay.h"
-#include "core/rules/compiled.h"
+#include "core/rules/rule_choice.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
@@ -37,9 +37,14 @@ bool is_swept(const Candidate& candidate) {
 
 }  // namespace
 
-bool is_winograd(const rules::RuleSet& rules, int32_t rule) {
-  const auto& tags = rules.rule(rule).text.tags;
-  return std::ranges::find(tags, "winograd") != tags.end();
+bool is_winograd(const rules::RuleSet& rules, int32_t rule) { return rules::in_group(rules, rule, "winograd"); }
+
+std::shared_ptr<const rules::RuleSet> tagged(const rules::RuleSet& rules, const std::string& tag) {
+  std::vector<std::string> names;
+  for (int r = 0; r < rules.size(); ++r) {
+    if (rules::in_group(rules, r, tag)) names.push_back(rules.name(r));
+  }
+  return names.empty() ? nullptr : rules.subset(names);
 }
 
 std::shared_ptr<const rules::RuleSet> for_formula(const std::shared_ptr<const rules::RuleSet>& rules) {
@@ -159,8 +164,8 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   const double until_s = clock_.passed() + kWithoutShare * left();
   Candidate candidate{.name = "the model, " + which, .graph = model_.graph};
   for (const Stage& stage : best.stages) {
-    if (stage.method != "sweep") continue;  // the others take their time
-    candidate = searched("sweep", candidate, stage.by, rules, until_s);
+    if (stage.method == "sweep") candidate = searched("sweep", candidate, stage.by, rules, until_s);
+    if (stage.method == "respelling") candidate = respelled(candidate, rules, until_s);  // others take their time
   }
   candidate.name = which;
   candidate.without = without;

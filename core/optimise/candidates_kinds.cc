@@ -11,9 +11,10 @@ namespace {
 constexpr double kUntimedShare = 0.25;  // of the time that is left, for each sweep by learned prices
 constexpr double kKindsShare = 0.25;    // of the time until the choice ends, for the comparison of kinds
 constexpr int kKindRounds = 7;
-constexpr int kKindProcesses = 2;    // where memory lies is drawn once for each
-constexpr double kBehind = 1.05;     // times the ratio of the fastest: no prices speak for it any more
-constexpr double kLeastGain = 0.05;  // by learned prices, where nothing could be timed: less is within their error
+constexpr size_t kMostRespelled = 1000;  // rewrites
+constexpr int kKindProcesses = 2;        // where memory lies is drawn once for each
+constexpr double kBehind = 1.05;         // times the ratio of the fastest: no prices speak for it any more
+constexpr double kLeastGain = 0.05;      // by learned prices, where nothing could be timed: less is within their error
 
 }  // namespace
 
@@ -27,6 +28,8 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
   const Candidate model{.name = "the model", .graph = model_.graph};
   std::vector<Candidate> kinds = {searched("sweep", model, By::formula, result_.rules, until_s)};
   kinds[0].name = "sweep by formula";
+  if (Candidate other = respelled(kinds[0], result_.rules, until_s); other.trace.size() > kinds[0].trace.size())
+    kinds.push_back(std::move(other));
   if (predicted_ == nullptr) return kinds;
   // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
   // straight through these. A sweep takes whatever seems to gain, and of many small gains those that are errors seem
@@ -46,6 +49,26 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
   kinds.push_back(std::move(further));
   kinds.push_back(std::move(direct));
   return kinds;
+}
+
+Candidate Candidates::respelled(const Candidate& from, const std::shared_ptr<const rules::RuleSet>& rules,
+                                double until_s) {
+  const auto some = tagged(*rules, "respell");
+  if (!some) return from;
+  SearchRun run{.method = "respelling", .from = from.name, .begin_s = clock_.passed()};
+  auto made = rules::make_everywhere(from.graph, some, kMostRespelled, [&] { return clock_.over(until_s); });
+  if (made.trace.empty()) return from;
+  run.seconds = clock_.passed() - run.begin_s;
+  run.before_us = cost_of(analytic_, from.graph);
+  run.after_us = cost_of(analytic_, made.graph);
+  run.counters.candidates = run.counters.steps = std::ssize(made.trace);
+  result_.searches.push_back(std::move(run));
+  Candidate out = from;
+  out.name = from.name + ", respelled";
+  out.graph = std::move(made.graph);
+  for (const auto& step : in_result_rules(made.trace, *some)) out.trace.push_back(step);
+  out.stages.push_back({"respelling", By::formula});
+  return out;
 }
 
 std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {

@@ -88,7 +88,8 @@ std::string body_text(const RuleText& rule) {
   if (!rule.before_first.empty()) text += fmt::format("  before ?{} ?{}\n", rule.before_first, rule.before_second);
   for (const auto& equation : rule.left) text += "  " + equation_text(equation) + "\n";
   for (const auto& condition : rule.conditions) {
-    text += condition.let.empty() ? "  when " : fmt::format("  let ?{} = ", condition.let);
+    const char* word = condition.pays ? "  pays " : "  when ";
+    text += condition.let.empty() ? word : fmt::format("  let ?{} = ", condition.let);
     text += to_text(condition.expr) + "\n";
   }
   text += "  =>\n";

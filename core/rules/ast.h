@@ -73,10 +73,11 @@ struct Equation {
   Term term;
 };
 
-// when EXPR, or let ?name = EXPR
+// when EXPR, pays EXPR, or let ?name = EXPR
 struct Condition {
   int line = 0;
-  std::string let;  // "" for a condition
+  std::string let;    // "" for a condition
+  bool pays = false;  // a condition for speed alone: the rule holds without it
   Expr expr;
 };
 

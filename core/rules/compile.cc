@@ -190,7 +190,7 @@ void Compiler::resolve_tensor(Expr& call) {
 CompiledRule Compiler::run() {
   left_side();
   for (const auto& condition : text_.conditions) {
-    CompiledCondition compiled{-1, condition.expr};
+    CompiledCondition compiled{-1, condition.expr, condition.pays};
     resolve(compiled.expr);
     if (!condition.let.empty()) {
       compiled.let = new_slot(rule_.attributes, kMaxAttributes, condition.let, condition.line);

@@ -90,6 +90,7 @@ struct Replacement {
 struct CompiledCondition {
   int32_t let = -1;  // attribute slot, -1 for a condition
   Expr expr;
+  bool pays = false;  // see Condition
 };
 
 // One move of the matcher. via < 0: the node is known already (it is the anchor, or an operand of an earlier node);

@@ -175,7 +175,8 @@ class Parser {
     for (;;) {
       Condition condition;
       condition.line = line_;
-      if (keyword("when")) {
+      condition.pays = keyword("pays");
+      if (condition.pays || keyword("when")) {
         condition.expr = expression(0);
       } else if (keyword("let")) {
         condition.let = variable();

@@ -9,6 +9,7 @@
 //     ?c = (conv2d ?x ?w ?b... act=none ..?A)     left side: one or more named nodes, nested terms
 //     ?y = (relu ?c)
 //     when uses(?c) == 1 and rank(?x) == 4        conditions; several `when` are all demanded
+//     pays dim(?x, 1) >= 16                       where applying it may pay: demanded, but by no check of the rule
 //     let ?k = dim(?w, 0)                         names a number, list or word
 //     => ?y = (conv2d ?x ?w ?b... act=relu ..?A)  right side: what replaces nodes of the left side
 //

@@ -46,7 +46,9 @@ class RangeCondition {
   std::map<KnownVariables, bool> answers_;
 };
 
-// The same rules without range conditions: for questions about real numbers.
+// The same rules without the conditions `pays`: for questions about where they hold.
+std::shared_ptr<const RuleSet> wherever_true(const RuleSet& rules);
+// The same, without range conditions, too: for questions about real numbers.
 std::shared_ptr<const RuleSet> over_reals(const RuleSet& rules);
 
 }  // namespace rlgo::rules

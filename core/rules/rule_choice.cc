@@ -22,6 +22,9 @@ constexpr std::array kSets = {
     RuleGroup{"generated", "from rlgo rules generate"},
     RuleGroup{"winograd",
               "hand-written: convolutions by fewer multiplications; optimise takes it, other runs where named"},
+    RuleGroup{
+        "respell",
+        "hand-written: other spellings of what runtimes have slow kernels for; optimise takes it, others if named"},
     RuleGroup{"coverage", "rules of TASO that follow from no others; for rlgo rules cover"},
 };
 
@@ -176,16 +179,21 @@ bool in_group(const RuleSet& rules, int rule, const std::string& group) {
          group == proof_name(rules.proof(rule));
 }
 
-std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set) {
+std::vector<std::string> with_sets_in_default(const std::vector<std::string>& words,
+                                              std::initializer_list<const char*> sets) {
   if (!words.empty() && !words[0].starts_with('-')) return words;
   std::vector<std::string> all;
   for (const fs::path file : kShippedFiles) all.push_back(file.stem().string());
-  all.push_back(set);
+  all.insert(all.end(), sets.begin(), sets.end());
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
 
 std::shared_ptr<const RuleSet> choose_rules(const std::vector<std::string>& words) { return Choice(words).run(); }
+
+std::shared_ptr<const RuleSet> rules_to_optimise(const std::vector<std::string>& words) {
+  return choose_rules(with_sets_in_default(words, {"winograd", "respell"}));
+}
 
 std::shared_ptr<const RuleSet> chosen_or_all(const std::vector<std::string>& words) {
   if (!words.empty()) return choose_rules(words);

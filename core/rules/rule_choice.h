@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,8 +41,11 @@ void declare(OptionSink& sink, std::vector<std::string>& words, const std::strin
 // As choose_rules(); without words all rules of the default sets, proved or not.
 std::shared_ptr<const RuleSet> chosen_or_all(const std::vector<std::string>& words);
 
-// The same words where the default also holds the proved rules of `set`.
-std::vector<std::string> with_set_in_default(const std::vector<std::string>& words, const std::string& set);
+// The same words where the default also holds the proved rules of these sets.
+std::vector<std::string> with_sets_in_default(const std::vector<std::string>& words,
+                                              std::initializer_list<const char*> sets);
+// Of `rlgo optimise`: the default also holds what only times of whole models can judge, winograd and respell.
+std::shared_ptr<const RuleSet> rules_to_optimise(const std::vector<std::string>& words);
 
 // "proved", "tested", "unproved".
 const char* proof_name(Proof proof);

@@ -138,16 +138,23 @@ std::shared_ptr<const RuleSet> RuleSet::subset(std::span<const std::string> want
   return set;
 }
 
-std::shared_ptr<const RuleSet> over_reals(const RuleSet& rules) {
+namespace {
+
+std::shared_ptr<const RuleSet> relaxed(const RuleSet& rules, bool ranges) {
   auto set = rules.subset(rules.names());
   for (auto& rule : const_cast<RuleSet::Impl&>(set->impl()).rules) {  // nobody else has it yet
-    if (!rule->ranges) continue;
     auto free = std::make_shared<CompiledRule>(*rule);
-    free->ranges.reset();
-    rule = std::move(free);
+    std::erase_if(free->conditions, [](const CompiledCondition& condition) { return condition.pays; });
+    if (!ranges) free->ranges.reset();
+    if (free->ranges != rule->ranges || free->conditions.size() < rule->conditions.size()) rule = std::move(free);
   }
   return set;
 }
+
+}  // namespace
+
+std::shared_ptr<const RuleSet> wherever_true(const RuleSet& rules) { return relaxed(rules, true); }
+std::shared_ptr<const RuleSet> over_reals(const RuleSet& rules) { return relaxed(rules, false); }
 
 std::string RuleSet::to_text() const {
   std::string text;

@@ -56,6 +56,25 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
   return trial.graph();
 }
 
+Everywhere make_everywhere(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules, size_t most,
+                           const std::function<bool()>& stop) {
+  Everywhere out{graph, {}};
+  MatchIndex index(rules, graph, stop);
+  for (int32_t rule = 0; rule < rules->size() && out.trace.size() < most && !(stop && stop());) {
+    const MatchView matches = index.matches(rule);
+    auto made = matches.empty() ? std::nullopt : apply(*rules, matches[0], out.graph);
+    if (!made) {
+      ++rule;
+      continue;
+    }
+    index.update(made->graph, made->delta);
+    out.graph = std::move(made->graph);
+    out.trace.push_back({rule, 0});
+    rule = 0;
+  }
+  return out;
+}
+
 std::string count_rules(std::span<const Rewrite> trace, const RuleSet& rules) {
   std::map<int32_t, int> counts;
   for (const auto& rewrite : trace) ++counts[rewrite.rule];

@@ -27,6 +27,15 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
                     std::span<const Rewrite> trace, int max_locations = std::numeric_limits<int>::max(),
                     const std::function<void(const graph::Graph&)>& after_each = {});
 
+// Rewrites by each rule wherever it fits, the first rule first, and from the first again after each rewrite: until none
+// fits, `most` were made or `stop` says so. Cost is not asked.
+struct Everywhere {
+  graph::Graph graph;
+  Trace trace;
+};
+Everywhere make_everywhere(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules, size_t most,
+                           const std::function<bool()>& stop = {});
+
 // "53 x fold-batch-norm-into-conv, 49 x ...", most frequent first.
 std::string count_rules(std::span<const Rewrite> trace, const RuleSet& rules);
 

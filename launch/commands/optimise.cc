@@ -50,7 +50,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   optimise::declare(o, r.config.cost.target);
   o.text("report", report_path, "an HTML page that shows what was done and why; none: no page");
   declare(o, r.output);
-  rules::declare(o, r.config.rules, "the proved ones and winograd");
+  rules::declare(o, r.config.rules, "the proved ones, winograd and respell");
   o.integer("seed", r.config.seed, 0, kNoLimit, "of random inputs and of the search");
   o.rest();
   o.heading("Measurement");
@@ -96,7 +96,7 @@ int run_optimise(Context& context) {
   StatusLine line = output.status_line();
   const RunConfig& config = request.config;
   optimise::OptimiseParts parts;
-  parts.rules = rules::choose_rules(rules::with_set_in_default(config.rules, "winograd"));
+  parts.rules = rules::rules_to_optimise(config.rules);
   if (!parts.rules->remark().empty()) log.warn("{}", parts.rules->remark());
   parts.start_runtime = [&](auto stop) { return start_runtime(config, log, std::move(stop)); };
   if (config.cost.kind == CostKind::analytic)

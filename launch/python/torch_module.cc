@@ -77,7 +77,7 @@ optimise::Result run(const Request& request, Interrupt& interrupt, const nb::obj
   });
   const std::function<bool()> stop = [&] { return interrupt.stop(); };
   optimise::OptimiseParts parts;
-  parts.rules = rules::choose_rules(rules::with_set_in_default(request.rules, "winograd"));
+  parts.rules = rules::rules_to_optimise(request.rules);
   if (!parts.rules->remark().empty()) lines.warn("{}", parts.rules->remark());
   parts.start_runtime = [&](auto should_stop) {
     return launch::start_runtime(request.config, lines, std::move(should_stop));

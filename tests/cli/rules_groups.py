@@ -14,7 +14,7 @@ def groups(folder):
     """the table of sets and tags, and what they choose"""
     text = rlgo("rules", "list", "--groups", cwd=folder).stdout
     counts = {m[1]: (int(m[2]), int(m[3])) for m in re.finditer(r"^(\S+) +(\d+) +(\d+)", text, re.M)}
-    assert {"base", "runtime", "motion", "winograd", "generated", "fuse", "conv"} <= set(counts), text
+    assert {"base", "runtime", "motion", "winograd", "respell", "generated", "fuse", "conv"} <= set(counts), text
     base = chosen(folder, "base")
     assert len(base) == counts["base"][1] and set(base.values()) == {"proved"}, len(base)
     fuse = chosen(folder, "fuse")

@@ -17,7 +17,7 @@ def proofs(text):
 
 def shipped(folder):
     """the whole of each file"""
-    for name in ("base", "runtime", "motion", "winograd", "generated", "coverage"):
+    for name in ("base", "runtime", "motion", "winograd", "respell", "generated", "coverage"):
         file = SOURCE / f"configs/rules/{name}.rules"
         expected = proofs(file.read_text())
         out = rlgo("rules", "verify", file, cwd=folder, status=None, timeout=3000).stdout

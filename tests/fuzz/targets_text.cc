@@ -77,7 +77,7 @@ Target rules_target() {
   return {"rules",
           [] {
             Corpus seeds;
-            for (const char* file : {"base", "motion", "runtime", "winograd", "generated", "coverage"}) {
+            for (const char* file : {"base", "motion", "runtime", "winograd", "respell", "generated", "coverage"}) {
               const auto some = single_rules(fmt::format("configs/rules/{}.rules", file), 60);
               seeds.insert(seeds.end(), some.begin(), some.end());
             }

@@ -41,7 +41,7 @@ class Optimise(unittest.TestCase):
         for a, b in zip(before.run(None, feed), after.run(None, feed)):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
         graph = rlgo.load(MODEL)
-        rules = rlgo.rules.load(",".join(["base", "runtime", "motion", "winograd"]))
+        rules = rlgo.rules.load(",".join(["base", "runtime", "motion", "winograd", "respell"]))
         self.assertGreater(len(rlgo.rules.replay(rules, graph, result.trace)), 0)
         self.assertIn("<svg", result.html())
         self.assertIn("equivalence", result.evidence)

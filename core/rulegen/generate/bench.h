@@ -18,7 +18,7 @@ using BenchRow = std::vector<std::pair<std::string, std::variant<int64_t, double
 
 struct BenchOptions {
   std::vector<std::string> families{"2d", "4d"};  // sets of operators to generate from
-  std::vector<std::string> sets{"base", "runtime", "motion", "winograd", "generated"};  // or rule files
+  std::vector<std::string> sets{"base", "runtime", "motion", "winograd", "respell", "generated"};  // or rule files
   int max_ops = 3;                               // of each side of generated rules
   int threads = 2;                               // of the generation; everything else runs on one
   int64_t most = 0;                              // rules of each set to prove at most; 0: all

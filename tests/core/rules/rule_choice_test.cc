@@ -9,16 +9,16 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(RuleChoice, ASetJoinsTheDefaultAlone) {
-  EXPECT_EQ(with_set_in_default({}, "winograd"), (Words{"base", "runtime", "motion", "winograd"}));
-  EXPECT_EQ(with_set_in_default({"-conv"}, "winograd"), (Words{"base", "runtime", "motion", "winograd", "-conv"}));
-  EXPECT_EQ(with_set_in_default({"base"}, "winograd"), Words{"base"});
+  EXPECT_EQ(with_sets_in_default({}, {"winograd"}), (Words{"base", "runtime", "motion", "winograd"}));
+  EXPECT_EQ(with_sets_in_default({"-conv"}, {"winograd"}), (Words{"base", "runtime", "motion", "winograd", "-conv"}));
+  EXPECT_EQ(with_sets_in_default({"base"}, {"winograd"}), Words{"base"});
 }
 
 TEST(RuleChoice, TheDefaultWithAnotherSetIsBothProvedParts) {
   const int alone = choose_rules({})->size(), more = choose_rules({"winograd"})->size();
   EXPECT_EQ(more, 10);
-  EXPECT_EQ(choose_rules(with_set_in_default({}, "winograd"))->size(), alone + more);
-  EXPECT_EQ(choose_rules(with_set_in_default({"-winograd"}, "winograd"))->size(), alone);
+  EXPECT_EQ(choose_rules(with_sets_in_default({}, {"winograd"}))->size(), alone + more);
+  EXPECT_EQ(choose_rules(with_sets_in_default({"-winograd"}, {"winograd"}))->size(), alone);
 }
 
 }  // namespace
