@@ -28,8 +28,12 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
   const Candidate model{.name = "the model", .graph = model_.graph};
   std::vector<Candidate> kinds = {searched("sweep", model, By::formula, result_.rules, until_s)};
   kinds[0].name = "sweep by formula";
-  if (Candidate other = respelled(kinds[0], result_.rules, until_s); other.trace.size() > kinds[0].trace.size())
-    kinds.push_back(std::move(other));
+  // First in the model itself, as the formula's rewrites may hide what is looked for, then in what they laid open.
+  Candidate other = respelled(model, result_.rules, until_s);
+  other = other.trace.empty() ? kinds[0] : searched("sweep", other, By::formula, result_.rules, until_s);
+  other = respelled(other, result_.rules, until_s);
+  other.name = "respelled";
+  if (other.graph.hash() != kinds[0].graph.hash()) kinds.push_back(std::move(other));
   if (predicted_ == nullptr) return kinds;
   // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
   // straight through these. A sweep takes whatever seems to gain, and of many small gains those that are errors seem
@@ -64,7 +68,6 @@ Candidate Candidates::respelled(const Candidate& from, const std::shared_ptr<con
   run.counters.candidates = run.counters.steps = std::ssize(made.trace);
   result_.searches.push_back(std::move(run));
   Candidate out = from;
-  out.name = from.name + ", respelled";
   out.graph = std::move(made.graph);
   for (const auto& step : in_result_rules(made.trace, *some)) out.trace.push_back(step);
   out.stages.push_back({"respelling", By::formula});

@@ -178,7 +178,7 @@ class Analysis {
 
   Form of_power(const Form& base, const Form& exponent) {
     const bool literal = exponent.constant && exponent.terms.size() == 1 && exponent.terms[0].powers.empty();
-    if (literal) return power(base, exponent.terms[0].factor);
+    if (literal) return power(base, exponent.positive ? exponent.terms[0].factor : -exponent.terms[0].factor);
     Form made = with(base, {{1, {{atom("power", united({base, exponent})), 1}}}});
     made.constant = base.constant && exponent.constant;
     return made;
