@@ -28,10 +28,13 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
   const Candidate model{.name = "the model", .graph = model_.graph};
   std::vector<Candidate> kinds = {searched("sweep", model, By::formula, result_.rules, until_s)};
   kinds[0].name = "sweep by formula";
-  // First in the model itself, as the formula's rewrites may hide what is looked for, then in what they laid open.
-  Candidate other = respelled(model, result_.rules, until_s);
-  other = other.trace.empty() ? kinds[0] : searched("sweep", other, By::formula, result_.rules, until_s);
-  other = respelled(other, result_.rules, until_s);
+  // What the formula's rewrites lay open is respelled behind them; what they may hide, before them.
+  Candidate other = respelled(kinds[0], result_.rules, until_s);
+  Candidate early = respelled(model, result_.rules, until_s);
+  if (!early.trace.empty()) {
+    early = respelled(searched("sweep", early, By::formula, result_.rules, until_s), result_.rules, until_s);
+    if (early.graph.hash() != other.graph.hash()) other = std::move(early);
+  }
   other.name = "respelled";
   if (other.graph.hash() != kinds[0].graph.hash()) kinds.push_back(std::move(other));
   if (predicted_ == nullptr) return kinds;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/temporary_folder.h"
+#include "core/graph/text.h"
 #include "core/rules/rule_choice.h"
 #include "tests/core/optimise/fake_runtime.h"
 
@@ -111,6 +112,56 @@ TEST(Candidates, KindsRunWholeBeforeOneIsRefinedAndWhatTheyContradictIsDropped) 
         std::ranges::any_of(candidate.trace, [&](const auto& step) { return is_winograd(*result.rules, step.rule); });
   }
   EXPECT_EQ(with_winograd, 1u);  // later searches, by prices that still like it, do without
+}
+
+// Prices that like a softmax better than what spells it out.
+class FondOfSoftmax : public cost::CostModel {
+ public:
+  std::string name() const override { return "fond of softmax"; }
+  double op_us(const graph::Graph& graph, graph::NodeId id) override { return cost::is_free(graph.node(id)) ? 0 : 1; }
+};
+
+// A runtime under which whole models with a softmax take twice as long as others.
+class SlowSoftmax : public FakeRuntime {
+ public:
+  SlowSoftmax() : FakeRuntime("slow softmax") {}
+  cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions&) override {
+    cost::Comparison out;
+    out.models.resize(models.size(), {.median_us = 1000, .samples = 5, .error = {}});
+    out.ratio_spread.resize(models.size(), 0);
+    for (const auto& model : models) {
+      const auto is_softmax = [&](graph::NodeId id) { return model.graph->node(id).op() == ops::Op::softmax; };
+      out.ratio.push_back(std::ranges::any_of(model.graph->order(), is_softmax) ? 1 : 0.5);
+    }
+    return out;
+  }
+};
+
+TEST(Candidates, ARespelledModelRunsAgainstTheOriginalWhateverPricesSay) {
+  OptimiseOptions options;
+  options.method = "sweep";
+  LoadedModel model;
+  model.graph = graph::from_text(
+      "graph \"heads\"\n%0 = input \"x\" : f32[1,4,32,32]\n%1 = softmax(%0) axis=1\n%2 = input \"z\" : "
+      "f32[1,2,16,16]\n%3 = softmax(%2) axis=1\noutput \"a\" = %1\noutput \"b\" = %3\n");
+  Result result;
+  result.before = model.graph;
+  result.rules = rules::rules_to_optimise({});
+  SlowSoftmax runtime;
+  FondOfSoftmax prices;
+  const TemporaryFolder folder("rlgo-test");
+  StatusLine line(false, false);
+  const std::function<bool()> interrupted = [] { return false; };
+  OptimiseClock clock(line, 60, interrupted);
+  const TimePlan plan = make_plan(60, 0, 1, 1);
+  Benchmark benchmark(runtime, {&model.graph, folder.path() / "original.onnx"});
+  const Log log;
+  Candidates candidates(options, model, prices, benchmark, folder.path(), clock, plan, log, result);
+  candidates.search();
+  candidates.choose();
+  EXPECT_EQ(result.best().ratio, 0.5);
+  EXPECT_THAT(result.best().name, HasSubstr("respelled"));
+  EXPECT_THAT(rules::count_rules(result.best().trace, *result.rules), HasSubstr("2 x softmax-of-channels-to-exp"));
 }
 
 }  // namespace
