@@ -16,6 +16,10 @@ constexpr int kKindProcesses = 2;        // where memory lies is drawn once for 
 constexpr double kBehind = 1.05;         // times the ratio of the fastest: no prices speak for it any more
 constexpr double kLeastGain = 0.05;      // by learned prices, where nothing could be timed: less is within their error
 
+bool is_respelled(const Candidate& candidate) {
+  return std::ranges::any_of(candidate.stages, [](const Stage& stage) { return stage.method == "respelling"; });
+}
+
 }  // namespace
 
 const std::shared_ptr<const rules::RuleSet>& Candidates::allowed() const { return allowed_ ? allowed_ : result_.rules; }
@@ -36,8 +40,11 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
     if (early.graph.hash() != other.graph.hash()) other = std::move(early);
   }
   other.name = "respelled";
-  if (other.graph.hash() != kinds[0].graph.hash()) kinds.push_back(std::move(other));
-  if (predicted_ == nullptr) return kinds;
+  const bool is_other = other.graph.hash() != kinds[0].graph.hash();
+  if (predicted_ == nullptr) {
+    if (is_other) kinds.insert(kinds.begin(), std::move(other));
+    return kinds;
+  }
   // Learned prices know more, but rewrites that pay together only are one by one within their error: the formula goes
   // straight through these. A sweep takes whatever seems to gain, and of many small gains those that are errors seem
   // the largest; Winograd's form makes hundreds of small products, whose errors add up.
@@ -55,6 +62,7 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
     direct = sweep(kinds[0], for_formula(result_.rules), "sweep by learned prices, no Winograd");
   kinds.push_back(std::move(further));
   kinds.push_back(std::move(direct));
+  if (is_other) kinds.insert(kinds.begin(), std::move(other));
   return kinds;
 }
 
@@ -85,9 +93,12 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   const auto with_winograd = [&](size_t k) { return uses_winograd(result_.candidates[k]); };
   const bool must = std::ranges::any_of(runners, with_winograd);
   const auto takes_s = [&] { return benchmark_.pace().compare_s(runners.size() + 1, 1); };
-  // What has Winograd's convolutions, and the next one, which does without, are the last to go.
-  while (runners.size() > (must ? 2 : 0) && takes_s() > seconds)
-    runners.erase(must && !with_winograd(runners[0]) ? runners.begin() : runners.end() - 1);
+  // What has Winograd's convolutions, and the respelled one or the next one, which does without, are the last to go.
+  while (runners.size() > (must ? 2 : 0) && takes_s() > seconds) {
+    const auto first = std::ranges::find_if(
+        runners, [&](size_t k) { return !with_winograd(k) && !is_respelled(result_.candidates[k]); });
+    runners.erase(must && first != runners.end() ? first : runners.end() - 1);
+  }
   if (!must || takes_s() <= options_.seconds) return runners;
   drop_winograd("Winograd's convolutions: there is no time to run whole models with them");
   return {};

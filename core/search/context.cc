@@ -5,6 +5,12 @@
 #include <thread>
 
 namespace rlgo::search {
+namespace {
+
+// Rewrites whose prices are looked up, though time is over, after all of it went to timing: some ten milliseconds.
+constexpr size_t kKnownAtOnce = 500;
+
+}  // namespace
 
 Context::Context(const Problem& problem, const Options& options)
     : problem_(problem), options_(options), shared_{problem.cost, {}}, clock_(options.cpu_time) {
@@ -56,7 +62,8 @@ void Context::work(Job& job, cost::CostModel& cost, bool asks) {
     for (size_t k = job.next++; k < job.states.size(); k = job.next++) {
       Evaluator evaluate(*job.states[k], cost);
       for (size_t i = 0; i < job.allowed[k]; ++i) {
-        if (asks && options_.stop && options_.stop()) job.stopped = true;
+        const bool at_once = job.known_only && i < kKnownAtOnce;
+        if (asks && !at_once && options_.stop && options_.stop()) job.stopped = true;
         if (job.stopped) return;
         const size_t estimates = job.known_only ? problem_.cost.postponed() : 0;
         const Child child = evaluate(job.tried[k][i]);
