@@ -9,6 +9,7 @@
 #include "core/rulegen/check/dependence.h"
 #include "core/rulegen/check/wild_instance.h"
 #include "core/rules/instance.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -109,8 +110,8 @@ class Tester {
 
 }  // namespace
 
-SoundnessResult check_soundness(std::shared_ptr<const rules::RuleSet> rules, const SoundnessOptions& options) {
-  return Tester(std::move(rules), options).run();
+SoundnessResult check_soundness(const std::shared_ptr<const rules::RuleSet>& rules, const SoundnessOptions& options) {
+  return Tester(rules::wherever_true(*rules), options).run();
 }
 
 }  // namespace rlgo::rulegen
