@@ -27,12 +27,13 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
                     std::span<const Rewrite> trace, int max_locations = std::numeric_limits<int>::max(),
                     const std::function<void(const graph::Graph&)>& after_each = {});
 
-// Rewrites by each rule wherever it fits, the first rule first, and from the first again after each rewrite: until none
-// fits, `most` were made or `stop` says so. Cost is not asked.
+// What make_everywhere() made.
 struct Everywhere {
   graph::Graph graph;
   Trace trace;
 };
+// Rewrites by each rule wherever it matches, the first rule first, and from the first again after each rewrite: until
+// none matches, `most` were made or `stop` returns true. Cost is not considered.
 Everywhere make_everywhere(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules, size_t most,
                            const std::function<bool()>& stop = {});
 
