@@ -94,7 +94,6 @@ void bind_rules(nb::module_& m) {
       "parse_rules",
       [](const std::string& text, const std::string& name) { return PyRules{rules::RuleSet::parse(text, name)}; },
       nb::arg("text"), nb::arg("file_name"), nb::call_guard<nb::gil_scoped_release>());
-  m.def("with_set_in_default", &rules::with_set_in_default, nb::arg("words"), nb::arg("set"));
   m.def("rule_sets", [] {
     std::vector<std::pair<std::string, std::string>> sets;
     for (const auto& set : rules::rule_sets()) sets.emplace_back(set.name, set.help);
