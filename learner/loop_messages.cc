@@ -41,8 +41,8 @@ void Loop::tend_actors() {
     const auto longer_s = [this](int rank) { return routes_.via(rank) != 0 ? 3 * options_.heartbeat_s : 0; };
     for (int rank : registry_.lose_silent(options_.actor_timeout_s, longer_s)) {
       mailbox_.forget(rank);
-      say(fmt::format("actor {} is lost: nothing was heard from it for {:.3g} s; {} actors remain", rank,
-                      options_.actor_timeout_s, registry_.living().size()));
+      say(fmt::format("actor {} is lost: nothing was heard from it for {:.2g} s; {} actors remain", rank,
+                      registry_.actor(rank).since_heard.seconds(), registry_.living().size()));
     }
   }
   if (since_beat_.seconds() < options_.heartbeat_s) return;

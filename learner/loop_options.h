@@ -19,7 +19,7 @@ struct LoopOptions {
   int64_t max_lag = 1;            // weights versions; older trajectories are stored but not learned from
   int learners = 1;               // ranks 0 .. learners-1; the others are actors
   int min_actors = 1;             // with fewer living actors the loop ends
-  double actor_timeout_s = 120;   // silence after which an actor is thought dead
+  double actor_timeout_s = 120;   // silence after which an actor is thought dead; five times that before its hello
   // Each epoch learns from what every actor played with its weights (max_lag does not count), in the order of ranks and
   // episodes: the weights then depend on seed and number of actors alone, not on who was faster. Costs waiting.
   bool reproducible = false;

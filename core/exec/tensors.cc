@@ -10,16 +10,17 @@ namespace rlgo::exec {
 using ops::DType;
 
 at::ScalarType to_torch(DType dtype, Precision precision) {
+  const at::ScalarType wide_half = precision == Precision::f64 ? at::kDouble : at::kFloat;
   switch (dtype) {
     case DType::other:
     case DType::f32:
-      return precision == Precision::f64 ? at::kDouble : at::kFloat;
+      return precision == Precision::native ? at::kFloat : at::kDouble;
     case DType::f64:
       return at::kDouble;
     case DType::f16:
-      return precision == Precision::f64 ? at::kDouble : at::kHalf;
+      return precision == Precision::native ? at::kHalf : wide_half;
     case DType::bf16:
-      return precision == Precision::f64 ? at::kDouble : at::kBFloat16;
+      return precision == Precision::native ? at::kBFloat16 : wide_half;
     case DType::u8:
       return at::kByte;
     case DType::i8:
@@ -79,8 +80,10 @@ at::Tensor to_tensor(const graph::Blob& blob) {
 
 std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type) {
   RLGO_CHECK(tensor.sizes().vec() == sizes_of(type));
-  const at::Tensor flat = tensor.to(at::kCPU).to(to_torch(type.dtype)).contiguous();
-  return graph::Blob::bytes(type, std::string(static_cast<const char*>(flat.const_data_ptr()), flat.nbytes()));
+  const at::ScalarType dtype = to_torch(type.dtype);
+  std::string bytes(static_cast<size_t>(tensor.numel()) * c10::elementSize(dtype), '\0');
+  if (!bytes.empty()) at::from_blob(bytes.data(), sizes_of(type), at::TensorOptions(dtype)).copy_(tensor);
+  return graph::Blob::bytes(type, std::move(bytes));
 }
 
 at::Tensor WeightStore::load(const graph::Blob& blob, at::ScalarType dtype) {

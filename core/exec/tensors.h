@@ -15,9 +15,10 @@ namespace rlgo::exec {
 
 using Tensors = std::vector<at::Tensor>;
 
-// `native` computes in the types of the graph; `f64` holds all floats (f16, bf16, f32) as double ones. For folding, and
-// for comparisons without rounding noise.
-enum class Precision { native, f64 };
+// `native` computes in the types of the graph; `f64` holds all floats (f16, bf16, f32) as double ones: for comparisons
+// without rounding noise. `wider` holds halves as f32 and f32 as f64, twice their bytes: for folding, where results are
+// rounded once at the end.
+enum class Precision { native, f64, wider };
 
 // `other` (values that only opaque operators read) is held as f32.
 at::ScalarType to_torch(ops::DType dtype, Precision precision = Precision::native);

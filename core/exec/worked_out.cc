@@ -131,10 +131,11 @@ class Constants {
   bool none() const { return weights_.empty(); }
 
   // Calls back with the weight of each output of the nodes that become weights.
-  void compute(const std::function<void(Value, std::shared_ptr<const graph::Blob>)>& found) {
+  void compute(const Deadline& deadline, const std::function<void(Value, std::shared_ptr<const graph::Blob>)>& found) {
     const c10::InferenceMode inference;
     std::unordered_map<NodeId, Tensors> values;
     for (const NodeId id : nodes_) {
+      deadline.check();
       const auto& node = graph_.node(id);
       const auto& types = node.info->outputs;
       const bool absent = absent_.contains(id);
@@ -150,7 +151,7 @@ class Constants {
         if (node.op() != Op::cast && is_half(types[p].dtype) && overflows(out[p], narrow)) continue;
         if (weights_.contains(id))
           found(value, graph::Blob::bytes(types[p], *to_blob(narrow, types[p])->share(), hash));
-        out[p] = ops::is_float(types[p].dtype) ? narrow.to(at::kDouble) : narrow;
+        out[p] = narrow.to(to_torch(types[p].dtype, Precision::wider));
       }
       for (const Value& input : node.inputs) {
         if (last_reader_.at(input.node) == id) values.erase(input.node);
@@ -165,7 +166,7 @@ class Constants {
     Tensors in;
     for (const Value& input : node.inputs) in.push_back(values.at(input.node)[static_cast<size_t>(input.port)]);
     Call call{.in = in, .info = *node.info};
-    call.precision = Precision::f64;
+    call.precision = Precision::wider;
     return run_kernel(call);
   }
 
@@ -213,12 +214,12 @@ std::unordered_set<std::string> leaf_names(const Graph& graph) {
 
 }  // namespace
 
-Graph work_out_constants(Graph graph, const std::function<std::string(Value)>& name_of) {
+Graph work_out_constants(Graph graph, const std::function<std::string(Value)>& name_of, const Deadline& deadline) {
   Constants constants(graph);
   if (constants.none()) return graph;
   auto names = leaf_names(graph);
   graph::Editor editor(graph);
-  constants.compute([&](Value value, std::shared_ptr<const graph::Blob> blob) {
+  constants.compute(deadline, [&](Value value, std::shared_ptr<const graph::Blob> blob) {
     std::string name = name_of(value);
     if (name.empty()) name = fmt::format("worked_out_{}", value.node);
     while (!names.insert(name).second) name += '+';

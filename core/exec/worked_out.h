@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "core/base/deadline.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::exec {
@@ -14,7 +15,8 @@ namespace rlgo::exec {
 // go. Operators that only move, choose or widen numbers stay, and those that would take too much arithmetic
 // (left_unfolded). Where contents are absent the weights are absent, too;
 // their content hashes are the same in both cases (they come from the operators). `name_of`: a name for a value's
-// weight, or "". Throws Error where a kernel fails.
-graph::Graph work_out_constants(graph::Graph graph, const std::function<std::string(graph::Value)>& name_of);
+// weight, or "". Throws Error where a kernel fails, Stopped when the deadline has come.
+graph::Graph work_out_constants(graph::Graph graph, const std::function<std::string(graph::Value)>& name_of,
+                                const Deadline& deadline = {});
 
 }  // namespace rlgo::exec

@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/cost/cost.h"
 #include "core/graph/editor.h"
+#include "core/measure/numbered.h"
 
 namespace rlgo::measure {
 namespace {
@@ -30,22 +31,19 @@ struct Wire {
 // Walks a group in order and says what is connected with what.
 class Wiring {
  public:
-  Wiring(const Graph& graph, std::span<const NodeId> members) : graph_(graph), members_(members) {}
+  Wiring(const Graph& graph, std::span<const NodeId> members) : graph_(graph) {
+    for (const NodeId id : members) members_.add(id);
+  }
 
   // Of what the member at `place` reads.
   Wire wire(Value in, size_t place) {
-    const auto end = members_.begin() + static_cast<std::ptrdiff_t>(place);
-    const auto at = std::find(members_.begin(), end, in.node);
-    if (at != end) return {Wire::Kind::member, static_cast<uint64_t>(at - members_.begin())};
+    if (const auto at = members_.find(in.node); at && *at < place) return {Wire::Kind::member, *at};
     const Node& node = graph_.node(in.node);
     if (node.constant) {
       const bool number = node.op() == Op::fill || (node.op() == Op::weight && node.info->outputs[0].elements() == 1);
       return number ? Wire{Wire::Kind::number, node.info->local_hash} : Wire{Wire::Kind::constant, 0};
     }
-    const auto seen = std::find(outside_.begin(), outside_.end(), in);
-    if (seen != outside_.end()) return {Wire::Kind::outside, static_cast<uint64_t>(seen - outside_.begin())};
-    outside_.push_back(in);
-    return {Wire::Kind::outside, outside_.size() - 1};
+    return {Wire::Kind::outside, outside_.add(in)};
   }
 
   // Bit p: result p of the member is read outside, or nowhere in the group.
@@ -53,8 +51,7 @@ class Wiring {
     uint64_t bits = 0, inside = 0;
     const Node& node = graph_.node(id);
     for (const auto& use : node.uses) {
-      const bool member = std::find(members_.begin(), members_.end(), use.user) != members_.end();
-      (member ? inside : bits) |= uint64_t{1} << std::min(use.port, 63);
+      (members_.contains(use.user) ? inside : bits) |= uint64_t{1} << std::min(use.port, 63);
     }
     for (const auto& out : graph_.outputs()) {
       if (out.value.node == id) bits |= uint64_t{1} << std::min(out.value.port, 63);
@@ -65,8 +62,13 @@ class Wiring {
 
  private:
   const Graph& graph_;
-  std::span<const NodeId> members_;
-  std::vector<Value> outside_;
+  struct HashOfValue {
+    size_t operator()(const Value& value) const {
+      return hash_combine(static_cast<uint64_t>(value.node), static_cast<uint64_t>(value.port));
+    }
+  };
+  Numbered<NodeId> members_;
+  Numbered<Value, HashOfValue> outside_;
 };
 
 // The number that a constant repeats, where it is a 32-bit float.

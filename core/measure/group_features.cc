@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "core/measure/numbered.h"
+
 namespace rlgo::measure {
 namespace {
 
@@ -22,7 +24,9 @@ double log_us(double us) { return std::log(std::max(us, kLeastUs)); }
 class Describer {
  public:
   Describer(const Graph& graph, std::span<const NodeId> members, cost::AnalyticCost& formula)
-      : graph_(graph), members_(members), formula_(formula) {}
+      : graph_(graph), members_(members), formula_(formula) {
+    for (const NodeId id : members) numbered_.add(id);
+  }
 
   GroupFeatures features() {
     NodeId head = graph::kNoNode;
@@ -50,7 +54,7 @@ class Describer {
 
  private:
   double& at(const char* prefix, const Node& node) { return out_[prefix + std::string(ops::name(node.op()))]; }
-  bool is_member(NodeId id) const { return std::ranges::find(members_, id) != members_.end(); }
+  bool is_member(NodeId id) const { return numbered_.contains(id); }
   bool is_read_outside(NodeId id) const {
     const auto& uses = graph_.node(id).uses;
     if (uses.empty() || std::ranges::any_of(uses, [&](const auto& use) { return !is_member(use.user); })) return true;
@@ -130,6 +134,7 @@ class Describer {
 
   const Graph& graph_;
   std::span<const NodeId> members_;
+  Numbered<NodeId> numbered_;  // the same
   cost::AnalyticCost& formula_;
   std::map<std::string, double> out_;
 };

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/small_vector.h"
 #include "core/cost/cost.h"
+#include "core/measure/numbered.h"
 
 namespace rlgo::measure {
 namespace {
@@ -158,19 +159,28 @@ void add_uncertain(const Graph& graph, NodeId id, std::vector<NodeId>& out) {
   }
 }
 
-using Group = SmallVector<NodeId, 12>;
-
-bool has(const Group& group, NodeId id) { return std::find(group.begin(), group.end(), id) != group.end(); }
-
 // Appends `id` behind those of its inputs that are in the group. (The graph's own order is not asked: a graph that an
 // edit is tried on has none.)
-void order_after_inputs(const Graph& graph, const Group& group, NodeId id, Group& seen, std::vector<NodeId>& out) {
-  if (has(seen, id)) return;
-  seen.push_back(id);
-  for (const Value& in : graph.node(id).inputs) {
-    if (has(group, in.node)) order_after_inputs(graph, group, in.node, seen, out);
+void order_after_inputs(const Graph& graph, const Numbered<NodeId>& group, NodeId id, std::vector<bool>& seen,
+                        std::vector<NodeId>& out) {
+  const auto is_new = [&](NodeId node) {
+    const auto number = group.find(node);
+    if (!number || seen[*number]) return false;
+    seen[*number] = true;
+    return true;
+  };
+  std::vector<std::pair<NodeId, size_t>> open;  // a node, and how many of its inputs were looked at
+  if (is_new(id)) open.emplace_back(id, 0);
+  while (!open.empty()) {
+    auto& [node, next] = open.back();
+    const auto& inputs = graph.node(node).inputs;
+    if (next == inputs.size()) {
+      out.push_back(node);
+      open.pop_back();
+    } else if (const NodeId before = inputs[next++].node; is_new(before)) {
+      open.emplace_back(before, 0);
+    }
   }
-  out.push_back(id);
 }
 
 void sort_unique(std::vector<NodeId>& ids) {
@@ -197,10 +207,10 @@ NodeId head(const Graph& graph, NodeId id) {
 }
 
 std::vector<NodeId> members(const Graph& graph, NodeId head) {
-  Group found;
-  found.push_back(head);
+  Numbered<NodeId> found;
+  found.add(head);
   const auto add = [&](NodeId id, NodeId of) {
-    if (!has(found, id) && leader(graph, id) == of) found.push_back(id);
+    if (!found.contains(id) && leader(graph, id) == of) found.add(id);
   };
   for (size_t i = 0; i < found.size(); ++i) {
     const NodeId id = found[i];
@@ -209,8 +219,8 @@ std::vector<NodeId> members(const Graph& graph, NodeId head) {
     for (const Value& in : graph.node(id).inputs) add(in.node, id);
   }
   std::vector<NodeId> ordered;
-  Group seen;
-  for (const NodeId id : found) order_after_inputs(graph, found, id, seen, ordered);
+  std::vector<bool> seen(found.size(), false);
+  for (size_t k = 0; k < found.size(); ++k) order_after_inputs(graph, found, found[k], seen, ordered);
   return ordered;
 }
 

@@ -10,6 +10,7 @@
 #include "core/onnx/proto.h"
 #include "core/onnx/trial_read.h"
 #include "core/onnx/validate.h"
+#include "core/onnx/weight_files.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -62,13 +63,16 @@ ExportReport write_model(const Skeleton& skeleton, const graph::Graph& graph, co
   onnx::ModelProto model = *skeleton.model;
   const bool has_opset = standard_opset(model) > 0;
   if (!has_opset) model.add_opset_import()->set_version(kDefaultOpset);
-  const ExportReport report = Exporter(skeleton, model, graph, folded, options.flush_denormals).run();
+  const ExportReport report = Exporter(skeleton, model, graph, folded, options).run();
   if (!has_opset && !is_used_standard(model)) model.mutable_opset_import()->RemoveLast();
-  if (of_file && options.limits.isolate) {
-    try_in_child([&] { check_export(model, graph, skeleton.contradictory); }, model.ByteSizeLong(),
-                 model.graph().node_size(), options.limits);
-  } else {
-    check_export(model, graph, skeleton.contradictory);
+  {
+    const FilesAsInputs hidden(model);
+    if (of_file && options.limits.isolate) {
+      try_in_child([&] { check_export(model, graph, skeleton.contradictory); }, model.ByteSizeLong(),
+                   model.graph().node_size(), options.limits);
+    } else {
+      check_export(model, graph, skeleton.contradictory);
+    }
   }
   if (bytes_of_weights(model) > options.external_above_bytes) store_external_data(model, path);
   save_proto(model, path, options.verify);

@@ -8,9 +8,11 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/validate.h"
+#include "core/onnx/weight_files.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -62,12 +64,13 @@ onnx::NodeProto payload_of(const graph::Opaque& opaque) {
 }  // namespace
 
 Exporter::Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded,
-                   bool flush_denormals)
+                   const ExportOptions& options)
     : skeleton_(skeleton),
       model_(model),
       graph_(graph),
       folded_(folded),
-      flush_denormals_(flush_denormals),
+      flush_denormals_(options.flush_denormals),
+      weight_files_(options.weight_files.get()),
       writer_(model, standard_opset(model)) {
   for (const auto& [name, blob] : skeleton.pinned) pinned_[name] = blob;
 }
@@ -219,13 +222,34 @@ void Exporter::count_folded(NodeId id) {
   }
 }
 
+// Returns how many numbers were set to zero.
+int64_t Exporter::load_weight(const graph::Blob& blob, std::string& bytes) const {
+  bytes = blob.load();
+  return flush_denormals_ ? flush_denormals(blob.type(), bytes) : 0;
+}
+
 void Exporter::write_weight(const std::string& name, const graph::Blob& blob) {
-  std::string bytes = blob.load();
-  const int64_t flushed = flush_denormals_ ? flush_denormals(blob.type(), bytes) : 0;
+  const auto found = skeleton_.notes.find(name);
+  const std::string notes = found == skeleton_.notes.end() ? "" : found->second;
+  const bool in_file =
+      weight_files_ != nullptr && blob.type().bytes() >= WeightFiles::kLeastBytes && writer_.takes_initialiser(name);
+  std::string bytes;
+  int64_t flushed = 0;
+  if (in_file) {
+    const uint64_t key = hash_combine(blob.content_hash(), blob.type().hash());
+    const auto* file = weight_files_->find(key);
+    if (file == nullptr) {
+      flushed = load_weight(blob, bytes);
+      file = &weight_files_->add(key, bytes, flushed);
+    }
+    flushed = file->denormals;
+    writer_.constant_in_file(name, blob.type(), file->name, notes);
+  } else {
+    flushed = load_weight(blob, bytes);
+    writer_.constant(name, blob.type(), std::move(bytes), notes);
+  }
   report_.denormals += flushed;
   report_.denormal_tensors += flushed > 0 ? 1 : 0;
-  const auto notes = skeleton_.notes.find(name);
-  writer_.constant(name, blob.type(), std::move(bytes), notes == skeleton_.notes.end() ? "" : notes->second);
 }
 
 Names Exporter::output_names(NodeId id) {

@@ -22,7 +22,7 @@ class Exporter {
  public:
   // `model` already holds the declarations; nodes and initialisers are added to it.
   Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded,
-           bool flush_denormals);
+           const ExportOptions& options);
   ExportReport run();
 
  private:
@@ -48,6 +48,7 @@ class Exporter {
   const std::string& read(graph::Value value);
   void count_folded(graph::NodeId id);
   void write_weight(const std::string& name, const graph::Blob& blob);
+  int64_t load_weight(const graph::Blob& blob, std::string& bytes) const;
   Names output_names(graph::NodeId id);
   const Origin* origin(graph::NodeId id) const;
   bool is_folded(graph::NodeId id) const;
@@ -58,6 +59,7 @@ class Exporter {
   const graph::Graph& graph_;
   const Folded& folded_;
   const bool flush_denormals_;
+  WeightFiles* const weight_files_;
   ExportReport report_;
   Writer writer_;
   std::vector<bool> is_written_;                                // by id: becomes an operator of the file

@@ -238,24 +238,28 @@ std::vector<std::string> external_data_of(const fs::path& path) {
   return {locations.begin(), locations.end()};
 }
 
+void set_external(onnx::TensorProto& tensor, const std::string& location, int64_t offset, size_t bytes) {
+  const auto note = [&](const char* key, const std::string& value) {
+    auto* entry = tensor.add_external_data();
+    entry->set_key(key);
+    entry->set_value(value);
+  };
+  note("location", location);
+  note("offset", std::to_string(offset));
+  note("length", std::to_string(bytes));
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  tensor.clear_raw_data();
+}
+
 void store_external_data(onnx::ModelProto& model, const fs::path& model_path) {
   constexpr size_t kSmallestBytes = 1024;
   DataFile data;
   std::vector<onnx::StringStringEntryProto*> locations;
   for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
     if (tensor.raw_data().size() < kSmallestBytes) continue;
-    const auto note = [&](const char* key, std::string value) {
-      auto* entry = tensor.add_external_data();
-      entry->set_key(key);
-      entry->set_value(std::move(value));
-      return entry;
-    };
     const auto bytes = tensor.raw_data().size();
-    locations.push_back(note("location", ""));
-    note("offset", std::to_string(data.add(std::move(*tensor.mutable_raw_data()))));
-    note("length", std::to_string(bytes));
-    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-    tensor.clear_raw_data();
+    set_external(tensor, "", data.add(std::move(*tensor.mutable_raw_data())), bytes);
+    locations.push_back(tensor.mutable_external_data(0));
   }
   for (uint64_t number = data.hash();; ++number) {
     const std::string name = fmt::format("{}.{}.data", model_path.filename().string(), hex(number));

@@ -1,11 +1,14 @@
 // Weights that a model keeps in files beside it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace onnx {
 class ModelProto;
+class TensorProto;
 }
 
 namespace rlgo::onnx_io {
@@ -15,6 +18,9 @@ namespace rlgo::onnx_io {
 // through a link), a missing file, or one that is too short throws Error; where the model itself is a link, files in
 // the folder of what it points to are taken, too.
 std::vector<std::filesystem::path> load_external_data(onnx::ModelProto& model, const std::filesystem::path& path);
+
+// Says that the contents of a tensor are in a file of the model's folder, so many bytes from `offset` on.
+void set_external(onnx::TensorProto& tensor, const std::string& location, int64_t offset, size_t bytes);
 
 // Moves the contents of initialisers of at least 1 KiB into a new file beside `model_path`, whose name carries a hash
 // of the contents (so that an older model keeps its own file). A file of that name that holds something else stays, and

@@ -142,7 +142,7 @@ bool Importer::simplify(onnx::GraphProto& branch) {
   const Model read = importer.run();
   if (read.report.changes.empty()) return false;
   onnx::ModelProto written = *read.skeleton->model;
-  Exporter(*read.skeleton, written, read.graph, {}, false).run();
+  Exporter(*read.skeleton, written, read.graph, {}, {.flush_denormals = false}).run();
   auto& graph = *written.mutable_graph();
   graph.clear_input();
   *graph.mutable_output() = branch.output();

@@ -117,6 +117,8 @@ struct Model {
 // its operators are written instead.
 using Folded = std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>>;
 
+class WeightFiles;  // core/onnx/weight_files.h
+
 struct ExportOptions {
   // Weights too small for a normalised number (below 1.18e-38 in f32) become zero: they add nothing to a result, and
   // processors are many times slower at them. Tensors of fewer than 16 elements keep theirs, which may guard a
@@ -125,6 +127,8 @@ struct ExportOptions {
   // Models with more bytes of weights than this keep them in a file beside the model (protobuf ends at 2 GiB).
   int64_t external_above_bytes = 1'900'000'000;
   ImportLimits limits = {};  // for ONNX's check of a model that came from a file
+  // Where large weights go, for models in that folder. Null: they are in the model, or in a file of its own.
+  std::shared_ptr<WeightFiles> weight_files = {};
   // Gets the written file before it has its name. Where it throws, an older file of that name stays as it was.
   std::function<void(const std::filesystem::path&)> verify = {};
 };

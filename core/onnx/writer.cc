@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/onnx/external_data.h"
 #include "core/onnx/proto.h"
 
 namespace rlgo::onnx_io {
@@ -121,6 +122,15 @@ void Writer::constant(const std::string& name, const ops::TensorType& type, std:
   auto* attribute = node->add_attribute();
   attribute->set_name("to");
   set_attribute(*attribute, static_cast<int64_t>(type.dtype));
+}
+
+void Writer::constant_in_file(const std::string& name, const ops::TensorType& type, const std::string& file,
+                              const std::string& notes) {
+  auto& tensor = *model_.mutable_graph()->add_initializer();
+  set_tensor(tensor, name, type, {});
+  tensor.clear_raw_data();
+  add_notes(tensor, notes);
+  set_external(tensor, file, 0, static_cast<size_t>(type.bytes()));
 }
 
 void Writer::constant_node(const std::string& name, const ops::TensorType& type, std::string bytes,

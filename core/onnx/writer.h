@@ -44,6 +44,9 @@ class Writer {
   // Constants: an initialiser where it may be one, else a Constant operator; before opset 9 that makes floats alone,
   // and a Cast makes integers and booleans of them. `notes`: see proto.h.
   void constant(const std::string& name, const ops::TensorType& type, std::string bytes, const std::string& notes = {});
+  // An initialiser whose contents are all of a file in the model's folder. takes_initialiser() must be true.
+  void constant_in_file(const std::string& name, const ops::TensorType& type, const std::string& file,
+                        const std::string& notes);
   std::string ints(const Ints& values);
   std::string floats(const std::vector<double>& values);  // f32
   std::string scalar(double value, ops::DType dtype);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -30,6 +31,8 @@ void rank_runners(std::span<const Candidate> candidates, size_t places, std::vec
 // Rules of a trace, the most used first.
 std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 
+// The tag of rules that make convolutions by fewer multiplications.
+inline constexpr const char* kWinograd = "winograd";
 // Whether a rule makes convolutions by fewer multiplications: whether they pay, only times tell, of whole models better
 // than of the many small operators that they are made of.
 bool is_winograd(const rules::RuleSet& rules, int32_t rule);
@@ -102,24 +105,33 @@ class Candidates {
   // the operators in between say nothing of what comes of them together. As `from` where there are none.
   Candidate respelled(const Candidate& from, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
   // Candidates from `first` on against the original, in two fresh processes where there is time: sets their ratios.
-  // Where those with Winograd's convolutions are not faster than those without, or than the original, further searches
-  // do without: prices of many small products add up to less than whole models take.
+  // Where those with a family of rules (families.h) are not faster than those without, or than the original, although
+  // prices promised it, further searches do without: prices of many small products add up to less than whole models
+  // take.
   // All kinds run for a quarter of the time, and two of them in any case where one has Winograd's convolutions: what no
   // whole model has shown to pay is not taken.
   void compare_kinds(size_t first);
   // Those of them that can run in so many seconds.
   std::vector<size_t> kinds_in_time(size_t first, double seconds);
-  void judge_winograd();
-  void drop_winograd(std::string why);
+  struct Judged {
+    const Candidate* candidate = nullptr;  // the fastest with the family
+    double without = 1;                    // the least ratio without it; the model itself has 1
+  };
+  void judge_families();
+  void drop_contradicted(const std::map<std::string, Judged>& judged);
+  void drop(const std::string& family, const std::string& why);
+  const std::string& family_of(int32_t rule);
+  bool uses(const Candidate& candidate, const std::string& family);
+  bool uses_dropped(const Candidate& candidate);
   bool uses_winograd(const Candidate& candidate) const;
-  // The rules of further searches: result.rules, or those without Winograd's.
+  // The rules of further searches: result.rules without the families that were dropped.
   const std::shared_ptr<const rules::RuleSet>& allowed() const;
   // The fastest of the kinds; where none was timed, the cheapest by prices that know them.
-  size_t kind_to_refine() const;
+  size_t kind_to_refine();
   // The least ratio of a comparison so far, at most 1.
   double fastest_ratio() const;
   // Whole models have shown that there are faster ones, whatever it costs by prices.
-  bool is_behind(size_t k) const;
+  bool is_behind(size_t k);
   // By costs of one time, of those that are not behind.
   size_t cheapest();
   // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
@@ -177,6 +189,8 @@ class Candidates {
   TimedGraphs* timed_ = nullptr;
   const OptimiseParts* parts_ = nullptr;
   std::shared_ptr<const rules::RuleSet> allowed_;  // null: all
+  std::set<std::string> dropped_;                  // families
+  std::vector<std::string> families_;              // by rule; empty: not asked yet
   std::set<std::string> tried_;                    // rules that were left out
 };
 

@@ -37,7 +37,7 @@ bool is_swept(const Candidate& candidate) {
 
 }  // namespace
 
-bool is_winograd(const rules::RuleSet& rules, int32_t rule) { return rules::in_group(rules, rule, "winograd"); }
+bool is_winograd(const rules::RuleSet& rules, int32_t rule) { return rules::in_group(rules, rule, kWinograd); }
 
 std::shared_ptr<const rules::RuleSet> tagged(const rules::RuleSet& rules, const std::string& tag) {
   std::vector<std::string> names;
@@ -253,7 +253,9 @@ void Candidates::choose() {
   for (size_t k = 0; k < result_.candidates.size() && !comparable; ++k) {
     if (result_.candidates[k].ratio > 0 && result_.candidates[k].ratio <= fastest_ratio()) result_.chosen = k;
   }
-  if (clock_.interrupted()) return;
+  // The original alone is what it is compared with.
+  const auto is_rewritten = [](const Candidate& c) { return !c.trace.empty(); };
+  if (clock_.interrupted() || std::ranges::none_of(result_.candidates, is_rewritten)) return;
   if (runners_in_time() > kFewest) add_without_winograd();
   const size_t by_cost = result_.chosen;
   compare_from(0);

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/optimise/candidates.h"
+#include "core/optimise/families.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -15,6 +17,7 @@ constexpr size_t kMostRespelled = 1000;  // rewrites
 constexpr int kKindProcesses = 2;        // where memory lies is drawn once for each
 constexpr double kBehind = 1.05;         // times the ratio of the fastest: no prices speak for it any more
 constexpr double kLeastGain = 0.05;      // by learned prices, where nothing could be timed: less is within their error
+constexpr double kJudgeShare = 0.1;      // of the time for comparisons, for who promised what
 
 bool is_respelled(const Candidate& candidate) {
   return std::ranges::any_of(candidate.stages, [](const Stage& stage) { return stage.method == "respelling"; });
@@ -23,6 +26,20 @@ bool is_respelled(const Candidate& candidate) {
 }  // namespace
 
 const std::shared_ptr<const rules::RuleSet>& Candidates::allowed() const { return allowed_ ? allowed_ : result_.rules; }
+
+const std::string& Candidates::family_of(int32_t rule) {
+  if (families_.empty()) families_ = families_of(*result_.rules);
+  return families_[static_cast<size_t>(rule)];
+}
+
+bool Candidates::uses(const Candidate& candidate, const std::string& family) {
+  return std::ranges::any_of(candidate.trace, [&](const auto& step) { return family_of(step.rule) == family; });
+}
+
+bool Candidates::uses_dropped(const Candidate& candidate) {
+  return std::ranges::any_of(candidate.trace,
+                             [&](const auto& step) { return dropped_.contains(family_of(step.rule)); });
+}
 
 bool Candidates::uses_winograd(const Candidate& candidate) const {
   return std::ranges::any_of(candidate.trace, [&](const auto& step) { return is_winograd(*result_.rules, step.rule); });
@@ -100,7 +117,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
     runners.erase(must && first != runners.end() ? first : runners.end() - 1);
   }
   if (!must || takes_s() <= options_.seconds) return runners;
-  drop_winograd("Winograd's convolutions: there is no time to run whole models with them");
+  drop(kWinograd, "there is no time to run whole models with them");
   return {};
 }
 
@@ -126,7 +143,7 @@ void Candidates::compare_kinds(size_t first) {
     Candidate& candidate = result_.candidates[runners[k]];
     if (candidate.ratio > 0) candidate.ratio = std::exp(logs[k] / done);
   }
-  judge_winograd();
+  judge_families();
 }
 
 double Candidates::fastest_ratio() const {
@@ -137,47 +154,77 @@ double Candidates::fastest_ratio() const {
   return best;
 }
 
-bool Candidates::is_behind(size_t k) const {
+bool Candidates::is_behind(size_t k) {
   const Candidate& candidate = result_.candidates[k];
-  return candidate.ratio > kBehind * fastest_ratio() || (allowed_ && uses_winograd(candidate));
+  return candidate.ratio > kBehind * fastest_ratio() || uses_dropped(candidate);
 }
 
-size_t Candidates::kind_to_refine() const {
+size_t Candidates::kind_to_refine() {
   const auto& kinds = result_.candidates;
   size_t best = 0;
   for (size_t k = 1; k < kinds.size(); ++k) {
     const bool first = best == 0, timed = kinds[k].ratio > 0;
     const bool cheaper = kinds[k].cost_us <= (1 - kLeastGain) * kinds[best].cost_us;
-    if (!(allowed_ && uses_winograd(kinds[k])) && (first || (timed ? kinds[k].ratio < kinds[best].ratio : cheaper)))
-      best = k;
+    if (!uses_dropped(kinds[k]) && (first || (timed ? kinds[k].ratio < kinds[best].ratio : cheaper))) best = k;
   }
   return best;
 }
 
-void Candidates::judge_winograd() {
-  double with = 0, without = 1;
-  const Candidate* judged = nullptr;
+void Candidates::judge_families() {
+  std::map<std::string, Judged> judged;
   for (const Candidate& candidate : result_.candidates) {
     if (candidate.ratio <= 0) continue;
-    if (!uses_winograd(candidate)) {
-      without = std::min(without, candidate.ratio);
-    } else if (judged == nullptr || candidate.ratio < with) {
-      judged = &candidate;
-      with = candidate.ratio;
+    for (const auto& step : candidate.trace) judged[family_of(step.rule)];
+  }
+  for (auto& [family, of] : judged) {
+    for (const Candidate& candidate : result_.candidates) {
+      if (candidate.ratio <= 0) continue;
+      if (!uses(candidate, family))
+        of.without = std::min(of.without, candidate.ratio);
+      else if (of.candidate == nullptr || candidate.ratio < of.candidate->ratio)
+        of.candidate = &candidate;
     }
   }
-  if (judged == nullptr || with < without) return;
-  const double prices =
-      predicted_ != nullptr ? cost_of(*predicted_, judged->graph) / cost_of(*predicted_, model_.graph) : 0;
-  drop_winograd(
-      fmt::format("Winograd's convolutions: whole models take {:.2f} of the latency with them and {:.2f} without{}",
-                  with, without, prices > 0 ? fmt::format(", where prices predicted {:.2f}", prices) : ""));
+  std::erase_if(judged, [](const auto& one) { return one.second.candidate->ratio < one.second.without; });
+  drop_contradicted(judged);
 }
 
-void Candidates::drop_winograd(std::string why) {
-  allowed_ = for_formula(result_.rules);
-  log_.info("{}; further searches do without", why);
-  result_.contradicted = std::move(why);
+// Of the families that do not pay, the one that prices promised most of.
+void Candidates::drop_contradicted(const std::map<std::string, Judged>& judged) {
+  cost::CostModel& prices = predicted_ != nullptr ? *predicted_ : cost_;
+  const double until_s = clock_.passed() + kJudgeShare * left();
+  std::map<const Candidate*, std::map<std::string, double>> gains;
+  const std::pair<const std::string, Judged>* worst = nullptr;
+  double most = kLeastGain;
+  try {
+    for (const auto& one : judged) {
+      const Candidate* candidate = one.second.candidate;
+      if (!gains.contains(candidate))
+        gains[candidate] = gains_of(model_.graph, result_.rules, candidate->trace, prices,
+                                    Deadline([&] { return until_s - clock_.passed(); }));
+      if (const double gain = gains.at(candidate)[one.first]; gain > most) worst = &one, most = gain;
+    }
+  } catch (const Stopped&) {
+    prices.forget_postponed();  // whole models decide between candidates all the same
+  }
+  if (worst == nullptr) return;
+  const auto& [family, of] = *worst;
+  const double predicted = cost_of(prices, of.candidate->graph) / cost_of(prices, model_.graph);
+  drop(family, fmt::format("whole models take {:.2f} of the latency with them and {:.2f} without, where prices "
+                           "predicted {:.2f}",
+                           of.candidate->ratio, of.without, predicted));
+}
+
+void Candidates::drop(const std::string& family, const std::string& why) {
+  dropped_.insert(family);
+  std::vector<std::string> names;
+  for (int r = 0; r < result_.rules->size(); ++r) {
+    if (!dropped_.contains(family_of(r))) names.push_back(result_.rules->name(r));
+  }
+  allowed_ = result_.rules->subset(names);
+  if (!result_.contradicted.empty()) result_.contradicted += "; ";
+  result_.contradicted += fmt::format("rules '{}': {}", family, why);
+  log_.info("rules '{}': {}; further searches do without", family, why);
 }
 
 }  // namespace rlgo::optimise

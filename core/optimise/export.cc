@@ -1,11 +1,13 @@
 // Apart from reading models, which needs no LibTorch.
 #include <algorithm>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/fold.h"
 #include "core/exec/worked_out.h"
 #include "core/onnx/skeleton.h"
+#include "core/onnx/weight_files.h"
 #include "core/optimise/model.h"
 
 namespace rlgo::optimise {
@@ -19,16 +21,17 @@ int constant_operators(const graph::Graph& graph) {
 
 }  // namespace
 
-LoadedModel load_model(const ModelOptions& given, bool with_weights) {
-  LoadedModel model = read_model(given, with_weights);
+LoadedModel load_model(const ModelOptions& given, bool with_weights, const std::function<bool()>& should_stop) {
+  LoadedModel model = read_model(given, with_weights, should_stop);
   if (!model.skeleton) return model;
   const auto& origins = model.skeleton->origins;
   const int operators = constant_operators(model.graph);
   const graph::NodeId first_new = model.graph.id_bound();
-  model.graph = exec::work_out_constants(std::move(model.graph), [&](graph::Value value) {
+  const auto name_of = [&](graph::Value value) {
     const auto origin = origins.find(value.node);
     return origin == origins.end() ? std::string() : origin->second.outputs.at(static_cast<size_t>(value.port));
-  });
+  };
+  model.graph = exec::work_out_constants(std::move(model.graph), name_of, Deadline::when(should_stop));
   model.worked_out = operators - constant_operators(model.graph);
   model.worked_out_weights =
       static_cast<int>(std::ranges::count_if(model.graph.order(), [&](graph::NodeId id) { return id >= first_new; }));
@@ -52,8 +55,10 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
                                    const std::filesystem::path& path,
                                    std::function<void(const std::filesystem::path&)> verify) {
   check_not_read(model, path);
-  const auto folded = exec::fold(graph, model.graph.id_bound());
+  const auto folded = exec::fold(graph, model.graph.id_bound(), model.folded.get());
   onnx_io::ExportOptions options;
+  if (model.weight_files && path.parent_path() == model.weight_files->folder())
+    options.weight_files = model.weight_files;
   options.limits = model.source.limits;
   options.verify = std::move(verify);
   if (!model.skeleton) return onnx_io::export_graph(graph, folded, path, onnx_io::kDefaultOpset, options);

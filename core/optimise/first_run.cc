@@ -144,7 +144,7 @@ bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchma
   const auto time_it = [&] {
     cost::Comparison refused;
     refused.error = no_room(model.graph, usable_bytes());
-    return refused.error.empty() ? benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1) : refused;
+    return refused.error.empty() ? benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1, false) : refused;
   };
   auto first = time_it();
   if (!first.error.empty()) {

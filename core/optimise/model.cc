@@ -50,7 +50,7 @@ void check(const ModelOptions& given) {
         given.graph);
 }
 
-LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
+LoadedModel load_onnx(const ModelOptions& given, bool with_weights, const std::function<bool()>& should_stop) {
   onnx_io::ImportOptions options;
   options.dims = parse_dims(given.dims, "dim", 0);
   options.samples = parse_dims(given.sizes, "size", 2);
@@ -59,6 +59,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights) {
   options.later_dims = given.later_sizes;
   options.change_bodies = !given.written;
   options.limits = given.limits;
+  options.limits.should_stop = should_stop;
   auto model = onnx_io::import_model(given.graph, options);
   LoadedModel loaded{given,
                      std::move(model.graph),
@@ -117,9 +118,9 @@ std::vector<ModelOptions> each_model(const ModelOptions& options) {
   return models;
 }
 
-LoadedModel read_model(const ModelOptions& given, bool with_weights) {
+LoadedModel read_model(const ModelOptions& given, bool with_weights, const std::function<bool()>& should_stop) {
   as_usage([&] { check(given); });
-  if (names_file(given)) return load_onnx(given, with_weights);
+  if (names_file(given)) return load_onnx(given, with_weights, should_stop);
   return as_usage([&] { return load_zoo(given); });
 }
 

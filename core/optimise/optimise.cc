@@ -15,6 +15,8 @@
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
+#include "core/exec/fold.h"
+#include "core/onnx/weight_files.h"
 #include "core/optimise/acceptance.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/candidates.h"
@@ -188,6 +190,7 @@ Result begin(const OptimiseOptions& options, const OptimiseParts& parts, const L
 constexpr double kTellSeconds = 2;    // at most, for the costs after each rewrite
 constexpr double kTellShare = 0.25;   // of the time until the command must end
 constexpr double kSwitchesRuns = 12;  // of the model, that the first setting takes in any case
+constexpr int kSwitchesLoads = 2;     // of it, that are worth waiting for
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
@@ -201,7 +204,8 @@ void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& resu
   };
   const auto& trace = result.best().trace;
   try {
-    rules::replay(result.before, result.rules, trace, std::numeric_limits<int>::max(), note);
+    const auto stop = [&] { return clock.passed() >= until_s; };
+    rules::replay(result.before, result.rules, trace, std::numeric_limits<int>::max(), note, stop);
   } catch (const Stopped&) {
     // It is a part of the report alone.
   }
@@ -229,10 +233,10 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
       benchmark.measure(best.runnable(), most, result.interrupted ? 0 : std::max(0.0, clock.left()), stop);
 }
 
-void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, double run_s, OptimiseClock& clock,
+void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, const Pace& pace, OptimiseClock& clock,
                       Result& result) {
-  if (!options.switches || clock.interrupted() || clock.left_to_end() < kSwitchesSeconds + kSwitchesRuns * run_s)
-    return;
+  const double least_s = std::max(kSwitchesRuns * pace.run_s(), pace.compare_s(kSwitchesLoads, 1));
+  if (!options.switches || clock.interrupted() || clock.left_to_end() < kSwitchesSeconds + least_s) return;
   std::vector<cost::RunnableModel> models = {{&result.before, options.model.graph}};
   if (result.touched && result.end_to_end.ok()) models.push_back(result.best().runnable());
   clock.phase("the runtime's switches", "the runtime's switches");
@@ -282,10 +286,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (options.method == "train" && !parts.train)
     fail("method train is for the command line alone: rlgo optimise --method train");
   clock.phase("reading", "reading " + options.model.graph);
-  ModelOptions wanted = options.model;
-  wanted.limits.should_stop = should_stop;
-  LoadedModel model = load_model(wanted, true);
-  model.source = options.model;  // what was found is written in any case
+  LoadedModel model = load_model(options.model, true, should_stop);
   for (const auto& file : written_files(options)) check_not_read(model, file);
   for (const auto& what : model.left_out) log.warn("{}", what);
   const double read_s = clock.passed();
@@ -317,10 +318,12 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("timing the model", "timing the model");
   const bool runs = first_run(options.model, model, benchmark, *runtime, clock, result);
   if (!runs) return end(clock, std::move(result));
+  model.folded = std::make_shared<exec::FoldedBlobs>();
+  model.weight_files = std::make_shared<onnx_io::WeightFiles>(folder.path());
 
   const Pace& pace = benchmark.pace();
   const double last_s = benchmark.least_s();
-  const Bound bound = make_bound(options.seconds, pace.run_s(), read_s);
+  const Bound bound = make_bound(options.seconds, pace.timed_s(), read_s);
   const TimePlan plan =
       plan_of(options.seconds, clock.passed(), last_s, bound, made_up_sizes(options.model, model), pace, log);
   clock.end_by(bound.choose_s(std::max(plan.choose_s, plan.late_s)), kSearchAnswer_s);
@@ -354,7 +357,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   measure_end_to_end(options, model, *runtime, benchmark, clock, result);
   if (result.end_to_end.ok() && result.end_to_end.faster)
     measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
-  measure_switches(options, *runtime, pace.run_s(), clock, result);
+  measure_switches(options, *runtime, pace, clock, result);
   result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");

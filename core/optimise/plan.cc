@@ -31,6 +31,7 @@ void Pace::note(size_t models, int rounds, double seconds, double timed_s) {
   const double slowest_s = timed_s > 0 ? timed_s : one_s / (rounds + kSlowLoadRuns);
   load_runs_ = slowest_s > kSlowRun_s ? kSlowLoadRuns : kLoadRuns;
   run_s_ = one_s / (rounds + load_runs_);
+  timed_s_ = timed_s;
 }
 
 double Pace::compare_s(size_t models, int rounds) const {

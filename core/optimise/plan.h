@@ -1,6 +1,7 @@
 // Who gets how much of the time of `rlgo optimise`: deadlines for what can be cut short, from what the rest will take.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -16,12 +17,14 @@ class Pace {
   // The same for another comparison; 0 before the first one.
   double compare_s(size_t models, int rounds) const;
   double run_s() const { return run_s_; }  // of one model, about; 0 before the first comparison
+  // The same without loading, as the runtime timed it, where it did: what a user of the model waits for.
+  double timed_s() const { return timed_s_ > 0 ? std::min(timed_s_, run_s_) : run_s_; }
   // The most models that fit into `seconds`, and the most rounds, at least `least`.
   size_t models(double seconds, int rounds) const;
   int rounds(double seconds, size_t models, int least, int most) const;
 
  private:
-  double run_s_ = 0;
+  double run_s_ = 0, timed_s_ = 0;
   int load_runs_ = 0;  // that loading and warming up take about
 };
 

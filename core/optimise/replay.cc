@@ -13,8 +13,12 @@ namespace rlgo::optimise {
 // One replay: the graph as it is now, and which of its nodes is which.
 class Replay::Walk {
  public:
-  Walk(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules)
-      : rules_(rules), index_(std::move(rules), graph), trial_(graph), original_bound_(graph.id_bound()) {
+  Walk(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Deadline& deadline)
+      : rules_(rules),
+        index_(std::move(rules), graph, [&deadline] { return deadline.over(); }),
+        trial_(graph),
+        original_bound_(graph.id_bound()) {
+    if (!index_.complete()) deadline.check();
     for (const auto id : graph.order()) keys_[id] = {-1, id};
   }
   size_t matches(int32_t rule) const { return index_.matches(rule).size(); }
@@ -103,7 +107,7 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
   }
   if (names.empty()) return;
   rules_ = rules->subset(names);
-  Walk walk(graph_, rules_);
+  Walk walk(graph_, rules_, deadline_);
   for (size_t k = 0; k < trace.size(); ++k) {
     deadline_.check();
     const int32_t rule = number[trace[k].rule], location = trace[k].location;
@@ -118,7 +122,7 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
 Replayed Replay::run(const std::vector<bool>& keep) const {
   RLGO_CHECK_EQ(keep.size(), steps_.size());
   if (steps_.empty()) return {graph_, {}, {}, {}};
-  Walk walk(graph_, rules_);
+  Walk walk(graph_, rules_, deadline_);
   for (size_t k = 0; k < steps_.size(); ++k) {
     deadline_.check();
     if (!keep[k]) continue;
@@ -142,7 +146,7 @@ Replayed Replay::without(const std::set<std::string>& rules) const {
 }
 
 std::optional<Replay::Place> Replay::place(const std::vector<bool>& keep, size_t step) const {
-  Walk walk(graph_, rules_);
+  Walk walk(graph_, rules_, {});
   for (size_t k = 0; k < step; ++k) {
     if (!keep[k]) continue;
     if (const auto location = walk.find(steps_[k])) walk.apply(steps_[k].rule, *location, static_cast<int32_t>(k));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/graph/trial.h"
@@ -24,7 +25,7 @@ uint64_t parse_hex(const std::string& text, const std::string& place) {
 
 graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules,
                     std::span<const Rewrite> trace, int max_locations,
-                    const std::function<void(const graph::Graph&)>& after_each) {
+                    const std::function<void(const graph::Graph&)>& after_each, const std::function<bool()>& stop) {
   std::map<int32_t, int32_t> place;  // in the set of those rules that the trace takes: no others need be matched
   for (size_t k = 0; k < trace.size(); ++k) {
     if (trace[k].rule < 0 || trace[k].rule >= rules->size())
@@ -38,9 +39,11 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
     names.push_back(rules->name(rule));
   }
   const auto used = rules->subset(names);
-  MatchIndex index(used, graph);
+  const Deadline deadline = Deadline::when(stop);
+  MatchIndex index(used, graph, stop);
   graph::Trial trial(graph);
   for (size_t k = 0; k < trace.size(); ++k) {
+    deadline.check();
     const int32_t location = trace[k].location;
     const auto& name = rules->name(trace[k].rule);
     const auto matches = index.matches(place[trace[k].rule]);

@@ -29,10 +29,9 @@ PyGraph load(const std::string& graph, const std::map<std::string, int64_t>& siz
   options.dims = assignments(dims);
   options.zoo = zoo;
   Interrupt interrupt;
-  options.limits.should_stop = [&] { return interrupt.stop(); };
-  auto model =
-      std::make_shared<optimise::LoadedModel>(interrupt.watch([&] { return optimise::read_model(options, weights); }));
-  model->source.limits.should_stop = {};
+  const auto stop = [&] { return interrupt.stop(); };
+  auto model = std::make_shared<optimise::LoadedModel>(
+      interrupt.watch([&] { return optimise::read_model(options, weights, stop); }));
   return {model->graph, std::move(model)};
 }
 

@@ -25,7 +25,8 @@ std::vector<int> ActorRegistry::lose_silent(double timeout_s, const std::functio
     Actor& actor = actors_[rank];
     if (actor.state != State::alive && actor.state != State::expected) continue;
     const int number = static_cast<int>(rank);
-    if (actor.since_heard.seconds() <= timeout_s + (longer_s ? longer_s(number) : 0)) continue;
+    const double most_s = actor.state == State::expected ? kStartTimes * timeout_s : timeout_s;
+    if (actor.since_heard.seconds() <= most_s + (longer_s ? longer_s(number) : 0)) continue;
     actor.state = State::lost;
     lost.push_back(number);
   }

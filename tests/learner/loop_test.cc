@@ -10,6 +10,7 @@
 
 #include "actors/actor_loop.h"
 #include "core/base/error.h"
+#include "learner/distributed/actor_registry.h"
 #include "tests/support/loop.h"
 
 namespace rlgo::learner {
@@ -348,6 +349,15 @@ TEST(Loop, AnActorThatWasLostBeforeItsHelloIsBack) {
   EXPECT_THAT(diary.lines[0], testing::HasSubstr("actor 1 is lost"));
   EXPECT_EQ(diary.lines[1], "actor 1 is back");
   EXPECT_TRUE(actor.take(Tag::weights));
+}
+
+TEST(ActorRegistry, AnActorThatStartsHasLonger) {
+  ActorRegistry registry(3);
+  registry.heard(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const double silent_s = registry.actor(1).since_heard.seconds();
+  EXPECT_EQ(registry.lose_silent(0.9 * silent_s), std::vector<int>{1});
+  EXPECT_EQ(registry.lose_silent(0.1 * silent_s), std::vector<int>{2});
 }
 
 // A job may be suspended as a whole: each rank then hears the others later than it looks at its clock.

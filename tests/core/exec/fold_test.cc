@@ -27,6 +27,54 @@ TEST(Fold, OnlyWhatOthersReadIsThere) {
   expect_values(Interpreter(graph).run({{"x", numbers({1, 1}, {2})}}).at("y"), {-111, -464});
 }
 
+// x + a b: the product is computed once, whatever else is in the graph.
+graph::Graph with_product(float other) {
+  Editor editor("known");
+  const auto x = editor.add_input("x", {DType::f32, {2}});
+  const auto a = editor.add_weight("a", f32_blob({3, 5}, {2})), b = editor.add_weight("b", f32_blob({7, 9}, {2}));
+  const auto c = editor.add_weight("c", f32_blob({other, 1}, {2}));
+  const auto sum = editor.op(Op::add, {editor.op(Op::add, {x, editor.op(Op::mul, {a, b})}), c});
+  editor.add_output("y", sum);
+  return *editor.finish();
+}
+
+TEST(Fold, KnownValuesAreNotComputedAgain) {
+  FoldedBlobs known;
+  const auto first = fold(with_product(1), 0, &known), second = fold(with_product(2), 0, &known);
+  EXPECT_EQ(known.found(), 1);
+  EXPECT_EQ(known.bytes(), 8);
+  const auto is_product = [](const auto& one) { return floats_of(*one.second[0]) == std::vector<float>{21, 45}; };
+  const auto a = std::ranges::find_if(first, is_product), b = std::ranges::find_if(second, is_product);
+  ASSERT_TRUE(a != first.end() && b != second.end());
+  EXPECT_EQ(a->second[0], b->second[0]);
+}
+
+TEST(Fold, WhatWasKeptFirstMakesRoom) {
+  FoldedBlobs known(16);
+  for (const uint64_t key : {1, 2, 3}) known.keep(key, {f32_blob({1, 2}, {2})});
+  known.keep(4, {f32_blob({1, 2, 3, 4, 5}, {5})});  // more than all
+  EXPECT_EQ(known.bytes(), 16);
+  EXPECT_EQ(known.find(1), nullptr);
+  EXPECT_NE(known.find(3), nullptr);
+  EXPECT_EQ(known.find(4), nullptr);
+}
+
+TEST(Fold, HalvesTakeTwiceTheirBytes) {
+  EXPECT_EQ(to_torch(DType::f16, Precision::wider), at::kFloat);
+  EXPECT_EQ(to_torch(DType::bf16, Precision::wider), at::kFloat);
+  EXPECT_EQ(to_torch(DType::f32, Precision::wider), at::kDouble);
+  Editor editor("halves");
+  const auto half = [&](const char* name, float value) {
+    return editor.add_weight(name, to_blob(at::full({1}, value), {DType::f16, {1}}));
+  };
+  // 2048 + 1 is no half, nor is 3 * 683: the result, rounded once, is 2049 - 2049.
+  const auto sum = editor.op(Op::add, {half("a", 2048), half("b", 1)});
+  const auto product = editor.op(Op::mul, {half("c", 3), half("d", 683)});
+  editor.add_output("y", editor.op(Op::min, {sum, product}));
+  const auto blobs = fold(*editor.finish());
+  EXPECT_EQ(to_tensor(*blobs.begin()->second[0]).item<float>(), 2048);
+}
+
 TEST(Fold, ConstantOutputsAndSeveralPorts) {
   Editor editor("ports");
   const auto w = editor.add_weight("w", f32_blob({1, 2, 3}, {3}));

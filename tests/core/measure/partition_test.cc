@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/cost/cost.h"
+#include "core/graph/editor.h"
 #include "core/graph/text.h"
 #include "core/measure/group.h"
 #include "core/zoo/zoo.h"
@@ -180,6 +181,19 @@ TEST(Group, GraphOfItsOwnIsTheSameGroup) {
   const Graph sent = graph::from_text(graph::to_text(own));
   const NodeId sent_root = head(sent, sent.outputs()[0].value.node);
   EXPECT_EQ(group_hash(sent, members(sent, sent_root)), group_hash(own, members(own, own_root)));
+}
+
+// As long as a call for each operator would run out of stack, and a look at all for each would take minutes.
+TEST(Group, OfManyOperators) {
+  graph::Editor editor("chain");
+  graph::Value x = editor.add_input("x", {ops::DType::f32, {2, 8}});
+  for (int k = 0; k < 50'000; ++k) x = editor.op(ops::Op::tanh, {editor.op(ops::Op::relu, {x})});
+  editor.add_output("y", x);
+  const Graph graph = *editor.finish();
+  const auto group = members(graph, head(graph, x.node));
+  EXPECT_EQ(group.size(), 100'000u);
+  EXPECT_EQ(group.back(), x.node);
+  EXPECT_TRUE(group_signature(graph, group).ends_with("tanh (%99998)!"));
 }
 
 TEST(Group, AddedImageGetsItsLayoutFromAPool) {

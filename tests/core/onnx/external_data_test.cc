@@ -1,4 +1,5 @@
 // Weights in files beside the model: which files are read, and that none is removed or replaced.
+#include "core/onnx/weight_files.h"
 #include "tests/core/onnx/support.h"
 
 namespace rlgo::onnx_io::test {
@@ -40,6 +41,28 @@ TEST(StoredData, TheSameContentsAreWrittenOnce) {
   export_large(folder / "g.onnx", 1);
   EXPECT_EQ(read_file(folder / "g.onnx"), bytes);
   EXPECT_EQ(folder.files(), 2);
+}
+
+// Models that are tried and thrown away.
+TEST(WeightFiles, ModelsOfOneFolderShareLargeWeights) {
+  const Folder folder;
+  const auto model = [&](const std::string& name, ops::Op op, const ExportOptions& options) {
+    graph::Editor editor("g");
+    const auto x = editor.add_input("x", TensorType(DType::f32, {1, 600}));
+    const auto w = editor.add_weight("w", graph::Blob::seeded(TensorType(DType::f32, {600, 600}), 1, 0.1));
+    const auto b = editor.add_weight("b", graph::Blob::seeded(TensorType(DType::f32, {600}), 2, 0.1));
+    editor.add_output("y", editor.op(op, {editor.op(ops::Op::add, {editor.op(ops::Op::matmul, {x, w}), b})}));
+    export_graph(*editor.finish(), {}, folder / name, kDefaultOpset, options);
+  };
+  ExportOptions shared;
+  shared.weight_files = std::make_shared<WeightFiles>(folder / ".");
+  model("a.onnx", ops::Op::relu, shared);
+  model("b.onnx", ops::Op::tanh, shared);
+  EXPECT_EQ(folder.files(), 3);
+  EXPECT_EQ(stored_bytes(folder / "a.onnx") - static_cast<int64_t>(fs::file_size(folder / "a.onnx")), 4 * 600 * 600);
+  model("whole.onnx", ops::Op::tanh, {});
+  EXPECT_EQ(hash_of(folder / "b.onnx"), hash_of(folder / "whole.onnx"));
+  EXPECT_NE(hash_of(folder / "a.onnx"), hash_of(folder / "b.onnx"));
 }
 
 TEST(StoredData, OtherContentsOfThatNameStay) {
