@@ -14,8 +14,8 @@ namespace rlgo::exec {
 std::vector<graph::NodeId> read_constants(const graph::Graph& graph,
                                           const std::unordered_set<graph::NodeId>& left = {});
 
-// Outputs of the nodes of read_constants() that are not weights, on the CPU; f32 values in double precision. Weights on
-// the way are loaded one by one and let go after their last use.
+// Outputs of the nodes of read_constants() that are not weights, on the CPU; floats in double precision, but of their
+// own type where weights are only moved. Weights on the way are loaded one by one and let go after their last use.
 std::unordered_map<graph::NodeId, Tensors> compute_constants(const graph::Graph& graph);
 
 // Whether the node's result is rounded, or decided by numbers that are: not where it moves, chooses or widens numbers.

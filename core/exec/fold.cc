@@ -151,11 +151,8 @@ void compute(const Graph& graph, const std::vector<NodeId>& wanted, bool of_rewr
 
 std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
   std::unordered_map<NodeId, Tensors> kept;
-  compute(graph, read_constants(graph), false, Precision::f64, [&](NodeId id, Tensors out) {
-    for (size_t p = 0; p < out.size(); ++p)
-      out[p] = out[p].to(to_torch(graph.node(id).info->outputs[p].dtype, Precision::f64));
-    kept[id] = std::move(out);
-  });
+  compute(graph, read_constants(graph), false, Precision::f64,
+          [&](NodeId id, Tensors out) { kept[id] = std::move(out); });
   return kept;
 }
 
@@ -270,12 +267,13 @@ void FoldedBlobs::keep(uint64_t key, Blobs blobs) {
   order_.push_back(key);
 }
 
-std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const Graph& graph, NodeId first_new,
-                                                                                 FoldedBlobs* known) {
+std::unordered_map<NodeId, FoldedBlobs::Blobs> fold(const Graph& graph, NodeId first_new, FoldedBlobs* known,
+                                                    const std::unordered_set<NodeId>& without) {
   auto left = unfoldable(graph);
   left.merge(left_for_size(graph, left, first_new));
-  std::unordered_map<NodeId, std::vector<std::shared_ptr<const graph::Blob>>> blobs;
-  const auto wanted = read_constants(graph, left);
+  std::unordered_map<NodeId, FoldedBlobs::Blobs> blobs;
+  auto wanted = read_constants(graph, left);
+  std::erase_if(wanted, [&](NodeId id) { return without.contains(id); });
   const auto keys = known != nullptr ? keys_of(graph, wanted) : std::unordered_map<NodeId, uint64_t>();
   auto missing = wanted;
   if (known != nullptr) {

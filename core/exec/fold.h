@@ -43,9 +43,9 @@ class FoldedBlobs {
 // precision, rounded once at the end. `first_new`: ids from there on are those of nodes that rewrites made. Throws
 // Error where contents are absent, where a result is outside the range of its type, and where a number of a factor or
 // divisor becomes denormal or 0 though all weights are normal. `known`: values of other graphs, to which these are
-// added; null: none.
-std::unordered_map<graph::NodeId, std::vector<std::shared_ptr<const graph::Blob>>> fold(const graph::Graph& graph,
-                                                                                        graph::NodeId first_new = 0,
-                                                                                        FoldedBlobs* known = nullptr);
+// added; null: none. `without`: nodes whose values nobody needs.
+std::unordered_map<graph::NodeId, FoldedBlobs::Blobs> fold(const graph::Graph& graph, graph::NodeId first_new = 0,
+                                                           FoldedBlobs* known = nullptr,
+                                                           const std::unordered_set<graph::NodeId>& without = {});
 
 }  // namespace rlgo::exec

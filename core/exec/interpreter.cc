@@ -64,8 +64,12 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
   for (auto& [id, tensors] : compute_constants(graph_)) {
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < tensors.size(); ++p) {
-      constants_[slot({id, static_cast<int32_t>(p)})] =
-          tensors[p].to(to_torch(types[p].dtype, precision_)).to(to_torch(device_));
+      const Slot to = slot({id, static_cast<int32_t>(p)});
+      const bool narrow = many && ops::is_float(types[p].dtype) && types[p].bytes() >= kLargeWeightBytes &&
+                          tensors[p].scalar_type() == to_torch(types[p].dtype);
+      constants_[to] = tensors[p].to(narrow ? tensors[p].scalar_type() : to_torch(types[p].dtype, precision_));
+      constants_[to] = constants_[to].to(to_torch(device_));
+      if (narrow) narrow_.insert(to);
     }
   }
 }

@@ -17,6 +17,15 @@ Trial::Trial(const Graph& graph) : editor_(graph), outputs_(graph.outputs().begi
   editor_.graph_.nodes_.reserve(static_cast<size_t>(graph.id_bound()) + 64);
 }
 
+// Whether the edit made or removed one.
+bool Trial::changes_leaves() const {
+  const auto is_leaf = [](const Node& node) {
+    return node.info && (node.op() == ops::Op::fill || node.op() == ops::Op::literal);
+  };
+  return std::ranges::any_of(delta_.added, [&](NodeId id) { return is_leaf(graph().node(id)); }) ||
+         std::ranges::any_of(editor_.journal_->nodes, [&](const auto& saved) { return is_leaf(saved.second); });
+}
+
 void Trial::find_leaves() {
   auto& leaves = editor_.journal_->leaves;
   const std::vector<NodeId> before = std::exchange(leaves, {});
@@ -114,7 +123,7 @@ bool Trial::keep() {
   editor_.first_new_ = graph.id_bound();
   editor_.journal_->edit.resize(static_cast<size_t>(graph.id_bound()), 0);
   for (size_t k = 0; k < outputs_.size(); ++k) outputs_[k].value = graph.outputs_[k].value;
-  find_leaves();
+  if (changes_leaves()) find_leaves();
   start_edit();
   return true;
 }

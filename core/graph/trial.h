@@ -35,6 +35,7 @@ class Trial {
   void remove_dead();
   void settle_constants();
   void find_leaves();
+  bool changes_leaves() const;
   void start_edit();
 
   Editor editor_;

@@ -3,16 +3,11 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 #include "core/base/error.h"
-#include "core/base/hash.h"
 #include "core/onnx/names.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/validate.h"
-#include "core/onnx/weight_files.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -26,32 +21,14 @@ bool swaps_two_axes(const graph::Node& node) {
   return node.op() == Op::transpose && node.attrs().ints(Attr::perm) == Ints{1, 0};
 }
 
-constexpr int64_t kLeastFlushed = 16;  // elements
-
-// Where a number stands beside them that they vanish before in any sum: a tensor of denormal numbers alone may be
-// scaled up again.
-template <typename Float>
-int64_t flush(std::string& bytes) {
-  constexpr Float kMuchLarger = std::numeric_limits<Float>::min() / (std::numeric_limits<Float>::epsilon() / 2);
-  bool has_much_larger = false;
-  std::vector<size_t> found;
-  for (size_t at = 0; at + sizeof(Float) <= bytes.size(); at += sizeof(Float)) {
-    Float number;
-    std::memcpy(&number, bytes.data() + at, sizeof(Float));
-    has_much_larger = has_much_larger || (std::isfinite(number) && std::abs(number) >= kMuchLarger);
-    if (std::fpclassify(number) == FP_SUBNORMAL) found.push_back(at);
-  }
-  if (!has_much_larger) return 0;
-  for (const size_t at : found) std::memset(bytes.data() + at, 0, sizeof(Float));
-  return static_cast<int64_t>(found.size());
+bool is_transposed_weight(const graph::Graph& graph, NodeId id) {
+  const auto& node = graph.node(id);
+  return swaps_two_axes(node) && graph.node(node.inputs[0].node).op() == Op::weight;
 }
 
-// Sets denormal numbers to zero; returns how many.
-int64_t flush_denormals(const ops::TensorType& type, std::string& bytes) {
-  if (type.elements() < kLeastFlushed) return 0;
-  if (type.dtype == ops::DType::f32) return flush<float>(bytes);
-  if (type.dtype == ops::DType::f64) return flush<double>(bytes);
-  return 0;
+// Whether it becomes an operator that reads its inputs transposed.
+bool reads_transposed(const graph::Graph& graph, NodeId id, int opset) {
+  return graph.node(id).op() == Op::matmul && is_gemm(graph.input_types(id), true, opset);
 }
 
 onnx::NodeProto payload_of(const graph::Opaque& opaque) {
@@ -62,6 +39,17 @@ onnx::NodeProto payload_of(const graph::Opaque& opaque) {
 }
 
 }  // namespace
+
+std::unordered_set<NodeId> read_through(const Skeleton& skeleton, const graph::Graph& graph) {
+  const int known = standard_opset(*skeleton.model), opset = known > 0 ? known : kDefaultOpset;
+  std::unordered_set<NodeId> through;
+  for (const NodeId id : graph.order()) {
+    const auto reads = [&](const graph::Use& use) { return reads_transposed(graph, use.user, opset); };
+    if (is_transposed_weight(graph, id) && !graph.is_output(id) && std::ranges::all_of(graph.node(id).uses, reads))
+      through.insert(id);
+  }
+  return through;
+}
 
 Exporter::Exporter(const Skeleton& skeleton, onnx::ModelProto& model, const graph::Graph& graph, const Folded& folded,
                    const ExportOptions& options)
@@ -113,11 +101,10 @@ std::shared_ptr<const graph::Blob> Exporter::folded_blob(Value value) const {
 Exporter::Reads Exporter::reads_of(NodeId id) const {
   const auto& node = graph_.node(id);
   Reads reads{{node.inputs.begin(), node.inputs.end()}, false, false};
-  if (node.op() != Op::matmul || !is_gemm(graph_.input_types(id), true, writer_.opset())) return reads;
+  if (!reads_transposed(graph_, id, writer_.opset())) return reads;
   const auto look_through = [&](Value& value) {
-    const auto& source = graph_.node(value.node);
-    if (!swaps_two_axes(source) || graph_.node(source.inputs[0].node).op() != Op::weight) return false;
-    value = source.inputs[0];
+    if (!is_transposed_weight(graph_, value.node)) return false;
+    value = graph_.node(value.node).inputs[0];
     return true;
   };
   reads.transposed_a = look_through(reads.values[0]);
@@ -220,36 +207,6 @@ void Exporter::count_folded(NodeId id) {
     ++report_.folded_operators;
     for (const Value& input : graph_.node(next).inputs) stack.push_back(input.node);
   }
-}
-
-// Returns how many numbers were set to zero.
-int64_t Exporter::load_weight(const graph::Blob& blob, std::string& bytes) const {
-  bytes = blob.load();
-  return flush_denormals_ ? flush_denormals(blob.type(), bytes) : 0;
-}
-
-void Exporter::write_weight(const std::string& name, const graph::Blob& blob) {
-  const auto found = skeleton_.notes.find(name);
-  const std::string notes = found == skeleton_.notes.end() ? "" : found->second;
-  const bool in_file =
-      weight_files_ != nullptr && blob.type().bytes() >= WeightFiles::kLeastBytes && writer_.takes_initialiser(name);
-  std::string bytes;
-  int64_t flushed = 0;
-  if (in_file) {
-    const uint64_t key = hash_combine(blob.content_hash(), blob.type().hash());
-    const auto* file = weight_files_->find(key);
-    if (file == nullptr) {
-      flushed = load_weight(blob, bytes);
-      file = &weight_files_->add(key, bytes, flushed);
-    }
-    flushed = file->denormals;
-    writer_.constant_in_file(name, blob.type(), file->name, notes);
-  } else {
-    flushed = load_weight(blob, bytes);
-    writer_.constant(name, blob.type(), std::move(bytes), notes);
-  }
-  report_.denormals += flushed;
-  report_.denormal_tensors += flushed > 0 ? 1 : 0;
 }
 
 Names Exporter::output_names(NodeId id) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/options.h"
@@ -154,6 +155,9 @@ Model import_model(const std::filesystem::path& path, const ImportOptions& optio
 int64_t stored_bytes(const std::filesystem::path& path);
 
 constexpr int kDefaultOpset = 17;  // of graphs that came from no file
+
+// Transposes of weights that operators of the file do on the way (Gemm): export_model() needs no value of theirs.
+std::unordered_set<graph::NodeId> read_through(const Skeleton& skeleton, const graph::Graph& graph);
 
 // Writes `graph`, made from the model's graph by rewriting, to `path`. The model is checked (ONNX checker, full) before
 // the file appears: one that fails throws Error and nothing is written. Needs the weights (keep_weights).

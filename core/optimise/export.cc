@@ -55,7 +55,9 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
                                    const std::filesystem::path& path,
                                    std::function<void(const std::filesystem::path&)> verify) {
   check_not_read(model, path);
-  const auto folded = exec::fold(graph, model.graph.id_bound(), model.folded.get());
+  const auto through =
+      model.skeleton ? onnx_io::read_through(*model.skeleton, graph) : std::unordered_set<graph::NodeId>();
+  const auto folded = exec::fold(graph, model.graph.id_bound(), model.folded.get(), through);
   onnx_io::ExportOptions options;
   if (model.weight_files && path.parent_path() == model.weight_files->folder())
     options.weight_files = model.weight_files;
