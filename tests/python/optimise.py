@@ -6,9 +6,10 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
-import _package  # noqa: F401
+import _package
 import rlgo
 
 WORK = tempfile.TemporaryDirectory()
@@ -83,6 +84,25 @@ class Optimise(unittest.TestCase):
         self.addCleanup(timer.cancel)
         with self.assertRaises(KeyboardInterrupt):
             rlgo.optimise("squeezenet1_1", out=out, **{**FAST, "seconds": 120})
+        self.assertFalse(out.exists())
+
+    def test_ctrl_c_during_checks_is_answered(self):
+        """The runtime says nothing any more while it checks outputs: it is not waited for."""
+        log, out = pathlib.Path(WORK.name) / "log", pathlib.Path(WORK.name) / "checked.onnx"
+        measurer = _package.SOURCE / "tests/core/measure/_fake_measurer.py"
+        target = " ".join(f"'{word}'" for word in (sys.executable, measurer, "outputs", "stuck=outputs", f"log={log}"))
+        signalled = []
+
+        def signal_when_stuck():
+            while not (log.exists() and "outputs " in log.read_text()):
+                time.sleep(0.05)
+            signalled.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=signal_when_stuck, daemon=True).start()
+        with self.assertRaises(KeyboardInterrupt):
+            rlgo.optimise(MODEL, out=out, target=target, method="sweep", **{**FAST, "seconds": 60})
+        self.assertLess(time.monotonic() - signalled[0], 30)  # the runtime is given 60 s
         self.assertFalse(out.exists())
 
     def test_without_torch_the_message_says_what_to_install(self):
