@@ -23,7 +23,8 @@ void declare(OptionSink& o, LoopOptions& loop) {
   o.integer("train.max-lag", loop.max_lag, 0, 1000, "versions that the weights behind a trajectory may be old");
   o.integer("train.min-actors", loop.min_actors, 1, 100000,
             "fewer living actors than this end the run (with a checkpoint)");
-  o.number("train.actor-timeout", loop.actor_timeout_s, 1, 1e6, "an actor silent for longer is given up (one that starts: five times as long), s");
+  o.number("train.actor-timeout", loop.actor_timeout_s, 1, 1e6,
+           "an actor silent for longer is given up (one that starts: five times as long), s");
   o.flag("train.aggregate", loop.aggregate,
          "on nodes with three actors or more one of them passes on what the others send, stores their episodes, and "
          "hands out the weights");

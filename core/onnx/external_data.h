@@ -9,7 +9,7 @@
 namespace onnx {
 class ModelProto;
 class TensorProto;
-}
+}  // namespace onnx
 
 namespace rlgo::onnx_io {
 

@@ -15,6 +15,7 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kTries = 40;            // checks of parts of one trace
+constexpr int kOutputRuns = 2;        // of a model whose outputs are compared
 constexpr double kRepairShare = 1.2;  // of the time of the whole command: then nothing else is tried
 
 // How much of that time may pass before no more parts are tried: those that the runtime alone refuses are tried
@@ -37,7 +38,7 @@ bool is_touched(const Candidate& candidate, const LoadedModel& model) {
 
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
                        cost::CostModel& cost, std::filesystem::path folder, OptimiseClock& clock, const Log& log,
-                       Result& result, double run_s, double last_s)
+                       Result& result, const Pace& pace, double last_s)
     : options_(options),
       model_(model),
       runtime_(runtime),
@@ -47,8 +48,8 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
       log_(log),
       result_(result),
       verifier_(model, options.model.graph, runtime, options.check,
-                {[&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }, clock.deadline(), run_s,
-                 result.rules}) {}
+                {[&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }, clock.deadline(),
+                 pace.run_s(), result.rules, pace.compare_s(2, kOutputRuns)}) {}
 
 void Acceptance::choose() {
   for (;;) {

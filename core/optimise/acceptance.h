@@ -8,6 +8,7 @@
 #include "core/cost/cost.h"
 #include "core/optimise/clock.h"
 #include "core/optimise/optimise.h"
+#include "core/optimise/plan.h"
 #include "core/optimise/repair.h"
 #include "core/optimise/result.h"
 #include "core/optimise/verify.h"
@@ -22,10 +23,10 @@ constexpr const char* kNotChecked = "not checked in time";
 
 class Acceptance {
  public:
-  // Refers to the caller's objects. Model files go to `folder`. `run_s`: of the model in the runtime. `last_s`: what is
+  // Refers to the caller's objects. Model files go to `folder`. `pace`: of the model in the runtime. `last_s`: what is
   // to be left of the time, in s, for what comes after the checks. They are cut short at clock.deadline().
   Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
-             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, double run_s,
+             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, const Pace& pace,
              double last_s);
   // Checks the chosen candidate. One that is refused is told about and gives way to the same rewrites without those
   // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long

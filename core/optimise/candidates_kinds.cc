@@ -116,8 +116,12 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
         runners, [&](size_t k) { return !with_winograd(k) && !is_respelled(result_.candidates[k]); });
     runners.erase(must && first != runners.end() ? first : runners.end() - 1);
   }
-  if (!must || takes_s() <= options_.seconds) return runners;
-  drop(kWinograd, "there is no time to run whole models with them");
+  if (!must || takes_s() <= std::min(options_.seconds, clock_.left_to_end())) return runners;
+  // Then the final measurement alone judges them, unless others gain as well.
+  const double enough_us = (1 - kLeastGain) * result_.candidates[0].cost_us;
+  const bool others_gain = std::ranges::any_of(
+      result_.candidates, [&](const Candidate& c) { return !uses_winograd(c) && c.cost_us <= enough_us; });
+  if (others_gain) drop(kWinograd, "there is no time to run whole models with them");
   return {};
 }
 

@@ -39,7 +39,9 @@ Verifier::Budget Verifier::budget() const { return {time_.left_s ? time_.left_s(
 
 double Verifier::exact_s() const { return exact_s_ > 0 ? exact_s_ : kExactRuns * time_.run_s; }
 
-double Verifier::runtime_s() const { return runtime_.reads_files() ? kRuntimeRuns * time_.run_s : 0; }
+double Verifier::runtime_s() const {
+  return runtime_.reads_files() ? std::max(time_.runtime_s, kRuntimeRuns * time_.run_s) : 0;
+}
 
 Replayed Verifier::at_checked_sizes(const Replayed& rewritten) const {
   if (!smaller_) return rewritten;

@@ -38,6 +38,7 @@ struct CheckTime {
   double run_s = 0;   // of the model in the runtime: the price of a first check is predicted from it; 0: not known
   // The rules that Replayed::trace is by. Null: double precision is checked at the sample sizes, however slow.
   std::shared_ptr<const rules::RuleSet> rules = {};
+  double runtime_s = 0;  // of one comparison of outputs in the runtime, loading included; 0: predicted from run_s
 };
 
 struct AtSizes;

@@ -71,6 +71,9 @@ struct MatchIndex::Impl {
   std::vector<uint64_t> rules_at;      // by node id: bit rule % 64 of those that had a match with it
   int64_t total = 0;
   bool complete = true;
+  // Room that one update leaves to the next: arrays by node id are as long as the graph, edits are short.
+  std::vector<uint8_t> seen_room, how_room;  // all 0
+  std::vector<int32_t> positions_room;
 
   const CompiledRule& rule(size_t r) const { return *set->impl().rules[r]; }
 
@@ -106,7 +109,8 @@ struct MatchIndex::Impl {
     const auto& inside = set->impl();
     std::vector<Placed> found;
     Binding scratch;
-    std::vector<uint8_t> seen(static_cast<size_t>(graph.id_bound()), kSame);
+    std::vector<uint8_t> seen = std::move(seen_room);
+    seen.resize(static_cast<size_t>(graph.id_bound()), kSame);
     const Matcher::Sink sink = [&](Found f, const Plan& plan) {
       f.recipe = make_recipe(plan, graph);
       for (const NodeId id : f.match.nodes) rules_at[static_cast<size_t>(id)] |= mask_of(f.match.rule);
@@ -129,6 +133,8 @@ struct MatchIndex::Impl {
       }
       seen[static_cast<size_t>(id)] = change;
     }
+    for (const auto& [id, change] : nodes) seen[static_cast<size_t>(id)] = kSame;
+    seen_room = std::move(seen);
     const auto rule_of = [](const Placed& p) { return p.found->match.rule; };
     std::ranges::stable_sort(found, {}, rule_of);
     return found;
@@ -137,7 +143,8 @@ struct MatchIndex::Impl {
   // Nodes whose neighbourhood changed, and how.
   Changes changes(const Graph& graph, const graph::Delta& delta) {
     Changes changes;
-    changes.how.assign(static_cast<size_t>(graph.id_bound()), kSame);
+    changes.how = std::move(how_room);
+    changes.how.resize(static_cast<size_t>(graph.id_bound()), kSame);
     fingerprints.resize(static_cast<size_t>(graph.id_bound()), 0);
     rules_at.resize(static_cast<size_t>(graph.id_bound()), 0);
     changes.keeps_order = take_positions(graph, changes.old_positions);
@@ -165,9 +172,17 @@ struct MatchIndex::Impl {
     return changes;
   }
 
+  void take_back(Changes& changes, const graph::Delta& delta) {
+    for (const auto* list : {&delta.removed, &delta.touched, &delta.added}) {
+      for (const NodeId id : *list) changes.how[static_cast<size_t>(id)] = kSame;
+    }
+    how_room = std::move(changes.how);
+    positions_room = std::move(changes.old_positions);
+  }
+
   // False where nodes that were in the last graph stand in another order.
   bool take_positions(const Graph& graph, std::vector<int32_t>& old) {
-    old = std::exchange(positions, {});
+    old = std::exchange(positions, std::move(positions_room));
     positions.assign(static_cast<size_t>(graph.id_bound()), -1);
     bool kept = true;
     int32_t last = -1, next = 0;
@@ -299,9 +314,10 @@ MatchIndex& MatchIndex::operator=(MatchIndex&&) noexcept = default;
 const RuleSet& MatchIndex::rules() const { return *impl_->set; }
 
 void MatchIndex::update(const Graph& graph, const graph::Delta& delta) {
-  const Changes changes = impl_->changes(graph, delta);
+  Changes changes = impl_->changes(graph, delta);
   auto found = impl_->search(graph, changes.live, false, {});
   impl_->each_rule(found, [&](size_t r, std::span<Placed> of_rule) { impl_->update_rule(r, graph, changes, of_rule); });
+  impl_->take_back(changes, delta);
 }
 
 MatchView MatchIndex::matches(int rule) const {

@@ -38,8 +38,8 @@ class ActorRegistry {
   void beat(int rank, const comm::Heartbeat& beat);
   void said_goodbye(int rank) { at(rank).state = State::gone; }
   // Actors that are silent for longer than this become lost; returns those. One that has not said hello yet has
-  // kStartTimes as long: its process starts, and reads the model, on a machine where all do so at once. `longer_s`: what
-  // is added for a rank; empty: nothing.
+  // kStartTimes as long: its process starts, and reads the model, on a machine where all do so at once. `longer_s`:
+  // what is added for a rank; empty: nothing.
   static constexpr double kStartTimes = 5;
   std::vector<int> lose_silent(double timeout_s, const std::function<double(int)>& longer_s = {});
   // Its silence counts from now on: it could not be heard.
