@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/base/watchdog.h"
 #include "core/comm/comm.h"
 
 namespace rlgo::comm {
@@ -36,38 +35,14 @@ struct Receiving {
   bool broken = false;
 };
 
-// Ends the process where the calling scope does not end in time.
-class Watchdog {
- public:
-  Watchdog(double max_s, int status) : thread_([this, max_s, status] { watch(max_s, status); }) {}
-  ~Watchdog() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-
- private:
-  void watch(double max_s, int status) {
-    std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, std::chrono::duration<double>(max_s), [this] { return over_; })) return;
-    MPI_Abort(MPI_COMM_WORLD, status);
-    std::_Exit(status);
-  }
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool over_ = false;
-  std::thread thread_;
-};
-
 class MpiComm : public Comm {
  public:
   MpiComm(int* argc, char*** argv) {
     int initialized = 0;
     MPI_Initialized(&initialized);
     if (initialized) fail("MPI is initialised already: one mpi_comm() per process");
+    // Models are tried in a child process (core/base/isolate.h): networks that register memory must allow a fork.
+    for (const char* name : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) ::setenv(name, "1", 0);
     int provided = 0;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) fail("MPI_Init_thread failed");
     if (provided < MPI_THREAD_FUNNELED) fail("this MPI library does not allow threads (MPI_THREAD_FUNNELED is needed)");
@@ -135,7 +110,8 @@ class MpiComm : public Comm {
     // This actor failed, alone: the others go on without it, as if it had been killed.
     if (!all && rank_ != 0 && status != 0) std::_Exit(status);
     {
-      const Watchdog watchdog(max_s + (rank_ == 0 ? 1 : 4), status);
+      // MPI allows its main thread alone, so the abort may hang: the watchdog does not wait for it.
+      const Watchdog watchdog(max_s + (rank_ == 0 ? 1 : 4), status, [status] { MPI_Abort(MPI_COMM_WORLD, status); });
       MPI_Finalize();
     }
     return all;
