@@ -19,6 +19,7 @@ using torch::Tensor;
 namespace {
 
 constexpr int64_t kBucketBytes = 1 << 20;
+constexpr int64_t kAlignBytes = 16;  // of each gradient: kernels read four floats at once where they may
 
 comm::Number number_of(const Tensor& tensor) {
   return tensor.scalar_type() == torch::kFloat64 ? comm::Number::f64 : comm::Number::f32;
@@ -45,6 +46,8 @@ void GradientSum::make_buckets() {
   // What travels while backward goes on is cut; the host's sum is one.
   const int64_t limit = group_->gpu() != nullptr ? kBucketBytes / static_cast<int64_t>(parameters_[0].element_size())
                                                  : std::numeric_limits<int64_t>::max();
+  const int64_t align = kAlignBytes / static_cast<int64_t>(parameters_[0].element_size());
+  const auto room = [&](size_t i) { return (parameters_[i].numel() + align - 1) / align * align; };
   std::vector<int64_t> sizes;
   for (size_t i = parameters_.size(); i-- > 0;) {
     if (buckets_.empty() || sizes.back() >= limit) {
@@ -52,7 +55,7 @@ void GradientSum::make_buckets() {
       sizes.push_back(0);
     }
     buckets_.back().members.push_back(i);
-    sizes.back() += parameters_[i].numel();
+    sizes.back() += room(i);
   }
   views_.resize(parameters_.size());
   for (size_t b = 0; b < buckets_.size(); ++b) {
@@ -63,7 +66,7 @@ void GradientSum::make_buckets() {
     int64_t at = 0;
     for (size_t i : bucket.members) {
       views_[i] = bucket.flat.slice(0, at, at + parameters_[i].numel()).view(parameters_[i].sizes());
-      at += parameters_[i].numel();
+      at += room(i);
     }
   }
 }
