@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::actors {
 
@@ -120,9 +121,9 @@ void DreamEnv::change_menus(const std::vector<int>& indices, const std::vector<m
   const auto times = come.index({row, rule});
   const auto rows = row.repeat_interleave(times), rules_of = rule.repeat_interleave(times);
   const auto device = p.trunk.device();
-  const auto at = rows.to(device);
-  const auto born = nets::to_floats(
-      dreamer_->world->come(p.trunk.index_select(0, at), rules_of.to(device), input.place.index_select(0, at)));
+  const auto at = nets::to_device(rows, device);
+  const auto born = nets::to_floats(dreamer_->world->come(
+      p.trunk.index_select(0, at), nets::to_device(rules_of, device), input.place.index_select(0, at)));
   const auto width = static_cast<size_t>(dreamer_->world->place_width());
   const auto totals = come.sum(-1);
   size_t next = 0;
@@ -154,7 +155,8 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
     menus.push_back(menus_.empty() ? nullptr : &menus_[static_cast<size_t>(index)]);
   }
   auto input = world_input(*world, actions, legal, menus);
-  const auto index = torch::tensor(std::vector<int64_t>(indices.begin(), indices.end()), torch::kInt64).to(device);
+  const auto index =
+      nets::to_device(torch::tensor(std::vector<int64_t>(indices.begin(), indices.end()), torch::kInt64), device);
   const bool all = rows == options_.batch && std::is_sorted(indices.begin(), indices.end());
   const auto pick = [&](const Tensor& t) { return all ? t : t.index_select(0, index); };
   nets::Memory memory{pick(h_), pick(c_)};
@@ -162,7 +164,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   input.counts = pick(counts_);
   const auto p = world->step(input, memory);
   const auto draws = draw(indices);
-  const auto on_device = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
+  const auto on_device = [&](const Tensor& t) { return t.defined() ? nets::to_device(t, device) : t; };
   auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
                         options_.scale_noise);
   if (options_.clip_latent) z = world->clip_latent(z);
@@ -176,7 +178,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   } else {
     change_menus(indices, actions, input, p);
   }
-  const auto counts = counts_of(indices).to(device);
+  const auto counts = nets::to_device(counts_of(indices), device);
   const std::pair<Tensor*, const Tensor*> moved[] = {
       {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
   for (const auto& [to, from] : moved) {

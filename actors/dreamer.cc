@@ -5,6 +5,7 @@
 #include "actors/network_policy.h"
 #include "core/base/bytes.h"
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 #include "core/nets/weights.h"
 
 namespace rlgo::actors {
@@ -58,7 +59,7 @@ nets::WorldInput world_input(const nets::WorldModelImpl& world, std::span<const 
     menus[i]->overlap(actions[i], {overlap, static_cast<size_t>(rules)});
   }
   for (auto* part : {&input.rule, &input.location, &input.place, &input.overlap}) {
-    if (part->defined()) *part = part->to(world.device());
+    if (part->defined()) *part = nets::to_device(*part, world.device());
   }
   return input;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::nets {
 namespace {
@@ -45,7 +46,7 @@ std::vector<float> to_floats(const Tensor& tensor) {
 }
 
 Tensor to_ints(const std::vector<int64_t>& values, torch::Device device) {
-  return torch::tensor(values, torch::kInt64).to(device);
+  return to_device(torch::tensor(values, torch::kInt64), device);
 }
 
 void AgentImpl::make_value_heads(int64_t w, Rng& rng) {

@@ -1,6 +1,7 @@
 #include "core/nets/slices.h"
 
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::nets {
 
@@ -36,7 +37,7 @@ BatchSlices::BatchSlices(GraphBatch all) : all_(std::move(all)) {
   for (const auto& offset : offset_) {
     for (size_t g = 0; g + 1 < offset.size(); ++g) table.push_back(offset[g + 1] - offset[g]);
   }
-  table_ = torch::tensor(table, torch::kInt64).to(all_.counts.device()).view({2 * kKinds, all_.graphs});
+  table_ = to_device(torch::tensor(table, torch::kInt64), all_.counts.device()).view({2 * kKinds, all_.graphs});
 }
 
 BatchSlices::Rows BatchSlices::rows(Kind kind, std::span<const int64_t> chosen, const Tensor& table) const {

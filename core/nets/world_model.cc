@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::nets {
 
@@ -70,6 +71,19 @@ WorldModelImpl::WorldModelImpl(const mdp::ObservationSpec& spec, const WorldOpti
   torch::NoGradGuard no_grad;
   terminal_->bias.fill_(kRarelyEnds);
   b_ih_.slice(0, h, 2 * h).fill_(1.0);  // forget gate open (Gers et al. 2000)
+}
+
+void WorldModelImpl::to(torch::Device device, bool non_blocking) {
+  Module::to(device, non_blocking);
+  if (device.is_cuda()) flatten_weights();
+}
+
+void WorldModelImpl::flatten_weights() {
+  torch::NoGradGuard no_grad;
+  constexpr int64_t kLstm = 2;  // cuDNN's number
+  at::_cudnn_rnn_flatten_weight({w_ih_, w_hh_, b_ih_, b_hh_}, /*weight_stride0=*/4, /*input_size=*/w_ih_.size(1), kLstm,
+                                options_.hidden, /*proj_size=*/0, /*num_layers=*/1, /*batch_first=*/false,
+                                /*bidirectional=*/false);
 }
 
 void WorldModelImpl::make_heads(Rng& rng) {
@@ -144,8 +158,8 @@ void WorldModelImpl::make_statistics(Rng& rng) {
 
 void WorldModelImpl::set_latent_statistics(const Tensor& mean, const Tensor& deviation) {
   torch::NoGradGuard no_grad;
-  z_mean_.copy_(mean);
-  z_deviation_.copy_(deviation.clamp_min(kMinDeviation));
+  z_mean_.copy_(to_device(mean, device(), z_mean_.scalar_type()));
+  z_deviation_.copy_(to_device(deviation.clamp_min(kMinDeviation), device(), z_mean_.scalar_type()));
 }
 
 void WorldModelImpl::set_reward_statistics(double mean, double deviation) {

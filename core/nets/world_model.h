@@ -63,6 +63,12 @@ class WorldModelImpl : public torch::nn::Module {  // mixture-density RNN over l
   int64_t place_width() const { return options_.location_width + 2; }
   torch::Device device() const { return z_mean_.device(); }
 
+  // Moves the model. On a device the LSTM's weights lie one after the other then, as cuDNN reads them: else it would
+  // copy them in each pass.
+  using torch::nn::Module::to;
+  void to(torch::Device device, bool non_blocking = false) override;
+  void flatten_weights();
+
   Encoder& encoder() { return encoder_; }
   // Latents of observations as the encoder gives them, [B, Z]; differentiable.
   torch::Tensor encode(const GraphBatch& batch) { return encoder_(batch).global; }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/rng.h"
+#include "core/nets/transfer.h"
 #include "learner/dream/loss.h"
 #include "learner/dream/trainer_parts.h"
 
@@ -87,15 +88,14 @@ WorldTrainer::Latents WorldTrainer::latents(const Sequences& s, const Tensor& ra
   return l;
 }
 
-// A step counts for each member with probability 1/2 (bootstrap), where there are several: [T, own, R].
+// A step counts for each member with probability 1/2 (bootstrap), where there are several: [T, own, R], on the host.
 Tensor WorldTrainer::coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const {
   const int64_t members = model_->options().ensemble;
-  const auto options = torch::TensorOptions(model_->device()).dtype(type());
-  if (members == 1) return torch::ones({end - begin, static_cast<int64_t>(batch.own.size()), 1}, options);
+  if (members == 1) return torch::ones({end - begin, static_cast<int64_t>(batch.own.size()), 1});
   Rng rng({seed_, static_cast<uint64_t>(updates_), static_cast<uint64_t>(sums.chunks), 0xB007});
   auto all = torch::empty({end - begin, batch.episodes, members});
   for (int64_t i = 0; i < all.numel(); ++i) all.data_ptr<float>()[i] = rng.uniform() < 0.5 ? 1.0f : 0.0f;
-  return all.index_select(1, torch::tensor(batch.columns, torch::kInt64)).to(options);
+  return all.index_select(1, torch::tensor(batch.columns, torch::kInt64));
 }
 
 WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l, const Tensor& counts_for,
@@ -108,7 +108,7 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
     const auto mask = batch.s.mask.slice(0, begin, end).to(torch::kFloat64);
     const auto legal = (batch.s.counts.slice(0, begin + 1, end + 1) > 0).to(torch::kFloat64);
     sizes[0] = mask.sum();
-    sizes[1] = (counts_for.to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1)).sum();
+    sizes[1] = (counts_for.to(torch::kFloat64) * mask.unsqueeze(-1)).sum();
     sizes[2] = (legal * mask.unsqueeze(-1)).sum();
     if (batch.s.come_step.defined())
       sizes[3] = ((batch.s.come_step >= begin) & (batch.s.come_step < end)).sum().to(torch::kFloat64);
@@ -127,18 +127,19 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
   if (joint && w.rows > 1) {
     const auto mean = sizes.slice(0, kOnes, kOnes + z) / w.rows;
     const auto variance = ((sizes.slice(0, kOnes + z) - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0);
-    w.mean = mean.to(model_->device(), type());
-    w.variance = variance.to(model_->device(), type());
+    w.mean = nets::to_device(mean, model_->device(), type());
+    w.variance = nets::to_device(variance, model_->device(), type());
   }
   return w;
 }
 
-WorldTrainer::CountLosses WorldTrainer::count_losses(const Sequences& s, int64_t begin, int64_t end,
+WorldTrainer::CountLosses WorldTrainer::count_losses(const Batch& batch, int64_t begin, int64_t end,
                                                      const nets::Prediction& p, const nets::WorldInput& input,
                                                      const Weights& w) {
   const auto device = model_->device();
-  const auto mask = s.mask.slice(0, begin, end).to(device, type());
-  const auto next = s.counts.slice(0, begin + 1, end + 1).to(device, type());
+  const auto& s = batch.on_device;
+  const auto mask = s.mask.slice(0, begin, end);
+  const auto next = s.counts.slice(0, begin + 1, end + 1);
   const auto zero = torch::zeros({}, mask.options());
   if (model_->options().counts == nets::CountModel::log)
     return {w.step * present_loss(p.present, next, mask), w.count * count_loss(p.log_count, next, mask), zero, zero};
@@ -146,13 +147,13 @@ WorldTrainer::CountLosses WorldTrainer::count_losses(const Sequences& s, int64_t
   const auto change = (next - input.counts).to(torch::kInt64).clamp(-kMost, kMost) + kMost;
   CountLosses losses{zero, w.step * class_loss(p.change, change, mask), zero, zero};
   if (!model_->options().locations) return losses;
-  losses.gone = w.step * class_loss(p.gone, s.gone.slice(0, begin, end).to(device).clamp(0, nets::kMostChange), mask);
-  const auto here = ((s.come_step >= begin) & (s.come_step < end)).nonzero().squeeze(1);
-  const auto step = s.come_step.index_select(0, here).to(device) - begin,
-             row = s.come_row.index_select(0, here).to(device);
-  const auto foretold = model_->come(p.trunk.index({step, row}), s.come_rule.index_select(0, here).to(device),
-                                     input.place.index({step, row}));
-  losses.come = w.come * come_loss(foretold, s.come.index_select(0, here).to(device, type()));
+  losses.gone = w.step * class_loss(p.gone, s.gone.slice(0, begin, end).clamp(0, nets::kMostChange), mask);
+  const auto& when = batch.s.come_step;  // on the host, where looking for it waits for nothing
+  const auto here = nets::to_device(((when >= begin) & (when < end)).nonzero().squeeze(1), device);
+  const auto step = s.come_step.index_select(0, here) - begin, row = s.come_row.index_select(0, here);
+  const auto predicted =
+      model_->come(p.trunk.index({step, row}), s.come_rule.index_select(0, here), input.place.index({step, row}));
+  losses.come = w.come * come_loss(predicted, s.come.index_select(0, here));
   return losses;
 }
 
@@ -162,24 +163,23 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
     weights(batch, {}, {}, begin, end);  // the others need the sums
     return {};
   }
-  const auto device = model_->device();
-  const auto& s = batch.s;
-  const auto part = [&](const Tensor& t, int64_t from, int64_t to) { return t.slice(0, from, to).to(device, type()); };
+  const auto& s = batch.on_device;
   const auto l = latents(s, batch.raw, begin, end);
-  const auto mask = part(s.mask, begin, end);
+  const auto mask = s.mask.slice(0, begin, end);
   const auto input = input_of(s, begin, end, l.input);
   const auto p = model_->sequence(input, memory);
   memory = {memory.h.detach(), memory.c.detach()};
 
   const auto& o = options_;
-  const auto counts_for = coins(batch, begin, end, sums);
-  const auto w = weights(batch, l, counts_for, begin, end);
-  const auto reward_target = model_->scale_reward(part(s.reward, begin, end));
+  const auto coins_here = coins(batch, begin, end, sums);
+  const auto counts_for = nets::to_device(coins_here, model_->device(), type());
+  const auto w = weights(batch, l, coins_here, begin, end);
+  const auto reward_target = model_->scale_reward(s.reward.slice(0, begin, end));
   const auto latent = w.step * latent_loss(p.z, l.target, mask);
   const auto reward = w.member * reward_loss(p.reward, reward_target, counts_for, mask);
   const auto terminal =
-      w.step * terminal_loss(p.terminal, part(s.terminal, begin, end), mask, o.terminal_positive_weight);
-  const auto [present, count, gone, come] = count_losses(s, begin, end, p, input, w);
+      w.step * terminal_loss(p.terminal, s.terminal.slice(0, begin, end), mask, o.terminal_positive_weight);
+  const auto [present, count, gone, come] = count_losses(batch, begin, end, p, input, w);
   const auto member = w.member * members_loss(p.members, l.target, counts_for, mask);
   auto loss = latent + o.reward_weight * reward + o.terminal_weight * terminal + o.present_weight * present +
               o.count_weight * (count + gone + come) + member;

@@ -30,9 +30,8 @@ RealStates states_along(std::span<const mdp::Trajectory* const> all, WorldTraine
   if (episodes.empty()) fail("dreams have no real state to begin from: no episode has a step");
   torch::NoGradGuard no_grad;
   auto& world = trainer.model();
-  const auto device = world->device();
   const auto views = trainer.look(episodes);
-  const auto s = trainer.sequences(episodes, views);
+  const auto s = on_device(trainer.sequences(episodes, views), world->device(), torch::kFloat32);
   auto memory = world->blank(s.episodes);
   RealStates result;
   std::vector<Tensor> zs, hs, cs, counts;
@@ -50,7 +49,7 @@ RealStates states_along(std::span<const mdp::Trajectory* const> all, WorldTraine
       zs.push_back(z[b]);
       hs.push_back(memory.h[b]);
       cs.push_back(memory.c[b]);
-      counts.push_back(s.counts[t][b].to(device));
+      counts.push_back(s.counts[t][b]);
       result.where.emplace_back(number[static_cast<size_t>(b)], at);
       if (!world->options().locations) continue;
       const auto features = view.features[at].contiguous();

@@ -39,11 +39,12 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
   if (trajectories.empty()) return score;
   torch::NoGradGuard no_grad;
   model_->eval();
-  const auto s = sequences(trajectories, model_->options().locations ? look(trajectories) : Views());
   const auto device = model_->device();
+  const auto s = on_device(sequences(trajectories, model_->options().locations ? look(trajectories) : Views()), device,
+                           torch::kFloat32);
   const auto z = model_->standardise(encode(s, 0, s.steps + 1, model_->encoder(), false));
   const auto input = z.slice(0, 0, s.steps), target = z.slice(0, 1);
-  const auto mask = s.mask.to(device), counts = s.counts.to(device);
+  const auto &mask = s.mask, &counts = s.counts;
   const auto next = counts.slice(0, 1);
   auto memory = model_->blank(s.episodes);
   const auto p = model_->sequence(input_of(s, 0, s.steps, input), memory);
@@ -63,10 +64,10 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
 
   const auto real = mask.reshape(-1).nonzero().squeeze(1);
   const auto pick = [&](const Tensor& t) { return t.reshape(-1).index_select(0, real); };
-  const auto reward = pick(s.reward.to(device)), foretold = pick(foretold_reward(*model_, p, s.rule.to(device), clips));
+  const auto reward = pick(s.reward), foretold = pick(foretold_reward(*model_, p, s.rule, clips));
   score.reward_mse = (reward - foretold).square().mean().item<double>();
   score.reward_correlation = correlation(reward, foretold);
-  const auto ends = pick(s.terminal.to(device)) > 0.5, ends_foretold = pick(p.terminal) > 0;
+  const auto ends = pick(s.terminal) > 0.5, ends_foretold = pick(p.terminal) > 0;
   const auto number = [](const Tensor& t) { return t.sum().item<double>(); };
   score.terminal_f1 = f1(number(ends & ends_foretold), number(ends_foretold), number(ends));
   const auto rows = mask.unsqueeze(-1) > 0;
@@ -79,9 +80,8 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
 }
 
 void WorldTrainer::drift(const Sequences& s, const Tensor& z, Clips clips, WorldScore& score) {
-  const auto device = model_->device();
   auto memory = model_->blank(s.episodes);
-  auto at = z[0], counts = s.counts[0].to(device);
+  auto at = z[0], counts = s.counts[0];
   auto error = torch::zeros({s.episodes}, at.options());
   size_t h = 0;
   for (int64_t t = 0; t < s.steps && h < WorldScore::kReach; ++t) {
@@ -94,13 +94,13 @@ void WorldTrainer::drift(const Sequences& s, const Tensor& z, Clips clips, World
     at = nets::sample(p.z, {}, {}, 0, false);
     if (clips.latent) at = model_->clip_latent(at);
     counts = model_->counts_of(p, counts);
-    error = error + foretold_reward(*model_, p, input.rule, clips) - s.reward[t].to(device);
+    error = error + foretold_reward(*model_, p, input.rule, clips) - s.reward[t];
     if (t + 1 != WorldScore::kHorizons[h]) continue;
-    const auto real = s.mask[t].to(device);
+    const auto real = s.mask[t];
     if (real.sum().item<double>() > 0) {
       score.drift[h] = std::sqrt(masked_mean((at - z[t + 1]).square().mean(-1), real).item<double>());
       score.drift_reward[h] = std::sqrt(masked_mean(error.square(), real).item<double>());
-      const auto truth = s.counts[t + 1].to(device);
+      const auto truth = s.counts[t + 1];
       const auto legal = (truth > 0) & (real.unsqueeze(-1) > 0);
       score.exact[h] = ((counts == truth) & legal).sum().item<double>() / std::max(legal.sum().item<double>(), 1.0);
     }

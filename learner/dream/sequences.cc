@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 #include "core/nets/world_model.h"
 
 namespace rlgo::learner {
@@ -70,6 +71,18 @@ void add_places(Sequences& s, std::span<const EpisodePlaces* const> places) {
   s.come_row = torch::tensor(row, torch::kInt64);
   s.come_rule = torch::tensor(rule, torch::kInt64);
   s.come = torch::cat(come);
+}
+
+Sequences on_device(const Sequences& s, torch::Device device, torch::ScalarType type) {
+  Sequences moved = s;
+  for (auto* part : {&moved.rule, &moved.gone, &moved.come_step, &moved.come_row, &moved.come_rule}) {
+    if (part->defined()) *part = nets::to_device(*part, device);
+  }
+  for (auto* part : {&moved.counts, &moved.location, &moved.reward, &moved.terminal, &moved.mask, &moved.place,
+                     &moved.overlap, &moved.come}) {
+    if (part->defined()) *part = nets::to_device(*part, device, type);
+  }
+  return moved;
 }
 
 nets::WorldInput input_of(const Sequences& s, int64_t begin, int64_t end, const torch::Tensor& z) {

@@ -36,6 +36,8 @@ Sequences make_sequences(std::span<const mdp::Trajectory* const> episodes, const
                          int64_t steps = 0);
 // Adds what actions did to locations, of each of its episodes.
 void add_places(Sequences& sequences, std::span<const EpisodePlaces* const> places);
+// The same with the tensors on a device, numbers as `type`: copied once for all its steps.
+Sequences on_device(const Sequences& s, torch::Device device, torch::ScalarType type);
 // Steps [begin, end) as the model's input; `z` [end - begin, B, Z], all moved to its device.
 nets::WorldInput input_of(const Sequences& s, int64_t begin, int64_t end, const torch::Tensor& z);
 

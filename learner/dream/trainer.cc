@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/nets/batch.h"
+#include "core/nets/transfer.h"
 #include "learner/dream/trainer_parts.h"
 #include "learner/torch_tensors.h"
 
@@ -92,7 +93,7 @@ Tensor WorldTrainer::encode(const Sequences& s, int64_t begin, int64_t end, nets
   const auto device = model_->device();
   auto out = torch::zeros({(end - begin) * s.episodes, z}, torch::TensorOptions(device).dtype(type()));
   if (seen.empty()) return out.reshape({end - begin, s.episodes, z});
-  const auto index = torch::tensor(places, torch::kInt64).to(device);
+  const auto index = nets::to_device(torch::tensor(places, torch::kInt64), device);
   torch::AutoGradMode mode(gradients);
   return out.index_copy(0, index, encode_all(seen, encoder, gradients)).reshape({end - begin, s.episodes, z});
 }
@@ -171,6 +172,7 @@ Sequences WorldTrainer::sequences(std::span<const mdp::Trajectory* const> episod
 void WorldTrainer::make_batch(Batch& batch, const Views& views, bool first) {
   if (batch.own.empty()) return;
   batch.s = sequences(batch.own, views, batch.steps);
+  batch.on_device = on_device(batch.s, model_->device(), type());
   const auto& s = batch.s;
   if (options_.train_encoder) {
     if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);

@@ -106,7 +106,7 @@ class WorldTrainer {  // of one world model
   torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
   struct Weights;
   struct CountLosses;
-  CountLosses count_losses(const Sequences& s, int64_t begin, int64_t end, const nets::Prediction& p,
+  CountLosses count_losses(const Batch& batch, int64_t begin, int64_t end, const nets::Prediction& p,
                            const nets::WorldInput& input, const Weights& w);
   void observe_ranges(const Batch& batch);
   Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin,

@@ -13,6 +13,7 @@ struct WorldTrainer::Batch {
   std::vector<int64_t> columns;     // their places among all
   int64_t episodes = 0, steps = 0;  // of all: how many, how long the longest is
   Sequences s;                      // of its own, as long as the longest of all; empty where it has none
+  Sequences on_device;              // the same for the model
   torch::Tensor raw;                // [T+1, own, Z] latents, where they are needed
 };
 

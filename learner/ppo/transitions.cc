@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::learner {
 namespace {
@@ -97,10 +98,9 @@ void join_whole(Transitions& data, nets::AgentImpl& agent, int64_t most_bytes) {
 }
 
 LossInputs::LossInputs(const Transitions& data, torch::Device device, torch::ScalarType type)
-    : all_(torch::stack({data.proximal_log_prob, data.old_log_prob, data.returns, data.advantage * data.weight,
-                         data.old_value_rule, data.old_value_location})
-               .to(device)
-               .to(type)) {}
+    : all_(nets::to_device(torch::stack({data.proximal_log_prob, data.old_log_prob, data.returns,
+                                         data.advantage * data.weight, data.old_value_rule, data.old_value_location}),
+                           device, type)) {}
 
 Pass::Pass(const Transitions& data, nets::AgentImpl& agent, std::vector<std::vector<int64_t>> minibatches,
            const std::function<void()>& between, int64_t most_bytes)

@@ -1,6 +1,7 @@
 // A device that is none: memory of the host under another name, on which LibTorch runs its CPU kernels. It counts what
-// a GPU would have to carry over the bus, so that copies can be tested where there is no GPU. Include it once a
-// program.
+// a GPU would have to carry over the bus, and what of it makes the host wait, so that copies can be tested where there
+// is no GPU. What crosses to the host without a wait is poisoned until the host has waited for something.
+// fake_device.cc registers it with LibTorch.
 #pragma once
 
 #include <ATen/EmptyTensor.h>
@@ -16,11 +17,21 @@
 #include <torch/types.h>
 
 #include <atomic>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace rlgo::test {
 
 struct FakeDevice {
   static inline std::atomic<int64_t> to_device{0}, to_host{0};  // copies, but for those of the kernels themselves
+  // Of those to the device: the host waits, as it asked for that, or as the memory is not pinned.
+  static inline std::atomic<int64_t> blocking{0}, pageable{0};
+  static inline std::atomic<int64_t> flattened{0};  // calls of cuDNN's for the weights of an LSTM
+  static void reset() { to_device = to_host = blocking = pageable = flattened = 0; }
   static torch::Device device() { return {torch::kPrivateUse1, 0}; }
 };
 
@@ -40,6 +51,34 @@ class Memory : public c10::Allocator {
   void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
 };
 inline Memory memory;
+
+// Pinned memory of the host; freed pieces stay, so that their addresses are nobody else's.
+class Pinned : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(size_t bytes) override {
+    auto* at = new char[bytes + 1];
+    const std::lock_guard lock(mutex_);
+    pieces_[at] = bytes + 1;
+    return {at, at, [](void*) {}, c10::Device(c10::DeviceType::CPU)};
+  }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+  bool holds(const void* data) const {
+    const std::lock_guard lock(mutex_);
+    const auto after = pieces_.upper_bound(static_cast<const char*>(data));
+    return after != pieces_.begin() && data < std::prev(after)->first + std::prev(after)->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<const char*, size_t> pieces_;
+};
+inline Pinned pinned;
+
+// Copies to the host that are under way.
+inline std::vector<std::function<void()>> under_way;
+inline void synchronize() {
+  for (const auto& copy : std::exchange(under_way, {})) copy();
+}
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
 // The same memory under the host's name.
@@ -55,11 +94,44 @@ inline torch::Tensor empty_strided(c10::IntArrayRef size, c10::IntArrayRef strid
                                    std::optional<c10::Layout>, std::optional<c10::Device>, std::optional<bool>) {
   return torch::Tensor(at::detail::empty_strided_generic(size, stride, &memory, kKeys, c10::dtype_or_default(type)));
 }
-inline torch::Tensor copy_from(const torch::Tensor& from, const torch::Tensor& to, bool) {
-  if (kernels == 0 && from.is_cpu() && !to.is_cpu()) ++FakeDevice::to_device;
-  if (kernels == 0 && to.is_cpu() && !from.is_cpu()) ++FakeDevice::to_host;
+inline torch::Tensor copy_from(const torch::Tensor& from, const torch::Tensor& to, bool non_blocking) {
+  if (kernels == 0 && from.is_cpu() && !to.is_cpu()) {
+    ++FakeDevice::to_device;
+    if (!non_blocking) {
+      ++FakeDevice::blocking;
+    } else if (!pinned.holds(from.const_data_ptr())) {
+      ++FakeDevice::pageable;
+    }
+  }
+  if (kernels == 0 && to.is_cpu() && !from.is_cpu()) {
+    ++FakeDevice::to_host;
+    if (non_blocking) {
+      const auto copy = on_host(from).clone();  // the stream's order: later kernels do not change it
+      std::memset(to.data_ptr(), 0xFF, to.nbytes());
+      under_way.emplace_back([copy, to] { to.copy_(copy); });
+      return to;
+    }
+    synchronize();
+  }
   on_host(to).copy_(on_host(from));
   return to;
+}
+// As cuDNN's: the weights become views of one buffer.
+inline torch::Tensor flatten(at::TensorList weights, int64_t, c10::SymInt, int64_t, c10::SymInt, c10::SymInt, int64_t,
+                             bool, bool) {
+  ++FakeDevice::flattened;
+  int64_t size = 0;
+  for (const auto& w : weights) size += w.numel();
+  auto all = torch::empty({size}, weights[0].options());
+  int64_t at = 0;
+  for (const auto& w : weights) {
+    auto part = all.slice(0, at, at + w.numel()).view(w.sizes());
+    on_host(part).copy_(on_host(w));
+    w.unsafeGetTensorImpl()->set_storage_keep_dtype(all.storage());
+    w.unsafeGetTensorImpl()->set_storage_offset(at);
+    at += w.numel();
+  }
+  return all;
 }
 inline const torch::Tensor& fit(const torch::Tensor& t, c10::IntArrayRef size, std::optional<c10::MemoryFormat>) {
   auto* impl = t.unsafeGetTensorImpl();
@@ -78,12 +150,45 @@ inline torch::Tensor copy_from_and_resize(const torch::Tensor& from, const torch
 }
 inline torch::Scalar item(const torch::Tensor& t) {
   ++FakeDevice::to_host;
+  synchronize();
   return on_host(t).item();
 }
 inline void kernel(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  ++kernels;
+  struct Depth {
+    Depth() { ++kernels; }
+    ~Depth() { --kernels; }
+  } depth;
   at::native::cpu_fallback(op, stack);
-  --kernels;
+}
+
+// A step of an LSTM, which LibTorch asks of devices as one kernel (gates i, f, g, o), and its gradient.
+using OptionalTensor = std::optional<torch::Tensor>;
+inline std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> lstm(const torch::Tensor& input,
+                                                                    const torch::Tensor& hidden,
+                                                                    const torch::Tensor& cx,
+                                                                    const OptionalTensor& input_bias,
+                                                                    const OptionalTensor& hidden_bias) {
+  auto sum = input + hidden;
+  if (input_bias) sum = sum + *input_bias + *hidden_bias;
+  const auto part = sum.chunk(4, 1);
+  const auto i = part[0].sigmoid(), f = part[1].sigmoid(), g = part[2].tanh(), o = part[3].sigmoid();
+  const auto cy = f * cx + i * g;
+  return {o * cy.tanh(), cy, torch::cat({i, f, g, o}, 1)};
+}
+inline std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> lstm_backward(const OptionalTensor& grad_hy,
+                                                                             const OptionalTensor& grad_cy,
+                                                                             const torch::Tensor& cx,
+                                                                             const torch::Tensor& cy,
+                                                                             const torch::Tensor& workspace, bool) {
+  const auto part = workspace.chunk(4, 1);
+  const auto &i = part[0], &f = part[1], &g = part[2], &o = part[3];
+  const auto dh = grad_hy && grad_hy->defined() ? *grad_hy : torch::zeros_like(cy);
+  const auto t = cy.tanh();
+  auto dc = dh * o * (1 - t * t);
+  if (grad_cy && grad_cy->defined()) dc = dc + *grad_cy;
+  const auto gates =
+      torch::cat({dc * g * i * (1 - i), dc * cx * f * (1 - f), dc * i * (1 - g * g), dh * t * o * (1 - o)}, 1);
+  return {gates, dc * f, gates.sum(0)};
 }
 
 struct Streams : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
@@ -95,6 +200,8 @@ struct Streams : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
   void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
+  void synchronizeStream(const c10::Stream&) const override { synchronize(); }
+  void synchronizeDevice(c10::DeviceIndex) const override { synchronize(); }
 };
 struct Hooks : at::PrivateUse1HooksInterface {
   bool isBuilt() const override { return true; }
@@ -102,7 +209,8 @@ struct Hooks : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
-  c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned; }
+  bool isPinnedPtr(const void* data) const override { return pinned.holds(data); }
 };
 inline Hooks hooks;
 inline const bool registered =
@@ -111,28 +219,12 @@ inline const bool registered =
 }  // namespace fake_device
 
 // What torch::nn::Module::to does, which refuses devices that it does not know.
-inline void to_fake_device(torch::nn::Module& module) {
+inline void to_fake_device(torch::nn::Module& module, torch::Device device = FakeDevice::device()) {
   const torch::NoGradGuard no_gradients;
   auto tensors = module.parameters();
   const auto buffers = module.buffers();
   tensors.insert(tensors.end(), buffers.begin(), buffers.end());
-  for (const auto& t : tensors)
-    t.unsafeGetTensorImpl()->shallow_copy_from(t.detach().to(FakeDevice::device()).getIntrusivePtr());
+  for (const auto& t : tensors) t.unsafeGetTensorImpl()->shallow_copy_from(t.detach().to(device).getIntrusivePtr());
 }
-
-C10_REGISTER_GUARD_IMPL(PrivateUse1, fake_device::Streams)
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("empty.memory_format", fake_device::empty);
-  m.impl("empty_strided", fake_device::empty_strided);
-  m.impl("resize_", fake_device::fit);
-  m.impl("_copy_from", fake_device::copy_from);
-  m.impl("_copy_from_and_resize", fake_device::copy_from_and_resize);
-  m.impl("_local_scalar_dense", fake_device::item);
-  m.impl("as_strided", at::native::as_strided_tensorimpl);
-  m.impl("_reshape_alias", at::native::_reshape_alias);
-  m.impl("view", at::native::view);
-}
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fake_device::kernel>()); }
 
 }  // namespace rlgo::test

@@ -41,8 +41,10 @@ class Device : public testing::TestWithParam<Case> {
                        {.epochs = 2, .minibatch = minibatch, .distinct_rows = GetParam().distinct, .target_kl = 0});
     trainer.set_weights_version(version);
     Rng shuffle({3});
-    FakeDevice::to_device = FakeDevice::to_host = 0;
+    FakeDevice::reset();
     const auto stats = trainer.update(played, shuffle);
+    EXPECT_EQ(FakeDevice::blocking, 0);  // the host never waits for a copy to the device
+    EXPECT_EQ(FakeDevice::pageable, 0);
     return {FakeDevice::to_device, FakeDevice::to_host, stats.minibatches};
   }
 };
