@@ -43,6 +43,7 @@ std::vector<Decision> NetworkPolicy::decide(std::span<const mdp::Observation* co
     }
     return decisions;
   }
+  const auto hold = hold_ ? hold_() : nullptr;
   const auto chosen = network_->act(join(observations), uniforms, greedy());
   for (size_t i = 0; i < observations.size(); ++i) {
     decisions.push_back({chosen.actions[i], chosen.log_prob_rule[i], chosen.log_prob_location[i], chosen.value_rule[i],
@@ -57,6 +58,7 @@ std::vector<float> NetworkPolicy::value(std::span<const mdp::Observation* const>
     for (const auto* observation : observations) values.push_back(player_->value(*observation));
     return values;
   }
+  const auto hold = hold_ ? hold_() : nullptr;
   // Greedy needs no random numbers; the values do not depend on the action that it takes.
   return network_->act(join(observations), {}, true).value_rule;
 }

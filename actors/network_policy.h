@@ -1,8 +1,10 @@
 // The agent's network as a policy.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "actors/policy.h"
 #include "core/agent/player.h"
@@ -17,6 +19,8 @@ namespace rlgo::actors {
 class NetworkPolicy : public DrawnPolicy {
  public:
   explicit NetworkPolicy(nets::Agent network, int64_t version = 0);
+  // What is held while the network computes, for a device that other processes time things on; empty: nothing.
+  void set_hold(std::function<std::shared_ptr<void>()> hold) { hold_ = std::move(hold); }
   std::vector<Decision> decide(std::span<const mdp::Observation* const> observations,
                                std::span<const double> uniforms) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
@@ -29,6 +33,7 @@ class NetworkPolicy : public DrawnPolicy {
   nets::GraphBatch join(std::span<const mdp::Observation* const> observations) const;
 
   nets::Agent network_;
+  std::function<std::shared_ptr<void>()> hold_;
   std::optional<agent::Player> player_;  // of a local encoder on the CPU
   int64_t version_;
 };

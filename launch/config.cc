@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/usage.h"
+#include "core/exec/device.h"
 #include "core/rules/rule_choice.h"
 #include "launch/target.h"
 
@@ -16,8 +17,10 @@ void declare_problem(Options& o, RunConfig& c) {
   rules::declare(o, c.rules, "the proved rules of configs/rules");
   optimise::declare(o, c.cost);
   optimise::declare(o, c.cost.target);
-  o.choice("device", c.device, {"auto", "cpu", "cuda"},
-           "where networks train and operators are timed; auto takes a GPU where there is one");
+  o.text("device", c.device,
+         "where networks train and operators are timed: cpu, cuda (the first GPU), cuda:N, or auto, which takes a GPU "
+         "where "
+         "there is one");
   o.integer("seed", c.seed, 0, kNoLimit, "names all random streams");
 }
 
@@ -76,6 +79,7 @@ Json options_json(RunConfig config) {
 
 void check(const RunConfig& c) {
   if (c.model.graph.empty()) fail_usage("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
+  if (!exec::is_device_word(c.device)) fail_usage("--device {}: use auto, cpu, cuda or cuda:N", c.device);
   check_target(c.cost.target);
   if (c.has_world_model() && optimise::each_model(c.model).size() > 1)
     fail_usage("--graph {}: several graphs go with --agent model-free alone", c.model.graph);

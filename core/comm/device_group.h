@@ -52,6 +52,10 @@ struct GroupOptions {
 // of a member, which is an Error here: it does not take part any more.
 std::unique_ptr<DeviceGroup> ring_group(Mailbox& mailbox, std::vector<int> ranks, GroupOptions options = {});
 
+// Sends Tag::stop with the reason to the other `ranks` and waits (2 s) until it has left. To be called where a member
+// fails, before its group is destroyed.
+void announce_stop(Mailbox& mailbox, const std::vector<int>& ranks, const std::string& reason);
+
 // NCCL on CUDA device number `device`. The first rank of `ranks` makes the unique id and sends it through the mailbox.
 // NCCL lives in a plug-in that is opened here and only here. Throws Error where rlgo was built without CUDA, where the
 // plug-in does not load, or where there is no such device.
@@ -59,7 +63,7 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
                                         GroupOptions options = {});
 // Whether this build has the plug-in; nothing is loaded.
 bool built_with_nccl();
-// Names a CUDA device of this machine whatever number it has in this process (its address on the bus). Throws as above.
-std::string device_address(int device);
+// Why the plug-in cannot be used here; "" where it loads.
+std::string why_no_nccl();
 
 }  // namespace rlgo::comm

@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -39,7 +38,7 @@ const RlgoNcclPlugin& plugin() {
   if (entry == nullptr) fail("{} is no NCCL plug-in of rlgo: {}", kPluginFile, dlerror());
   const RlgoNcclPlugin* found = entry();
   if (found->version != kRlgoNcclPluginVersion)
-    fail("{} has version {}, this program needs {}: build both anew", kPluginFile, found->version,
+    fail("{} has version {}, this program needs {}: build both again", kPluginFile, found->version,
          kRlgoNcclPluginVersion);
   return *found;
 }
@@ -52,12 +51,13 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox& mailbox, std::vector<int> ranks
   return plugin_group(plugin(), mailbox, std::move(ranks), device, std::move(options));
 }
 
-std::string device_address(int device) {
-  std::array<char, kRlgoDeviceAddressBytes> text{};
-  std::array<char, 512> error{};
-  if (plugin().address(device, text.data(), error.data(), error.size()) != 0)
-    fail("device {}: {}", device, error.data());
-  return text.data();
+std::string why_no_nccl() {
+  try {
+    plugin();
+    return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
 }
 
 #else
@@ -70,7 +70,7 @@ std::unique_ptr<DeviceGroup> nccl_group(Mailbox&, std::vector<int>, int, GroupOp
       "(RLGO_CUDA=on), or sum gradients on the CPU");
 }
 
-std::string device_address(int) { fail("this rlgo was built without CUDA"); }
+std::string why_no_nccl() { return "this rlgo was built without CUDA"; }
 
 #endif
 

@@ -15,24 +15,27 @@ namespace rlgo::comm {
 namespace {
 
 constexpr double kLookEveryUs = 1000;  // at the mailbox, which costs system calls
-constexpr double kSpinUs = 2000;       // most sums are there by then; after it, sleep between looks
+constexpr double kAnnounceS = 2;
+constexpr double kSpinUs = 2000;  // most sums are there by then; after it, sleep between looks
 
 class PluginGroup final : public DeviceGroup {
  public:
   PluginGroup(const RlgoNcclPlugin& plugin, Mailbox& mailbox, std::vector<int> ranks, int device, GroupOptions options)
       : plugin_(plugin), mailbox_(mailbox), ranks_(std::move(ranks)), device_(device), options_(std::move(options)) {
-    const auto self = std::find(ranks_.begin(), ranks_.end(), mailbox.rank());
-    if (self == ranks_.end()) fail("NCCL group of {} ranks: rank {} is no member", ranks_.size(), mailbox.rank());
-    const auto id = agree_on_id(self == ranks_.begin());
-    const int status = plugin_.begin_init(id.data(), static_cast<int>(self - ranks_.begin()), size(), device, &group_,
-                                          error_.data(), error_.size());
+    if (std::ranges::count(ranks_, mailbox.rank()) == 0)
+      fail("NCCL group of {} ranks: rank {} is no member", ranks_.size(), mailbox.rank());
+  }
+  void join() {
+    const auto place = static_cast<int>(std::ranges::find(ranks_, mailbox_.rank()) - ranks_.begin());
+    const auto id = agree_on_id(place == 0);
+    const int status = plugin_.begin_init(id.data(), place, size(), device_, &group_, error_.data(), error_.size());
     if (status != kRlgoNcclDone) give_up(status);
-    wait_until_done("join", plugin_.poll_begun, true);
+    wait_until_done("join", plugin_.poll_begun);
   }
   ~PluginGroup() override {
     if (group_ == nullptr) return;
-    // On the way out of an error the others are told first, and take no leave.
-    std::uncaught_exceptions() > exceptions_ ? plugin_.abandon(group_) : plugin_.destroy(group_);
+    // On the way out of an error the others know already, and nobody takes leave.
+    broken_ || std::uncaught_exceptions() > exceptions_ ? plugin_.abandon(group_) : plugin_.destroy(group_);
   }
   PluginGroup(const PluginGroup&) = delete;
   PluginGroup& operator=(const PluginGroup&) = delete;
@@ -47,11 +50,11 @@ class PluginGroup final : public DeviceGroup {
     const int status =
         plugin_.begin_sum(group_, data, count, type == Number::f64 ? 1 : 0, error_.data(), error_.size());
     if (status != kRlgoNcclDone) give_up(status);
-    wait_until_done("begin a sum", plugin_.poll_begun, false);
+    wait_until_done("begin a sum", plugin_.poll_begun);
   }
   void wait() override {
     check_usable();
-    wait_until_done("sum", plugin_.poll_sums, true);
+    wait_until_done("sum", plugin_.poll_sums);
   }
 
  private:
@@ -91,13 +94,16 @@ class PluginGroup final : public DeviceGroup {
     for (int rank : ranks_) {
       if (rank == mailbox_.rank()) continue;
       if (auto message = mailbox_.take(Tag::stop, rank)) {
-        abandon();
+        broken_ = true;
         fail("learner rank {} ended: {}", rank, message->payload);
       }
     }
   }
 
-  void wait_until_done(const char* what, Poll poll, bool look) {
+  // The mailbox belongs to the thread that made the group; backward may call from another one.
+  bool own_thread() const { return std::this_thread::get_id() == thread_; }
+
+  void wait_until_done(const char* what, Poll poll) {
     const Stopwatch watch;
     Stopwatch since_look;
     for (;;) {
@@ -105,11 +111,11 @@ class PluginGroup final : public DeviceGroup {
       if (status == kRlgoNcclDone) return;
       if (status != kRlgoNcclBusy) give_up(status);
       if (watch.seconds() > options_.timeout_s) {
-        abandon();
+        broken_ = true;
         throw NoAnswer(fmt::format("NCCL on device {}: not all learners came to {} within {} s", device_, what,
                                    options_.timeout_s));
       }
-      if (look && since_look.us() > kLookEveryUs) {
+      if (own_thread() && since_look.us() > kLookEveryUs) {
         since_look.restart();
         look_for_stop();
       }
@@ -122,18 +128,16 @@ class PluginGroup final : public DeviceGroup {
   }
 
   void check_usable() const {
-    if (group_ == nullptr) fail("NCCL on device {}: the group was given up", device_);
+    if (group_ == nullptr || broken_) fail("NCCL on device {}: the group was given up", device_);
   }
 
-  void abandon() {
-    if (group_ != nullptr) plugin_.abandon(group_);
-    group_ = nullptr;
-  }
-
+  // NCCL may end a communicator only where all ranks do: so the others learn of a failure here before the destructor
+  // abandons. A silent rank is not announced: each member notices it, and the first decides.
   [[noreturn]] void give_up(int status) {
-    abandon();
+    broken_ = true;
     const auto why = fmt::format("NCCL on device {}: {}", device_, error_.data());
     if (status == kRlgoNcclNoAnswer) throw NoAnswer(why);
+    if (own_thread()) announce_stop(mailbox_, ranks_, why);
     throw Error(why);
   }
 
@@ -143,6 +147,8 @@ class PluginGroup final : public DeviceGroup {
   int device_;
   GroupOptions options_;
   int exceptions_ = std::uncaught_exceptions();
+  bool broken_ = false;  // a step failed: what is under way is abandoned at the end
+  std::thread::id thread_ = std::this_thread::get_id();
   void* group_ = nullptr;
   std::array<char, 512> error_{};
 };
@@ -151,7 +157,18 @@ class PluginGroup final : public DeviceGroup {
 
 std::unique_ptr<DeviceGroup> plugin_group(const RlgoNcclPlugin& plugin, Mailbox& mailbox, std::vector<int> ranks,
                                           int device, GroupOptions options) {
-  return std::make_unique<PluginGroup>(plugin, mailbox, std::move(ranks), device, std::move(options));
+  auto group = std::make_unique<PluginGroup>(plugin, mailbox, std::move(ranks), device, std::move(options));
+  group->join();
+  return group;
+}
+
+void announce_stop(Mailbox& mailbox, const std::vector<int>& ranks, const std::string& reason) {
+  std::vector<int> others;
+  for (const int rank : ranks) {
+    if (rank != mailbox.rank()) others.push_back(rank);
+  }
+  for (const int rank : others) mailbox.send(rank, Tag::stop, reason);
+  mailbox.flush(kAnnounceS, others);
 }
 
 }  // namespace rlgo::comm

@@ -14,9 +14,11 @@ namespace rlgo::comm {
 // joined; throws NoAnswer where one does not within options.timeout_s, Error where one says that it ends, or the
 // plug-in fails.
 //
-// While it waits it moves the mailbox's messages and looks for a member's Tag::stop. After a failure the group is
-// abandoned: what is under way on the device ends, nothing is waited for, no destructor blocks; the process is to tell
-// the others and end.
+// While it waits it moves the mailbox's messages and looks for a member's Tag::stop. Where the plug-in fails, the
+// others are sent Tag::stop before the error leaves (unless a thread of backward found it: the mailbox is not that
+// thread's). The destructor abandons a group that failed, or that an error elsewhere ends: what is under way on the
+// device is left to the end of the process, and no other rank is waited for. It takes leave of the others (5 s at most)
+// where all went well.
 std::unique_ptr<DeviceGroup> plugin_group(const RlgoNcclPlugin& plugin, Mailbox& mailbox, std::vector<int> ranks,
                                           int device, GroupOptions options);
 

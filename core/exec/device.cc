@@ -3,13 +3,14 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "core/base/error.h"
@@ -20,34 +21,47 @@ namespace rlgo::exec {
 namespace {
 
 // Opens libtorch_cuda.so (beside libtorch_cpu.so, or on the loader's path), which registers itself with LibTorch and
-// stays open to the end of the process. Returns what is missing, or "".
-std::string open_torch_cuda() {
+// stays open to the end of the process.
+void open_torch_cuda(CudaState& state) {
   std::filesystem::path beside;
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) != 0 && info.dli_fname) {
     beside = std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
   }
-  if (dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL) || dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) return {};
+  std::error_code error;
+  state.torch_has_part = std::filesystem::exists(beside, error);
+  if (dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL)) return;
   const char* reason = dlerror();
-  return reason ? reason : "libtorch_cuda.so cannot be opened";
+  state.torch_missing = reason ? reason : "libtorch_cuda.so cannot be opened";
+  if (!state.torch_has_part && dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) state.torch_missing.clear();
 }
 
-// Why no GPU can be used, or "".
-std::string missing_cuda(int index) {
-  if (auto reason = open_torch_cuda(); !reason.empty()) {
-    return fmt::format(
-        "LibTorch's CUDA part does not load ({}); install LibTorch with CUDA and the CUDA libraries that it names, or "
-        "use --device cpu",
-        reason);
-  }
-  if (!torch::cuda::is_available()) {
-    return "LibTorch sees no usable GPU; check that the NVIDIA driver is installed and `nvidia-smi` lists a GPU, or "
-           "use --device cpu";
-  }
-  const auto devices = static_cast<int>(torch::cuda::device_count());  // NOLINT(bugprone-signed-char-misuse): a number
-  if (index >= devices)
-    return fmt::format("there is no GPU {}: the machine has {} (0 to {})", index, devices, devices - 1);
-  return {};
+struct Silent : c10::WarningHandler {
+  void process(const c10::Warning& /*warning*/) override {}
+};
+
+CudaState look_at_cuda() {
+  CudaState state;
+  state.driver = look_at_driver();
+  if (!state.driver.missing.empty() || state.driver.gpus.empty()) return state;
+  open_torch_cuda(state);
+  if (!state.torch_missing.empty()) return state;
+  const auto version = reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
+  if (version != nullptr) version(&state.runtime_version);
+  Silent silent;  // LibTorch's warnings: why_no_gpu() says more
+  const c10::WarningUtils::WarningHandlerGuard guard(&silent);
+  if (torch::cuda::is_available())
+    state.gpus = static_cast<int>(torch::cuda::device_count());  // NOLINT(bugprone-signed-char-misuse): a number
+  return state;
+}
+
+// The N of "cuda:N", 0 of "cuda"; nothing for another word.
+std::optional<int64_t> gpu_number(std::string_view word) {
+  constexpr std::string_view kPrefix = "cuda:";
+  if (word == "cuda") return 0;
+  if (!word.starts_with(kPrefix)) return {};
+  const auto index = parse_int(word.substr(kPrefix.size()));
+  return index && *index >= 0 && *index <= 127 ? index : std::nullopt;
 }
 
 // The text behind "key   : " in the first line of a /proc file that starts with `key`, or "".
@@ -61,21 +75,6 @@ std::string proc_field(const std::filesystem::path& path, std::string_view key) 
   return {};
 }
 
-// The model of the index-th GPU as CUDA counts them (CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER included), or "". By
-// the driver's library, as LibTorch's headers for it need CUDA's.
-std::string gpu_model(int index) {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) return {};
-  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-  const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
-  const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
-  std::array<char, 256> text{};
-  int device = 0;
-  const bool found = init && get && get_name && init(0) == 0 && get(&device, index) == 0 &&
-                     get_name(text.data(), static_cast<int>(text.size()), device) == 0;
-  return found ? text.data() : "";
-}
-
 }  // namespace
 
 std::string to_string(const Device& device) {
@@ -84,28 +83,71 @@ std::string to_string(const Device& device) {
 
 std::string describe(const Device& device) {
   const auto model =
-      device.kind == Device::Kind::cpu ? proc_field("/proc/cpuinfo", "model name") : gpu_model(device.index);
+      device.kind == Device::Kind::cpu ? proc_field("/proc/cpuinfo", "model name") : gpu_of(device).model;
   return model.empty() ? to_string(device) : model;
 }
 
-Device resolve_device(std::string_view word) {
+bool is_device_word(std::string_view word) { return word == "auto" || word == "cpu" || gpu_number(word).has_value(); }
+
+Device resolve_device(std::string_view word, std::string* remark) {
   if (word == "cpu") return {};
-  if (word == "auto") return missing_cuda(0).empty() ? resolve_device("cuda") : Device{};
-  constexpr std::string_view kPrefix = "cuda:";
-  std::optional<int64_t> index = 0;
-  if (word.starts_with(kPrefix)) {
-    index = parse_int(word.substr(kPrefix.size()));
-  } else if (word != "cuda") {
-    index = std::nullopt;
+  const auto index = word == "auto" ? 0 : gpu_number(word);
+  if (!index) fail("device '{}': use auto, cpu, cuda or cuda:N", word);
+  const auto state = look_at_cuda();
+  if (const auto reason = why_no_gpu(state, static_cast<int>(*index)); !reason.empty()) {
+    if (word != "auto") fail("device '{}': {}", word, reason);
+    if (remark != nullptr && (!state.driver.gpus.empty() || has_nvidia_gpu()))
+      *remark = "this machine has an NVIDIA GPU, but --device auto takes the CPU: " + reason;
+    return {};
   }
-  if (!index || *index < 0 || *index > 127) fail("device '{}': use auto, cpu, cuda or cuda:N", word);
-  if (auto reason = missing_cuda(static_cast<int>(*index)); !reason.empty()) fail("device '{}': {}", word, reason);
   const Device device{Device::Kind::cuda, static_cast<int>(*index)};
   tune(device);
   return device;
 }
 
-int gpu_count() { return missing_cuda(0).empty() ? static_cast<int>(torch::cuda::device_count()) : 0; }
+std::vector<Gpu> usable_gpus(std::string_view word) {
+  const auto first = resolve_device(word);
+  if (first.kind == Device::Kind::cpu) return {};
+  auto gpus = look_at_driver().gpus;
+  gpus.resize(std::min(gpus.size(), static_cast<size_t>(torch::cuda::device_count())));
+  if (word != "auto" && word != "cuda") return {gpus.at(static_cast<size_t>(first.index))};
+  return gpus;
+}
+
+int gpu_count() { return static_cast<int>(usable_gpus("auto").size()); }
+
+Gpu gpu_of(const Device& device) {
+  for (auto& gpu : look_at_driver().gpus) {
+    if (gpu.index == device.index) return gpu;
+  }
+  return {device.index, to_string(device), {}};
+}
+
+DeviceLock device_lock(const Device& device) { return DeviceLock(gpu_of(device).address); }
+
+DeviceLock::Hold claim(const Device& device) {
+  if (device.kind == Device::Kind::cpu) return {};
+  std::string holder;
+  auto hold = device_lock(device).claim(holder);
+  if (!hold)
+    fail(
+        "device '{}': another run of rlgo trains on this GPU ({}); wait for its end, take another --device cuda:N, or "
+        "use --device cpu",
+        to_string(device), holder);
+  return hold;
+}
+
+Device take_device(std::string_view word, DeviceLock::Hold& hold, std::string& remark) {
+  const auto device = resolve_device(word, &remark);
+  try {
+    hold = claim(device);
+  } catch (const Error& e) {
+    if (word != "auto") throw;
+    remark = fmt::format("--device auto takes the CPU: {}", e.what());
+    return {};
+  }
+  return device;
+}
 
 int64_t device_peak_bytes(const Device& device) {
   if (device.kind == Device::Kind::cpu) return 0;

@@ -12,6 +12,8 @@ constexpr int kTries = 4;
 
 }  // namespace
 
+int most_runs(int launches) { return std::max(1, kRunLaunches / std::max(launches, 1)); }
+
 double device_sample_us(DeviceClock& clock, const std::function<void()>& run, int batch) {
   double hold_us = kLeastHold_us, sample_us = 0;
   for (int i = 0; i < kTries; ++i) {

@@ -15,8 +15,10 @@
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
 #include "core/exec/device_clock.h"
+#include "core/exec/device_tools.h"
 #include "core/exec/freed_memory.h"
 #include "core/exec/interpreter.h"
+#include "core/exec/launches.h"
 #include "core/exec/warm_up.h"
 
 namespace rlgo::exec {
@@ -26,7 +28,6 @@ using ops::Op;
 
 constexpr int kMinSamples = 3;
 constexpr int kMaxBatch = 4096;
-constexpr int kMaxBatchOnGpu = 500;  // more launches than that do not wait in a stream: the host would
 
 // The default stream of a GPU.
 class GpuClock : public DeviceClock {
@@ -47,8 +48,8 @@ class GpuClock : public DeviceClock {
   double host_us() override { return watch_.us(); }
   void synchronize() override { torch::cuda::synchronize(device_.index()); }
   void occupy(double us) override {
-    const auto products = static_cast<int64_t>(std::ceil(us / work_us_));
-    for (int64_t i = 0; i < products; ++i) at::mm(work_, work_);
+    const auto products = std::min(static_cast<int>(std::ceil(us / work_us_)), kHoldLaunches);
+    for (int i = 0; i < products; ++i) at::mm(work_, work_);
   }
   void mark_begin() override { begin_.record(stream_); }
   void mark_end() override { end_.record(stream_); }
@@ -72,6 +73,12 @@ class GpuClock : public DeviceClock {
 struct Bench {
   int threads = 1;
   std::shared_ptr<DeviceClock> gpu;  // null: the CPU
+  DeviceLock::Hold alone;            // on the GPU, as long as it is measured
+
+  // Runs that a sample may have. Makes one.
+  int most_runs(const std::function<void()>& run) const {
+    return gpu ? exec::most_runs(count_operators(run)) : kMaxBatch;
+  }
 
   // Time of `batch` runs, in us per run: on a GPU its own, see device_clock.h.
   double sample_us(const std::function<void()>& run, int batch) const {
@@ -84,14 +91,16 @@ struct Bench {
 };
 
 Bench make_bench(const Device& device, int threads) {
-  return {threads, device.kind == Device::Kind::cuda ? std::make_shared<GpuClock>(device) : nullptr};
+  Bench bench{.threads = threads, .gpu = nullptr, .alone = {}};
+  if (device.kind == Device::Kind::cpu) return bench;
+  bench.alone = device_lock(device).alone();
+  bench.gpu = std::make_shared<GpuClock>(device);
+  return bench;
 }
 
-int most_runs(const Bench& bench) { return bench.gpu ? kMaxBatchOnGpu : kMaxBatch; }
-
 // Runs per sample, from the time of one run.
-int batch_for(double run_us, const MeasureOptions& options, const Bench& bench) {
-  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, most_runs(bench));
+int batch_for(double run_us, const MeasureOptions& options, int most) {
+  return std::clamp(static_cast<int>(std::ceil(options.min_sample_us / std::max(run_us, 0.01))), 1, most);
 }
 
 Measurement summarise(const std::vector<double>& samples, int batch) {
@@ -160,7 +169,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
       run();
     }
     const double first_us = bench.sample_us(run, 1);
-    const int batch = batch_for(first_us, options, bench);
+    const int batch = batch_for(first_us, options, bench.most_runs(run));
     const auto affordable = static_cast<int>(std::min(options.max_total_us / (first_us * batch), 1e6));
     const int repeats = std::min(options.repeats, std::max(kMinSamples, affordable));
     std::vector<double> samples;
@@ -194,7 +203,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
       interpreter->run(inputs);
     });
     const auto sample_us = [&](int batch) { return bench.sample_us(runs.back(), batch); };
-    batches.push_back(warm_up(sample_us, options.warmup, options.min_sample_us, most_runs(bench)));
+    batches.push_back(warm_up(sample_us, options.warmup, options.min_sample_us, bench.most_runs(runs.back())));
   }
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<size_t> order(runs.size());

@@ -83,7 +83,10 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
   if (options.target.runtime == "libtorch") {
     exec::MeasureOptions how{options.timing};
     how.deadline = Deadline::when(std::move(should_stop));
-    return std::make_shared<exec::LibTorchRuntime>(exec::resolve_device(options.device), how);
+    std::string remark;
+    const auto device = exec::resolve_device(options.device, &remark);
+    if (!remark.empty()) log.warn("{}", remark);
+    return std::make_shared<exec::LibTorchRuntime>(device, how);
   }
   measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;

@@ -6,6 +6,7 @@
 #include "core/base/usage.h"
 #include "launch/commands/command.h"
 #include "launch/target.h"
+#include "launch/train/followers.h"
 #include "launch/train/roles.h"
 #include "learner/session/run_folder.h"
 
@@ -46,6 +47,7 @@ int run_train(Context& context) {
     if (stopped_too(*context.comm)) return exit_status(e);
     throw;
   }
+  make_reproducible(config);
   const std::string text = options.dump({"resume", "config", "name", "runs", "json", "quiet", "verbose"});
   if (context.comm->size() == 1) return run_alone(config, text);
   learner::choose_ranks(config.loop, config.inference.place, context.comm->nodes());

@@ -4,6 +4,7 @@
 #include "actors/latent_env.h"
 #include "actors/network_policy.h"
 #include "core/base/error.h"
+#include "core/exec/device_tools.h"
 #include "core/exec/tensors.h"
 #include "core/nets/actor_critic.h"
 #include "learner/dream/dream_agent.h"
@@ -36,7 +37,11 @@ Player make_player(const RunConfig& config, std::unique_ptr<mdp::BatchEnv> real,
   } else if (config.agent == Agent::model_free) {
     nets::ActorCritic network(real->spec(), config.network, config.seed);
     network->to(exec::to_torch(device));
-    player.policy = std::make_unique<actors::NetworkPolicy>(network.ptr());
+    auto policy = std::make_unique<actors::NetworkPolicy>(network.ptr());
+    // Rank 0 times operators on the GPU of its node's inference rank.
+    if (device.kind == exec::Device::Kind::cuda)
+      policy->set_hold([lock = exec::device_lock(device)] { return lock.share(); });
+    player.policy = std::move(policy);
   } else if (config.has_world_model()) {
     const auto dreamer = learner::make_dreamer(dream_agent_options(config), real->spec(), config.seed, torch::kCPU);
     player.policy = std::make_unique<actors::DreamerPolicy>(dreamer);

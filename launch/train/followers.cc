@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
+#include <vector>
 
+#include "core/comm/device_group.h"
 #include "core/exec/device_tools.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/roles.h"
@@ -16,6 +19,7 @@ int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   const auto message = wait_for_start(mailbox, comm::Tag::learner, kStartSilence_s, [] { return false; });
   if (!message) return 0;
   const auto beginning = learner::decode_beginning(message->payload);
+  const auto claim = beginning.own ? exec::claim(beginning.device) : nullptr;
   if (config.dream.encoder == learner::EncoderSource::ppo)
     config.dream.encoder = learner::EncoderSource::random;  // its weights come from the leader, like all others
   tune_learner(config, beginning.device);
@@ -30,10 +34,13 @@ learner::LearnersOptions learners_options(const RunConfig& config) {
   return {config.loop.learners, config.device, config.loop.actor_timeout_s};
 }
 
-void tune_learner(const RunConfig& config, const exec::Device& device) {
-  if (config.loop.reproducible) ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-  exec::tune(device, config.loop.reproducible);
+void make_reproducible(const RunConfig& config) {
+  if (!config.loop.reproducible) return;
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  ::setenv("NCCL_ALGO", "Ring", 0);  // trees and switches (NVLS) add in an order of their own
 }
+
+void tune_learner(const RunConfig& config, const exec::Device& device) { exec::tune(device, config.loop.reproducible); }
 
 int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>& work) {
   try {
@@ -42,10 +49,9 @@ int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>
     std::fprintf(stderr, "rlgo: rank %d: error: %s\n", mailbox.rank(), e.what());
     return kRestartStatus;
   } catch (const std::exception& e) {  // LibTorch's errors are not rlgo's
-    for (int rank = 0; rank < learners; ++rank) {
-      if (rank != mailbox.rank()) mailbox.send(rank, comm::Tag::stop, e.what());
-    }
-    mailbox.flush(2.0);
+    std::vector<int> ranks(static_cast<size_t>(learners));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    comm::announce_stop(mailbox, ranks, e.what());
     throw;
   }
 }

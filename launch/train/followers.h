@@ -11,6 +11,8 @@
 namespace rlgo::launch {
 
 learner::LearnersOptions learners_options(const RunConfig& config);  // of the configuration
+// Where the run is to be reproducible: the variables that cuBLAS and NCCL read, before either is used.
+void make_reproducible(const RunConfig& config);
 // See exec::tune; deterministic where the run is to be reproducible.
 void tune_learner(const RunConfig& config, const exec::Device& device);
 

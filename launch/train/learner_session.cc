@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/env/playground.h"
+#include "core/exec/device_tools.h"
 #include "core/exec/freed_memory.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
@@ -32,6 +33,13 @@ std::vector<int> actor_ranks(const comm::Mailbox& mailbox, int64_t learners) {
   return ranks;
 }
 
+// What resolves the device again, prices and other learners, comes to the same one.
+exec::Device take_device(RunConfig& config, DeviceLock::Hold& hold, std::string& remark) {
+  const auto device = exec::take_device(config.device, hold, remark);
+  if (!remark.empty()) config.device = exec::to_string(device);
+  return device;
+}
+
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::map<std::string, std::string> option_values(const std::string& config_text, const std::string& place) {
@@ -47,7 +55,7 @@ std::map<std::string, std::string> option_values(const std::string& config_text,
 LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text, comm::Mailbox& mailbox)
     : config_(config),
       mailbox_(mailbox),
-      device_(exec::resolve_device(config.device)),
+      device_(take_device(config, claim_, device_remark_)),
       graphs_(learner::load_graphs(config.model, true)),
       rules_(rules::choose_rules(config.rules)),
       prices_(make_prices(config)),
@@ -57,6 +65,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   open_folder(config_text);
   for (const auto& graph : graphs_) log_.info("{}", graph.model.about);
   if (!rules_->remark().empty()) log_.warn("{}", rules_->remark());
+  if (!device_remark_.empty()) log_.warn("{}", device_remark_);
   const auto actors = actor_ranks(mailbox_, config.loop.learners);
   log_.info("{} rules, costs {}, networks on {}, {}", rules_->size(), prices_.model->name(), exec::to_string(device_),
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
@@ -142,9 +151,11 @@ void LearnerSession::prepare() {
   give_sign();
   if (prices_.table) time_operators();
   const auto initial = price_graphs();
-  learner::LearnerDevices devices{{device_}, false, {}};
+  learner::LearnerDevices devices{.devices = {device_}, .own = {true}, .nccl = false, .why_not = {}, .remark = {}};
   if (config_.loop.learners > 1) devices = learner::meet_learners(learners_options(config_), mailbox_);
   learner_device_ = devices.devices[0];
+  if (learner_device_ != device_) claim_ = exec::claim(learner_device_);
+  if (!devices.remark.empty()) log_.warn("{}", devices.remark);
   tune_learner(config_, learner_device_);
   algorithm_ = make_algorithm({config_, spec_, learner_device_, initial, folder_.rollouts()});
   if (!config_.resume.empty()) resume();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/device_lock.h"
 #include "core/base/log.h"
 #include "core/comm/mailbox.h"
 #include "launch/config.h"
@@ -64,6 +65,8 @@ class LearnerSession {
 
   RunConfig& config_;
   comm::Mailbox& mailbox_;
+  std::string device_remark_;  // why `auto` is the CPU
+  DeviceLock::Hold claim_;
   exec::Device device_;
   std::vector<learner::RunGraph> graphs_;
   std::shared_ptr<const rules::RuleSet> rules_;

@@ -37,6 +37,42 @@ FollowerReport decode_report(ByteReader& in) {
   return report;
 }
 
+// What a part of an update throws, the other learners hear of here: before unwinding destroys this one's group, whose
+// end may need theirs. Silence (NoAnswer) is the leader's alone to announce: it decides what follows.
+template <typename Work>
+auto announcing(comm::Mailbox& mailbox, const std::vector<int>& ranks, bool leads, const Work& work) {
+  try {
+    return work();
+  } catch (const comm::NoAnswer& e) {
+    if (leads) comm::announce_stop(mailbox, ranks, e.what());
+    throw;
+  } catch (const std::exception& e) {  // LibTorch's errors are not rlgo's
+    comm::announce_stop(mailbox, ranks, e.what());
+    throw;
+  }
+}
+
+// Takes part in what the leader begins.
+void obey(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, const Inspect& inspect,
+          const std::string& message) {
+  ByteReader in(message);
+  const auto kind = in.get<Kind>();
+  if (kind == Kind::plan) {
+    const auto epoch = in.get<int64_t>();
+    const auto progress = in.get<double>();
+    algorithm.plan(epoch, progress, in.get<int64_t>());
+  } else if (kind == Kind::update) {
+    UpdateContext context;
+    context.version = in.get<int64_t>();
+    context.progress = in.get<double>();
+    const Stopwatch watch;
+    algorithm.update({}, context);
+    auto report = inspect();
+    report.update_s = watch.seconds();
+    mailbox.send(leader, Tag::learner, encode(report));
+  }
+}
+
 }  // namespace
 
 LeaderAlgorithm::LeaderAlgorithm(std::shared_ptr<Algorithm> algorithm, std::shared_ptr<LearnerGroup> group,
@@ -71,7 +107,7 @@ UpdateReport LeaderAlgorithm::update(std::vector<Episode> episodes, const Update
   if (group_->gpu() != nullptr) mailbox_.flush(timeout_s_, ranks_);
   updating_ = true;
   const Stopwatch watch;
-  auto report = algorithm_->update(std::move(episodes), context);
+  auto report = announcing(mailbox_, ranks_, true, [&] { return algorithm_->update(std::move(episodes), context); });
   reports_[0] = inspect_();
   reports_[0].update_s = watch.seconds();
   done_[0] = ++updates_;
@@ -118,9 +154,14 @@ void LeaderAlgorithm::tend() {
 void LeaderAlgorithm::stop(const std::string& reason) {
   for (size_t place = 1; place < ranks_.size(); ++place) mailbox_.send(ranks_[place], Tag::stop, reason);
   mailbox_.flush(2);
+  // The followers take leave of the group now, and wait for this one only for a short time.
+  group_ = std::make_shared<LearnerGroup>();
+  algorithm_->set_group(group_);
 }
 
-std::string follow(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, const Inspect& inspect, double timeout_s) {
+std::string follow(comm::Mailbox& mailbox, const std::vector<int>& ranks, Algorithm& algorithm, const Inspect& inspect,
+                   double timeout_s) {
+  const int leader = ranks.front();
   Stopwatch since_heard, since_beat;
   for (;;) {
     if (auto message = mailbox.take(Tag::stop, leader)) return message->payload;
@@ -137,23 +178,8 @@ std::string follow(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, con
       continue;
     }
     since_heard.restart();
-    ByteReader in(message->payload);
-    const auto kind = in.get<Kind>();
-    if (kind == Kind::plan) {
-      const auto epoch = in.get<int64_t>();
-      const auto progress = in.get<double>();
-      algorithm.plan(epoch, progress, in.get<int64_t>());
-    } else if (kind == Kind::update) {
-      UpdateContext context;
-      context.version = in.get<int64_t>();
-      context.progress = in.get<double>();
-      const Stopwatch watch;
-      algorithm.update({}, context);
-      auto report = inspect();
-      report.update_s = watch.seconds();
-      mailbox.send(leader, Tag::learner, encode(report));
-      since_heard.restart();
-    }
+    announcing(mailbox, ranks, false, [&] { obey(mailbox, leader, algorithm, inspect, message->payload); });
+    since_heard.restart();
   }
 }
 

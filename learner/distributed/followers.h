@@ -35,12 +35,12 @@ class LeaderAlgorithm : public Algorithm {
   std::string weights() override { return algorithm_->weights(); }
   void store(Checkpoint& checkpoint) const override { algorithm_->store(checkpoint); }
   void restore(const Checkpoint& checkpoint) override { algorithm_->restore(checkpoint); }
-  // Throws Error where the learners do not agree afterwards.
+  // Throws Error where the learners do not agree afterwards. What it throws the other learners hear first (Tag::stop).
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
 
   // Signs of life, both ways. To be called often while no update runs.
   void tend();
-  // At the end of the run.
+  // At the end of the run: the followers end, and this learner leaves the group with them.
   void stop(const std::string& reason);
   // What each told after the last update, by place; the leader's own too.
   const std::vector<FollowerReport>& reports() const { return reports_; }
@@ -63,8 +63,9 @@ class LeaderAlgorithm : public Algorithm {
   Stopwatch since_beat_;
 };
 
-// A follower's side: follows until the leader says stop. Returns the reason. Throws comm::NoAnswer where the leader is
-// silent for `timeout_s`, and what an update throws.
-std::string follow(comm::Mailbox& mailbox, int leader, Algorithm& algorithm, const Inspect& inspect, double timeout_s);
+// A follower's side: follows `ranks`' first, the leader, until it says stop. Returns the reason. Throws comm::NoAnswer
+// where the leader is silent for `timeout_s`, and what an update throws, of which the other ranks hear first.
+std::string follow(comm::Mailbox& mailbox, const std::vector<int>& ranks, Algorithm& algorithm, const Inspect& inspect,
+                   double timeout_s);
 
 }  // namespace rlgo::learner

@@ -1,6 +1,7 @@
 #include "learner/session/learners.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -8,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
+#include "core/base/text.h"
 #include "core/comm/device_group.h"
 #include "core/exec/device_tools.h"
 #include "learner/checkpoint.h"
@@ -28,9 +30,13 @@ std::vector<int> learner_ranks(const LearnersOptions& options) {
 std::string encode(const LearnerPlace& place) {
   ByteWriter out;
   out.put_string(place.host);
-  out.put<uint8_t>(place.nccl);
+  out.put_string(place.why_no_nccl);
   out.put<uint64_t>(place.gpus.size());
-  for (const auto& gpu : place.gpus) out.put_string(gpu);
+  for (const auto& gpu : place.gpus) {
+    out.put<int32_t>(gpu.index);
+    out.put_string(gpu.address);
+    out.put_string(gpu.model);
+  }
   return out.take();
 }
 
@@ -38,9 +44,13 @@ LearnerPlace decode_place(const std::string& bytes) {
   ByteReader in(bytes);
   LearnerPlace place;
   place.host = in.get_string();
-  place.nccl = in.get<uint8_t>() != 0;
+  place.why_no_nccl = in.get_string();
   const auto count = in.get<uint64_t>();
-  for (uint64_t i = 0; i < count; ++i) place.gpus.push_back(in.get_string());
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto index = in.get<int32_t>();
+    std::string address = in.get_string();
+    place.gpus.push_back({index, std::move(address), in.get_string()});
+  }
   return place;
 }
 
@@ -66,6 +76,7 @@ std::string encode(const Beginning& b) {
   ByteWriter out;
   out.put<uint8_t>(b.device.kind == exec::Device::Kind::cuda);
   out.put<int32_t>(b.device.index);
+  out.put<uint8_t>(b.own);
   out.put<uint8_t>(b.nccl);
   put_spec(out, b.spec);
   mdp::Trajectory carrier;
@@ -91,48 +102,77 @@ Inspect inspector(std::shared_ptr<const Algorithm> algorithm, const exec::Device
   };
 }
 
+// For each place the number of one of its GPUs, so that as few as possible share one: augmenting paths from each place
+// in turn; what finds none takes the GPU that the fewest have.
+std::vector<size_t> match_gpus(const std::vector<LearnerPlace>& places) {
+  std::map<std::string, size_t> holder;  // host and address -> place
+  std::vector<size_t> chosen(places.size());
+  const auto name = [&](size_t place, size_t gpu) {
+    return places[place].host + " " + places[place].gpus[gpu].address;
+  };
+  const std::function<bool(size_t, std::set<std::string>&)> find = [&](size_t place, std::set<std::string>& seen) {
+    for (size_t gpu = 0; gpu < places[place].gpus.size(); ++gpu) {
+      const auto key = name(place, gpu);
+      if (!seen.insert(key).second) continue;
+      const auto at = holder.find(key);
+      if (at != holder.end() && !find(at->second, seen)) continue;
+      holder[key] = place;
+      chosen[place] = gpu;
+      return true;
+    }
+    return false;
+  };
+  std::vector<size_t> left;
+  for (size_t place = 0; place < places.size(); ++place) {
+    std::set<std::string> seen;
+    if (!find(place, seen)) left.push_back(place);
+  }
+  std::map<std::string, int> users;
+  for (const auto& [key, place] : holder) users[key] = 1;
+  for (const size_t place : left) {
+    for (size_t gpu = 1; gpu < places[place].gpus.size(); ++gpu) {
+      if (users[name(place, gpu)] < users[name(place, chosen[place])]) chosen[place] = gpu;
+    }
+    ++users[name(place, chosen[place])];
+  }
+  return chosen;
+}
+
 }  // namespace
 
 LearnerPlace learner_place(const LearnersOptions& options) {
   LearnerPlace place;
   place.host = host_name();
-  if (options.device == "cpu") return place;
-  if (options.device == "cuda") exec::resolve_device("cuda");  // an Error tells what is missing
-  const int count = exec::gpu_count();
-  place.nccl = count > 0 && comm::built_with_nccl();
-  for (int gpu = 0; gpu < count; ++gpu) {
-    std::string address = fmt::format("GPU {}", gpu);
-    try {
-      if (place.nccl) address = comm::device_address(gpu);
-    } catch (const Error&) {
-      place.nccl = false;
-    }
-    place.gpus.push_back(address);
-  }
+  place.gpus = exec::usable_gpus(options.device);  // an Error names what is missing
+  if (!place.gpus.empty()) place.why_no_nccl = comm::why_no_nccl();
   return place;
 }
 
 LearnerDevices choose_devices(const std::vector<LearnerPlace>& places) {
   LearnerDevices result;
+  result.own.assign(places.size(), true);
   for (const auto& place : places) {
-    if (place.gpus.empty()) {
-      result.devices.assign(places.size(), exec::Device{});
-      result.why_not = fmt::format("{} has no GPU to use", place.host);
-      return result;
-    }
+    if (!place.why_no_nccl.empty()) result.why_not = "NCCL's plug-in does not load: " + place.why_no_nccl;
+    if (!place.gpus.empty()) continue;
+    result.devices.assign(places.size(), exec::Device{});
+    result.why_not = fmt::format("{} has no GPU to use", place.host);
+    return result;
   }
-  std::map<std::string, int> on_host;
-  std::set<std::string> taken;
-  bool own = true, nccl = true;
-  for (const auto& place : places) {
-    const int index = on_host[place.host]++ % static_cast<int>(place.gpus.size());
-    result.devices.push_back({exec::Device::Kind::cuda, index});
-    own = taken.insert(place.host + " " + place.gpus[static_cast<size_t>(index)]).second && own;
-    nccl = nccl && place.nccl;
+  const auto chosen = match_gpus(places);
+  std::set<std::string> taken, models;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto& gpu = places[i].gpus[chosen[i]];
+    result.devices.push_back({exec::Device::Kind::cuda, gpu.index});
+    result.own[i] = taken.insert(places[i].host + " " + gpu.address).second;
+    models.insert(gpu.model);
   }
-  result.nccl = own && nccl;
-  if (!own) result.why_not = "two learners share a GPU";
-  if (!nccl) result.why_not = "NCCL's plug-in is not there or does not load";
+  if (taken.size() < places.size())
+    result.why_not =
+        fmt::format("{} learners share {} GPU{}", places.size(), taken.size(), taken.size() > 1 ? "s" : "");
+  if (models.size() > 1)
+    result.remark = fmt::format("the learners' GPUs differ ({}): each update takes as long as the slowest needs",
+                                rlgo::join(std::vector(models.begin(), models.end()), ", "));
+  result.nccl = result.why_not.empty();
   return result;
 }
 
@@ -151,7 +191,11 @@ LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mail
       mailbox.wait(20);
     }
   }
-  return choose_devices(places);
+  auto devices = choose_devices(places);
+  if (options.device == "cuda" && std::ranges::count(devices.own, false) > 0)
+    fail("--device cuda: {}; use fewer --learners, --device auto or cuda:N to share one, or --device cpu",
+         devices.why_not);
+  return devices;
 }
 
 std::shared_ptr<LeaderAlgorithm> lead_learners(const LearnersOptions& options, comm::Mailbox& mailbox,
@@ -164,7 +208,8 @@ std::shared_ptr<LeaderAlgorithm> lead_learners(const LearnersOptions& options, c
   const auto ranks = learner_ranks(options);
   for (int rank = 1; rank < options.learners; ++rank)
     mailbox.send(rank, Tag::learner,
-                 encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.nccl, spec, initial, bytes}));
+                 encode(Beginning{devices.devices[static_cast<size_t>(rank)], devices.own[static_cast<size_t>(rank)],
+                                  devices.nccl, spec, initial, bytes}));
   mailbox.flush(options.timeout_s, ranks);
   const auto group = join(options, mailbox, devices.devices[0], devices.nccl);
   algorithm->set_group(group);
@@ -182,6 +227,7 @@ Beginning decode_beginning(const std::string& bytes) {
   Beginning b;
   b.device.kind = in.get<uint8_t>() != 0 ? exec::Device::Kind::cuda : exec::Device::Kind::cpu;
   b.device.index = in.get<int32_t>();
+  b.own = in.get<uint8_t>() != 0;
   b.nccl = in.get<uint8_t>() != 0;
   b.spec = get_spec(in);
   b.initial = mdp::decode(in.get_string()).last;
@@ -197,7 +243,8 @@ void follow_leader(const LearnersOptions& options, comm::Mailbox& mailbox, const
                    const std::shared_ptr<Algorithm>& algorithm) {
   algorithm->restore(decode_checkpoint(beginning.state));
   algorithm->set_group(join(options, mailbox, beginning.device, beginning.nccl));
-  follow(mailbox, 0, *algorithm, inspector(algorithm, beginning.device), std::max(options.timeout_s, 300.0));
+  follow(mailbox, learner_ranks(options), *algorithm, inspector(algorithm, beginning.device),
+         std::max(options.timeout_s, 300.0));
 }
 
 }  // namespace rlgo::learner

@@ -8,6 +8,7 @@
 
 #include "core/comm/mailbox.h"
 #include "core/exec/device.h"
+#include "core/exec/driver.h"
 #include "core/mdp/mdp.h"
 #include "learner/distributed/followers.h"
 
@@ -22,22 +23,26 @@ struct LearnersOptions {
 // Where a learner runs and what it could use there.
 struct LearnerPlace {
   std::string host;
-  std::vector<std::string> gpus;  // addresses of those that options.device permits; empty: the CPU
-  bool nccl = false;              // this build has it, and it loads
+  std::vector<exec::Gpu> gpus;  // those that options.device permits; empty: the CPU
+  std::string why_no_nccl;      // "": this build has it, and it loads
 };
 LearnerPlace learner_place(const LearnersOptions& options);
 
-// Who takes which device, by place, and whether gradients go by NCCL. All take GPUs or none does: all must come to the
-// same weights. `why_not`: why NCCL is not used.
+// Which device each learner takes, by place, and whether gradients go by NCCL. All take GPUs or none does: all must
+// come to the same weights.
 struct LearnerDevices {
   std::vector<exec::Device> devices;
+  std::vector<bool> own;  // no learner before it has the same GPU
   bool nccl = false;
-  std::string why_not;
+  std::string why_not;  // why NCCL is not used
+  std::string remark;   // "", or what makes the learners slower than need be
 };
-// GPUs in turn by host; the CPU for all where one place has no GPU (`why_not` says so).
+// A GPU of its own (by host and address) for each learner wherever there is such an assignment; else some share one.
+// The CPU for all where one place has no GPU (`why_not` names it).
 LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
 
-// Rank 0 waits for all other learners; throws Error where one ends before.
+// Rank 0 waits for all other learners; throws Error where one ends before, and where options.device is "cuda" and two
+// would share a GPU.
 LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mailbox);
 // Rank 0: sends each of them what it needs (spec, first observation, the algorithm's whole state), joins them. Returns
 // the algorithm for the loop.
@@ -51,6 +56,7 @@ std::string describe(const LearnerGroup& group, const LearnerDevices& devices);
 // What another learner begins with.
 struct Beginning {
   exec::Device device;
+  bool own = true;  // no learner before it has this GPU
   bool nccl = false;
   mdp::ObservationSpec spec;
   mdp::Observation initial;

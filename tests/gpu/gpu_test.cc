@@ -186,7 +186,7 @@ TEST_F(Gpu, NcclSumsInBuckets) {
   auto floats = torch::arange(1000, torch::TensorOptions(kGpu).dtype(torch::kFloat32));
   nccl->all_reduce_sum(floats.data_ptr<float>(), 1000);
   EXPECT_EQ(floats.sum().item<float>(), 499500.0f);
-  EXPECT_FALSE(comm::device_address(0).empty());
+  EXPECT_FALSE(exec::gpu_of({exec::Device::Kind::cuda, 0}).address.empty());
   // A network of several buckets learns as it does without NCCL: its hooks send each bucket once.
   const auto group = std::make_shared<learner::LearnerGroup>(ring, nccl, mailbox, std::vector<int>{0}, 60);
   const auto data = play(100);

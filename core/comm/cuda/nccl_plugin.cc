@@ -27,18 +27,24 @@ class Outcome {
  public:
   Outcome(char* error, size_t size) : error_(error), size_(size) {}
   bool ok(cudaError_t status, const char* what) {
-    return status == cudaSuccess || say(what, cudaGetErrorString(status));
-  }
-  // What is under way is no failure.
-  bool ok(ncclResult_t status, const char* what) {
-    return status == ncclSuccess || status == ncclInProgress || say(what, ncclGetErrorString(status));
-  }
-
- private:
-  bool say(const char* what, const char* reason) {
-    std::snprintf(error_, size_, "%s: %s", what, reason);
+    if (status == cudaSuccess) return true;
+    std::snprintf(error_, size_, "%s: %s", what, cudaGetErrorString(status));
     return false;
   }
+  // What is under way is no failure. Another rank that is gone is told apart from what fails here for good: only after
+  // the first does it help to start again.
+  bool ok(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
+    if (status == ncclSuccess || status == ncclInProgress) return true;
+    if (status == ncclRemoteError) failed_ = kRlgoNcclNoAnswer;
+    const char* more = ncclGetLastError(comm);
+    const bool any = more != nullptr && *more != 0;
+    std::snprintf(error_, size_, "%s: %s%s%s", what, ncclGetErrorString(status), any ? ": " : "", any ? more : "");
+    return false;
+  }
+  int failed() const { return failed_; }  // kRlgoNccl... of the step that was not ok
+
+ private:
+  int failed_ = kRlgoNcclFailed;
   char* error_;
   size_t size_;
 };
@@ -47,7 +53,7 @@ int unique_id(char id[kRlgoNcclIdBytes], char* error, size_t error_size) {
   static_assert(sizeof(ncclUniqueId) == kRlgoNcclIdBytes);
   Outcome outcome(error, error_size);
   ncclUniqueId made;
-  if (!outcome.ok(ncclGetUniqueId(&made), "ncclGetUniqueId")) return 1;
+  if (!outcome.ok(ncclGetUniqueId(&made), "ncclGetUniqueId")) return outcome.failed();
   std::memcpy(id, &made, sizeof(made));
   return 0;
 }
@@ -69,17 +75,17 @@ int begin_init(const char id[kRlgoNcclIdBytes], int rank, int size, int device, 
   config.blocking = 0;
   const auto status = ncclCommInitRankConfig(&made->comm, size, unique, rank, &config);
   *group = made.release();
-  return outcome.ok(status, "ncclCommInitRankConfig") ? kRlgoNcclDone : kRlgoNcclFailed;
+  return outcome.ok(status, "ncclCommInitRankConfig") ? kRlgoNcclDone : outcome.failed();
 }
 
-// What has gone wrong beside the calls: a rank that is gone.
+// What is under way, or has gone wrong outside the calls.
 int state_of(const Group& member, char* error, size_t error_size) {
+  Outcome outcome(error, error_size);
   ncclResult_t state = ncclSuccess;
-  ncclCommGetAsyncError(member.comm, &state);
-  if (state == ncclSuccess) return kRlgoNcclDone;
-  if (state == ncclInProgress) return kRlgoNcclBusy;
-  std::snprintf(error, error_size, "%s", ncclGetErrorString(state));
-  return kRlgoNcclNoAnswer;
+  if (!outcome.ok(ncclCommGetAsyncError(member.comm, &state), "ncclCommGetAsyncError", member.comm) ||
+      !outcome.ok(state, "NCCL", member.comm))
+    return outcome.failed();
+  return state == ncclInProgress ? kRlgoNcclBusy : kRlgoNcclDone;
 }
 
 int poll_begun(void* group, char* error, size_t error_size) {
@@ -95,9 +101,9 @@ int begin_sum(void* group, void* data, size_t count, int is_double, char* error,
                  outcome.ok(cudaEventRecord(member.filled, nullptr), "cudaEventRecord") &&
                  outcome.ok(cudaStreamWaitEvent(member.stream, member.filled, 0), "cudaStreamWaitEvent") &&
                  outcome.ok(ncclAllReduce(data, data, count, type, ncclSum, member.comm, member.stream),
-                            "ncclAllReduce")
+                            "ncclAllReduce", member.comm)
              ? kRlgoNcclDone
-             : kRlgoNcclFailed;
+             : outcome.failed();
 }
 
 int poll_sums(void* group, char* error, size_t error_size) {
@@ -114,18 +120,10 @@ int poll_sums(void* group, char* error, size_t error_size) {
   return outcome.ok(state, "all-reduce") ? kRlgoNcclDone : kRlgoNcclFailed;
 }
 
-int address(int device, char text[kRlgoDeviceAddressBytes], char* error, size_t error_size) {
-  Outcome outcome(error, error_size);
-  return outcome.ok(cudaDeviceGetPCIBusId(text, static_cast<int>(kRlgoDeviceAddressBytes), device),
-                    "cudaDeviceGetPCIBusId")
-             ? 0
-             : 1;
-}
-
+// Stream and events are not freed: kernels that never end may stand in them.
 void abandon(void* group) {
-  auto& member = *static_cast<Group*>(group);
-  if (member.comm != nullptr) ncclCommAbort(member.comm);
-  member.comm = nullptr;
+  const std::unique_ptr<Group> member(static_cast<Group*>(group));
+  if (member->comm != nullptr) std::thread(ncclCommAbort, member->comm).detach();
 }
 
 void destroy(void* group) {
@@ -139,7 +137,7 @@ void destroy(void* group) {
     std::this_thread::yield();
   }
   if (state != ncclSuccess) {
-    ncclCommAbort(member->comm);
+    std::thread(ncclCommAbort, member->comm).detach();
     return;
   }
   ncclCommDestroy(member->comm);
@@ -152,6 +150,6 @@ void destroy(void* group) {
 
 const RlgoNcclPlugin* rlgo_nccl_plugin() {
   static const RlgoNcclPlugin plugin{
-      kRlgoNcclPluginVersion, unique_id, begin_init, begin_sum, poll_begun, poll_sums, address, destroy, abandon};
+      kRlgoNcclPluginVersion, unique_id, begin_init, begin_sum, poll_begun, poll_sums, destroy, abandon};
   return &plugin;
 }

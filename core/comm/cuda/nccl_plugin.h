@@ -5,11 +5,10 @@
 
 extern "C" {
 
-constexpr int kRlgoNcclPluginVersion = 4;
+constexpr int kRlgoNcclPluginVersion = 5;
 // What functions return: done; failed here; another rank is silent or gone; under way.
 constexpr int kRlgoNcclDone = 0, kRlgoNcclFailed = 1, kRlgoNcclNoAnswer = 2, kRlgoNcclBusy = 3;
 constexpr size_t kRlgoNcclIdBytes = 128;
-constexpr size_t kRlgoDeviceAddressBytes = 64;
 
 // Nothing in here waits for another rank: what takes long is begun, then asked for. All functions that return a number
 // write what went wrong into error[error_size] (ends with 0).
@@ -28,12 +27,10 @@ struct RlgoNcclPlugin {
   int (*poll_begun)(void* group, char* error, size_t error_size);
   // Whether all sums that were begun are there.
   int (*poll_sums)(void* group, char* error, size_t error_size);
-  // The device's address on the bus, ends with 0.
-  int (*address)(int device, char address[kRlgoDeviceAddressBytes], char* error, size_t error_size);
   // After the last sum, where all went well: takes leave of the others.
   void (*destroy)(void* group);
-  // Where a rank is silent or gone: ends what is under way on the device. The group is not used any more, and not
-  // freed.
+  // Where something failed: ends what is under way on the device, in a thread of its own, as NCCL may wait there for
+  // all ranks to do the same. Returns at once. The group is not used any more.
   void (*abandon)(void* group);
 };
 

@@ -31,8 +31,11 @@ struct State {
   std::string begin_init_fails;
   int busy_begins = 0;       // polls after begin_sum that say "under way", as where the first sum connects
   std::string fault_in_sum;  // what poll_sums tells of a rank that is gone
+  int local_fault_of = -1;   // the member whose sum fails on its own device
+  bool abort_waits = false;
 } state;
 struct Member {
+  int rank = 0;
   int begun = 0;  // sums
   int busy_left = 0;
 };
@@ -42,9 +45,9 @@ int unique_id(char id[kRlgoNcclIdBytes], char*, size_t) {
   return kRlgoNcclDone;
 }
 
-int begin_init(const char id[kRlgoNcclIdBytes], int, int size, int, void** group, char* error, size_t error_size) {
+int begin_init(const char id[kRlgoNcclIdBytes], int rank, int size, int, void** group, char* error, size_t error_size) {
   EXPECT_STREQ(id, "the id");
-  *group = new Member;
+  *group = new Member{.rank = rank};
   if (!state.begin_init_fails.empty()) {
     std::snprintf(error, error_size, "%s", state.begin_init_fails.c_str());
     return kRlgoNcclFailed;
@@ -82,13 +85,16 @@ int poll_sums(void* group, char* error, size_t error_size) {
     std::snprintf(error, error_size, "%s", state.fault_in_sum.c_str());
     return kRlgoNcclNoAnswer;
   }
+  if (static_cast<Member*>(group)->rank == state.local_fault_of) {
+    std::snprintf(error, error_size, "unhandled cuda error");
+    return kRlgoNcclFailed;
+  }
   for (int i = 0; i < static_cast<Member*>(group)->begun; ++i) {
     if (static_cast<int>(state.sums[i].data.size()) < state.size) return kRlgoNcclBusy;
   }
   return kRlgoNcclDone;
 }
 
-int address(int, char*, char*, size_t) { return kRlgoNcclFailed; }
 void destroy(void* group) {
   delete static_cast<Member*>(group);
   ++state.destroyed;
@@ -96,10 +102,13 @@ void destroy(void* group) {
 void abandon(void* group) {
   delete static_cast<Member*>(group);
   ++state.abandoned;
+  if (state.abort_waits) {  // NCCL's abort may return only where all ranks abort
+    while (state.abandoned < state.size) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 const RlgoNcclPlugin kFake{
-    kRlgoNcclPluginVersion, unique_id, begin_init, begin_sum, poll_begun, poll_sums, address, destroy, abandon};
+    kRlgoNcclPluginVersion, unique_id, begin_init, begin_sum, poll_begun, poll_sums, destroy, abandon};
 
 // Members of a group as threads; what each threw, by rank ("" where nothing).
 class PluginGroupTest : public testing::Test {
@@ -107,6 +116,8 @@ class PluginGroupTest : public testing::Test {
   void SetUp() override {
     state.joined = state.size = state.busy_begins = 0;
     state.abandoned = state.destroyed = 0;
+    state.local_fault_of = -1;
+    state.abort_waits = false;
     state.sums.clear();
     state.begin_init_fails = state.fault_in_sum = "";
   }
@@ -212,6 +223,21 @@ TEST_F(PluginGroupTest, AnErrorElsewhereAbandons) {
   EXPECT_EQ(thrown[0], "CUDA out of memory");
   EXPECT_EQ(state.abandoned, 1);
   EXPECT_EQ(state.destroyed, 0);
+}
+
+// A fault of one rank's device: the others must know of it before it aborts, as its abort waits for theirs.
+TEST_F(PluginGroupTest, TheOthersKnowBeforeOneAborts) {
+  state.abort_waits = true;
+  state.local_fault_of = 1;
+  const auto thrown = run(2, 60, [](int rank, Mailbox&, const auto& join) {
+    const auto group = join();
+    float value = 1;
+    group->all_reduce_sum(&value, 1);
+    if (rank == 0) group->all_reduce_sum(&value, 1);  // the other one does not come to it
+  });
+  EXPECT_EQ(thrown[1], "NCCL on device 0: unhandled cuda error");
+  EXPECT_THAT(thrown[0], HasSubstr("learner rank 1 ended: NCCL on device 0: unhandled cuda error"));
+  EXPECT_EQ(state.abandoned, 2);
 }
 
 TEST_F(PluginGroupTest, FaultsOfTheDeviceAndOfOtherRanks) {

@@ -1,7 +1,9 @@
 #include <ATen/Context.h>
+#include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
 #include "core/exec/device_tools.h"
+#include "core/exec/launches.h"
 
 namespace rlgo::exec {
 namespace {
@@ -20,6 +22,22 @@ TEST(Tune, OnePrecisionForConvolutionsAndProducts) {
   EXPECT_TRUE(torch.deterministicAlgorithms());
   tune({Device::Kind::cuda, 0});
   EXPECT_FALSE(torch.deterministicAlgorithms());
+}
+
+TEST(Launches, ARunOfMoreOperatorsCountsMore) {
+  const at::Tensor x = at::ones({4, 4});
+  const int one = count_operators([&] { at::mm(x, x); });
+  EXPECT_GE(one, 1);
+  EXPECT_EQ(count_operators([&] {
+              for (int i = 0; i < 3; ++i) at::mm(x, x);
+            }),
+            3 * one);
+}
+
+TEST(DeviceWord, NamesADevice) {
+  for (const char* word : {"auto", "cpu", "cuda", "cuda:0", "cuda:7"}) EXPECT_TRUE(is_device_word(word)) << word;
+  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:128", "cuda:0 "})
+    EXPECT_FALSE(is_device_word(word)) << word;
 }
 
 }  // namespace
