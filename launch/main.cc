@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/usage.h"
 #include "core/comm/comm.h"
+#include "core/comm/launcher.h"
 #include "core/exec/device.h"
 #include "core/options/places.h"
 #include "launch/commands/command.h"
@@ -24,13 +25,6 @@
 namespace {
 
 using rlgo::launch::Command;
-
-bool started_by_mpirun() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
 
 std::string usage() {
   std::string text =
@@ -70,8 +64,11 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
     context.arguments.emplace_back(all ? "--help-all" : "--help");
     return command.run(context);
   }
-  const bool mpi = started_by_mpirun();
-  comm = mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
+  const auto launch = rlgo::comm::look_at_launcher(std::getenv);
+  if (!launch.problem.empty() && launch.rank > 0) return 1;  // one of them reports it
+  if (!launch.problem.empty()) rlgo::fail("{}", launch.problem);
+  comm = launch.mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
+  if (comm->size() < launch.size && comm->size() == 1) rlgo::fail("{}", why_alone(launch));
   if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells
   if (!command.parallel && comm->size() > 1)
     rlgo::fail_usage("'rlgo {}' runs in one process; start it without mpirun", name);

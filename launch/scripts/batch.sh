@@ -11,6 +11,7 @@
 #   RLGO_RESTARTS        restarts after a crash of the learner within this job (2)
 #   RLGO_STOP_S          seconds that the learner has to store its state (60)
 #   RLGO_MPIRUN_OPTIONS  more options for mpirun: hosts, network
+#   RLGO_LAUNCHER        srun: Slurm starts the ranks, by PMIx (mpirun)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"
@@ -43,6 +44,7 @@ while [ "$#" -gt 0 ]; do
   shift
 done
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || die "--np needs a whole number above 0, not '$ranks'"
+[[ ${RLGO_LAUNCHER:-mpirun} =~ ^(mpirun|srun)$ ]] || die "RLGO_LAUNCHER must be mpirun or srun, not '$RLGO_LAUNCHER'"
 [ -n "$name" ] || die "--name is missing: a run that is started again is found by its name"
 [[ ${RLGO_RESTARTS:-2} =~ ^[0-9]+$ ]] || die "RLGO_RESTARTS must be a whole number, not '$RLGO_RESTARTS'"
 

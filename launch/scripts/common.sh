@@ -52,6 +52,16 @@ build_rlgo() {
   ) 8>"$folder/build.lock" || die "the build failed (build/$preset)"
 }
 
+# How mpirun places ranks: where a host has several NUMA nodes each rank stays on one of them (its memory is near then),
+# else wherever the system likes.
+mpi_binding() {
+  if [ -e /sys/devices/system/node/node1 ]; then
+    echo "--map-by numa:OVERSUBSCRIBE --bind-to numa:overload-allowed"
+  else
+    echo "--oversubscribe --bind-to none"
+  fi
+}
+
 # Open MPI as launch scripts and tests need it. What is set already stays.
 mpi_environment() {
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
@@ -59,7 +69,9 @@ mpi_environment() {
   export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
   # Containers forbid the system call behind the single-copy mechanism.
   export OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism:-none}
+  export OMPI_MCA_smsc=${OMPI_MCA_smsc:-^cma,knem,xpmem}  # the same in Open MPI 5
+  export PRTE_MCA_rmaps_default_mapping_policy=${PRTE_MCA_rmaps_default_mapping_policy:-:oversubscribe}
   if [ "$(id -u)" = 0 ]; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi
 }

@@ -102,7 +102,8 @@ learners() {
 job() {
   local ranks=$1
   shift
-  mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery "${program[@]}" "$@"
+  # shellcheck disable=SC2046  # several words
+  mpirun -np "$ranks" $(declare -F mpi_binding >/dev/null && mpi_binding || echo --oversubscribe --bind-to none) --enable-recovery "${program[@]}" "$@"
 }
 CUDA_VISIBLE_DEVICES=0 learners learners-one-device "$device" 'gradients are summed by ring'
 if [ -z "$skipped" ] && [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -ge 2 ]; then
@@ -137,7 +138,7 @@ kill $(family "$runner") "$runner" 2>/dev/null || true
 wait "$runner" 2>/dev/null || true
 before=$(($(wc -l <"$killed/metrics.csv" 2>/dev/null || echo 1) - 1))
 rlgo --resume "$killed" --epochs $((before + 2)) --learners 1 --device "$device" >"$out/resumed.txt" 2>&1 || true
-if [ -n "$victim" ] && grep -q 'learner rank 1 is lost\|did not answer' "$out/killed.txt" && [ -f "$killed/summary.txt" ]; then
+if [ -n "$victim" ] && grep -q 'learner rank 1 is lost\|did not answer\|not all learners came to\|remote process exited' "$out/killed.txt" && [ -f "$killed/summary.txt" ]; then
   note learner-killed passed "noticed; went on from epoch $before"
 else
   note learner-killed failed 'see killed.txt and resumed.txt'

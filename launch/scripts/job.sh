@@ -12,6 +12,8 @@
 #   ends the learner itself (it was not ready yet, or did not make it in time), the status is 75 too: start me again.
 # - Ranks on other hosts get OMP_NUM_THREADS too (mpirun itself takes its own variables there, no others).
 # - RLGO_MPIRUN_OPTIONS: more options for mpirun (hosts, network), separated by spaces.
+# - RLGO_LAUNCHER=srun: Slurm's srun starts the ranks (PMIx), with RLGO_SRUN_OPTIONS in place of --ntasks; Slurm binds
+#   them to processors and GPUs then.
 
 job_mpirun=
 job_folder=
@@ -69,10 +71,15 @@ run_job() {
   trap 'job_stop INT' INT
   trap 'job_stop TERM' TERM
   trap 'job_stop USR1' USR1
+  local launcher
+  # shellcheck disable=SC2046,SC2206  # several words
+  if [ "${RLGO_LAUNCHER:-mpirun}" = srun ]; then
+    launcher=(srun --mpi=pmix --kill-on-bad-exit=0 ${RLGO_SRUN_OPTIONS:---ntasks="$ranks"})
+  else
+    launcher=(mpirun -np "$ranks" $(mpi_binding) --enable-recovery -x OMP_NUM_THREADS ${RLGO_MPIRUN_OPTIONS:-})
+  fi
   # A session of its own: the terminal's Ctrl-C must not reach mpirun, which would kill the ranks after a second.
-  # shellcheck disable=SC2086  # several words
-  setsid mpirun -np "$ranks" --oversubscribe --bind-to none --enable-recovery -x OMP_NUM_THREADS ${RLGO_MPIRUN_OPTIONS:-} \
-    "$RLGO_ROOT/launch/scripts/rank.sh" "$@" </dev/null &
+  setsid "${launcher[@]}" "$RLGO_ROOT/launch/scripts/rank.sh" "$@" </dev/null &
   job_mpirun=$!
   (
     trap - INT TERM USR1

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One rank, started by mpirun (see job.sh): launch/scripts/rank.sh PROGRAM ARGUMENTS...
+# One rank, started by mpirun or srun (see job.sh): launch/scripts/rank.sh PROGRAM ARGUMENTS...
 #
 # Rank 0 leaves its process id and its exit status in RLGO_JOB_FOLDER: `mpirun --enable-recovery` itself always answers
 # 0, and when asked to end it leaves the ranks one second. The program adds its run's folder (the file run) for a restart.
 # The other ranks are just the program.
-if [ "${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || [ -z "${RLGO_JOB_FOLDER:-}" ]; then
+if [ "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-0}}" != 0 ] || [ -z "${RLGO_JOB_FOLDER:-}" ]; then
   exec "$@"
 fi
 

@@ -4,6 +4,18 @@
 #   sbatch [sbatch's options] launch/scripts/slurm-train.sh [rlgo's options]
 #   e.g. sbatch --ntasks=32 --job-name=bert launch/scripts/slurm-train.sh --graph bert --epochs 500
 #
+# With GPUs, two learners on one node, actors on the processors of the same nodes:
+#
+#   sbatch --ntasks=32 --gpus-per-node=2 launch/scripts/slurm-train.sh --graph bert --learners 2 --device cuda
+#
+# One node with a GPU for the learner and others without for the actors are a heterogeneous job; rank 0 is on the first part:
+#
+#   sbatch --ntasks=1 --gpus-per-node=1 --partition=gpu : --ntasks=64 --partition=cpu \
+#     launch/scripts/slurm-train.sh --graph bert --device cuda
+#
+# Ranks are started by mpirun; RLGO_LAUNCHER=srun starts them by `srun --mpi=pmix` (heterogeneous jobs always do): Slurm then
+# binds them to cores and NUMA nodes. GPUs stay visible to all ranks of a node, and rlgo gives each learner its own.
+#
 # Submit it from rlgo's root folder, which all nodes must see, with a build in it (or set RLGO_PROGRAM; for an Apptainer image
 # launch/images/in-image.sh). One task is one rank; the run folder is runs/JOB-NAME-JOB-ID unless --runs and --name say
 # otherwise.
@@ -26,7 +38,24 @@ batch=$root/launch/scripts/batch.sh
 [ -x "$batch" ] || { echo "rlgo: $batch is missing: submit from rlgo's root folder, or set RLGO_ROOT" >&2; exit 1; }
 
 name=${SLURM_JOB_NAME:-rlgo}-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+-$SLURM_ARRAY_TASK_ID}
-arguments=(--np "${SLURM_NTASKS:-1}" "$@")
+ranks=${SLURM_NTASKS:-1}
+if [ "${SLURM_HET_SIZE:-1}" -gt 1 ]; then  # mpirun knows the first part alone
+  ranks=0
+  for part in $(seq 0 $((SLURM_HET_SIZE - 1))); do
+    tasks=SLURM_NTASKS_HET_GROUP_$part
+    ranks=$((ranks + ${!tasks:-1}))
+  done
+  export RLGO_LAUNCHER=srun RLGO_SRUN_OPTIONS=--het-group=0-$((SLURM_HET_SIZE - 1))
+fi
+case " $* " in
+  *" --device cuda"* | *" --device=cuda"*)
+    if [ -z "${SLURM_JOB_GPUS:-}${SLURM_GPUS:-}${SLURM_GPUS_ON_NODE:-}${SLURM_GPUS_PER_NODE:-}${SLURM_GPUS_PER_TASK:-}${CUDA_VISIBLE_DEVICES:-}" ]; then
+      echo "rlgo: --device cuda, but the job has no GPU: submit with --gpus-per-node=1 (or --gres=gpu:1), or use --device cpu" >&2
+      exit 1
+    fi
+    ;;
+esac
+arguments=(--np "$ranks" "$@")
 case " $* " in
   *" --name "* | *" --name="*) ;;
   *) arguments+=(--name "$name") ;;

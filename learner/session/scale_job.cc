@@ -27,22 +27,31 @@ fs::path scratch_folder() {
 }
 
 // One thread a rank, as launch/run.sh has it; and who runs this as root means it.
+}  // namespace
+
 std::vector<std::string> command_of(const ScaleJobOptions& options, const fs::path& config) {
   std::vector<std::string> command = {"env",
                                       "OMP_NUM_THREADS=1",
                                       "OMPI_MCA_mpi_yield_when_idle=1",
                                       "OMPI_ALLOW_RUN_AS_ROOT=1",
                                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                      "OMPI_MCA_btl_vader_single_copy_mechanism=none"};
+                                      "OMPI_MCA_btl_vader_single_copy_mechanism=none",
+                                      "OMPI_MCA_smsc=^cma,knem,xpmem"};  // Open MPI 5's name for the same
+  const size_t launcher = command.size();
   for (const auto& word : split(options.launcher, ' ')) {
     if (!word.empty()) command.push_back(word);
   }
-  command.insert(command.end(), {"-np", fmt::format("{}", options.actors + options.learners), options.program, "train",
-                                 "--config", config.string()});
+  const auto ranks = fmt::format("{}", options.actors + options.learners);
+  if (command.size() > launcher && fs::path(command[launcher]).filename() == "srun") {
+    const auto names_mpi = [](const std::string& word) { return word.starts_with("--mpi"); };
+    if (std::ranges::none_of(command, names_mpi)) command.emplace_back("--mpi=pmix");
+    command.insert(command.end(), {"-n", ranks});
+  } else {
+    command.insert(command.end(), {"-np", ranks});
+  }
+  command.insert(command.end(), {options.program, "train", "--config", config.string()});
   return command;
 }
-
-}  // namespace
 
 RunMetrics::RunMetrics(const fs::path& file) {
   std::error_code error;

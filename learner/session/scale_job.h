@@ -25,13 +25,16 @@ struct RunMetrics {
 struct ScaleJobOptions {
   int actors = 1;
   int learners = 1;      // ranks that come before the actors'
-  std::string launcher;  // words of the command that starts ranks; -np is added
+  std::string launcher;  // words of the command that starts ranks; -np is added (of srun: -n, --mpi=pmix)
   std::string program;   // rlgo
   bool stores = true;    // whether the run keeps its episodes
   // Text of the run's configuration file, given the folder of run folders; the run's name is to be "run".
   std::function<std::string(const std::filesystem::path& runs)> config;
   std::function<bool()> stop;
 };
+
+// What starts the ranks of such a job, word by word.
+std::vector<std::string> command_of(const ScaleJobOptions& options, const std::filesystem::path& config);
 
 // In a folder of its own; ended by force with the object, and what it left is thrown away.
 class ScaleJob {

@@ -12,7 +12,7 @@ void declare(OptionSink& o, ScaleOptions& scale) {
   o.integer("scale.steps-per-actor", scale.steps_per_actor, 1, 1'000'000,
             "--train.steps-per-epoch is this times the number of actors");
   o.text("scale.csv", scale.csv, "write the numbers to this file, too");
-  o.text("scale.launcher", scale.launcher, "what starts the ranks; -np is added");
+  o.text("scale.launcher", scale.launcher, "what starts the ranks: mpirun or srun, with options");
   o.texts("scale.simulate", scale.simulate,
           "rank 0 alone, with its messages and its store, against this many actors that send recorded episodes "
           "(numbers, separated by commas)");
