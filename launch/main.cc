@@ -67,6 +67,8 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   const auto launch = rlgo::comm::look_at_launcher(std::getenv);
   if (!launch.problem.empty() && launch.rank > 0) return 1;  // one of them reports it
   if (!launch.problem.empty()) rlgo::fail("{}", launch.problem);
+  // Models are tried in a child process (core/base/isolate.h): networks that register memory must allow a fork.
+  for (const char* variable : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) ::setenv(variable, "1", 0);
   comm = launch.mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
   if (comm->size() < launch.size && comm->size() == 1) rlgo::fail("{}", why_alone(launch));
   if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells

@@ -41,8 +41,6 @@ class MpiComm : public Comm {
     int initialized = 0;
     MPI_Initialized(&initialized);
     if (initialized) fail("MPI is initialised already: one mpi_comm() per process");
-    // Models are tried in a child process (core/base/isolate.h): networks that register memory must allow a fork.
-    for (const char* name : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) ::setenv(name, "1", 0);
     int provided = 0;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) fail("MPI_Init_thread failed");
     if (provided < MPI_THREAD_FUNNELED) fail("this MPI library does not allow threads (MPI_THREAD_FUNNELED is needed)");

@@ -102,6 +102,10 @@ learners() {
 job() {
   local ranks=$1
   shift
+  if [ -x "$here/bin/orterun" ]; then  # the package's MPI
+    RLGO_MPIRUN_OPTIONS=--enable-recovery "$here/rlgo" --np "$ranks" "$@"
+    return
+  fi
   # shellcheck disable=SC2046  # several words
   mpirun -np "$ranks" $(declare -F mpi_binding >/dev/null && mpi_binding || echo --oversubscribe --bind-to none) --enable-recovery "${program[@]}" "$@"
 }

@@ -72,7 +72,7 @@ run_job() {
   trap 'job_stop TERM' TERM
   trap 'job_stop USR1' USR1
   local launcher
-  # shellcheck disable=SC2046,SC2206  # several words
+  # shellcheck disable=SC2046,SC2206,SC2207  # several words
   if [ "${RLGO_LAUNCHER:-mpirun}" = srun ]; then
     launcher=(srun --mpi=pmix --kill-on-bad-exit=0 ${RLGO_SRUN_OPTIONS:---ntasks="$ranks"})
   else

@@ -49,7 +49,8 @@ case ${1:-} in
     export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
     export LD_LIBRARY_PATH="$here/lib:$LD_LIBRARY_PATH" PATH="$here/bin:$PATH"
     if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
-    exec "$here/bin/orterun" -np "$ranks" --oversubscribe --bind-to none "$program" "$@"
+    # shellcheck disable=SC2086  # several words
+    exec "$here/bin/orterun" -np "$ranks" --oversubscribe --bind-to none ${RLGO_MPIRUN_OPTIONS:-} "$program" "$@"
     ;;
 esac
 exec "$program" "$@"

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# A GPU machine for a few minutes: one folder to bring along, one command there.
+#
+#   launch/scripts/gpu-kit.sh pack [FOLDER]   here: builds, makes FOLDER (gpu-kit), less than 64 MiB
+#   ./gpu-kit.sh run [OUT]                    there, in the folder: less than ten minutes, OUT (gpu-report) has report.md
+#
+# The kit is the package (launch/scripts/package.sh: rlgo, its plug-in, the GPU tests, Open MPI, the zoo) with this script. The
+# machine brings LibTorch 2.11 (python3's torch, or RLGO_LIBTORCH) and the driver; nothing is built or downloaded there. The
+# steps run in the order of what they show, each with a limit of its own, and none once KIT_SECONDS (560) are over; report.md is
+# written again after each, so that it is there also where the run is cut off. KIT_DEVICE (cuda) may be cpu, to try it.
+# The exit status is 1 where a step failed or was left out.
+set -euo pipefail
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+MOST_MIB=64
+
+pack() {
+  # shellcheck source=launch/scripts/common.sh
+  source "$here/common.sh"
+  local folder work size
+  folder=$(realpath -m "${1:-gpu-kit}")
+  [ ! -e "$folder" ] || die "$folder is there already"
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  RLGO_XZ_LEVEL=${RLGO_XZ_LEVEL:-1} "$here/package.sh" "$work"
+  mkdir -p "$folder"
+  tar -xJf "$work"/rlgo-*.tar.xz -C "$folder" --strip-components=1
+  cp "$here/gpu-kit.sh" "$folder/"
+  size=$(du -sk --apparent-size "$folder" | cut -f1)
+  [ "$size" -lt $((MOST_MIB << 10)) ] || die "$folder has $size KiB, $MOST_MIB MiB are allowed"
+  say "$folder: $size KiB"
+}
+
+# step NAME LIMIT_S COMMAND...: its output in OUT/NAME.txt, a row in OUT/steps.csv.
+step() {
+  local name=$1 limit=$2 left begin=$SECONDS rc=0
+  shift 2
+  left=$((${KIT_SECONDS:-560} - SECONDS))
+  if [ "$left" -lt 5 ]; then
+    echo "$name,left out,0" >>"$out/steps.csv"
+    status=1
+  else
+    timeout --kill-after=5 "$((limit < left ? limit : left))" "$@" >"$out/$name.txt" 2>&1 || rc=$?
+    [ "$rc" = 0 ] || status=1
+    echo "$name,$([ "$rc" = 0 ] && echo passed || { [ "$rc" = 124 ] && echo "over its limit" || echo "failed ($rc)"; }),$((SECONDS - begin))" >>"$out/steps.csv"
+  fi
+  report >"$out/report.md.new" && mv "$out/report.md.new" "$out/report.md"
+  tail -n 1 "$out/steps.csv" >&2
+}
+
+machine() {
+  "$here/rlgo" --version
+  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || echo "no nvidia-smi"
+  python3 -c 'import torch; print("torch", torch.__version__, "CUDA", torch.version.cuda)' || true
+  grep -m 1 '^model name' /proc/cpuinfo
+}
+
+report() {
+  local file
+  echo "# GPU kit"
+  echo
+  sed 's/^/- /' "$out/machine.txt" 2>/dev/null || true
+  echo
+  echo "| step | result | s |"
+  echo "|---|---|---|"
+  sed -e 's/,/ | /g' -e 's/^/| /' -e 's/$/ |/' "$out/steps.csv"
+  for file in tests prices-first prices-second profile speed learners-one killed; do
+    [ -s "$out/$file.txt" ] || continue
+    printf '\n## %s\n\n' "$file"
+    grep -aE 'OK|FAILED|SKIPPED|PASSED|steps/s|transitions/s|factor|correlation|error|learners;|operators|nine tenths|passed' "$out/$file.txt" | tail -n 60 | sed 's/^/    /' || true
+  done
+}
+
+# Each operator of a zoo graph timed in a run of its own; the second run compares with the first.
+prices() {
+  "$here/rlgo" --graph squeezenet1_1 --agent random --device "$device" --target libtorch --cost measured --epochs 1 --train.steps-per-epoch 20 \
+    --seed 1 --check.repeats 3 --train.polish false --store.rollouts false --runs "$out/runs" --name "prices-$1"
+  [ "$1" = 2 ] || return 0
+  awk -F'\t' '/^#/ { next } FNR == NR { first[$1] = $2; next } $1 in first && first[$1] > 0 && $2 > 0 { r = $2 / first[$1]; print r < 1 ? 1 / r : r }' \
+    "$out/runs/prices-1/costs.tsv" "$out/runs/prices-2/costs.tsv" | sort -g |
+    awk '{ r[NR] = $1 } END { if (NR < 10) exit 1; printf "%d operators: half within %.3f, nine tenths within %.3f\n", NR, r[int((NR + 1) / 2)], r[int(0.9 * NR)] }'
+}
+
+quick=(--graph toy_conv --cost analytic --train.steps-per-epoch 60 --check.repeats 3 --train.polish false --checkpoint.every 1 --store.rollouts false)
+learners() { "$here/rlgo" --np 3 "${quick[@]}" --learners 2 --device "$1" --epochs 3 --runs "$out/runs" --name learners; }
+
+# The second learner is killed: the run ends with 75.
+killed() {
+  local pid rc=0 victim=
+  RLGO_MPIRUN_OPTIONS=--enable-recovery "$here/rlgo" --np 3 "${quick[@]}" --learners 2 --device "$1" --epochs 1000000 --train.actor-timeout 10 \
+    --runs "$out/runs" --name killed >"$out/killed-run.txt" 2>&1 &
+  pid=$!
+  # shellcheck disable=SC2064  # this process
+  trap "kill $pid 2>/dev/null || true" EXIT
+  for _ in $(seq 60); do
+    [ "$(wc -l <"$out/runs/killed/metrics.csv" 2>/dev/null || echo 0)" -lt 3 ] || break
+    sleep 1
+  done
+  for proc in /proc/[0-9]*; do
+    if tr '\0' '\n' 2>/dev/null <"$proc/environ" | grep -qx OMPI_COMM_WORLD_RANK=1 && tr '\0' ' ' 2>/dev/null <"$proc/cmdline" | grep -q -- '--name killed'; then victim=${proc#/proc/}; fi
+  done
+  [ -n "$victim" ] || { echo "error: no second learner"; return 1; }
+  kill -KILL "$victim"
+  wait "$pid" || rc=$?
+  grep -E 'is lost|did not answer|not all learners|remote process' "$out/killed-run.txt" && echo "passed: noticed (status $rc)"
+}
+
+run() {
+  out=$(realpath -m "${1:-gpu-report}")
+  device=${KIT_DEVICE:-cuda}
+  status=0
+  mkdir -p "$out/runs"
+  : >"$out/steps.csv"
+  local self=("$BASH" "$here/gpu-kit.sh" one "$out")
+  step machine 20 "${self[@]}" machine
+  step tests 120 env RLGO_PROGRAM="$here/libexec/rlgo/test_gpu" "$here/rlgo" --gtest_color=no
+  step prices-first 60 "${self[@]}" prices 1
+  step prices-second 60 "${self[@]}" prices 2
+  step profile 120 "$here/rlgo" bench profile --target libtorch --device "$device" --cost.profile gpu --out "$out/gpu.cost"
+  step speed 60 "$here/rlgo" --graph resnet18 --device "$device" --cost analytic --epochs 3 --train.steps-per-epoch 2048 --ppo.minibatch 1024 \
+    --check.repeats 3 --train.polish false --store.rollouts false --runs "$out/runs" --name speed
+  cp "$out/runs/speed/metrics.csv" "$out/speed-metrics.csv" 2>/dev/null || true
+  step learners-one 60 "${self[@]}" learners "$([ "$device" = cuda ] && echo cuda:0 || echo "$device")"
+  step killed 100 "${self[@]}" killed "$([ "$device" = cuda ] && echo cuda:0 || echo "$device")"
+  rm -rf "$out/runs"
+  cat "$out/report.md"
+  exit "$status"
+}
+
+case ${1:-} in
+  pack) pack "${2:-}" ;;
+  run) run "${2:-}" ;;
+  one)  # a step, as a process of its own that timeout can end
+    out=$2
+    device=${KIT_DEVICE:-cuda}
+    shift 2
+    "$@"
+    ;;
+  *)
+    sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    [ "${1:-}" = --help ] || exit 1
+    ;;
+esac
