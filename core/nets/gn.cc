@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
+#include "core/nets/transfer.h"
 
 namespace rlgo::nets {
 namespace {
@@ -139,7 +140,7 @@ Encoding EncoderImpl::forward(const GraphBatch& batch) {
     for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward_distinct(rows, static_cast<size_t>(r), x);
     return x;
   }
-  if (columns_.defined()) columns_ = columns_.to(batch.node_feat.device());  // once
+  if (columns_.defined()) columns_ = to_device(columns_, batch.node_feat.device());  // once
   const auto read = columns_.defined() ? batch.node_feat.index_select(1, columns_) : batch.node_feat;
   x.nodes = add_rows(node_feat_(read), {op_table_, batch.node_op});
   x.edges = edge_feat_(batch.edge_feat);

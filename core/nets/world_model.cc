@@ -172,10 +172,9 @@ void WorldModelImpl::set_ranges(const Tensor& z_low, const Tensor& z_high, const
                                 const Tensor& reward_high) {
   if (!options_.ranges) return;
   torch::NoGradGuard no_grad;
-  z_low_.copy_(z_low);
-  z_high_.copy_(z_high);
-  reward_low_.copy_(reward_low);
-  reward_high_.copy_(reward_high);
+  const std::pair<Tensor*, const Tensor*> moved[] = {
+      {&z_low_, &z_low}, {&z_high_, &z_high}, {&reward_low_, &reward_low}, {&reward_high_, &reward_high}};
+  for (const auto& [to, from] : moved) to->copy_(to_device(*from, device(), to->scalar_type()));
 }
 
 Tensor WorldModelImpl::clip_latent(const Tensor& z) const {

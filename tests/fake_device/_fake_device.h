@@ -99,7 +99,7 @@ inline torch::Tensor copy_from(const torch::Tensor& from, const torch::Tensor& t
     ++FakeDevice::to_device;
     if (!non_blocking) {
       ++FakeDevice::blocking;
-    } else if (!pinned.holds(from.const_data_ptr())) {
+    } else if (from.numel() > 0 && !pinned.holds(from.const_data_ptr())) {
       ++FakeDevice::pageable;
     }
   }

@@ -202,7 +202,7 @@ TEST(PpoTrainer, SumsEveryGradient) {
   size_t parameters = 0;
   for (const auto& p : agent->parameters()) parameters += static_cast<size_t>(p.numel());
   let_others_change(trainer, [&](std::span<float> gradients) {
-    EXPECT_GE(gradients.size(), parameters);  // and what aligns them
+    EXPECT_GE(gradients.size(), parameters);              // and what aligns them
     std::fill(gradients.begin(), gradients.end(), 0.0f);  // all other learners cancel this one out
   });
   const auto stats = update(trainer, data(agent));

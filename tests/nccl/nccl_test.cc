@@ -29,7 +29,7 @@ std::vector<std::string> run(const StubScript& script, const std::function<void(
     threads.emplace_back([&, rank] {
       Mailbox mailbox(*comms[static_cast<size_t>(rank)]);
       try {
-        work(rank, mailbox, [&] { return nccl_group(mailbox, {0, 1}, rank, {5, ""}); });
+        work(rank, mailbox, [&] { return nccl_group(mailbox, {0, 1}, rank, {2, ""}); });
       } catch (const NoAnswer& e) {
         thrown[static_cast<size_t>(rank)] = std::string("NoAnswer: ") + e.what();
       } catch (const Error& e) {
