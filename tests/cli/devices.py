@@ -70,7 +70,7 @@ def written_words(_):
     files = [*SOURCE.glob("docs/*.md"), *SOURCE.glob("results/*.md"), SOURCE / "README.md", *SOURCE.glob("launch/**/*.sh"), *SOURCE.glob("results/*.py")]
     for file in files:
         for word in re.findall(r"--device[ =]+([^\s`)\]]+)", file.read_text()):
-            for one in word.strip(".,;:\"'").split("|"):
+            for one in word.strip(".,;:\"'*").split("|"):
                 if one and not one.startswith(("$", "{")):
                     assert re.fullmatch(r"auto|cpu|cuda|cuda:(N|\d+)", one), f"{file}: --device {word}"
                     found += 1

@@ -1,6 +1,7 @@
 // Forward and backward of the world model on LibTorch's meta device, which has shapes and no numbers: whatever reads a
 // number there (item, nonzero, a copy to the host) throws, and on a GPU would make the host wait.
 #include <gtest/gtest.h>
+#include <torch/library.h>
 
 #include "core/nets/world_model.h"
 #include "learner/dream/loss.h"
@@ -12,6 +13,24 @@ namespace {
 
 using test::HillToy;
 const torch::Device kMeta(torch::kMeta);
+
+// LibTorch has these in Python only.
+torch::Tensor select_rows(const torch::Tensor& from, int64_t dim, const torch::Tensor& index) {
+  auto sizes = from.sizes().vec();
+  sizes[static_cast<size_t>(dim < 0 ? dim + from.dim() : dim)] = index.numel();
+  return torch::empty(sizes, from.options());
+}
+torch::Tensor relu(const torch::Tensor& x) { return torch::empty_like(x); }
+torch::Tensor& abs_out(const torch::Tensor& x, torch::Tensor& out) { return out.resize_(x.sizes()), out; }
+torch::Tensor embedding_backward(const torch::Tensor& dy, const torch::Tensor&, int64_t rows, int64_t, bool) {
+  return torch::empty({rows, dy.size(-1)}, dy.options());
+}
+TORCH_LIBRARY_IMPL(aten, Meta, m) {
+  m.impl("embedding_dense_backward", embedding_backward);
+  m.impl("abs.out", abs_out);
+  m.impl("index_select", select_rows);
+  m.impl("relu", relu);
+}
 
 TEST(MetaWorld, TheModelReadsNothing) {
   nets::WorldOptions o;

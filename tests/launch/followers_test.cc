@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include "core/comm/device_group.h"
@@ -27,6 +28,18 @@ TEST(Followers, SilenceOfAnotherAsksForARestart) {
   EXPECT_EQ(as_follower(box, 2, []() -> int { throw comm::NoAnswer("rank 0 is silent"); }), kRestartStatus);
   EXPECT_FALSE(leader.take(comm::Tag::stop, 1));
   EXPECT_EQ(as_follower(box, 2, [] { return 0; }), 0);
+}
+
+// What cuBLAS and NCCL read at their first use, so before any device is looked at.
+TEST(Reproducible, SetsTheVariablesOfTheLibraries) {
+  RunConfig config;
+  for (const char* name : {"CUBLAS_WORKSPACE_CONFIG", "NCCL_ALGO"}) ::unsetenv(name);
+  make_reproducible(config);
+  EXPECT_EQ(std::getenv("NCCL_ALGO"), nullptr);
+  config.loop.reproducible = true;
+  make_reproducible(config);
+  EXPECT_STREQ(std::getenv("CUBLAS_WORKSPACE_CONFIG"), ":4096:8");
+  EXPECT_STREQ(std::getenv("NCCL_ALGO"), "Ring");
 }
 
 }  // namespace
