@@ -59,4 +59,37 @@ Tensors hard_sigmoid_kernel(const Call& call) {
 }
 Tensors hard_swish_kernel(const Call& call) { return {at::hardswish(call.in[0])}; }
 
+// LibTorch's own is linear from 20 on, which double precision sees.
+static at::Tensor stable_softplus(const at::Tensor& x) { return at::relu(x) + at::log1p(at::exp(at::neg(at::abs(x)))); }
+
+Tensors softplus_kernel(const Call& call) { return {stable_softplus(call.in[0])}; }
+Tensors elu_kernel(const Call& call) { return {at::elu(call.in[0], call.attrs().f(Attr::alpha))}; }
+Tensors selu_kernel(const Call& call) {
+  return {at::elu(call.in[0], call.attrs().f(Attr::alpha), call.attrs().f(Attr::gamma))};
+}
+Tensors celu_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha);
+  return {at::elu(call.in[0], alpha, 1.0, 1 / alpha)};
+}
+Tensors mish_kernel(const Call& call) { return {call.in[0] * at::tanh(stable_softplus(call.in[0]))}; }
+Tensors swish_kernel(const Call& call) { return {call.in[0] * at::sigmoid(call.in[0] * call.attrs().f(Attr::alpha))}; }
+Tensors softsign_kernel(const Call& call) { return {call.in[0] / (at::abs(call.in[0]) + 1)}; }
+Tensors thresholded_relu_kernel(const Call& call) {
+  const at::Tensor& x = call.in[0];
+  return {at::where(x > call.attrs().f(Attr::alpha), x, at::zeros_like(x))};
+}
+Tensors ceil_kernel(const Call& call) { return {at::ceil(call.in[0])}; }
+Tensors floor_kernel(const Call& call) { return {at::floor(call.in[0])}; }
+Tensors round_kernel(const Call& call) { return {at::round(call.in[0])}; }
+Tensors sign_kernel(const Call& call) { return {at::sign(call.in[0])}; }
+Tensors sin_kernel(const Call& call) { return {at::sin(call.in[0])}; }
+Tensors cos_kernel(const Call& call) { return {at::cos(call.in[0])}; }
+Tensors reciprocal_kernel(const Call& call) { return {at::reciprocal(call.in[0])}; }
+Tensors mod_kernel(const Call& call) {
+  at::Tensor divisor = call.in[1];
+  // The processor traps at the smallest integer over -1; the rest is 0, as it is over 1.
+  if (!divisor.is_floating_point() && divisor.is_signed()) divisor = divisor.masked_fill(divisor == -1, 1);
+  return {call.attrs().i(Attr::fmod) == 1 ? at::fmod(call.in[0], divisor) : at::remainder(call.in[0], divisor)};
+}
+
 }  // namespace rlgo::exec

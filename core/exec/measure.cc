@@ -115,7 +115,8 @@ void check(const MeasureOptions& options) {
 // Inputs on which the operator takes its usual path: no NaN from roots and logarithms, indices that exist.
 Tensors made_up_inputs(const graph::NodeInfo& info, const ops::Types& types, const Device& device, uint64_t seed) {
   const bool positive = info.op == Op::sqrt || info.op == Op::log || info.op == Op::pow || info.op == Op::batch_norm ||
-                        info.op == Op::div;
+                        info.op == Op::div || info.op == Op::reciprocal || info.op == Op::reduce_log_sum ||
+                        info.op == Op::mod;
   Tensors in;
   for (size_t i = 0; i < types.size(); ++i) {
     const bool index = info.op == Op::gather && i == 1;

@@ -66,6 +66,14 @@ bool is_rounded(const Graph& graph, NodeId id) {
     case Op::max:
     case Op::max_pool:
     case Op::reduce_max:
+    case Op::reduce_min:
+    case Op::arg_max:
+    case Op::arg_min:
+    case Op::ceil:
+    case Op::floor:
+    case Op::round:
+    case Op::sign:
+    case Op::thresholded_relu:
     case Op::equal:
     case Op::less:
     case Op::less_equal:

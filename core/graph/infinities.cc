@@ -55,6 +55,7 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
     case Op::softmax:
       return kFinite;
     case Op::relu:
+    case Op::softplus:
     case Op::exp:
       return any & kPositiveInfinite;
     case Op::abs:
@@ -77,6 +78,7 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
     case Op::avg_pool:
     case Op::global_avg_pool:
     case Op::reduce_max:
+    case Op::reduce_min:
     case Op::reduce_mean:
     case Op::reduce_sum:
       return any;

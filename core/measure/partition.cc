@@ -7,6 +7,7 @@
 #include "core/base/small_vector.h"
 #include "core/cost/cost.h"
 #include "core/measure/numbered.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::measure {
 namespace {
@@ -25,7 +26,6 @@ constexpr size_t kMostReaders = 4;     // of a result that a chain reads several
 using Walk = SmallVector<NodeId, 10>;  // a node and what follows it
 
 bool is_elementwise(Op op) { return ops::spec(op).elementwise; }
-bool is_reduction(Op op) { return op == Op::reduce_mean || op == Op::reduce_sum || op == Op::reduce_max; }
 bool is_heavy(Op op) { return op == Op::conv2d || op == Op::matmul; }
 
 bool reduces_last_axis(const Graph& graph, const Node& node) {
@@ -37,8 +37,8 @@ bool is_follower(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (cost::is_free(node)) return false;
   const Op op = node.op();
-  if (is_reduction(op)) return reduces_last_axis(graph, node);
-  return is_elementwise(op) || op == Op::batch_norm || op == Op::layer_norm;
+  if (ops::is_reduction(op)) return reduces_last_axis(graph, node);
+  return is_elementwise(op) || op == Op::batch_norm || ops::is_normalisation(op);
 }
 
 // Equal, but for the last axis where one of the two may be 1.
@@ -58,9 +58,9 @@ bool leads(const Graph& graph, NodeId id, NodeId next) {
   if (cost::is_free(node) || node.info->outputs.size() != 1) return false;
   const Op op = node.op();
   const bool any = is_heavy(op) || is_elementwise(op) || op == Op::batch_norm ||
-                   (is_reduction(op) && reduces_last_axis(graph, node));
+                   (ops::is_reduction(op) && reduces_last_axis(graph, node));
   if (!any) return false;
-  if (graph.node(next).op() == Op::layer_norm && !is_elementwise(op)) return false;
+  if (ops::is_normalisation(graph.node(next).op()) && !is_elementwise(op)) return false;
   return shapes_agree(node.info->outputs[0], graph.node(next).info->outputs[0]);
 }
 

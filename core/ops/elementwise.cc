@@ -26,6 +26,16 @@ Inferred infer_gelu(Inputs in, const Attrs& attrs) {
   return known ? infer_unary(in, attrs) : std::nullopt;
 }
 
+Inferred infer_celu(Inputs in, const Attrs& attrs) {
+  return attrs.f(Attr::alpha) != 0 ? infer_unary(in, attrs) : std::nullopt;
+}
+
+// Floats have the dividend's sign alone.
+Inferred infer_mod(Inputs in, const Attrs& attrs) {
+  const int64_t fmod = attrs.i(Attr::fmod);
+  return is_flag(fmod) && (fmod == 1 || !is_float(in[0].dtype)) ? infer_numbers(in, attrs) : std::nullopt;
+}
+
 Inferred infer_clip(Inputs in, const Attrs& attrs) {
   return attrs.f(Attr::min) <= attrs.f(Attr::max) ? infer_unary(in, attrs) : std::nullopt;
 }
@@ -37,6 +47,7 @@ Work work_per_element(Inputs in, double flops_per_element) {
 }
 Work work_simple(Inputs in, const Attrs&) { return work_per_element(in, 1.0); }
 Work work_transcendental(Inputs in, const Attrs&) { return work_per_element(in, kTranscendentalFlops); }
+Work work_two_transcendental(Inputs in, const Attrs&) { return work_per_element(in, 2 * kTranscendentalFlops); }
 
 OpSpec binary(Op op, bool commutative, decltype(OpSpec::infer) infer, decltype(OpSpec::work) work = work_simple) {
   return {op, 2, 2, commutative, true, {}, infer, work};
@@ -87,5 +98,31 @@ OpSpec prelu_spec() { return binary(Op::prelu, false, infer_floats<Op::prelu>); 
 OpSpec hard_sigmoid_spec() { return unary(Op::hard_sigmoid, work_simple, {{Attr::alpha, 0.2}, {Attr::beta, 0.5}}); }
 // x * max(0, min(1, x / 6 + 0.5))
 OpSpec hard_swish_spec() { return unary(Op::hard_swish, work_simple); }
+
+// log(1 + exp(x))
+OpSpec softplus_spec() { return unary(Op::softplus, work_two_transcendental); }
+// max(x, 0) + alpha * (exp(min(x, 0)) - 1)
+OpSpec elu_spec() { return unary(Op::elu, work_transcendental, {{Attr::alpha, 1.0}}); }
+// gamma * elu(x); the defaults are ONNX's, single precision
+OpSpec selu_spec() { return unary(Op::selu, work_transcendental, {{Attr::alpha, 1.6732632}, {Attr::gamma, 1.050701}}); }
+// max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), alpha not 0
+OpSpec celu_spec() { return unary(Op::celu, work_transcendental, {{Attr::alpha, 1.0}}, infer_celu); }
+// x * tanh(softplus(x))
+OpSpec mish_spec() { return unary(Op::mish, work_two_transcendental); }
+// x * sigmoid(alpha * x)
+OpSpec swish_spec() { return unary(Op::swish, work_transcendental, {{Attr::alpha, 1.0}}); }
+// x / (1 + |x|)
+OpSpec softsign_spec() { return unary(Op::softsign, work_simple); }
+// x where x > alpha, else 0
+OpSpec thresholded_relu_spec() { return unary(Op::thresholded_relu, work_simple, {{Attr::alpha, 1.0}}); }
+OpSpec ceil_spec() { return unary(Op::ceil, work_simple); }
+OpSpec floor_spec() { return unary(Op::floor, work_simple); }
+OpSpec round_spec() { return unary(Op::round, work_simple); }  // halves to even
+OpSpec sign_spec() { return unary(Op::sign, work_simple); }
+OpSpec sin_spec() { return unary(Op::sin, work_transcendental); }
+OpSpec cos_spec() { return unary(Op::cos, work_transcendental); }
+OpSpec reciprocal_spec() { return unary(Op::reciprocal, work_simple); }
+// The rest of a division: of the sign of the divisor (integers alone), with fmod of the dividend.
+OpSpec mod_spec() { return {Op::mod, 2, 2, false, true, {{Attr::fmod, int64_t{0}}}, infer_mod, work_simple}; }
 
 }  // namespace rlgo::ops

@@ -19,11 +19,11 @@
 //   out(shape), ok()           an output's shape; whether nothing is known to fail
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <utility>
 
+#include "core/ops/moves.h"
 #include "core/ops/shape_moves.h"
+#include "core/ops/shape_reduce.h"
 #include "core/ops/shape_windows.h"
 
 namespace rlgo::ops::shape_of {
@@ -57,46 +57,6 @@ void matmul(D& d) {
   d.out(std::move(out));
 }
 
-// The maximum of no element has no value.
-template <class D>
-void reduce(D& d, bool maximum) {
-  const auto axes = d.constants(Attr::axes);
-  const auto keep = d.constant(d.item(Attr::keepdims));
-  const ExtentsOf<D>& x = d.in(0);
-  if (!axes || !d.require_known(keep)) return;
-  const bool increasing = std::ranges::adjacent_find(*axes, std::greater_equal<>()) == axes->end();
-  if (!d.require(!axes->empty() && increasing && axes->front() >= 0 && axes->back() < static_cast<int64_t>(x.size()) &&
-                 (keep == 0 || keep == 1)))
-    return;
-  ExtentsOf<D> out;
-  for (size_t k = 0; k < x.size(); ++k) {
-    const bool reduced = std::ranges::find(*axes, static_cast<int64_t>(k)) != axes->end();
-    if (reduced && maximum) d.exists(x[k]);
-    if (!reduced) out.push_back(x[k]);
-    if (reduced && keep == 1) out.push_back(d.lit(1));
-  }
-  d.out(std::move(out));
-}
-
-// Scale and bias have exactly the shape of the axes that are normalised.
-template <class D>
-void layer_norm(D& d) {
-  const auto axis = d.axis();
-  if (!axis) return;
-  const ExtentsOf<D>& x = d.in(0);
-  for (size_t k = 1; k < d.inputs(); ++k) same(d, d.in(k), part<D>(x, *axis, x.size()));
-  d.out(x);
-}
-
-// x[N,C,..], parameters [C].
-template <class D>
-void batch_norm(D& d) {
-  const ExtentsOf<D>& x = d.in(0);
-  if (!d.require(x.size() >= 2)) return;
-  for (size_t k = 1; k < d.inputs(); ++k) same(d, d.in(k), {x[1]});
-  d.out(x);
-}
-
 }  // namespace rlgo::ops::shape_of
 
 namespace rlgo::ops {
@@ -105,6 +65,7 @@ namespace rlgo::ops {
 template <class D>
 void state_shapes(D& d, Op op) {
   namespace of = shape_of;
+  if (is_reduction(op)) return of::reduce(d, op == Op::reduce_max || op == Op::reduce_min);
   switch (op) {
     case Op::conv2d:
       return of::conv2d(d);
@@ -136,14 +97,19 @@ void state_shapes(D& d, Op op) {
       return of::expand(d);
     case Op::resize:
       return of::resize(d);
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-      return of::reduce(d, false);
-    case Op::reduce_max:
-      return of::reduce(d, true);
+    case Op::arg_max:
+    case Op::arg_min:
+      return of::arg(d);
     case Op::softmax:
+    case Op::log_softmax:
+    case Op::lp_norm:
       if (d.axis()) d.out(d.in(0));
       return;
+    case Op::instance_norm:
+      return of::instance_norm(d);
+    case Op::group_norm:
+      return of::group_norm(d);
+    case Op::rms_norm:
     case Op::layer_norm:
       return of::layer_norm(d);
     case Op::batch_norm:

@@ -177,7 +177,9 @@ class Maker {
   bool wants_positive(const LeftNode& left, int place) const {
     if (left.op == ops::Op::batch_norm) return place == 4;
     if (left.op == ops::Op::div) return place == 1;
-    if (left.op != ops::Op::pow) return left.op == ops::Op::sqrt || left.op == ops::Op::log;
+    if (left.op != ops::Op::pow)
+      return left.op == ops::Op::sqrt || left.op == ops::Op::log || left.op == ops::Op::reciprocal ||
+             left.op == ops::Op::reduce_log_sum;
     // Whole powers are there for negative bases too.
     const Operand& exponent = left.operands.back();
     const bool whole = exponent.kind == Operand::Kind::scalar &&

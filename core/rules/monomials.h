@@ -19,14 +19,24 @@ Monomial product(const Monomial& a, const Monomial& b, double power = 1);
 // Whether m = p^s q^t with s and t at least 0 and s + t at most 1: it lies in range where both do.
 bool is_between(const Monomial& m, const Monomial& p, const Monomial& q);
 
+// Of a value of at least `least`, at least 0, that rises or falls with an exponential: where that overflows or becomes
+// 0, it is what floating point makes of infinity and 0, and that is its limit.
+struct Limit {
+  int direction = 0;  // 1 rises, -1 falls; 0: no such value
+  int atom = 0;       // the exponential
+  double least = 0;
+};
+
 // What is known of a value's magnitude.
 struct Form {
   std::vector<Monomial> terms = {};  // different in their powers
   bool constant = false;             // computed of constants alone
   bool is_max = false;               // a reduce_max
-  bool below_zero = false;           // x - max(x)
+  bool below_zero = false;           // at most 0: x - max(x)
+  bool above_zero = false;           // at least 0: |x|
   bool is_sum = false;               // of values that are known at run time only
   bool positive = false;             // a sum of numbers of at least 0: none is larger than the sum
+  Limit limit = {};
 
   // Of terms with the same powers the larger factor stands.
   void add(const Monomial& term);

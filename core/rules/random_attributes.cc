@@ -136,7 +136,16 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       if (place == 0) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));
       if (!draft.types[0] || draft.types[0]->rank() < 2) return std::nullopt;
       return Shape{draft.types[0]->shape[1]};
+    case Op::instance_norm:
+    case Op::group_norm: {
+      const int64_t group = draft.op == Op::group_norm ? draft.attrs.i(Attr::group) : 1;
+      if (place == 0) return Shape{between(1, 2), extent() * group, extent(), extent()};
+      if (!draft.types[0] || draft.types[0]->rank() < 3) return std::nullopt;
+      const bool per_group = draft.op == Op::group_norm && draft.attrs.i(Attr::per_group) == 1;
+      return Shape{per_group ? group : draft.types[0]->shape[1]};
+    }
     case Op::layer_norm:
+    case Op::rms_norm:
       if (place == 0) return any_shape();
       return draft.types[0]->shape.empty() ? std::nullopt : std::optional(Shape{draft.types[0]->shape.back()});
     case Op::concat: {
@@ -285,6 +294,15 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::count_include_pad:
     case Attr::keepdims:
       return static_cast<int64_t>(rng_.below(2));
+    case Attr::per_group:
+    case Attr::select_last:
+      return static_cast<int64_t>(rng_.below(2));
+    case Attr::fmod:
+      return int64_t{1};
+    case Attr::order:
+      return between(1, 2);
+    case Attr::gamma:
+      return 0.5 * static_cast<double>(between(1, 4));
     case Attr::eps:
       return chance(50) ? 1e-5 : 1e-3;
     case Attr::min:
@@ -316,7 +334,9 @@ std::optional<ops::AttrValue> RandomAttributes::attribute(const Draft& draft, co
     const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
     const int64_t rank = known == draft.types.end() ? 4 : (*known)->rank();
     if (rank == 0) return std::nullopt;
-    return draft.op == Op::layer_norm ? rank - 1 : chance(40) && rank > 1 ? 1 : between(0, rank - 1);
+    return draft.op == Op::layer_norm || draft.op == Op::rms_norm ? rank - 1
+           : chance(40) && rank > 1                               ? 1
+                                                                  : between(0, rank - 1);
   }
   if (std::holds_alternative<Ints>(spec.fallback)) return list_attribute(draft, spec.key);
   return word_or_number(draft.op, spec.key);
@@ -332,7 +352,7 @@ bool RandomAttributes::complete(Draft& draft) {
     return value.has_value();
   };
   // What operand types depend on.
-  if (!fill(Attr::group)) return false;
+  if (!fill(Attr::group) || !fill(Attr::per_group)) return false;
   if (draft.op == Op::concat && !fill(Attr::axis)) return false;
   for (size_t k = 0; k < draft.types.size(); ++k) {
     if (draft.types[k]) continue;

@@ -35,7 +35,12 @@ class Analysis {
       for (const auto& operand : node.operands) in.push_back(form_of(operand));
       const auto attribute = [&](Attr key) { return right_number(node, key); };
       right_.push_back(made_by(node.op, in, attribute));
-      if (!ends_[k] && !right_.back().constant && !is_allowed(right_.back())) return false;
+      Form& made = right_.back();
+      const bool allowed = made.constant || is_allowed(made);
+      if (allowed) made.limit = {};
+      const bool reads_limit = std::ranges::any_of(in, [](const Form& form) { return form.limit.direction != 0; });
+      if (reads_limit && made.limit.direction == 0 && !is_tamed(node.op, in)) return false;
+      if (!ends_[k] && !allowed && made.limit.direction == 0) return false;
     }
     return true;
   }
@@ -90,7 +95,8 @@ class Analysis {
     const LeftNode& node = rule_.left[static_cast<size_t>(index)];
     std::vector<Form> in;
     for (const auto& operand : node.operands) in.push_back(form_of(operand));
-    const Form made = made_by(node.op, in, [&](Attr key) { return left_number(node, key); });
+    Form made = made_by(node.op, in, [&](Attr key) { return left_number(node, key); });
+    made.limit = {};
     if (node.op != Op::prelu) allow(made);
     if (!known_.half) allow_inside(node.op, in);
     left_[static_cast<size_t>(index)] = made;
@@ -99,7 +105,7 @@ class Analysis {
 
   // Kernels of these operators compute more than their result, in the same precision unless it is half.
   void allow_inside(Op op, const std::vector<Form>& in) {
-    if (op == Op::layer_norm) allow(power(in[0], 2));
+    if (ops::is_normalisation(op) || op == Op::reduce_l2) allow(power(in[0], 2));
     if (op == Op::gelu) allow(power(in[0], 2)), allow(power(in[0], 3));
   }
 
@@ -194,16 +200,41 @@ class Analysis {
   }
 
   Form of_exp(const Form& x) {
-    Form made = x.constant || x.below_zero ? number(1) : with(x, {{1, {{atom("exp", x), 1}}}});
+    const bool at_most_one = x.constant || x.below_zero;
+    Form made = at_most_one ? number(1) : with(x, {{1, {{atom("exp", x), 1}}}});
     made.constant = x.constant;
     made.positive = true;
+    if (!at_most_one && !known_.half) made.limit = {1, atom("exp", x), 0};
     return made;
   }
 
+  // A sum, product or quotient of limits is one where both go the same way and none is infinity times 0.
+  static Limit limit_of(Op op, const std::vector<Form>& in) {
+    if (in.size() != 2 || (op != Op::add && op != Op::mul && op != Op::div)) return {};
+    Limit a = in[0].limit, b = in[1].limit;
+    const auto is_number = [](const Form& form) {
+      return form.limit.direction == 0 && form.constant && form.positive && form.terms.size() == 1 &&
+             form.terms[0].powers.empty() && form.terms[0].factor >= 1;
+    };
+    if (op == Op::div) return b.direction != 0 && is_number(in[0]) ? Limit{-b.direction, b.atom, 0} : Limit{};
+    if (a.direction == 0) std::swap(a, b);
+    if (a.direction == 0) return {};
+    const bool other_is_number = b.direction == 0 && (is_number(in[0]) || is_number(in[1]));
+    if (!other_is_number && (a.direction != b.direction || a.atom != b.atom)) return {};
+    if (op == Op::add) return {a.direction, a.atom, a.least + (other_is_number ? 1 : b.least)};
+    return {a.direction, a.atom, other_is_number ? a.least : a.least * b.least};
+  }
+
+  // Whether no infinity is left where the operator reads a limit: x / (1 + exp(y)) is no larger than x.
+  static bool is_tamed(Op op, const std::vector<Form>& in) {
+    return op == Op::div && in[0].limit.direction == 0 && in[1].limit.least >= 1;
+  }
+
   static bool bounded(Op op) {
-    static constexpr Op kBounded[] = {Op::sigmoid,      Op::tanh,       Op::erf,  Op::softmax,
-                                      Op::hard_sigmoid, Op::equal,      Op::less, Op::less_equal,
-                                      Op::logical_and,  Op::logical_or, Op::log,  Op::logical_not};
+    static constexpr Op kBounded[] = {Op::sigmoid,        Op::tanh,     Op::erf,    Op::softmax,     Op::hard_sigmoid,
+                                      Op::equal,          Op::less,     Op::log,    Op::less_equal,  Op::logical_and,
+                                      Op::logical_or,     Op::softsign, Op::sign,   Op::logical_not, Op::sin,
+                                      Op::reduce_log_sum, Op::cos,      Op::lp_norm};
     return std::ranges::find(kBounded, op) != std::ranges::end(kBounded);
   }
 
@@ -215,6 +246,13 @@ class Analysis {
     }
     const Form all = united(in);
     if (bounded(op)) return {.terms = number(1).terms, .constant = all.constant};
+    if (ops::is_normalisation(op)) return with(all, united(in, 1).terms);
+    if (is_tamed(op, in)) return with(in[0], in[0].terms);
+    if (const Limit limit = limit_of(op, in); limit.direction != 0) {
+      Form made = op == Op::add ? sum(in) : op == Op::mul ? times(in[0], in[1]) : quotient(in[0], in[1]);
+      made.limit = limit;
+      return made;
+    }
     switch (op) {
       case Op::mul:
         return times(in[0], in[1]);
@@ -230,14 +268,39 @@ class Analysis {
         return of_power(in[0], in[1]);
       case Op::sqrt:
         return power(in[0], 0.5);
+      case Op::reciprocal:
+        return inverse(in[0]);
       case Op::exp:
         return of_exp(in[0]);
+      case Op::abs:
+      case Op::relu: {
+        Form made = with(all, all.terms);
+        made.above_zero = true;
+        return made;
+      }
+      case Op::neg: {
+        Form made = with(all, all.terms);
+        made.positive = false;
+        made.below_zero = in[0].above_zero;
+        return made;
+      }
+      case Op::softplus:
+      case Op::elu:
+      case Op::selu:
+      case Op::celu:
+      case Op::reduce_log_sum_exp:
+        return sum({in[0], number(1)});
       case Op::reduce_sum:
+      case Op::reduce_l1:
         return summed(in[0]);
+      case Op::reduce_sum_square:
+        return summed(power(in[0], 2));
+      case Op::reduce_l2:
+        return united({in[0], summed(power(in[0], 2))});
+      case Op::reduce_prod:
+        return with(all, {{1, {{atom("product", in[0]), 1}}}});
       case Op::gather:
         return with(all, in[0].terms);
-      case Op::layer_norm:
-        return with(all, united(in, 1).terms);
       case Op::batch_norm:
         return of_batch_norm(in);
       case Op::clip:
@@ -267,7 +330,8 @@ class Analysis {
   }
 
   static Form of_clip(const Form& x, std::optional<double> min, std::optional<double> max) {
-    if (!min || !max || !std::isfinite(*min) || !std::isfinite(*max)) return {.terms = x.terms, .constant = x.constant};
+    if (!min || !max || !std::isfinite(*min) || !std::isfinite(*max))
+      return {.terms = x.terms, .constant = x.constant, .below_zero = max && *max <= 0};
     return {.terms = number(std::max(std::abs(*min), std::abs(*max))).terms, .constant = x.constant};
   }
 

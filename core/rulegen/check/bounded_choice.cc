@@ -135,7 +135,15 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
     case Op::batch_norm:
       if (place == 0) return shape_of_rank(between(2, 4));
       return draft.types[0]->rank() < 2 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
-    case Op::layer_norm: {
+    case Op::instance_norm:
+    case Op::group_norm: {
+      if (place == 0) return shape_of_rank(between(3, 4));
+      const bool per_group = draft.op == Op::group_norm && draft.attrs.i(Attr::per_group) == 1;
+      if (per_group) return Shape{draft.attrs.i(Attr::group)};
+      return draft.types[0]->rank() < 3 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
+    }
+    case Op::layer_norm:
+    case Op::rms_norm: {
       if (place == 0) return shape_of_rank(between(1, 3));
       const auto& x = draft.types[0]->shape;
       const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
@@ -220,7 +228,17 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::ceil_mode:
     case Attr::count_include_pad:
     case Attr::keepdims:
+    case Attr::per_group:
+    case Attr::select_last:
       return each(2);
+    case Attr::fmod:
+      return {int64_t{1}};
+    case Attr::order:
+      return {int64_t{1}, int64_t{2}};
+    case Attr::group:
+      return {int64_t{1}, int64_t{2}};
+    case Attr::gamma:
+      return {0.5, 2.0};
     case Attr::kernel:
     case Attr::strides:
     case Attr::dilations:
@@ -303,7 +321,8 @@ bool BoundedChooser::complete(NodeDraft& draft) {
   };
   if ((draft.op == Op::conv2d || draft.op == Op::conv_transpose) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
-  const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm;
+  if (draft.op == Op::group_norm && (!choose(Attr::group) || !choose(Attr::per_group))) return false;
+  const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm || draft.op == Op::rms_norm;
   if (axis_first && !draft.types[0])
     draft.types[0] =
         ops::TensorType(ops::DType::f32, draft.op == Op::concat ? any_shape() : shape_of_rank(between(1, 3)));

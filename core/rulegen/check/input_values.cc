@@ -25,8 +25,9 @@ bool is_whole_power(const graph::Graph& graph, const graph::Node& pow) {
 
 bool wants_positive(const graph::Graph& graph, const graph::Node& user, int32_t input) {
   const Op op = user.op();
-  return op == Op::sqrt || op == Op::log || (op == Op::pow && input == 0 && !is_whole_power(graph, user)) ||
-         (op == Op::batch_norm && input == 4) || (op == Op::div && input == 1);
+  return op == Op::sqrt || op == Op::log || op == Op::reciprocal || op == Op::reduce_log_sum ||
+         (op == Op::pow && input == 0 && !is_whole_power(graph, user)) || (op == Op::batch_norm && input == 4) ||
+         (op == Op::div && input == 1);
 }
 
 template <class T>

@@ -4,6 +4,8 @@
 #include <bit>
 #include <tuple>
 
+#include "core/ops/moves.h"
+
 namespace rlgo::rulegen::sym {
 namespace {
 
@@ -141,6 +143,10 @@ void Ranks::restrict(int out, int variable, uint32_t ranks) {
 
 // `listed`: how many items the node's permutation or shape has, -1: open.
 void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool keeps) {
+  if (ops::is_reduction(op)) {
+    if (keeps) demand(out, in[0]);
+    return restrict(out, in[0], upwards(only(1)));
+  }
   switch (op) {
     case Op::concat:
       restrict(out, out, upwards(only(1)));
@@ -148,22 +154,22 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
       return;
     case Op::split:
     case Op::softmax:
+    case Op::log_softmax:
+    case Op::lp_norm:
     case Op::layer_norm:
+    case Op::rms_norm:
       restrict(out, out, upwards(only(1)));
       return demand(out, in[0]);
     case Op::slice:
     case Op::pad:
     case Op::cast:
     case Op::batch_norm:
+    case Op::instance_norm:
+    case Op::group_norm:
       return demand(out, in[0]);
     case Op::transpose:
       if (listed >= 0) restrict(out, out, only(std::min(listed, kMost)));
       return demand(out, in[0]);
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-      if (keeps) demand(out, in[0]);
-      return restrict(out, in[0], upwards(only(1)));
     case Op::reshape:
     case Op::fill:
       if (listed >= 0) restrict(out, out, only(std::min(listed, kMost)));

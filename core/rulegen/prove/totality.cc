@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/moves.h"
+
 namespace rlgo::rulegen::sym {
 namespace {
 
@@ -46,17 +48,15 @@ class Totality {
       case Op::transpose:
       case Op::reshape:
       case Op::pad:
-      case Op::reduce_mean:
-      case Op::reduce_sum:
-      case Op::reduce_max:
       case Op::global_avg_pool:
       case Op::softmax:
-      case Op::layer_norm:
+      case Op::log_softmax:
+      case Op::lp_norm:
       case Op::batch_norm:
       case Op::matmul:
         return true;
       default:
-        return ops::spec(op).elementwise;
+        return ops::spec(op).elementwise || ops::is_reduction(op) || ops::is_normalisation(op);
     }
   }
 
@@ -69,7 +69,12 @@ class Totality {
   // Whether the operator has values wherever its operands have.
   bool defined(const Node& node) {
     const Params& params = pool_.params_of(node.params);
-    switch (static_cast<Op>(node.op)) {
+    const auto op = static_cast<Op>(node.op);
+    if (ops::is_normalisation(op)) {
+      const auto eps = pool_.real_value(find(params, Attr::eps)->id);
+      return eps && *eps > 0;
+    }
+    switch (op) {
       case Op::fill: {
         const auto value = pool_.real_value(find(params, Attr::value)->id);
         return !value || std::isfinite(*value);
@@ -82,12 +87,11 @@ class Totality {
         const auto exponent = number_of(node.kids[1]);
         return exponent && *exponent >= 1 && *exponent == std::floor(*exponent);
       }
-      case Op::layer_norm: {
-        const auto eps = pool_.real_value(find(params, Attr::eps)->id);
-        return eps && *eps > 0;
-      }
       case Op::sqrt:
       case Op::log:
+      case Op::reciprocal:
+      case Op::mod:
+      case Op::reduce_log_sum:
       case Op::batch_norm:
       case Op::opaque:
         return false;

@@ -2,13 +2,14 @@
 // (explicit pads, -inf around max_pool, count_include_pad, ceil_mode) and is tested against the kernels of core/exec.
 //
 // A ring R has: Element; zero(), integer(n), ratio(n, d), number(double); add, sub, neg, mul, div, power; maximum,
-// minimum of spans; apply(Fn, x) for exp, log, sqrt, erf, tanh, sigmoid; whole(x); and R::Sum for sums of products.
+// minimum of spans; apply(Fn, x); whole(x); and R::Sum for sums of products.
 #pragma once
 
 #include <functional>
 #include <optional>
 
 #include "core/graph/graph.h"
+#include "core/ops/moves.h"
 #include "core/rulegen/semantics/eval_enlarge.h"
 #include "core/rulegen/semantics/eval_reduce.h"
 #include "core/rulegen/semantics/eval_shape.h"
@@ -18,13 +19,14 @@ namespace rlgo::rulegen {
 
 // Outputs of one operator. `attrs` are complete, `types` what ops::infer says. False where the operator has no meaning
 // over real numbers on these inputs: leaves, opaque ones, rounding (integer division, casts to shorter integers),
-// windows without an element, indices out of range.
+// steps (comparisons), windows without an element, indices out of range.
 template <class R>
 bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const TensorOf<R>* const> inputs,
              const ops::Types& types, std::vector<TensorOf<R>>& outputs) {
   using ops::Op;
   outputs.clear();
   Eval<R> e{ring, attrs, inputs, types, outputs};
+  if (ops::is_reduction(op)) return eval_reduce(e, op);
   switch (op) {
     case Op::conv2d:
       return eval_conv2d(e);
@@ -39,14 +41,17 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
       return eval_pool(e, op == Op::max_pool);
     case Op::global_avg_pool:
       return eval_global_avg_pool(e);
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-      return eval_reduce(e, op);
     case Op::softmax:
-      return eval_softmax(e);
+    case Op::log_softmax:
+      return eval_softmax(e, op == Op::log_softmax);
+    case Op::lp_norm:
+      return eval_lp_norm(e);
     case Op::layer_norm:
-      return eval_layer_norm(e);
+    case Op::rms_norm:
+      return eval_layer_norm(e, op == Op::layer_norm);
+    case Op::instance_norm:
+    case Op::group_norm:
+      return eval_group_norm(e, op == Op::instance_norm);
     case Op::batch_norm:
       return eval_batch_norm(e);
     case Op::concat:
@@ -81,6 +86,10 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::logical_or:
     case Op::logical_not:
     case Op::expand:
+    case Op::thresholded_relu:
+    case Op::mod:
+    case Op::arg_max:
+    case Op::arg_min:
       return false;
     default:
       return eval_elementwise(e, op);

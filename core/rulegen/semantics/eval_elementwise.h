@@ -54,6 +54,14 @@ typename R::Element gelu(R& ring, const typename R::Element& x, bool with_tanh) 
   return ring.mul(ring.mul(ring.ratio(1, 2), x), ring.add(ring.integer(1), inner));
 }
 
+// max(x, 0) + scale * (exp(min(x, 0) / divisor) - 1)
+template <class R>
+typename R::Element elu(R& ring, const typename R::Element& x, double scale, double divisor = 1) {
+  const auto below = smaller(ring, x, ring.zero());
+  const auto power = ring.apply(Fn::exp, divisor == 1 ? below : ring.div(below, ring.number(divisor)));
+  return ring.add(ring.sub(x, below), ring.mul(ring.number(scale), ring.sub(power, ring.integer(1))));
+}
+
 // The activation words of conv2d and matmul.
 template <class R>
 typename R::Element activate(R& ring, const typename R::Element& x, std::string_view word) {
@@ -96,6 +104,34 @@ typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, con
       return sloped(ring, x, ring.number(attrs.f(Attr::alpha)));
     case Op::hard_sigmoid:
       return hard_sigmoid(ring, x, attrs.f(Attr::alpha), attrs.f(Attr::beta));
+    case Op::softplus:
+      return ring.apply(Fn::softplus, x);
+    case Op::elu:
+      return elu(ring, x, attrs.f(Attr::alpha));
+    case Op::selu:
+      return ring.mul(ring.number(attrs.f(Attr::gamma)), elu(ring, x, attrs.f(Attr::alpha)));
+    case Op::celu:
+      return elu(ring, x, attrs.f(Attr::alpha), attrs.f(Attr::alpha));
+    case Op::mish:
+      return ring.mul(x, ring.apply(Fn::tanh, ring.apply(Fn::softplus, x)));
+    case Op::swish:
+      return ring.mul(x, ring.apply(Fn::sigmoid, ring.mul(ring.number(attrs.f(Attr::alpha)), x)));
+    case Op::softsign:
+      return ring.div(x, ring.add(ring.integer(1), larger(ring, x, ring.neg(x))));
+    case Op::reciprocal:
+      return ring.div(ring.integer(1), x);
+    case Op::ceil:
+      return ring.apply(Fn::ceil, x);
+    case Op::floor:
+      return ring.apply(Fn::floor, x);
+    case Op::round:
+      return ring.apply(Fn::round, x);
+    case Op::sign:
+      return ring.apply(Fn::sign, x);
+    case Op::sin:
+      return ring.apply(Fn::sin, x);
+    case Op::cos:
+      return ring.apply(Fn::cos, x);
     default:  // hard_swish
       return ring.mul(x, hard_sigmoid(ring, x, 1.0 / 6, 0.5));
   }

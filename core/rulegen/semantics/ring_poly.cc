@@ -204,8 +204,46 @@ std::optional<std::pair<PolyRing::Element, int64_t>> PolyRing::take_root(Element
   return std::pair(of_mono(poly[0].mono, poly[0].c.inverse()), *n);
 }
 
+// An inverse that `a` is made of, and the largest power in which it stands there.
+std::optional<std::pair<int32_t, int32_t>> PolyRing::inverse_in(Element a) const {
+  std::optional<std::pair<int32_t, int32_t>> found;
+  for (const auto& term : polys_[static_cast<size_t>(a)]) {
+    for (const auto& [atom, exponent] : monos_[static_cast<size_t>(term.mono)].powers) {
+      if (exponent >= 0 || atoms_[static_cast<size_t>(atom)].kind != Kind::inverse) continue;
+      if (!found) found = {atom, -exponent};
+      if (found->first == atom) found->second = std::max(found->second, -exponent);
+    }
+  }
+  return found;
+}
+
+// a * q^power, where `inverse` stands for 1 / q.
+PolyRing::Element PolyRing::cleared(Element a, int32_t inverse, int32_t power) {
+  const Element q = atoms_[static_cast<size_t>(inverse)].args[0];
+  Element sum = 0;
+  for (const auto& term : Poly(polys_[static_cast<size_t>(a)])) {
+    Mono mono = monos_[static_cast<size_t>(term.mono)];
+    int32_t left = power;
+    const auto held = std::ranges::find(mono.powers, inverse, &std::pair<int32_t, int32_t>::first);
+    if (held != mono.powers.end()) {
+      left += held->second;
+      held->second = std::min(left, 0);
+      if (left >= 0) mono.powers.erase(held);
+    }
+    Element product = of_mono(intern(std::move(mono)), term.c);
+    for (; left > 0; --left) product = mul(product, q);
+    sum = add(sum, product);
+  }
+  return sum;
+}
+
 PolyRing::Element PolyRing::div(Element a, Element b) {
   if (failed_) return 0;
+  if (const auto inner = inverse_in(b)) {  // a / (1 + 1 / q) = a q / (q + 1)
+    const auto [inverse, power] = *inner;
+    const Element above = cleared(a, inverse, power);
+    return div(above, cleared(b, inverse, power));
+  }
   if (b == 0) return of_atom({Kind::power, 1, {a, b}});  // no value: a thing of its own
   if (const auto whole_root = take_root(b))
     return scaled(mul(a, whole_root->first), Rational{1, whole_root->second, false});

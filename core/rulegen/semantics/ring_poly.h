@@ -18,8 +18,9 @@ namespace rlgo::rulegen {
 //   maximum   is a set, flattened; shifts and positive rational factors move out (relu(2x - y) = 2 max(x, y/2) - y)
 //   exp       exp(p) is a factor of a monomial: exp(p) exp(q) = exp(p + q)
 //   1 / p     one term: negative exponents; more: an atom of p with its leading term (of an order that products keep)
-//             divided out, so that softmax does not see a shift
-//   tanh, erf odd; sigmoid(-p) = 1 - sigmoid(p); all three commute with maximum
+//             divided out, so that softmax does not see a shift; of quotients, as of their product with the divisors
+//   tanh, erf odd; sigmoid(-p) = 1 - sigmoid(p); softplus(p) = p + softplus(-p); all four commute with maximum
+//   log(exp(p)) = p, log(1 + exp(p)) = softplus(p), tanh(log(p)) = (p^2 - 1) / (p^2 + 1)
 // Equal numbers mean equal functions. Unequal ones need not differ: relu(x) relu(x) = x relu(x) is not seen, nor is
 // (p / q) q = p for a q of several terms.
 class PolyRing {
@@ -106,7 +107,12 @@ class PolyRing {
   };
   std::optional<Peak> peak(Element a);
   std::optional<std::pair<Element, int64_t>> take_root(Element b);
+  std::optional<std::pair<int32_t, int32_t>> inverse_in(Element a) const;
+  Element cleared(Element a, int32_t inverse, int32_t power);
   Element distribute(Fn fn, const Peak& peak);
+  std::optional<Element> exponent_of(Element a) const;
+  std::optional<Element> logarithm_of(Element a);
+  Element softplus(Element x);
   std::optional<Rational> constant_value(Element a) const;
   Element canonical_maximum(std::vector<Element> set);
   Rational content(std::span<const Element> set) const;

@@ -107,6 +107,40 @@ PolyRing::Element PolyRing::distribute(Fn fn, const Peak& peak) {
   return peak.factor.num > 0 ? maximum(images) : minimum(images);
 }
 
+// q where a = exp(q).
+std::optional<PolyRing::Element> PolyRing::exponent_of(Element a) const {
+  const Poly& poly = polys_[static_cast<size_t>(a)];
+  if (poly.size() != 1 || !(poly[0].c == Rational{1, 1, false})) return std::nullopt;
+  const Mono& mono = monos_[static_cast<size_t>(poly[0].mono)];
+  return mono.powers.empty() && mono.exp != 0 ? std::optional(mono.exp) : std::nullopt;
+}
+
+// u where a = q + log(v) or q + softplus(p), as log(u) = a.
+std::optional<PolyRing::Element> PolyRing::logarithm_of(Element a) {
+  const Poly poly = polys_[static_cast<size_t>(a)];
+  std::optional<Element> inside;
+  Element rest = a;
+  for (const auto& term : poly) {
+    const Mono mono = monos_[static_cast<size_t>(term.mono)];
+    if (!(term.c == Rational{1, 1, false}) || mono.exp != 0 || mono.powers.size() != 1 || mono.powers[0].second != 1)
+      continue;
+    const Atom atom = atoms_[static_cast<size_t>(mono.powers[0].first)];
+    const bool is_log = atom.kind == Kind::function && atom.key == static_cast<uint64_t>(Fn::log);
+    const bool is_softplus = atom.kind == Kind::function && atom.key == static_cast<uint64_t>(Fn::softplus);
+    if (inside || (!is_log && !is_softplus)) continue;
+    rest = sub(a, of_mono(term.mono, term.c));
+    inside = is_log ? atom.args[0] : add(integer(1), apply(Fn::exp, atom.args[0]));
+  }
+  return inside ? std::optional(rest == 0 ? *inside : mul(*inside, apply(Fn::exp, rest))) : std::nullopt;
+}
+
+// softplus(x) = x + softplus(-x): the leading coefficient is positive. Increasing.
+PolyRing::Element PolyRing::softplus(Element x) {
+  if (x != 0 && leading(x).c.num < 0) return add(x, apply(Fn::softplus, neg(x)));
+  if (const auto inner = peak(x)) return distribute(Fn::softplus, *inner);
+  return of_atom({Kind::function, static_cast<uint64_t>(Fn::softplus), {x}});
+}
+
 PolyRing::Element PolyRing::apply(Fn fn, Element x) {
   if (failed_) return 0;
   if (fn == Fn::exp) {
@@ -114,7 +148,19 @@ PolyRing::Element PolyRing::apply(Fn fn, Element x) {
     mono.exp = x;
     return of_mono(intern(std::move(mono)), {1, 1, false});
   }
+  if (!has_laws(fn)) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
   const auto value = constant_value(x);
+  if (fn == Fn::log) {
+    if (const auto q = exponent_of(x)) return *q;
+    if (const auto q = exponent_of(sub(x, integer(1)))) return apply(Fn::softplus, *q);
+  }
+  if (fn == Fn::softplus) return softplus(x);
+  if (fn == Fn::tanh) {
+    if (const auto u = logarithm_of(x)) {
+      const Element square = mul(*u, *u);
+      return div(sub(square, integer(1)), add(square, integer(1)));
+    }
+  }
   if (fn == Fn::log && value == Rational{1, 1, false}) return 0;
   if (fn == Fn::sqrt && value && (value->num == 0 || *value == Rational{1, 1, false})) return x;
   if (fn == Fn::log || fn == Fn::sqrt) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});

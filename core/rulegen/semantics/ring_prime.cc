@@ -27,8 +27,41 @@ uint64_t exponent_inverse(uint64_t a) {
 }  // namespace
 
 const char* fn_name(Fn fn) {
-  constexpr std::array<const char*, 6> kNames{"exp", "log", "sqrt", "erf", "tanh", "sigmoid"};
+  constexpr std::array<const char*, 13> kNames{"exp",  "log",   "sqrt",  "erf",  "tanh", "sigmoid", "softplus",
+                                               "ceil", "floor", "round", "sign", "sin",  "cos"};
   return kNames[static_cast<size_t>(fn)];
+}
+
+double fn_of(Fn fn, double x) {
+  switch (fn) {
+    case Fn::exp:
+      return std::exp(x);
+    case Fn::log:
+      return std::log(x);
+    case Fn::sqrt:
+      return std::sqrt(x);
+    case Fn::erf:
+      return std::erf(x);
+    case Fn::tanh:
+      return std::tanh(x);
+    case Fn::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Fn::softplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case Fn::ceil:
+      return std::ceil(x);
+    case Fn::floor:
+      return std::floor(x);
+    case Fn::round:
+      return std::nearbyint(x);
+    case Fn::sign:
+      return x < 0 ? -1 : x > 0 ? 1 : 0;
+    case Fn::sin:
+      return std::sin(x);
+    case Fn::cos:
+      return std::cos(x);
+  }
+  return 0;
 }
 
 PrimeValue PrimeRing::integer(int64_t value) const {
@@ -101,20 +134,46 @@ PrimeValue PrimeRing::root(const Element& x) const {
   return {field, std::sqrt(x.real), mix64(field ^ seed_) % kExponents};
 }
 
+// log(1 + exp(x)), by the side of 0 on which x lies.
+PrimeValue PrimeRing::softplus(const Element& x) {
+  constexpr uint64_t kCode = 20 + static_cast<uint64_t>(Fn::softplus);
+  const bool above = x.real > 0;
+  const Element hashed = opaque(kCode, above ? prime_neg(x.field) : x.field, 0);
+  Element y = above ? add(x, hashed) : hashed;
+  y.real = fn_of(Fn::softplus, x.real);
+  log_of_.try_emplace(y.field, add(integer(1), apply(Fn::exp, x)));
+  return y;
+}
+
+// The first answer for a field element stands.
+PrimeValue PrimeRing::logarithm(const Element& x) {
+  const auto [known, is_new] = logs_.try_emplace(x.field);
+  if (!is_new) return known->second;
+  const auto whole = exp_of_.find(x.field), part = exp_of_.find(prime_add(x.field, kPrime - 1));
+  const Element y = whole != exp_of_.end()  ? whole->second
+                    : part != exp_of_.end() ? softplus(part->second)
+                                            : opaque(static_cast<uint64_t>(Fn::log), x.field, std::log(x.real));
+  log_of_.try_emplace(y.field, x);
+  return known->second = y;
+}
+
 PrimeValue PrimeRing::apply(Fn fn, const Element& x) {
   switch (fn) {
     case Fn::exp: {
       const uint64_t field = prime_pow(kGenerator, x.exponent);
+      exp_of_.try_emplace(field, x);
       return {field, std::exp(x.real), mix64(field ^ seed_) % kExponents};
     }
     case Fn::sigmoid: {
       Element y = div(integer(1), add(integer(1), apply(Fn::exp, neg(x))));
-      y.real = 1 / (1 + std::exp(-x.real));
+      y.real = fn_of(fn, x.real);
       return y;
     }
     case Fn::tanh: {
-      Element y = sub(integer(1), div(integer(2), add(integer(1), apply(Fn::exp, add(x, x)))));
-      y.real = std::tanh(x.real);
+      const auto log = log_of_.find(x.field);
+      const Element square = log == log_of_.end() ? apply(Fn::exp, add(x, x)) : mul(log->second, log->second);
+      Element y = sub(integer(1), div(integer(2), add(integer(1), square)));
+      y.real = fn_of(fn, x.real);
       return y;
     }
     case Fn::erf: {
@@ -122,15 +181,18 @@ PrimeValue PrimeRing::apply(Fn fn, const Element& x) {
       const bool flip = x.field > kPrime / 2;
       const Element y = opaque(static_cast<uint64_t>(fn), flip ? prime_neg(x.field) : x.field, 0);
       Element signed_y = flip ? neg(y) : y;
-      signed_y.real = std::erf(x.real);
+      signed_y.real = fn_of(fn, x.real);
       return signed_y;
     }
     case Fn::sqrt:
       return root(x);
     case Fn::log:
-      return opaque(static_cast<uint64_t>(fn), x.field, std::log(x.real));
+      return logarithm(x);
+    case Fn::softplus:
+      return softplus(x);
+    default:  // without laws
+      return opaque(20 + static_cast<uint64_t>(fn), x.field, fn_of(fn, x.real));
   }
-  return zero();
 }
 
 PrimeValue PrimeRing::power(const Element& base, const Element& exponent) {

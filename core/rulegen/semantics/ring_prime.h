@@ -6,15 +6,19 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "core/base/hash.h"
 #include "core/rulegen/semantics/prime.h"
 
 namespace rlgo::rulegen {
 
-// The non-polynomial functions of one argument that rings know; the evaluator builds all others from them.
-enum class Fn : uint8_t { exp, log, sqrt, erf, tanh, sigmoid };
+// The non-polynomial functions of one argument that rings know; the evaluator builds all others from them. Of those
+// from `ceil` on no laws are known.
+enum class Fn : uint8_t { exp, log, sqrt, erf, tanh, sigmoid, softplus, ceil, floor, round, sign, sin, cos };
 const char* fn_name(Fn fn);
+double fn_of(Fn fn, double x);
+constexpr bool has_laws(Fn fn) { return fn < Fn::ceil; }
 
 // Order of the group that exponentials live in: 41 * 151 * 331 * 1321 divides p - 1.
 constexpr uint64_t kExponents = 41ull * 151 * 331 * 1321;
@@ -28,7 +32,9 @@ struct PrimeValue {
 };
 
 // Sums, products and quotients are exact images; exp is a homomorphism, sigmoid and tanh are built on it; sqrt is the
-// power map a^((p+1)/4), multiplicative; log and erf (odd) are seeded hashes of the field element. Two values that are
+// power map a^((p+1)/4), multiplicative; log, softplus (softplus(x) = x + softplus(-x)), erf (odd) and the functions
+// without laws are seeded hashes of the field element. log(exp(x)), log(1 + exp(x)) = softplus(x) and tanh(log(x)) are
+// recognised, of numbers that the ring has met. Two values that are
 // equal by the laws of fields, of exp and of the order of the reals are equal here; others differ but for a chance of
 // about 2^-31 a comparison (Schwartz-Zippel). Division by zero and roots of negative numbers: `real` is not finite.
 class PrimeRing {
@@ -109,11 +115,16 @@ class PrimeRing {
  private:
   Element opaque(uint64_t code, uint64_t field, double real) const;
   Element root(const Element& x) const;
+  Element softplus(const Element& x);
+  Element logarithm(const Element& x);
   void note_order(const Element& a, const Element& b);
 
   uint64_t seed_;
   bool ambiguous_ = false;
   std::map<std::pair<int64_t, int64_t>, Element> ratios_;
+  std::unordered_map<uint64_t, Element> exp_of_;  // what was exponentiated, by the field element that came of it
+  std::unordered_map<uint64_t, Element> log_of_;  // what a logarithm was taken of, likewise
+  std::unordered_map<uint64_t, Element> logs_;    // logarithms, by the field element that they were taken of
 };
 
 }  // namespace rlgo::rulegen

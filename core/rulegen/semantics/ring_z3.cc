@@ -134,6 +134,9 @@ void Z3Ring::Terms::facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const
       solver.add(y > 0 && y < 1);
       solver.add((x >= 0) == (2 * y >= 1) && (x <= 0) == (2 * y <= 1));
       break;
+    case Fn::softplus:
+      solver.add(y > 0 && y > x);
+      break;
     default:  // erf, tanh
       solver.add(y > -1 && y < 1);
       solver.add((x >= 0) == (y >= 0) && (x <= 0) == (y <= 0));
@@ -145,7 +148,7 @@ void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& te
   for (Element e : terms) {
     const Term& term = list[static_cast<size_t>(e)];
     if (term.positive) solver.add(term.expr > 0);
-    if (!term.fn) continue;
+    if (!term.fn || !has_laws(*term.fn)) continue;
     facts_of(solver, *term.fn, expr(term.operands[0]), term.expr);
     applications[*term.fn].push_back(e);
   }
@@ -161,6 +164,8 @@ void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& te
         solver.add(z3::implies(defined(all[a]) && defined(all[b]),
                                (input(all[a]) <= input(all[b])) == (expr(all[a]) <= expr(all[b])) &&
                                    (input(all[a]) >= input(all[b])) == (expr(all[a]) >= expr(all[b]))));
+        if (fn == Fn::softplus)
+          solver.add(z3::implies(input(all[a]) + input(all[b]) == 0, expr(all[a]) - expr(all[b]) == input(all[a])));
       }
     }
   }
