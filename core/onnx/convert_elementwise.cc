@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/onnx/converters.h"
+#include "core/onnx/operator_table.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -10,60 +10,11 @@ namespace {
 using ops::Attr;
 using ops::Op;
 
-struct Row {
-  std::string_view onnx;
-  Op op;
-};
-constexpr Row kRows[] = {{"Add", Op::add},
-                         {"Sub", Op::sub},
-                         {"Mul", Op::mul},
-                         {"Div", Op::div},
-                         {"Sum", Op::add},
-                         {"Min", Op::min},
-                         {"Max", Op::max},
-                         {"PRelu", Op::prelu},
-                         {"Relu", Op::relu},
-                         {"Sigmoid", Op::sigmoid},
-                         {"Tanh", Op::tanh},
-                         {"Erf", Op::erf},
-                         {"Sqrt", Op::sqrt},
-                         {"Exp", Op::exp},
-                         {"Log", Op::log},
-                         {"Neg", Op::neg},
-                         {"Abs", Op::abs},
-                         {"HardSwish", Op::hard_swish},
-                         {"Equal", Op::equal},
-                         {"Less", Op::less},
-                         {"LessOrEqual", Op::less_equal},
-                         {"Greater", Op::less},
-                         {"GreaterOrEqual", Op::less_equal},
-                         {"And", Op::logical_and},
-                         {"Or", Op::logical_or},
-                         {"Not", Op::logical_not}};
-
-Op op_of(const OnnxNode& node) {
-  for (const Row& row : kRows) {
-    if (row.onnx == node.op) return row.op;
-  }
-  return Op::opaque;
-}
-
 }  // namespace
 
-bool convert_binary(const OnnxNode& node, Maker& maker) {
-  maker.out(op_of(node), {node.inputs[0], node.inputs[1]});
-  return true;
-}
-
 // a > b is b < a.
-bool convert_compare(const OnnxNode& node, Maker& maker) {
-  const bool swapped = node.op.starts_with("Greater");
-  maker.out(op_of(node), {node.inputs[swapped ? 1 : 0], node.inputs[swapped ? 0 : 1]});
-  return true;
-}
-
-bool convert_where(const OnnxNode& node, Maker& maker) {
-  maker.out(Op::where, node.inputs);
+bool convert_greater(const OnnxNode& node, Maker& maker) {
+  maker.out(find_operator(node.op)->op, {node.inputs[1], node.inputs[0]});
   return true;
 }
 
@@ -89,19 +40,15 @@ bool convert_pow(const OnnxNode& node, Maker& maker) {
 }
 
 bool convert_variadic(const OnnxNode& node, Maker& maker) {
+  const Op op = find_operator(node.op)->op;
   graph::Value sum = node.inputs[0];
   const size_t last = node.inputs.size() - 1;
-  for (size_t k = 1; k < last; ++k) sum = maker.op(op_of(node), {sum, node.inputs[k]});
+  for (size_t k = 1; k < last; ++k) sum = maker.op(op, {sum, node.inputs[k]});
   if (last == 0) {
     maker.pass(sum);
   } else {
-    maker.out(op_of(node), {sum, node.inputs[last]});
+    maker.out(op, {sum, node.inputs[last]});
   }
-  return true;
-}
-
-bool convert_unary(const OnnxNode& node, Maker& maker) {
-  maker.out(op_of(node), {node.inputs[0]});
   return true;
 }
 
@@ -120,17 +67,6 @@ bool convert_clip(const OnnxNode& node, Maker& maker) {
   // A bound that lets nothing pass, or is no number: an infinite one means none to rlgo.
   if (!(lowest < kInf) || !(highest > -kInf)) return false;
   maker.out(Op::clip, {node.inputs[0]}, {{Attr::min, lowest}, {Attr::max, highest}});
-  return true;
-}
-
-bool convert_leaky_relu(const OnnxNode& node, Maker& maker) {
-  maker.out(Op::leaky_relu, {node.inputs[0]}, {{Attr::alpha, node.f("alpha", 0.01)}});
-  return true;
-}
-
-bool convert_hard_sigmoid(const OnnxNode& node, Maker& maker) {
-  maker.out(Op::hard_sigmoid, {node.inputs[0]},
-            {{Attr::alpha, node.f("alpha", 0.2)}, {Attr::beta, node.f("beta", 0.5)}});
   return true;
 }
 

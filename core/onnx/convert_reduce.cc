@@ -1,7 +1,7 @@
 // Reductions and the normalisations built on them.
 #include <numeric>
 
-#include "core/onnx/converters.h"
+#include "core/onnx/operator_table.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -13,7 +13,6 @@ using ops::Op;
 
 // Axes are an attribute in older opsets, an input since 13 (sum) and 18 (others).
 bool convert_reduce(const OnnxNode& node, Maker& maker) {
-  const Op op = node.op == "ReduceMean" ? Op::reduce_mean : node.op == "ReduceSum" ? Op::reduce_sum : Op::reduce_max;
   bool known = true;
   const auto given = node.ints_of("axes", 1, known);
   if (!known) return false;
@@ -27,7 +26,8 @@ bool convert_reduce(const OnnxNode& node, Maker& maker) {
   }
   const auto axes = normal_axes(empty ? all : *given, rank);
   if (!axes) return false;
-  maker.out(op, {node.inputs[0]}, {{Attr::axes, *axes}, {Attr::keepdims, node.i("keepdims", 1)}});
+  maker.out(find_operator(node.op)->op, {node.inputs[0]},
+            {{Attr::axes, *axes}, {Attr::keepdims, node.i("keepdims", 1)}});
   return true;
 }
 

@@ -1,5 +1,6 @@
-// One converter per operator of ai.onnx that rlgo knows (opset 7 and later); the table in converters.cc names them all.
-// The family files (convert_*.cc) hold them. Each returns false where this use of the operator cannot be expressed.
+// One converter per operator of ai.onnx that rlgo knows (opset 7 and later); the table in operator_table.cc names them
+// all. The family files (convert_*.cc) hold them. Each returns false where this use of the operator cannot be
+// expressed.
 #pragma once
 
 #include "core/onnx/onnx_node.h"
@@ -7,16 +8,11 @@
 namespace rlgo::onnx_io {
 
 // convert_elementwise.cc
-bool convert_binary(const OnnxNode& node, Maker& maker);   // Add Sub Mul Div PRelu
-bool convert_compare(const OnnxNode& node, Maker& maker);  // Equal Less LessOrEqual Greater GreaterOrEqual And Or
-bool convert_where(const OnnxNode& node, Maker& maker);
+bool convert_greater(const OnnxNode& node, Maker& maker);  // Greater GreaterOrEqual
 bool convert_pow(const OnnxNode& node, Maker& maker);
 bool convert_variadic(const OnnxNode& node, Maker& maker);  // Sum Min Max
-bool convert_unary(const OnnxNode& node, Maker& maker);     // Relu Sigmoid Tanh Erf Sqrt Exp Log Neg Abs HardSwish Not
 bool convert_gelu(const OnnxNode& node, Maker& maker);
 bool convert_clip(const OnnxNode& node, Maker& maker);
-bool convert_leaky_relu(const OnnxNode& node, Maker& maker);
-bool convert_hard_sigmoid(const OnnxNode& node, Maker& maker);
 bool convert_cast(const OnnxNode& node, Maker& maker);
 bool convert_identity(const OnnxNode& node, Maker& maker);  // Identity, Dropout at inference
 bool convert_dropout(const OnnxNode& node, Maker& maker);

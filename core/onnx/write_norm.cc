@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/onnx/writers.h"
+#include "core/onnx/operator_table.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -26,20 +26,7 @@ std::string mean(Writer& w, const std::string& input, const Ints& axes) {
   return w.temp("ReduceMean", inputs, attrs);
 }
 
-}  // namespace
-
-void write_activation(Writer& w, std::string_view act, const std::string& input, ops::DType dtype,
-                      const std::string& output) {
-  if (act == "relu") return w.node("Relu", {input}, {output});
-  if (act == "sigmoid") return w.node("Sigmoid", {input}, {output});
-  if (act == "tanh") return w.node("Tanh", {input}, {output});
-  if (act == "gelu") return write_gelu(w, input, dtype, "none", output);
-  if (act == "hard_swish") return write_hard_swish(w, input, output);
-  fail("internal: no ONNX form of the activation {} (this is a bug of rlgo)", act);
-}
-
-void write_gelu(Writer& w, const std::string& x, ops::DType dtype, std::string_view approximate,
-                const std::string& output) {
+void gelu(Writer& w, const std::string& x, ops::DType dtype, std::string_view approximate, const std::string& output) {
   if (w.opset() >= 20) {
     OnnxAttrs attrs;
     if (approximate != "none") attrs.emplace_back("approximate", std::string(approximate));
@@ -61,20 +48,35 @@ void write_gelu(Writer& w, const std::string& x, ops::DType dtype, std::string_v
   w.node("Mul", {half, w.temp("Add", {tanh, number(1.0)})}, {output});
 }
 
-void write_hard_swish(Writer& w, const std::string& x, const std::string& output) {
+void hard_swish(Writer& w, const std::string& x, const std::string& output) {
   if (w.opset() >= 14) return w.node("HardSwish", {x}, {output});
   const auto gate = w.temp("HardSigmoid", {x}, {{"alpha", static_cast<float>(1.0 / 6.0)}, {"beta", 0.5F}});
   w.node("Mul", {x, gate}, {output});
 }
 
+}  // namespace
+
+void write_activation(Writer& w, std::string_view act, const std::string& input, ops::DType dtype,
+                      const std::string& output) {
+  if (act == "relu") return w.node("Relu", {input}, {output});
+  if (act == "sigmoid") return w.node("Sigmoid", {input}, {output});
+  if (act == "tanh") return w.node("Tanh", {input}, {output});
+  if (act == "gelu") return gelu(w, input, dtype, "none", output);
+  if (act == "hard_swish") return hard_swish(w, input, output);
+  fail("internal: no ONNX form of the activation {} (this is a bug of rlgo)", act);
+}
+
+void write_gelu(Writer& w, const OutNode& n) {
+  gelu(w, n.inputs[0], n.input_types[0].dtype, n.attrs.word(Attr::approximate), n.outputs[0]);
+}
+
+void write_hard_swish(Writer& w, const OutNode& n) { hard_swish(w, n.inputs[0], n.outputs[0]); }
+
 void write_reduce(Writer& w, const OutNode& n) {
-  const std::string_view op = n.op == Op::reduce_mean  ? "ReduceMean"
-                              : n.op == Op::reduce_sum ? "ReduceSum"
-                                                       : "ReduceMax";
   OnnxAttrs attrs{{"keepdims", n.attrs.i(Attr::keepdims)}};
   const bool axes_are_input = w.opset() >= (n.op == Op::reduce_sum ? 13 : 18);
   const Names inputs = reduce_inputs(w, n.inputs[0], n.attrs.ints(Attr::axes), axes_are_input, attrs);
-  w.node(op, inputs, n.outputs, attrs);
+  w.node(row_of(n.op).onnx, inputs, n.outputs, attrs);
 }
 
 // Before opset 13, Softmax runs over all axes from `axis` on: right for the last axis, which others are first brought

@@ -1,4 +1,4 @@
-// One writer per operator whose ONNX form needs more than a name. The table is in write_op.cc.
+// One writer per operator whose ONNX form needs more than a name. The table is in operator_table.cc.
 #pragma once
 
 #include <string>
@@ -8,6 +8,12 @@
 
 namespace rlgo::onnx_io {
 
+// write_op.cc
+void write_min_max(Writer& writer, const OutNode& node);
+void write_clip(Writer& writer, const OutNode& node);
+void write_cast(Writer& writer, const OutNode& node);
+void write_fill(Writer& writer, const OutNode& node);
+void write_literal(Writer& writer, const OutNode& node);
 // write_linear.cc
 void write_conv2d(Writer& writer, const OutNode& node);
 void write_conv_transpose(Writer& writer, const OutNode& node);
@@ -16,9 +22,8 @@ void write_pool(Writer& writer, const OutNode& node);
 // write_norm.cc; the activations are also what stands behind a fused conv2d or matmul
 void write_activation(Writer& writer, std::string_view act, const std::string& input, ops::DType dtype,
                       const std::string& output);
-void write_gelu(Writer& writer, const std::string& input, ops::DType dtype, std::string_view approximate,
-                const std::string& output);
-void write_hard_swish(Writer& writer, const std::string& input, const std::string& output);
+void write_gelu(Writer& writer, const OutNode& node);
+void write_hard_swish(Writer& writer, const OutNode& node);
 void write_reduce(Writer& writer, const OutNode& node);
 void write_softmax(Writer& writer, const OutNode& node);
 void write_layer_norm(Writer& writer, const OutNode& node);

@@ -1,0 +1,156 @@
+#include "core/onnx/operator_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+
+namespace rlgo::onnx_io {
+namespace {
+
+using ops::Attr;
+using ops::Op;
+
+constexpr auto kRows = std::to_array<OperatorRow>({
+    {"", Op::literal, nullptr, write_literal},
+    {"Abs", Op::abs, convert_plain, write_plain},
+    {"Add", Op::add, convert_plain, write_plain},
+    {"And", Op::logical_and, convert_plain, write_plain},
+    {"AveragePool", Op::avg_pool, convert_average_pool, write_pool},
+    {"BatchNormalization", Op::batch_norm, convert_batch_norm, write_plain},
+    {"Cast", Op::cast, convert_cast, write_cast},
+    {"Clip", Op::clip, convert_clip, write_clip},
+    {"Concat", Op::concat, convert_concat, write_plain},
+    {"ConstantOfShape", Op::fill, convert_constant_of_shape, write_fill},
+    {"Conv", Op::conv2d, convert_conv, write_conv2d},
+    {"ConvTranspose", Op::conv_transpose, convert_conv_transpose, write_conv_transpose},
+    {"Div", Op::div, convert_plain, write_plain},
+    {"Dropout", Op::opaque, convert_dropout},
+    {"Equal", Op::equal, convert_plain, write_plain},
+    {"Erf", Op::erf, convert_plain, write_plain, 9},
+    {"Exp", Op::exp, convert_plain, write_plain},
+    {"Expand", Op::expand, convert_expand, write_expand},
+    {"Flatten", Op::reshape, convert_reshape},
+    {"Gather", Op::gather, convert_gather, write_plain},
+    {"Gelu", Op::gelu, convert_gelu, write_gelu},
+    {"Gemm", Op::matmul, convert_gemm},
+    {"GlobalAveragePool", Op::global_avg_pool, convert_global_average_pool, write_plain},
+    {"Greater", Op::less, convert_greater},
+    {"GreaterOrEqual", Op::less_equal, convert_greater},
+    {"HardSigmoid", Op::hard_sigmoid, convert_plain, write_plain},
+    {"HardSwish", Op::hard_swish, convert_plain, write_hard_swish},
+    {"Identity", Op::opaque, convert_identity},
+    {"LayerNormalization", Op::layer_norm, convert_layer_norm, write_layer_norm},
+    {"LeakyRelu", Op::leaky_relu, convert_plain, write_plain},
+    {"Less", Op::less, convert_plain, write_plain},
+    {"LessOrEqual", Op::less_equal, convert_plain, write_plain},
+    {"Log", Op::log, convert_plain, write_plain},
+    {"MatMul", Op::matmul, convert_matmul, write_matmul},
+    {"Max", Op::max, convert_variadic, write_min_max},
+    {"MaxPool", Op::max_pool, convert_max_pool, write_pool},
+    {"Min", Op::min, convert_variadic, write_min_max},
+    {"Mul", Op::mul, convert_plain, write_plain},
+    {"Neg", Op::neg, convert_plain, write_plain},
+    {"Not", Op::logical_not, convert_plain, write_plain},
+    {"Or", Op::logical_or, convert_plain, write_plain},
+    {"PRelu", Op::prelu, convert_plain, write_plain},
+    {"Pad", Op::pad, convert_pad, write_pad},
+    {"Pow", Op::pow, convert_pow, write_plain},
+    {"ReduceMax", Op::reduce_max, convert_reduce, write_reduce},
+    {"ReduceMean", Op::reduce_mean, convert_reduce, write_reduce},
+    {"ReduceSum", Op::reduce_sum, convert_reduce, write_reduce},
+    {"Relu", Op::relu, convert_plain, write_plain},
+    {"Reshape", Op::reshape, convert_reshape, write_reshape},
+    {"Resize", Op::resize, convert_resize, write_resize},
+    {"Sigmoid", Op::sigmoid, convert_plain, write_plain},
+    {"Slice", Op::slice, convert_slice, write_slice},
+    {"Softmax", Op::softmax, convert_softmax, write_softmax},
+    {"Split", Op::split, convert_split, write_split},
+    {"Sqrt", Op::sqrt, convert_plain, write_plain},
+    {"Squeeze", Op::reshape, convert_reshape},
+    {"Sub", Op::sub, convert_plain, write_plain},
+    {"Sum", Op::add, convert_variadic},
+    {"Tanh", Op::tanh, convert_plain, write_plain},
+    {"Transpose", Op::transpose, convert_transpose, write_plain},
+    {"Unsqueeze", Op::reshape, convert_reshape},
+    {"Where", Op::where, convert_plain, write_plain},
+});
+static_assert(std::ranges::is_sorted(kRows, {}, &OperatorRow::onnx));
+
+}  // namespace
+
+const OperatorRow* find_operator(std::string_view onnx) {
+  const auto row = std::ranges::lower_bound(kRows, onnx, {}, &OperatorRow::onnx);
+  return row != kRows.end() && row->onnx == onnx ? row : nullptr;
+}
+
+Converter find_converter(std::string_view op) {
+  const OperatorRow* row = find_operator(op);
+  return row == nullptr ? nullptr : row->convert;
+}
+
+const OperatorRow& row_of(Op op) {
+  const auto row = std::ranges::find_if(kRows, [op](const auto& r) { return r.op == op && r.write != nullptr; });
+  if (row == kRows.end()) fail("internal: no ONNX form of {} (this is a bug of rlgo)", ops::name(op));
+  return *row;
+}
+
+void write_op(Writer& writer, const OutNode& node) { row_of(node.op).write(writer, node); }
+
+std::string_view onnx_name(Attr attr) {
+  switch (attr) {
+    case Attr::eps:
+      return "epsilon";
+    case Attr::order:
+      return "p";
+    case Attr::select_last:
+      return "select_last_index";
+    default:
+      return ops::name(attr);
+  }
+}
+
+bool convert_plain(const OnnxNode& node, Maker& maker) {
+  const OperatorRow& row = *find_operator(node.op);
+  ops::Attrs attrs;
+  size_t read = 0;
+  for (const auto& spec : ops::spec(row.op).attrs) {
+    const std::string_view name = onnx_name(spec.key);
+    read += node.has(name) ? 1 : 0;
+    if (spec.key == Attr::axis) {
+      const auto axis = normal_axis(node.i(name, row.default_axis), node.input_types[0].rank());
+      if (!axis) return false;
+      attrs.set(spec.key, *axis);
+    } else if (const auto* number = std::get_if<double>(&spec.fallback)) {
+      attrs.set(spec.key, node.f(name, *number));
+    } else {
+      attrs.set(spec.key, node.i(name, std::get<int64_t>(spec.fallback)));
+    }
+  }
+  if (read != node.attrs.size()) return false;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (!node.has_input(k)) return false;
+  }
+  maker.out(row.op, node.inputs, attrs);
+  return true;
+}
+
+// Whole numbers that are the default stay out, as older opsets do not have all of them.
+void write_plain(Writer& w, const OutNode& n) {
+  const OperatorRow& row = row_of(n.op);
+  if (w.opset() < row.since) fail("{} needs opset {}, the model has {}", row.onnx, row.since, w.opset());
+  OnnxAttrs attrs;
+  for (const auto& spec : ops::spec(n.op).attrs) {
+    const std::string_view name = onnx_name(spec.key);
+    if (std::holds_alternative<double>(spec.fallback)) {
+      attrs.emplace_back(name, static_cast<float>(n.attrs.f(spec.key)));
+    } else if (std::holds_alternative<Ints>(spec.fallback)) {
+      attrs.emplace_back(name, n.attrs.ints(spec.key));
+    } else if (!spec.optional || *n.attrs.find(spec.key) != spec.fallback) {
+      attrs.emplace_back(name, n.attrs.i(spec.key));
+    }
+  }
+  w.node(row.onnx, n.inputs, n.outputs, attrs);
+}
+
+}  // namespace rlgo::onnx_io
