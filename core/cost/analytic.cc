@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/cost/profile.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::cost {
 namespace {
@@ -89,8 +90,11 @@ double AnalyticCost::matmul_efficiency(const graph::Graph& graph, graph::NodeId 
 }
 
 double AnalyticCost::arithmetic_efficiency(const graph::Graph& graph, graph::NodeId id) const {
-  double efficiency = options_.elementwise;
-  switch (graph.node(id).op()) {
+  const Op op = graph.node(id).op();
+  double efficiency = ops::is_reduction(op)       ? options_.reduce
+                      : ops::is_normalisation(op) ? options_.layer_norm
+                                                  : options_.elementwise;
+  switch (op) {
     case Op::conv2d:
       efficiency = conv_efficiency(graph, id);
       break;
@@ -101,15 +105,8 @@ double AnalyticCost::arithmetic_efficiency(const graph::Graph& graph, graph::Nod
       efficiency = options_.conv_transpose;
       break;
     case Op::softmax:
+    case Op::log_softmax:
       efficiency = options_.softmax;
-      break;
-    case Op::layer_norm:
-      efficiency = options_.layer_norm;
-      break;
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-      efficiency = options_.reduce;
       break;
     case Op::max_pool:
     case Op::avg_pool:

@@ -130,6 +130,11 @@ void place_features(const graph::Node& node, double us, float initial_us, float*
   f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;
 }
 
+// Networks have a row for each operator below this id. Later ones look as they did before rlgo knew them, so that agents
+// and rollouts of any age fit.
+constexpr int32_t kOps = 57;
+int32_t seen_as(Op op) { return static_cast<int32_t>(static_cast<int32_t>(op) < kOps ? op : Op::opaque); }
+
 std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us) {
   const bool known = std::isfinite(move.delta_us);
   const double change = known && std::abs(move.delta_us) > kNoChange * initial_us ? move.delta_us / initial_us : 0;
@@ -151,7 +156,7 @@ std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edg
 
 mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations) {
   mdp::ObservationSpec spec;
-  spec.ops = 1 + static_cast<int32_t>(*std::max_element(ops::all_ops().begin(), ops::all_ops().end()));
+  spec.ops = kOps;
   spec.node_features = kNodeFeatures;
   spec.edge_features = kEdgeFeatures;
   spec.global_features = kGlobalFeatures;
@@ -292,7 +297,7 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const sea
   for (size_t i = 0; i < nodes.size(); ++i) {
     const graph::Node& node = graph.node(nodes[i]);
     const Row& row = rows_[nodes[i]];
-    out.node_op[i] = static_cast<int32_t>(node.op());
+    out.node_op[i] = seen_as(node.op());
     float* f = out.node_feat.data() + i * kNodeFeatures;
     std::copy_n(row.features, kNodeFeatures, f);
     place_features(node, row.cost.runtime_us, initial, f);

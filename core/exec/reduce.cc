@@ -62,18 +62,12 @@ Tensors layer_norm_kernel(const Call& call) {
   return {at::layer_norm(call.in[0], call.in[1].sizes(), call.in[1], bias, call.attrs().f(Attr::eps))};
 }
 
-static Tensors normal_groups(const Call& call, int64_t groups, const at::Tensor& scale, const at::Tensor& bias) {
-  return {at::group_norm(call.in[0], groups, scale, bias, call.attrs().f(Attr::eps), /*cudnn_enabled=*/false)};
+static Tensors normal_groups(const Call& call, int64_t groups) {
+  return {at::group_norm(call.in[0], groups, call.in[1], call.in[2], call.attrs().f(Attr::eps),
+                         /*cudnn_enabled=*/false)};
 }
-Tensors instance_norm_kernel(const Call& call) {
-  return normal_groups(call, call.in[0].size(1), call.in[1], call.in[2]);
-}
-Tensors group_norm_kernel(const Call& call) {
-  const int64_t groups = call.attrs().i(Attr::group);
-  if (call.attrs().i(Attr::per_group) == 0) return normal_groups(call, groups, call.in[1], call.in[2]);
-  const int64_t each = call.in[0].size(1) / groups;
-  return normal_groups(call, groups, at::repeat_interleave(call.in[1], each), at::repeat_interleave(call.in[2], each));
-}
+Tensors instance_norm_kernel(const Call& call) { return normal_groups(call, call.in[0].size(1)); }
+Tensors group_norm_kernel(const Call& call) { return normal_groups(call, call.attrs().i(Attr::group)); }
 
 Tensors rms_norm_kernel(const Call& call) {
   const at::Tensor& x = call.in[0];

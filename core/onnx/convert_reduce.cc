@@ -21,6 +21,10 @@ bool convert_reduce(const OnnxNode& node, Maker& maker) {
   std::iota(all.begin(), all.end(), 0);
   const bool empty = !given || given->empty();
   if (empty && node.i("noop_with_empty_axes", 0) != 0) {
+    // Of the sum of squares and its like ONNX does not state whether single elements are squared.
+    if (node.op != "ReduceSum" && node.op != "ReduceMean" && node.op != "ReduceMax" && node.op != "ReduceMin" &&
+        node.op != "ReduceProd")
+      return false;
     maker.pass(node.inputs[0]);
     return true;
   }
@@ -33,18 +37,19 @@ bool convert_reduce(const OnnxNode& node, Maker& maker) {
 
 // Before opset 13: over all axes from `axis` on, as one.
 bool convert_softmax(const OnnxNode& node, Maker& maker) {
+  const Op op = find_operator(node.op)->op;
   const auto& x = node.input_types[0];
   const auto axis = normal_axis(node.i("axis", node.opset < 13 ? 1 : -1), x.rank());
   if (!axis) return false;
   if (node.opset >= 13 || *axis == x.rank() - 1) {
-    maker.out(Op::softmax, {node.inputs[0]}, {{Attr::axis, *axis}});
+    maker.out(op, {node.inputs[0]}, {{Attr::axis, *axis}});
     return true;
   }
   const ops::Extents extents = x.extents();
   const auto before = ops::product(std::span(extents).first(static_cast<size_t>(*axis))),
              after = ops::product(std::span(extents).subspan(static_cast<size_t>(*axis)));
   const auto flat = maker.reshaped(node.inputs[0], {before, after});
-  const auto soft = maker.op(Op::softmax, {flat}, {{Attr::axis, int64_t{1}}});
+  const auto soft = maker.op(op, {flat}, {{Attr::axis, int64_t{1}}});
   maker.out_reshaped(soft, extents);
   return true;
 }

@@ -37,8 +37,8 @@ bool convert_expand(const OnnxNode& node, Maker& maker);
 bool convert_resize(const OnnxNode& node, Maker& maker);
 bool convert_constant_of_shape(const OnnxNode& node, Maker& maker);
 // convert_reduce.cc
-bool convert_reduce(const OnnxNode& node, Maker& maker);  // ReduceMean ReduceSum ReduceMax
-bool convert_softmax(const OnnxNode& node, Maker& maker);
+bool convert_reduce(const OnnxNode& node, Maker& maker);   // Reduce*
+bool convert_softmax(const OnnxNode& node, Maker& maker);  // Softmax LogSoftmax
 bool convert_layer_norm(const OnnxNode& node, Maker& maker);
 
 }  // namespace rlgo::onnx_io

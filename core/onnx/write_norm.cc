@@ -79,16 +79,17 @@ void write_reduce(Writer& w, const OutNode& n) {
   w.node(row_of(n.op).onnx, inputs, n.outputs, attrs);
 }
 
-// Before opset 13, Softmax runs over all axes from `axis` on: right for the last axis, which others are first brought
+// Before opset 13, they run over all axes from `axis` on: right for the last axis, which others are first brought
 // to.
 void write_softmax(Writer& w, const OutNode& n) {
   const int64_t axis = n.attrs.i(Attr::axis), last = n.input_types[0].rank() - 1;
-  if (w.opset() >= 13 || axis == last) return w.node("Softmax", n.inputs, n.outputs, {{"axis", axis}});
+  const std::string_view op = row_of(n.op).onnx;
+  if (w.opset() >= 13 || axis == last) return w.node(op, n.inputs, n.outputs, {{"axis", axis}});
   Ints perm(static_cast<size_t>(last) + 1);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[static_cast<size_t>(axis)], perm.back());
   const auto turned = w.temp("Transpose", n.inputs, {{"perm", perm}});
-  w.node("Transpose", {w.temp("Softmax", {turned}, {{"axis", last}})}, n.outputs, {{"perm", perm}});
+  w.node("Transpose", {w.temp(op, {turned}, {{"axis", last}})}, n.outputs, {{"perm", perm}});
 }
 
 void write_layer_norm(Writer& w, const OutNode& n) {
@@ -106,6 +107,19 @@ void write_layer_norm(Writer& w, const OutNode& n) {
   const auto normal = w.temp("Div", {centred, deviation});
   if (n.inputs.size() == 2) return w.node("Mul", {normal, n.inputs[1]}, n.outputs);
   w.node("Add", {w.temp("Mul", {normal, n.inputs[1]}), n.inputs[2]}, n.outputs);
+}
+
+void write_mish(Writer& w, const OutNode& n) {
+  if (w.opset() >= 18) return write_plain(w, n);
+  w.node("Mul", {n.inputs[0], w.temp("Tanh", {w.temp("Softplus", n.inputs)})}, n.outputs);
+}
+
+void write_swish(Writer& w, const OutNode& n) {
+  if (w.opset() >= 24) return write_plain(w, n);
+  const double alpha = n.attrs.f(Attr::alpha);
+  const std::string& x = n.inputs[0];
+  const auto scaled = alpha == 1 ? x : w.temp("Mul", {x, w.scalar(alpha, n.input_types[0].dtype)});
+  w.node("Mul", {x, w.temp("Sigmoid", {scaled})}, n.outputs);
 }
 
 }  // namespace rlgo::onnx_io

@@ -27,6 +27,8 @@ void write_hard_swish(Writer& writer, const OutNode& node);
 void write_reduce(Writer& writer, const OutNode& node);
 void write_softmax(Writer& writer, const OutNode& node);
 void write_layer_norm(Writer& writer, const OutNode& node);
+void write_mish(Writer& writer, const OutNode& node);
+void write_swish(Writer& writer, const OutNode& node);
 // write_shape.cc
 void write_split(Writer& writer, const OutNode& node);
 void write_reshape(Writer& writer, const OutNode& node);

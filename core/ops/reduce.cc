@@ -15,10 +15,6 @@ Inferred infer_norm(Inputs in, const Attrs& attrs) {
   return attrs.f(Attr::eps) >= 0 ? infer_float<op>(in, attrs) : std::nullopt;
 }
 
-Inferred infer_group_norm(Inputs in, const Attrs& attrs) {
-  return is_flag(attrs.i(Attr::per_group)) ? infer_norm<Op::group_norm>(in, attrs) : std::nullopt;
-}
-
 Inferred infer_lp_norm(Inputs in, const Attrs& attrs) {
   const int64_t order = attrs.i(Attr::order);
   return order == 1 || order == 2 ? infer_float<Op::lp_norm>(in, attrs) : std::nullopt;
@@ -115,16 +111,15 @@ OpSpec batch_norm_spec() {
 OpSpec instance_norm_spec() {
   return {Op::instance_norm, 3, 3, false, false, {{Attr::eps, 1e-5}}, infer_norm<Op::instance_norm>, work_layer_norm};
 }
-// group_norm(x[N,C,..], scale, bias): over groups of neighbouring channels together. Scale and bias have one number a
-// channel, or with per_group one a group.
+// group_norm(x[N,C,..], scale[C], bias[C]): over groups of neighbouring channels together.
 OpSpec group_norm_spec() {
   return {Op::group_norm,
           3,
           3,
           false,
           false,
-          {{Attr::eps, 1e-5}, {Attr::group, int64_t{1}, false}, {Attr::per_group, int64_t{0}}},
-          infer_group_norm,
+          {{Attr::eps, 1e-5}, {Attr::group, int64_t{1}, false}},
+          infer_norm<Op::group_norm>,
           work_layer_norm};
 }
 // rms_norm(x, scale): x / sqrt(mean(x^2) + eps) * scale over axes axis..rank-1, whose shape the scale has.

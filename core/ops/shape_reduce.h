@@ -71,18 +71,13 @@ void instance_norm(D& d) {
   if (d.require(d.in(0).size() >= 3)) batch_norm(d);
 }
 
-// x[N,C,..], scale and bias [C] or [group].
+// The same; the groups divide the channels.
 template <class D>
 void group_norm(D& d) {
-  const ExtentsOf<D>& x = d.in(0);
-  const auto per_group = d.constant(d.item(Attr::per_group));
-  if (!d.require(x.size() >= 3) || !d.require_known(per_group)) return;
   const ExtentOf<D> group = d.item(Attr::group);
   d.at_least(group, 1);
-  if (!d.ok()) return;
-  d.divides(x[1], group);
-  for (size_t k = 1; k < d.inputs(); ++k) same(d, d.in(k), {per_group == 1 ? group : x[1]});
-  d.out(x);
+  instance_norm(d);
+  if (d.ok()) d.divides(d.in(0)[1], group);
 }
 
 }  // namespace rlgo::ops::shape_of

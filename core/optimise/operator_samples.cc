@@ -8,6 +8,7 @@
 #include "core/base/rng.h"
 #include "core/cost/analytic.h"
 #include "core/measure/group.h"
+#include "core/ops/moves.h"
 #include "core/optimise/operator_draws.h"
 #include "core/zoo/zoo.h"
 
@@ -76,10 +77,6 @@ std::string operator_kind(const Graph& graph, NodeId id) {
     case Op::avg_pool:
     case Op::global_avg_pool:
       return "pool";
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-      return "reduce";
     case Op::matmul:
     case Op::conv_transpose:
     case Op::softmax:
@@ -92,7 +89,7 @@ std::string operator_kind(const Graph& graph, NodeId id) {
     case Op::split:
       return std::string(ops::name(op));
     default:
-      return "elementwise";
+      return ops::is_reduction(op) ? "reduce" : "elementwise";
   }
 }
 

@@ -137,13 +137,12 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       if (!draft.types[0] || draft.types[0]->rank() < 2) return std::nullopt;
       return Shape{draft.types[0]->shape[1]};
     case Op::instance_norm:
-    case Op::group_norm: {
-      const int64_t group = draft.op == Op::group_norm ? draft.attrs.i(Attr::group) : 1;
-      if (place == 0) return Shape{between(1, 2), extent() * group, extent(), extent()};
-      if (!draft.types[0] || draft.types[0]->rank() < 3) return std::nullopt;
-      const bool per_group = draft.op == Op::group_norm && draft.attrs.i(Attr::per_group) == 1;
-      return Shape{per_group ? group : draft.types[0]->shape[1]};
-    }
+    case Op::group_norm:
+      if (place > 0)
+        return draft.types[0] && draft.types[0]->rank() > 1 ? std::optional(Shape{draft.types[0]->shape[1]})
+                                                            : std::nullopt;
+      return Shape{between(1, 2), extent() * (draft.op == Op::group_norm ? draft.attrs.i(Attr::group) : 1), extent(),
+                   extent()};
     case Op::layer_norm:
     case Op::rms_norm:
       if (place == 0) return any_shape();
@@ -294,7 +293,6 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::count_include_pad:
     case Attr::keepdims:
       return static_cast<int64_t>(rng_.below(2));
-    case Attr::per_group:
     case Attr::select_last:
       return static_cast<int64_t>(rng_.below(2));
     case Attr::fmod:
@@ -352,7 +350,7 @@ bool RandomAttributes::complete(Draft& draft) {
     return value.has_value();
   };
   // What operand types depend on.
-  if (!fill(Attr::group) || !fill(Attr::per_group)) return false;
+  if (!fill(Attr::group)) return false;
   if (draft.op == Op::concat && !fill(Attr::axis)) return false;
   for (size_t k = 0; k < draft.types.size(); ++k) {
     if (draft.types[k]) continue;

@@ -268,37 +268,6 @@ class Analysis {
         return of_power(in[0], in[1]);
       case Op::sqrt:
         return power(in[0], 0.5);
-      case Op::reciprocal:
-        return inverse(in[0]);
-      case Op::exp:
-        return of_exp(in[0]);
-      case Op::abs:
-      case Op::relu: {
-        Form made = with(all, all.terms);
-        made.above_zero = true;
-        return made;
-      }
-      case Op::neg: {
-        Form made = with(all, all.terms);
-        made.positive = false;
-        made.below_zero = in[0].above_zero;
-        return made;
-      }
-      case Op::softplus:
-      case Op::elu:
-      case Op::selu:
-      case Op::celu:
-      case Op::reduce_log_sum_exp:
-        return sum({in[0], number(1)});
-      case Op::reduce_sum:
-      case Op::reduce_l1:
-        return summed(in[0]);
-      case Op::reduce_sum_square:
-        return summed(power(in[0], 2));
-      case Op::reduce_l2:
-        return united({in[0], summed(power(in[0], 2))});
-      case Op::reduce_prod:
-        return with(all, {{1, {{atom("product", in[0]), 1}}}});
       case Op::gather:
         return with(all, in[0].terms);
       case Op::batch_norm:
@@ -318,6 +287,45 @@ class Analysis {
         made.is_max = true;
         return made;
       }
+      default:
+        return of_one(op, in[0], all);
+    }
+  }
+
+  // Of activations and reductions.
+  Form of_one(Op op, const Form& x, const Form& all) {
+    switch (op) {
+      case Op::reciprocal:
+        return inverse(x);
+      case Op::exp:
+        return of_exp(x);
+      case Op::abs:
+      case Op::relu: {
+        Form made = with(all, all.terms);
+        made.above_zero = true;
+        return made;
+      }
+      case Op::neg: {
+        Form made = with(all, all.terms);
+        made.positive = false;
+        made.below_zero = x.above_zero;
+        return made;
+      }
+      case Op::softplus:
+      case Op::elu:
+      case Op::selu:
+      case Op::celu:
+      case Op::reduce_log_sum_exp:
+        return sum({x, number(1)});
+      case Op::reduce_sum:
+      case Op::reduce_l1:
+        return summed(x);
+      case Op::reduce_sum_square:
+        return summed(power(x, 2));
+      case Op::reduce_l2:
+        return united({x, summed(power(x, 2))});
+      case Op::reduce_prod:
+        return with(all, {{1, {{atom("product", x), 1}}}});
       default:
         return all;
     }

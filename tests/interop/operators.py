@@ -19,7 +19,8 @@ from _sessions import session
 
 LIST = """Add Sub Mul Div Pow Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu PRelu Clip HardSigmoid HardSwish Gelu Softmax LayerNormalization
 BatchNormalization Conv ConvTranspose Gemm MatMul MaxPool AveragePool GlobalAveragePool ReduceMean ReduceSum ReduceMax Concat Split Slice Gather
-Reshape Transpose Squeeze Unsqueeze Flatten Expand Pad Resize Identity Dropout Cast Where Constant ConstantOfShape Shape""".split()
+Reshape Transpose Squeeze Unsqueeze Flatten Expand Pad Resize Identity Dropout Cast Where Constant ConstantOfShape Shape
+Softplus Elu Selu Softsign Ceil Floor Round Sign Sin Cos Reciprocal LogSoftmax""".split()  # further ones: tests/core/onnx/operators.py
 F32, F16, I64, I32, BOOL = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
 RNG = np.random.default_rng(0)
 
@@ -45,7 +46,7 @@ def row(name, nodes, x, weights=None, opset=17, known=True, outputs=("y",), x_ty
 
 
 def unary_rows():
-    for op in "Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu HardSigmoid HardSwish Identity Abs".split():
+    for op in "Sqrt Erf Exp Log Neg Tanh Sigmoid Relu LeakyRelu HardSigmoid HardSwish Identity Abs Softplus Elu Selu Softsign Ceil Floor Round Sign Sin Cos Reciprocal LogSoftmax".split():
         yield row(op, [node("Sigmoid", "x", "p"), node(op, "p")] if op in ("Sqrt", "Log") else node(op, "x"), [2, 3, 4], names=[op])
     yield row("LeakyRelu, alpha", node("LeakyRelu", "x", alpha=0.3), [2, 3])
     for opset in (7, 17):
@@ -174,8 +175,8 @@ def odd_rows():
     yield row("an empty tensor", node("Concat", "x,w", axis=0), [2, 3], {"w": np.zeros((0, 3), np.float32)})
     for name, op, x, weights, options in (
             ("Conv of one dimension", "Conv", [2, 4, 9], {"w": f(6, 4, 3)}, {}), ("Conv of three dimensions", "Conv", [2, 4, 5, 5, 5], {"w": f(6, 4, 3, 3, 3)}, {}),
-            ("MaxPool of one dimension", "MaxPool", [2, 4, 9], {}, {"kernel_shape": [3]}), ("LogSoftmax", "LogSoftmax", [2, 3], {}, {}),
-            ("Reciprocal", "Reciprocal", [2, 3], {}, {}), ("LRN", "LRN", [2, 4, 3, 3], {}, {"size": 3}), ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
+            ("MaxPool of one dimension", "MaxPool", [2, 4, 9], {}, {"kernel_shape": [3]}),
+            ("LRN", "LRN", [2, 4, 3, 3], {}, {"size": 3}), ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
         yield row(name, node(op, ",".join(["x", *weights]), **options), x, weights, known=False)
     for op, gates in (("LSTM", 4), ("GRU", 3)):
         yield row(op, [node(op, "x,w,r", "s", hidden_size=5), node("Relu", "s")], [4, 2, 3], {"w": f(1, 5 * gates, 3), "r": f(1, 5 * gates, 5)}, keeps=[op])

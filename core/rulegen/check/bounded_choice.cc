@@ -136,12 +136,9 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
       if (place == 0) return shape_of_rank(between(2, 4));
       return draft.types[0]->rank() < 2 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
     case Op::instance_norm:
-    case Op::group_norm: {
+    case Op::group_norm:
       if (place == 0) return shape_of_rank(between(3, 4));
-      const bool per_group = draft.op == Op::group_norm && draft.attrs.i(Attr::per_group) == 1;
-      if (per_group) return Shape{draft.attrs.i(Attr::group)};
       return draft.types[0]->rank() < 3 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
-    }
     case Op::layer_norm:
     case Op::rms_norm: {
       if (place == 0) return shape_of_rank(between(1, 3));
@@ -228,7 +225,6 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::ceil_mode:
     case Attr::count_include_pad:
     case Attr::keepdims:
-    case Attr::per_group:
     case Attr::select_last:
       return each(2);
     case Attr::fmod:
@@ -321,7 +317,6 @@ bool BoundedChooser::complete(NodeDraft& draft) {
   };
   if ((draft.op == Op::conv2d || draft.op == Op::conv_transpose) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
-  if (draft.op == Op::group_norm && (!choose(Attr::group) || !choose(Attr::per_group))) return false;
   const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm || draft.op == Op::rms_norm;
   if (axis_first && !draft.types[0])
     draft.types[0] =

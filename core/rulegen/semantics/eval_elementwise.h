@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "core/rulegen/semantics/eval_tensor.h"
@@ -73,27 +74,50 @@ typename R::Element activate(R& ring, const typename R::Element& x, std::string_
   return x;
 }
 
+// The ring's function that the operator is.
+constexpr std::optional<Fn> function_of(ops::Op op) {
+  switch (op) {
+    case ops::Op::sigmoid:
+      return Fn::sigmoid;
+    case ops::Op::tanh:
+      return Fn::tanh;
+    case ops::Op::erf:
+      return Fn::erf;
+    case ops::Op::sqrt:
+      return Fn::sqrt;
+    case ops::Op::exp:
+      return Fn::exp;
+    case ops::Op::log:
+      return Fn::log;
+    case ops::Op::softplus:
+      return Fn::softplus;
+    case ops::Op::ceil:
+      return Fn::ceil;
+    case ops::Op::floor:
+      return Fn::floor;
+    case ops::Op::round:
+      return Fn::round;
+    case ops::Op::sign:
+      return Fn::sign;
+    case ops::Op::sin:
+      return Fn::sin;
+    case ops::Op::cos:
+      return Fn::cos;
+    default:
+      return std::nullopt;
+  }
+}
+
 template <class R>  // one input
 typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, const typename R::Element& x) {
   using ops::Attr;
   using ops::Op;
+  if (const auto fn = function_of(op)) return ring.apply(*fn, x);
   switch (op) {
     case Op::relu:
       return larger(ring, x, ring.zero());
-    case Op::sigmoid:
-      return ring.apply(Fn::sigmoid, x);
-    case Op::tanh:
-      return ring.apply(Fn::tanh, x);
     case Op::gelu:
       return gelu(ring, x, attrs.word(Attr::approximate) == "tanh");
-    case Op::erf:
-      return ring.apply(Fn::erf, x);
-    case Op::sqrt:
-      return ring.apply(Fn::sqrt, x);
-    case Op::exp:
-      return ring.apply(Fn::exp, x);
-    case Op::log:
-      return ring.apply(Fn::log, x);
     case Op::neg:
       return ring.neg(x);
     case Op::abs:
@@ -104,8 +128,6 @@ typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, con
       return sloped(ring, x, ring.number(attrs.f(Attr::alpha)));
     case Op::hard_sigmoid:
       return hard_sigmoid(ring, x, attrs.f(Attr::alpha), attrs.f(Attr::beta));
-    case Op::softplus:
-      return ring.apply(Fn::softplus, x);
     case Op::elu:
       return elu(ring, x, attrs.f(Attr::alpha));
     case Op::selu:
@@ -120,18 +142,6 @@ typename R::Element eval_unary(R& ring, ops::Op op, const ops::Attrs& attrs, con
       return ring.div(x, ring.add(ring.integer(1), larger(ring, x, ring.neg(x))));
     case Op::reciprocal:
       return ring.div(ring.integer(1), x);
-    case Op::ceil:
-      return ring.apply(Fn::ceil, x);
-    case Op::floor:
-      return ring.apply(Fn::floor, x);
-    case Op::round:
-      return ring.apply(Fn::round, x);
-    case Op::sign:
-      return ring.apply(Fn::sign, x);
-    case Op::sin:
-      return ring.apply(Fn::sin, x);
-    case Op::cos:
-      return ring.apply(Fn::cos, x);
     default:  // hard_swish
       return ring.mul(x, hard_sigmoid(ring, x, 1.0 / 6, 0.5));
   }

@@ -147,10 +147,8 @@ bool eval_group_norm(Eval<R>& e, bool instance) {
   if (y.data.empty()) return true;
   const auto channels = static_cast<size_t>(e.shape(0)[1]), step = static_cast<size_t>(strides_of(e.shape(0))[1]);
   const size_t groups = instance ? channels : static_cast<size_t>(e.attrs.i(ops::Attr::group));
-  const size_t each = channels / groups;  // channels of a group
-  const bool per_group = !instance && e.attrs.i(ops::Attr::per_group) == 1;
-  normalise(e, y, each * step, true);
-  scale_and_shift(e, y, [&](size_t k) { return k / step % channels / (per_group ? each : 1); });
+  normalise(e, y, channels / groups * step, true);
+  scale_and_shift(e, y, [&](size_t k) { return k / step % channels; });
   return true;
 }
 

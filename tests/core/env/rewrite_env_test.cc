@@ -9,6 +9,7 @@
 #include "core/base/rng.h"
 #include "core/cost/analytic.h"
 #include "core/env/features.h"
+#include "core/graph/editor.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::env {
@@ -146,6 +147,17 @@ TEST(RewriteEnv, IllegalActionsAreErrorsAndResetWorksAfterwards) {
   env->reset(0);
   EXPECT_THROW(env->step({3, 0}), Error);
   EXPECT_EQ(env->reset(0), o);
+}
+
+// Tables of older checkpoints have 57 rows.
+TEST(RewriteEnv, OperatorsThatOldAgentsDoNotKnowLookOpaque) {
+  graph::Editor editor("g");
+  const auto x = editor.add_input("x", {ops::DType::f32, {2, 3}});
+  editor.add_output("y", editor.op(ops::Op::softplus, {x}));
+  RewriteEnv env(*editor.finish(), test_rules(), std::make_shared<cost::AnalyticCost>(), {});
+  const auto o = env.reset(0);
+  EXPECT_EQ(env.spec().ops, 57);
+  EXPECT_EQ(o.node_op.back(), static_cast<int32_t>(ops::Op::opaque));
 }
 
 TEST(RewriteEnv, LocationsAreCappedAndPointAtNodes) {

@@ -181,12 +181,20 @@ RandomCall some_reduction(Rng& rng, Op op) {
   const Shape shape = call.inputs[0].shape;
   if (op == Op::batch_norm) {
     for (int i = 0; i < 4; ++i) call.inputs.push_back(f32({shape[1]}));
-  } else if (op == Op::softmax) {
+  } else if (op == Op::instance_norm || op == Op::group_norm) {
+    const int64_t group = op == Op::group_norm ? pick(rng, 1, 2) : 1, channels = group * pick(rng, 1, 3);
+    call.inputs = {f32({pick(rng, 1, 2), channels, pick(rng, 2, 4)}), f32({channels}), f32({channels})};
+    if (op == Op::group_norm) call.attrs = {{Attr::group, group}};
+  } else if (op == Op::arg_max || op == Op::arg_min) {
+    call.attrs = {
+        {Attr::axis, pick(rng, 0, rank - 1)}, {Attr::keepdims, pick(rng, 0, 1)}, {Attr::select_last, pick(rng, 0, 1)}};
+  } else if (op == Op::softmax || op == Op::log_softmax || op == Op::lp_norm) {
     call.attrs = {{Attr::axis, pick(rng, 0, rank - 1)}};
-  } else if (op == Op::layer_norm) {
+    if (op == Op::lp_norm) call.attrs.set(Attr::order, pick(rng, 1, 2));
+  } else if (op == Op::layer_norm || op == Op::rms_norm) {
     const int64_t axis = pick(rng, 0, rank - 1);
     call.attrs = {{Attr::axis, axis}};
-    for (int64_t parameters = pick(rng, 1, 2); parameters > 0; --parameters) {
+    for (int64_t parameters = op == Op::rms_norm ? 1 : pick(rng, 1, 2); parameters > 0; --parameters) {
       call.inputs.push_back(f32(Shape(std::span(shape.data() + axis, static_cast<size_t>(rank - axis)))));
     }
   } else {
@@ -245,15 +253,9 @@ std::optional<RandomCall> some_call(Rng& rng, Op op) {
     case Op::cast:
     case Op::expand:
       return some_shape_call(rng, op);
-    case Op::reduce_mean:
-    case Op::reduce_sum:
-    case Op::reduce_max:
-    case Op::softmax:
-    case Op::layer_norm:
-    case Op::batch_norm:
-      return some_reduction(rng, op);
     default:
-      EXPECT_TRUE(ops::spec(op).elementwise) << ops::name(op) << " needs a case here";
+      if (!ops::spec(op).elementwise) return some_reduction(rng, op);
+      if (op == Op::mod) call.attrs = {{Attr::fmod, int64_t{1}}};
       const Shape shape = some_shape(rng, pick(rng, 0, 4));
       call.inputs = {f32(shape)};
       if (ops::spec(op).min_inputs == 2) {
@@ -271,7 +273,10 @@ Tensors values_for(Op op, const RandomCall& call, uint64_t seed) {
     const int64_t bound =
         gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
     auto value = random_value(call.inputs[i], hash_combine(seed, i), 1.0, bound);
-    in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm ? value.abs() + 0.5 : value);
+    in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm || op == Op::reduce_log_sum ||
+                         op == Op::reciprocal || op == Op::mod
+                     ? value.abs() + 0.5
+                     : value);
   }
   return in;
 }

@@ -17,6 +17,36 @@ TEST(ElementwiseKernel, BinaryByHand) {
   expect_values(call(Op::pow, {a, b}), {1, 16, 9, 4096});
 }
 
+TEST(ElementwiseKernel, ActivationsByHand) {
+  const auto x = numbers({-100, -1, 0, 1, 100}, {5});
+  const double e = std::exp(-1.0), softplus = std::log(1 + std::exp(1.0)), low = std::log1p(e);
+  expect_values(call(Op::softplus, {x}), {0, low, std::log(2.0), softplus, 100});
+  expect_values(call(Op::elu, {x}, {{Attr::alpha, 0.5}}), {-0.5, 0.5 * (e - 1), 0, 1, 100});
+  expect_values(call(Op::selu, {x}, {{Attr::alpha, 0.5}, {Attr::gamma, 2.0}}), {-1, e - 1, 0, 2, 200});
+  const double celu = 2 * (std::exp(-0.5) - 1);
+  expect_values(call(Op::celu, {x}, {{Attr::alpha, 2.0}}), {-2, celu, 0, 1, 100});
+  expect_values(call(Op::mish, {x}), {0, -std::tanh(low), 0, std::tanh(softplus), 100});
+  const double gate = 1 / (1 + std::exp(-2.0));
+  expect_values(call(Op::swish, {x}, {{Attr::alpha, 2.0}}), {0, gate - 1, 0, gate, 100});
+  expect_values(call(Op::softsign, {x}), {-100.0 / 101, -0.5, 0, 0.5, 100.0 / 101});
+  expect_values(call(Op::thresholded_relu, {x}), {0, 0, 0, 0, 100});
+  expect_values(call(Op::reciprocal, {numbers({-4, 0.5}, {2})}), {-0.25, 2});
+}
+
+TEST(ElementwiseKernel, RoundingAndRests) {
+  const auto x = numbers({-2.5, -1.5, -0.5, 0, 0.5, 1.5, 2.25}, {7});
+  expect_values(call(Op::round, {x}), {-2, -2, 0, 0, 0, 2, 2});
+  expect_values(call(Op::ceil, {x}), {-2, -1, 0, 0, 1, 2, 3});
+  expect_values(call(Op::floor, {x}), {-3, -2, -1, 0, 0, 1, 2});
+  expect_values(call(Op::sign, {x}), {-1, -1, -1, 0, 1, 1, 1});
+  const auto a = integers({-7, 7, -7, 7}, {4}), b = integers({3, -3, -3, 3}, {4});
+  expect_values(call(Op::mod, {a, b}), {2, -2, -1, 1});
+  expect_values(call(Op::mod, {a, b}, {{Attr::fmod, int64_t{1}}}), {-1, 1, -1, 1});
+  expect_values(call(Op::mod, {numbers({-7.5}, {1}), numbers({2}, {1})}, {{Attr::fmod, int64_t{1}}}), {-1.5});
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  expect_values(call(Op::mod, {integers({least}, {1}), integers({-1}, {1})}), {0});
+}
+
 TEST(ElementwiseKernel, IntegersDivideTowardsZero) {
   expect_values(call(Op::div, {integers({7, -7, 6}, {3}), integers({2, 2, -4}, {3})}), {3, -3, -1});
   expect_values(call(Op::max, {integers({7, -7}, {2}), integers({0}, {})}), {7, 0});

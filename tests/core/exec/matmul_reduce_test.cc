@@ -42,6 +42,47 @@ TEST(ReduceKernel, ByHand) {
   expect_values(call(Op::reduce_sum, {at::zeros({0, 2})}, {{Attr::axes, Ints{0}}}), {0, 0});
 }
 
+TEST(ReduceKernel, OtherReductionsByHand) {
+  const auto x = numbers({3, -4, 1, 2}, {2, 2});
+  const Attrs rows{{Attr::axes, Ints{1}}};
+  expect_values(call(Op::reduce_min, {x}, rows), {-4, 1});
+  expect_values(call(Op::reduce_prod, {x}, {{Attr::axes, Ints{0, 1}}, {Attr::keepdims, int64_t{0}}}), {-24});
+  expect_values(call(Op::reduce_l1, {x}, rows), {7, 3});
+  expect_values(call(Op::reduce_l2, {x}, rows), {5, std::sqrt(5.0)});
+  expect_values(call(Op::reduce_sum_square, {x}, rows), {25, 5});
+  expect_values(call(Op::reduce_log_sum, {at::abs(x)}, rows), {std::log(7.0), std::log(3.0)});
+  expect_values(call(Op::reduce_log_sum_exp, {numbers({100, 100, 0, 0}, {2, 2})}, rows),
+                {100 + std::log(2.0), std::log(2.0)});
+}
+
+TEST(ReduceKernel, PlacesOfEqualExtremes) {
+  const auto x = numbers({2, 5, 5, 1, 1, 3}, {2, 3});
+  const auto at = [](int64_t last) {
+    return Attrs{{Attr::axis, int64_t{1}}, {Attr::keepdims, int64_t{0}}, {Attr::select_last, last}};
+  };
+  expect_values(call(Op::arg_max, {x}, at(0)), {1, 2});
+  expect_values(call(Op::arg_max, {x}, at(1)), {2, 2});
+  expect_values(call(Op::arg_min, {x}, at(0)), {0, 0});
+  expect_values(call(Op::arg_min, {x}, at(1)), {0, 1});
+}
+
+TEST(ReduceKernel, NormsByHand) {
+  const auto two = numbers({2, 10}, {2}), one = numbers({1, 0}, {2});
+  const auto x = numbers({1, 3, 4, 4}, {1, 2, 2});
+  const Attrs eps{{Attr::eps, 3.0}};
+  expect_values(call(Op::instance_norm, {x, two, one}, eps), {0, 2, 0, 0});
+  const Attrs groups{{Attr::eps, 3.0}, {Attr::group, int64_t{2}}};
+  expect_values(call(Op::group_norm, {x, two, one}, groups), {0, 2, 0, 0});
+  const Attrs rms{{Attr::axis, int64_t{1}}, {Attr::eps, 0.5}};
+  expect_values(call(Op::rms_norm, {numbers({3, 4}, {1, 2}), two}, rms), {6 / std::sqrt(13.0), 40 / std::sqrt(13.0)});
+  const auto rows = numbers({3, -4, 0, 0}, {2, 2});
+  const Attrs axis{{Attr::axis, int64_t{1}}};
+  expect_values(call(Op::lp_norm, {rows}, axis), {0.6, -0.8, 0, 0});
+  expect_values(call(Op::lp_norm, {rows}, {{Attr::axis, int64_t{1}}, {Attr::order, int64_t{1}}}),
+                {3.0 / 7, -4.0 / 7, 0, 0});
+  expect_values(call(Op::log_softmax, {numbers({0, std::log(3.0)}, {1, 2})}, axis), {std::log(0.25), std::log(0.75)});
+}
+
 TEST(ReduceKernel, SoftmaxByHand) {
   const auto x = numbers({0, std::log(3.0), 100, 100}, {2, 2});
   expect_values(call(Op::softmax, {x}, {{Attr::axis, int64_t{1}}}), {0.25, 0.75, 0.5, 0.5});

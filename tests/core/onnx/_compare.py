@@ -27,8 +27,8 @@ def may_change(path):
     return any(n.op_type in ("ConstantOfShape", "Gemm") for n in onnx.load(path, load_external_data=False).graph.node)
 
 
-def round_trip_all(pairs):
-    """[(in, out)] -> {in: None or the error's text}
+def round_trip_all(pairs, opaque=None):
+    """[(in, out)] -> {in: None or the error's text}; `opaque` gets how many operators of each stayed so.
 
     Importing the export must give the same graph again, except that fills come back as numbers.
     """
@@ -39,6 +39,8 @@ def round_trip_all(pairs):
     for line in run.stdout.splitlines():
         word, path, *rest = line.split(" ", 2)
         results[path] = None if word == "ok" else rest[0]
+        if word == "ok" and opaque is not None:
+            opaque[path] = int(rest[0].split()[1])
         if word == "ok" and rest[0].endswith("changed") and not may_change(path):
             results[path] = "another import gives another graph"
     return results

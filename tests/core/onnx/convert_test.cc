@@ -256,6 +256,49 @@ TEST(Convert, NormalisationsAndActivations) {
       1);
 }
 
+TEST(Convert, ActivationsWithAndWithoutTheirDefaults) {
+  EXPECT_EQ(ops_of(import_text("g (float[2] x) => (float[2] y) { a = Softplus(x) b = Elu<alpha=0.5>(a) c = Selu(b) d = "
+                               "Celu<alpha=2.0>(c) e = Mish(d) y = Swish<alpha=0.5>(e) }",
+                               24)),
+            "%1 = softplus(%0) : f32[2]\n%2 = elu(%1) alpha=0.5 : f32[2]\n%3 = selu(%2) : f32[2]\n%4 = celu(%3) "
+            "alpha=2.0 : f32[2]\n%5 = mish(%4) : f32[2]\n%6 = swish(%5) alpha=0.5 : f32[2]\n");
+}
+
+TEST(Convert, ModOfIntegersAndOfFloats) {
+  EXPECT_EQ(ops_of(import_text("g (int64[2] x, int64[2] z) => (int64[2] y) { y = Mod(x, z) }")),
+            "%2 = mod(%0, %1) : i64[2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2] x, float[2] z) => (float[2] y) { y = Mod<fmod=1>(x, z) }")),
+            "%2 = fixed mod(%0, %1) fmod=1 : f32[2]\n");
+  EXPECT_EQ(import_text("g (int32[2] x) => (int32[2] y) { y = Sign(x) }").report.opaque.at("Sign"), 1);
+}
+
+TEST(Convert, PlacesOfExtremes) {
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x) => (int64[2] y) { y = ArgMax<axis=-1, keepdims=0, "
+                               "select_last_index=1>(x) }")),
+            "%1 = fixed arg_max(%0) axis=1 keepdims=0 select_last=1 : i64[2]\n");
+}
+
+TEST(Convert, NormsOfGroupsAndLengths) {
+  EXPECT_EQ(ops_of(import_text("g (float[1,6,2] x, float[6] s, float[6] b) => (float[1,6,2] y) { y = "
+                               "GroupNormalization<num_groups=3>(x, s, b) }",
+                               21)),
+            "%3 = group_norm(%0, %1, %2) group=3 : f32[1,6,2]\n");
+  EXPECT_EQ(ops_of(import_text("g (float[2,3] x, float[3] s) => (float[2,3] y) { a = RMSNormalization(x, s) y = "
+                               "LpNormalization<p=1>(a) }",
+                               23)),
+            "%2 = rms_norm(%0, %1) axis=1 : f32[2,3]\n%3 = lp_norm(%2) axis=1 order=1 : f32[2,3]\n");
+}
+
+TEST(Convert, ReductionsThatMeanMoreThanTheirAxesStayWhereThereAreNone) {
+  const std::string axes = "float[2,3] x) => (float[2,3] y) { y = ";
+  EXPECT_EQ(import_text("g (" + axes + "ReduceSumSquare<noop_with_empty_axes=1>(x) }", 18)
+                .report.opaque.at("ReduceSumSquare"),
+            1);
+  EXPECT_EQ(
+      ops_of(import_text("g (float[2,3] x) => (float[2,1] y) <int64[1] k = {-1}> { y = ReduceLogSumExp(x, k) }", 18)),
+      "%1 = reduce_log_sum_exp(%0) axes=[1] : f32[2,1]\n");
+}
+
 TEST(Convert, GatherCastConcat) {
   EXPECT_EQ(ops_of(import_text("g (float[5,3] x, int64[2] i) => (double[4,3] y) { a = Gather(x, i) b = "
                                "Concat<axis=-2>(a, a) y = Cast<to=11>(b) }")),

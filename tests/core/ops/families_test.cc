@@ -24,9 +24,43 @@ TEST(Elementwise, BinaryBroadcasts) {
   EXPECT_EQ(result(Op::prelu, "f32[3,1] f32[1,2]"), "-");  // the slopes must not enlarge x
 }
 
+TEST(Elementwise, ModOfIntegersAndWithFmodOfFloats) {
+  EXPECT_EQ(result(Op::mod, "i64[2] i64[1]"), "i64[2]");
+  EXPECT_EQ(result(Op::mod, "f32[2] f32[2]"), "-");
+  EXPECT_EQ(result(Op::mod, "f32[2,1] f32[3]", {{Attr::fmod, int64_t{1}}}), "f32[2,3]");
+  EXPECT_EQ(result(Op::celu, "f32[2]", {{Attr::alpha, 0.0}}), "-");
+}
+
+TEST(Reduce, PlacesAndGroups) {
+  const Attrs axis{{Attr::axis, int64_t{1}}};
+  EXPECT_EQ(result(Op::arg_max, "f32[2,3,4]", axis), "i64[2,1,4]");
+  EXPECT_EQ(result(Op::arg_min, "i32[2,3,4]", {{Attr::axis, int64_t{2}}, {Attr::keepdims, int64_t{0}}}), "i64[2,3]");
+  EXPECT_EQ(result(Op::arg_max, "f32[2,0]", axis), "-");
+  EXPECT_EQ(result(Op::instance_norm, "f32[2,3,4] f32[3] f32[3]"), "f32[2,3,4]");
+  EXPECT_EQ(result(Op::instance_norm, "f32[2,3] f32[3] f32[3]"), "-");
+  EXPECT_EQ(result(Op::group_norm, "f32[2,6,4] f32[6] f32[6]", {{Attr::group, int64_t{3}}}), "f32[2,6,4]");
+  EXPECT_EQ(result(Op::group_norm, "f32[2,6,4] f32[6] f32[6]", {{Attr::group, int64_t{4}}}), "-");
+  EXPECT_EQ(result(Op::rms_norm, "f32[2,3,4] f32[3,4]", axis), "f32[2,3,4]");
+  EXPECT_EQ(result(Op::reduce_min, "f32[2,0]", {{Attr::axes, Ints{1}}}), "-");
+  EXPECT_EQ(result(Op::reduce_prod, "f32[2,0]", {{Attr::axes, Ints{1}}}), "f32[2,1]");
+}
+
 TEST(Elementwise, UnaryKeepsTheTypeAndTakesFloatsOnly) {
-  for (Op op : {Op::relu, Op::sigmoid, Op::tanh, Op::gelu, Op::erf, Op::sqrt, Op::exp, Op::log, Op::neg, Op::abs,
-                Op::clip, Op::leaky_relu, Op::hard_sigmoid, Op::hard_swish}) {
+  for (Op op : {Op::relu,         Op::sigmoid,
+                Op::tanh,         Op::gelu,
+                Op::erf,          Op::sqrt,
+                Op::exp,          Op::log,
+                Op::neg,          Op::abs,
+                Op::clip,         Op::leaky_relu,
+                Op::hard_sigmoid, Op::hard_swish,
+                Op::softplus,     Op::elu,
+                Op::selu,         Op::celu,
+                Op::mish,         Op::swish,
+                Op::softsign,     Op::thresholded_relu,
+                Op::ceil,         Op::floor,
+                Op::round,        Op::sign,
+                Op::sin,          Op::cos,
+                Op::reciprocal}) {
     EXPECT_EQ(result(op, "f16[2,0]"), "f16[2,0]") << name(op);
     EXPECT_EQ(result(op, "i32[2]"), "-") << name(op);
     EXPECT_TRUE(spec(op).elementwise) << name(op);

@@ -51,6 +51,25 @@ TEST(Ranges, AnExtremeConstantIsNoFactorOfARunTimeValue) {
   EXPECT_TRUE(applies(kMulAssociate, Op::mul, {{"a", 1e-30}, {"c", 1e30}}));  // folded, and checked there
 }
 
+// What is divided by 1 + exp(y) is its limit 0 where that overflows; what is multiplied by 1 / exp(y) is no number
+// then.
+TEST(Ranges, AnExponentialMayOverflowWhereItsLimitIsRight) {
+  const std::string left = "?y = (add (add ?x ?a) ?c) => ?e = (exp ?a) ?y = ";
+  EXPECT_TRUE(applies(left + "(div ?x (add ?e 1.0))", Op::add, {}));
+  EXPECT_TRUE(applies(left + "(div ?x (add (div 2.0 (mul ?e (add ?e 2.0))) 1.0))", Op::add, {}));
+  EXPECT_FALSE(applies(left + "(div ?x (add ?e 1.0))", Op::add, {}, DType::f16));
+  for (const char* right : {"(div ?x ?e)", "(mul ?x (div 1.0 ?e))", "(div ?e (add ?e 1.0))", "(sub (add ?e ?x) ?e)",
+                            "(div ?x (add (mul ?e (div 1.0 ?e)) 1.0))", "(div ?x (add (mul ?e (exp ?c)) 1.0))"})
+    EXPECT_FALSE(applies(left + right, Op::add, {})) << right;
+}
+
+TEST(Ranges, AnExponentialOfWhatIsNotAboveZeroIsAtMostOne) {
+  const std::string left = "?y = (add (add ?x ?a) ?c) => ?y = (mul ?x ";
+  EXPECT_TRUE(applies(left + "(exp (neg (abs ?a))))", Op::add, {}));
+  EXPECT_TRUE(applies(left + "(exp (clip ?a min=-inf max=0.0)))", Op::add, {}));
+  EXPECT_FALSE(applies(left + "(exp (abs ?a)))", Op::add, {}));
+}
+
 TEST(Ranges, InHalfPrecisionOnlyConstantsAreMultiplied) {
   EXPECT_FALSE(applies(kMulAssociate, Op::mul, {{"c", 300}}, DType::f16));
   EXPECT_TRUE(applies(kMulAssociate, Op::mul, {{"c", 300}}, DType::bf16));

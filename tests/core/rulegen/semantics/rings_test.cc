@@ -86,6 +86,20 @@ TEST(PrimeRing, FunctionsKeepTheirLaws) {
   EXPECT_FALSE(std::isfinite(f(Fn::sqrt, y).real));
 }
 
+TEST(PrimeRing, LogarithmsOfExponentials) {
+  PrimeRing ring(7);
+  const auto f = [&](Fn fn, const PrimeValue& v) { return ring.apply(fn, v); };
+  for (const auto& x : {ring.ratio(3, 4), ring.ratio(-2, 5)}) {
+    const auto plus = f(Fn::softplus, x), u = ring.add(ring.integer(1), f(Fn::exp, x)), square = ring.mul(u, u);
+    EXPECT_TRUE(ring.equal(f(Fn::log, u), plus));
+    EXPECT_TRUE(ring.equal(f(Fn::log, f(Fn::exp, x)), x));
+    EXPECT_TRUE(ring.equal(plus, ring.add(x, f(Fn::softplus, ring.neg(x)))));
+    EXPECT_TRUE(
+        ring.equal(f(Fn::tanh, plus), ring.div(ring.sub(square, ring.integer(1)), ring.add(square, ring.integer(1)))));
+    EXPECT_FALSE(ring.equal(f(Fn::round, x), f(Fn::floor, x)));
+  }
+}
+
 TEST(PrimeRing, OrderIsThatOfTheReals) {
   PrimeRing ring(7);
   const std::array items{ring.ratio(1, 3), ring.ratio(1, 2), ring.ratio(-7, 2)};
@@ -143,6 +157,18 @@ TEST_F(Poly, ExponentialsAndQuotients) {
   EXPECT_EQ(ring.div(e(ring.add(x, z)), shifted), ring.div(e(x), sum));
   EXPECT_NE(ring.div(e(ring.add(x, z)), sum), ring.div(e(x), sum));
   EXPECT_EQ(ring.div(x, ring.number(1.41421356)), ring.mul(x, ring.number(0.70710678)));
+}
+
+TEST_F(Poly, SoftplusAndQuotientsOfQuotients) {
+  const auto f = [&](Fn fn, P a) { return ring.apply(fn, a); };
+  EXPECT_EQ(f(Fn::log, ring.add(number(1), f(Fn::exp, x))), f(Fn::softplus, x));
+  EXPECT_EQ(f(Fn::softplus, ring.neg(x)), ring.sub(f(Fn::softplus, x), x));
+  EXPECT_EQ(f(Fn::softplus, max({x, y})), max({f(Fn::softplus, x), f(Fn::softplus, y)}));
+  const P e = f(Fn::exp, x), n = ring.mul(e, ring.add(e, number(2)));
+  EXPECT_EQ(f(Fn::tanh, f(Fn::softplus, x)), ring.div(n, ring.add(n, number(2))));
+  EXPECT_EQ(ring.div(y, ring.add(number(1), ring.div(number(2), n))), ring.mul(y, f(Fn::tanh, f(Fn::softplus, x))));
+  EXPECT_NE(f(Fn::sin, ring.neg(x)), f(Fn::sin, x));
+  EXPECT_NE(f(Fn::ceil, max({x, y})), max({f(Fn::ceil, x), f(Fn::ceil, y)}));  // no laws
 }
 
 TEST_F(Poly, FunctionsAreOddAndCommuteWithMaxima) {
