@@ -130,8 +130,8 @@ void place_features(const graph::Node& node, double us, float initial_us, float*
   f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;
 }
 
-// Networks have a row for each operator below this id. Later ones look as they did before rlgo knew them, so that agents
-// and rollouts of any age fit.
+// Networks have a row for each operator below this id. Later ones look as they did before rlgo knew them, so that
+// agents and rollouts of any age fit.
 constexpr int32_t kOps = 57;
 int32_t seen_as(Op op) { return static_cast<int32_t>(static_cast<int32_t>(op) < kOps ? op : Op::opaque); }
 
