@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/cost/profile.h"
 #include "core/ops/moves.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::cost {
 namespace {
@@ -56,17 +57,17 @@ AnalyticCost::AnalyticCost(const AnalyticOptions& options, const std::string& pr
 
 double AnalyticCost::conv_efficiency(const graph::Graph& graph, graph::NodeId id) const {
   const graph::Node& node = graph.node(id);
-  const auto& w = graph.type(node.inputs[1]).shape;  // [O, C/group, kh, kw]
+  const auto& w = graph.type(node.inputs[1]).shape;  // [O, C/group, kernel]
   const auto& out = node.info->outputs[0].shape;
   const auto group = static_cast<double>(node.attrs().i(Attr::group));
   const auto out_per_group = static_cast<double>(w[0]) / group;
   const auto in_per_group = static_cast<double>(w[1]);
-  const auto window = static_cast<double>(w[2] * w[3]);
-  const auto pixels = static_cast<double>(out[0] * out[2] * out[3]);
+  const auto window = static_cast<double>(ops::window_elements(w));
+  const auto pixels = static_cast<double>(out[0] * ops::window_elements(out));
   if (group > 1 && in_per_group == 1) return options_.conv_depthwise * saturation(pixels, options_.half_pixels);
   double base = options_.conv_other;
   if (window == 1) base = options_.conv_1x1;
-  if (w[2] == 3 && w[3] == 3) base = options_.conv_3x3;
+  if (w.size() == 4 && w[2] == 3 && w[3] == 3) base = options_.conv_3x3;
   base *= saturation(pixels, options_.half_pixels);
   if (group > 1) {
     return base * saturation(in_per_group, options_.half_group_channels) *

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/ops/op.h"
@@ -76,15 +77,19 @@ float log_elements(const ops::TensorType& type) {
 }
 float log_dim(int64_t extent) { return std::log2(static_cast<float>(std::max<int64_t>(extent, 0)) + 1.0f) / 12.0f; }
 
+// Of the last two of the window's axes; one that is not there has a single element.
+void window_features(std::span<const int64_t> extents, float* row) {
+  row[kKernelH] = extents.size() > 1 ? static_cast<float>(extents[extents.size() - 2]) / 8.0f : 1.0f / 8.0f;
+  row[kKernelW] = static_cast<float>(extents.back()) / 8.0f;
+}
+
 void kernel_features(const Graph& graph, const graph::Node& node, float* row) {
   if (node.op() == Op::conv2d) {
     const auto& weight = graph.type(node.inputs[1]).shape;
-    row[kKernelH] = static_cast<float>(weight[2]) / 8.0f;
-    row[kKernelW] = static_cast<float>(weight[3]) / 8.0f;
+    window_features(std::span(weight.data() + 2, weight.size() - 2), row);
     row[kLogGroup] = std::log2(static_cast<float>(node.attrs().i(Attr::group))) / 10.0f;
   } else if (node.attrs().find(Attr::kernel) != nullptr) {
-    row[kKernelH] = static_cast<float>(node.attrs().ints(Attr::kernel)[0]) / 8.0f;
-    row[kKernelW] = static_cast<float>(node.attrs().ints(Attr::kernel)[1]) / 8.0f;
+    window_features(node.attrs().ints(Attr::kernel), row);
   }
   if (node.attrs().find(Attr::strides) != nullptr)
     row[kStride] = static_cast<float>(node.attrs().ints(Attr::strides)[0]) / 4.0f;

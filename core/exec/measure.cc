@@ -20,6 +20,7 @@
 #include "core/exec/interpreter.h"
 #include "core/exec/launches.h"
 #include "core/exec/warm_up.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::exec {
 namespace {
@@ -133,6 +134,7 @@ graph::NodeInfo node_info(Op op, const ops::Attrs& given, const ops::Types& inpu
   std::string reason;
   auto attrs = ops::complete_attrs(op, given, &reason);
   if (!attrs) fail("cannot measure: {}", reason);
+  ops::fit_window_lists(op, inputs, given, *attrs);
   ops::Types samples = inputs;  // it is measured at these sizes alone
   for (auto& type : samples) type.open = nullptr;
   auto outputs = ops::infer(op, samples, *attrs, &reason);

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/graph/infinities.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::graph {
 namespace {
@@ -104,6 +105,7 @@ std::optional<NodeId> Editor::try_add(ops::Op op, std::span<const Value> inputs,
   ops::Types types;
   types.reserve(inputs.size());
   for (const Value& v : inputs) types.push_back(type(v));
+  ops::fit_window_lists(op, types, given, *attrs);
   std::vector<ops::Requirement> required;
   auto outputs = ops::infer(op, types, *attrs, reason, trusting_ ? &required : nullptr);
   if (!outputs) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/onnx/converters.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::onnx_io {
 namespace {
@@ -26,39 +27,55 @@ bool only_ones(const Ints& values) {
 
 // auto_pad SAME_*: as many outputs as ceil(extent / stride).
 Ints same_pads(const ops::Shape& x, const Window& window, bool upper) {
-  Ints pads(4, 0);
-  for (size_t d = 0; d < 2; ++d) {
+  const size_t axes = window.kernel.size();
+  Ints pads(2 * axes, 0);
+  for (size_t d = 0; d < axes; ++d) {
     const int64_t extent = x[2 + d], stride = window.strides[d];
     const int64_t count = extent / stride + (extent % stride != 0 ? 1 : 0);
     const int64_t span = (window.kernel[d] - 1) * window.dilations[d] + 1;
     const int64_t total = std::max<int64_t>((count - 1) * stride + span - extent, 0);
     pads[d] = upper ? total / 2 : total - total / 2;
-    pads[2 + d] = total - pads[d];
+    pads[axes + d] = total - pads[d];
   }
   return pads;
 }
 
 std::optional<Window> window_of(const OnnxNode& node, const Ints& kernel) {
   const auto& x = node.input_types[0];
-  if (x.rank() != 4) return std::nullopt;
+  if (x.rank() < 3 || x.rank() > 2 + static_cast<int>(ops::kMostSpatialAxes)) return std::nullopt;
+  const auto axes = static_cast<size_t>(x.rank() - 2);
   Window window;
   window.kernel = kernel;
-  window.strides = node.ints("strides").value_or(Ints{1, 1});
-  window.dilations = node.ints("dilations").value_or(Ints{1, 1});
-  window.pads = node.ints("pads").value_or(Ints{0, 0, 0, 0});
-  if (!in_range(kernel, 2, 1) || !in_range(window.strides, 2, 1) || !in_range(window.dilations, 2, 1))
+  window.strides = node.ints("strides").value_or(Ints(axes, 1));
+  window.dilations = node.ints("dilations").value_or(Ints(axes, 1));
+  window.pads = node.ints("pads").value_or(Ints(2 * axes, 0));
+  if (!in_range(kernel, axes, 1) || !in_range(window.strides, axes, 1) || !in_range(window.dilations, axes, 1))
     return std::nullopt;
   const std::string mode = node.s("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     // With a stride the padding depends on the size.
-    if ((x.is_open(2) || x.is_open(3)) && !only_ones(window.strides)) return std::nullopt;
+    for (int64_t d = 2; d < x.rank(); ++d) {
+      if (x.is_open(d) && !only_ones(window.strides)) return std::nullopt;
+    }
     window.pads = same_pads(x.shape, window, mode == "SAME_UPPER");
   } else if (mode == "VALID") {
-    window.pads = {0, 0, 0, 0};
+    window.pads.assign(2 * axes, 0);
   } else if (mode != "NOTSET" && !mode.empty()) {
     return std::nullopt;
   }
-  return in_range(window.pads, 4, 0) ? std::optional(std::move(window)) : std::nullopt;
+  return in_range(window.pads, 2 * axes, 0) ? std::optional(std::move(window)) : std::nullopt;
+}
+
+// The windows of a convolution, whose extents are those of its kernel. Nothing where they are open or contradict an
+// attribute.
+std::optional<Window> window_of_kernel(const OnnxNode& node) {
+  const auto& w = node.input_types[1];
+  Ints kernel;
+  for (int64_t d = 2; d < w.rank(); ++d) {
+    if (w.is_open(d)) return std::nullopt;
+    kernel.push_back(w.shape[static_cast<size_t>(d)]);
+  }
+  return node.ints("kernel_shape").value_or(kernel) == kernel ? window_of(node, kernel) : std::nullopt;
 }
 
 graph::Value transposed_2d(Maker& maker, graph::Value value, bool wanted) {
@@ -78,11 +95,8 @@ graph::Value scaled(Maker& maker, graph::Value value, double factor) {
 }  // namespace
 
 bool convert_conv(const OnnxNode& node, Maker& maker) {
-  const auto& w = node.input_types[1];
-  if (w.rank() != 4 || w.is_open(2) || w.is_open(3)) return false;
-  const Ints kernel{w.shape[2], w.shape[3]};
-  const auto window = window_of(node, kernel);
-  if (!window || node.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  const auto window = window_of_kernel(node);
+  if (!window) return false;
   const Attrs attrs{{Attr::dilations, window->dilations},
                     {Attr::group, node.i("group", 1)},
                     {Attr::pads, window->pads},
@@ -94,20 +108,16 @@ bool convert_conv(const OnnxNode& node, Maker& maker) {
 }
 
 bool convert_conv_transpose(const OnnxNode& node, Maker& maker) {
-  const auto& w = node.input_types[1];
   const std::string mode = node.s("auto_pad", "NOTSET");
-  if (w.rank() != 4 || w.is_open(2) || w.is_open(3) || node.has("output_shape") ||
-      (mode != "NOTSET" && mode != "VALID" && !mode.empty()))
-    return false;
-  const Ints kernel{w.shape[2], w.shape[3]};
-  const auto window = window_of(node, kernel);
-  if (!window || node.ints("kernel_shape").value_or(kernel) != kernel) return false;
+  if (node.has("output_shape") || (mode != "NOTSET" && mode != "VALID" && !mode.empty())) return false;
+  const auto window = window_of_kernel(node);
+  if (!window) return false;
   std::vector<graph::Value> inputs{node.inputs[0], node.inputs[1]};
   if (node.has_input(2)) inputs.push_back(node.inputs[2]);
   maker.out(Op::conv_transpose, inputs,
             {{Attr::dilations, window->dilations},
              {Attr::group, node.i("group", 1)},
-             {Attr::output_padding, node.ints("output_padding").value_or(Ints{0, 0})},
+             {Attr::output_padding, node.ints("output_padding").value_or(Ints(window->kernel.size(), 0))},
              {Attr::pads, window->pads},
              {Attr::strides, window->strides}});
   return true;

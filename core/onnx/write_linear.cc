@@ -27,24 +27,27 @@ bool all_are(const Ints& values, int64_t wanted) {
   return std::ranges::all_of(values, [wanted](int64_t v) { return v == wanted; });
 }
 
+Ints kernel_of(const OutNode& n) {
+  const auto& w = n.input_types[1].shape;
+  return {w.begin() + 2, w.end()};
+}
+
 }  // namespace
 
 void write_conv2d(Writer& w, const OutNode& n) {
-  const auto& kernel = n.input_types[1].shape;
   const OnnxAttrs attrs{{"dilations", n.attrs.ints(Attr::dilations)},
                         {"group", n.attrs.i(Attr::group)},
-                        {"kernel_shape", Ints{kernel[2], kernel[3]}},
+                        {"kernel_shape", kernel_of(n)},
                         {"pads", n.attrs.ints(Attr::pads)},
                         {"strides", n.attrs.ints(Attr::strides)}};
   with_activation(w, n, [&](const std::string& output) { w.node("Conv", n.inputs, {output}, attrs); });
 }
 
 void write_conv_transpose(Writer& w, const OutNode& n) {
-  const auto& kernel = n.input_types[1].shape;
   w.node("ConvTranspose", n.inputs, n.outputs,
          {{"dilations", n.attrs.ints(Attr::dilations)},
           {"group", n.attrs.i(Attr::group)},
-          {"kernel_shape", Ints{kernel[2], kernel[3]}},
+          {"kernel_shape", kernel_of(n)},
           {"output_padding", n.attrs.ints(Attr::output_padding)},
           {"pads", n.attrs.ints(Attr::pads)},
           {"strides", n.attrs.ints(Attr::strides)}});

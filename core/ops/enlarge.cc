@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/ops/families.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::ops {
 namespace {
@@ -48,7 +49,7 @@ Work work_resize(Inputs in, const Attrs& attrs) {
 
 Work work_conv_transpose(Inputs in, const Attrs& attrs) {
   const auto& w = in[1].shape;
-  const double per_element = 2.0 * static_cast<double>(w[1]) * static_cast<double>(w[2]) * static_cast<double>(w[3]);
+  const double per_element = 2.0 * static_cast<double>(w[1]) * static_cast<double>(window_elements(w));
   const auto out = *infer_conv_transpose(in, attrs);
   return moved(per_element * count(in[0]) + (in.size() == 3 ? count(out[0]) : 0.0), in, out);
 }

@@ -1,5 +1,5 @@
-// Windows over the last two axes of x[N,C,H,W] (ONNX MaxPool, AveragePool, GlobalAveragePool), and the window
-// arithmetic that convolution shares.
+// Windows over the spatial axes of x[N,C,H,W] (ONNX MaxPool, AveragePool, GlobalAveragePool), and the window arithmetic
+// that convolution shares.
 #include "core/ops/families.h"
 
 namespace rlgo::ops {
@@ -23,8 +23,9 @@ Inferred infer_global_avg_pool(Inputs in, const Attrs& attrs) {
 template <auto infer_fn>
 Work work_pool(Inputs in, const Attrs& attrs) {
   const auto out = *infer_fn(in, attrs);
-  const auto& kernel = attrs.ints(Attr::kernel);
-  return moved(static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]) * count(out[0]), in, out);
+  double per_element = 1;
+  for (const int64_t extent : attrs.ints(Attr::kernel)) per_element *= static_cast<double>(extent);
+  return moved(per_element * count(out[0]), in, out);
 }
 
 Work work_global_avg_pool(Inputs in, const Attrs& attrs) {

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/exec/fold.h"
 #include "core/ops/folding.h"
+#include "core/ops/windows.h"
 #include "core/optimise/likely_sizes.h"
 #include "core/optimise/original.h"
 
@@ -92,12 +93,11 @@ namespace {
 double columns_bytes(const graph::Graph& graph, const graph::Node& node) {
   if (node.op() != ops::Op::conv2d) return 0;
   const auto &input = graph.type(node.inputs[0]), &kernel = graph.type(node.inputs[1]), &output = node.info->outputs[0];
-  if (!input.is_static() || !kernel.is_static() || !output.is_static() || kernel.shape[2] * kernel.shape[3] == 1)
+  if (!input.is_static() || !kernel.is_static() || !output.is_static() || ops::window_elements(kernel.shape) == 1)
     return 0;
-  double elements = static_cast<double>(input.shape[0]) * static_cast<double>(input.shape[1]);
-  for (const int64_t extent : {kernel.shape[2], kernel.shape[3], output.shape[2], output.shape[3]})
-    elements *= static_cast<double>(extent);
-  return elements * 8;
+  return 8 * static_cast<double>(input.shape[0]) * static_cast<double>(input.shape[1]) *
+         static_cast<double>(ops::window_elements(kernel.shape)) *
+         static_cast<double>(ops::window_elements(output.shape));
 }
 
 }  // namespace

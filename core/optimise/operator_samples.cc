@@ -9,6 +9,7 @@
 #include "core/cost/analytic.h"
 #include "core/measure/group.h"
 #include "core/ops/moves.h"
+#include "core/ops/windows.h"
 #include "core/optimise/operator_draws.h"
 #include "core/zoo/zoo.h"
 
@@ -25,8 +26,8 @@ std::string conv_kind(const Graph& graph, NodeId id) {
   const auto& w = graph.type(graph.node(id).inputs[1]).shape;  // [O, C/group, kh, kw]
   const bool grouped = graph.node(id).attrs().i(ops::Attr::group) > 1;
   if (grouped) return w[1] == 1 ? "conv_depthwise" : "conv_grouped";
-  if (w[2] == 1 && w[3] == 1) return "conv_1x1";
-  return w[2] == 3 && w[3] == 3 ? "conv_3x3" : "conv_other";
+  if (ops::window_elements(w) == 1) return "conv_1x1";
+  return w.size() == 4 && w[2] == 3 && w[3] == 3 ? "conv_3x3" : "conv_other";
 }
 
 // The models, and smaller forms of some of them.

@@ -78,6 +78,7 @@ std::string to_text(const Term& term) {
 
 std::string to_text(const ProofScope& scope) {
   std::string text = fmt::format("{}, ranks to {}", scope.all_types ? "all types" : "floats", scope.max_rank);
+  if (scope.all_windows) text += ", windows of 1 to 3 axes";
   if (!scope.has_lists) return text;
   return text + (scope.max_list == ProofScope::kAnyLength ? ", lists of any length"
                                                           : fmt::format(", lists to {}", scope.max_list));

@@ -118,6 +118,7 @@ class CompiledRule {  // tables of one rule
   // Where it may be applied: of a proof, or what every rule must keep to (proof_scope.h).
   bool all_types = false;  // moves elements, computes nothing; else: tensors of one floating-point type
   int max_rank = kNoLimit, max_list = kNoLimit;
+  bool all_windows = true;   // convolutions and pools with one to three spatial axes; else with two
   uint32_t read_shapes = 0;  // attributes bound to the shape of a reshape that more is done with than passing on
   // Moves operators around and neither makes, drops nor doubles one, nor what they read: right for infinite numbers,
   // too. Others are applied to finite ones only.

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/rules/instance_parts.h"
 #include "core/rules/matcher.h"
+#include "core/rules/proof_scope.h"
 #include "core/rules/random_attributes.h"
 
 namespace rlgo::rules {
@@ -35,6 +36,7 @@ class Maker {
       }
     }
     random_attributes_.ask(asked_.sizes);
+    if (rule.text.proof == "proved" && rule.all_windows && has_windows(rule)) random_attributes_.vary_axes();
     for (const auto& node : rule.right) {
       for (const auto& attr : node.attrs) asked_.look(attr.expr);
     }

@@ -155,6 +155,12 @@ class Parser {
     if (!keyword("ranks") || !keyword("to")) error("expected 'ranks to N', found '{}'", rest());
     scope.max_rank = limit("the largest rank");
     scope.has_lists = accept(",");
+    if (scope.has_lists && keyword("windows")) {
+      if (!keyword("of") || !keyword("1") || !keyword("to") || !keyword("3") || !keyword("axes"))
+        error("expected 'windows of 1 to 3 axes', found '{}'", rest());
+      scope.all_windows = true;
+      scope.has_lists = accept(",");
+    }
     if (!scope.has_lists) {
       expect(":");
       return scope;

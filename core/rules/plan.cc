@@ -284,7 +284,8 @@ class Planner {
     if (!types || !are_met(required)) return false;
     SmallVector<const ops::TensorType*, 8> read;
     for (const auto& input : inputs) read.push_back(&input);
-    if (!in_scope(made.op, std::span<const ops::TensorType* const>(read.data(), read.size()), made.attrs, *types))
+    if (!in_scope(rule_, made.op, std::span<const ops::TensorType* const>(read.data(), read.size()), made.attrs,
+                  *types))
       return false;
     made.constant = std::ranges::all_of(made.inputs, [&](const PlanRef& ref) {
       return ref.planned < 0 ? graph_.node(ref.value.node).constant : plan_.nodes[ref.planned].constant;

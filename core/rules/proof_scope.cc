@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/ops/moves.h"
+#include "core/ops/windows.h"
 #include "core/rules/ranges.h"
 
 namespace rlgo::rules {
@@ -30,11 +31,16 @@ bool is_open(const ops::Attrs& attrs) {
 // least as large as the step between them, and where nothing is padded.
 bool windows_have_elements(const ops::TensorType& image, const ops::Attrs& attrs) {
   const auto &pads = attrs.ints(Attr::pads), &dilations = attrs.ints(Attr::dilations);
-  for (size_t d = 0; d < 2; ++d) {
-    const bool is_padded = dilations[d] > 1 && pads[d] + pads[d + 2] > 0;
+  for (size_t d = 0; d < dilations.size(); ++d) {
+    const bool is_padded = dilations[d] > 1 && pads[d] + pads[d + dilations.size()] > 0;
     if (is_padded && !image.extent(static_cast<int64_t>(2 + d)).at_least(dilations[d])) return false;
   }
   return true;
+}
+
+// Rules were proved for images first.
+bool has_known_axes(const CompiledRule& rule, Op op, const ops::TensorType& image) {
+  return rule.all_windows || !ops::has_windows(op) || image.rank() == 4;
 }
 
 const AttrTest* shape_test(const LeftNode& node) {
@@ -145,6 +151,7 @@ class ScopeCheck {
       if (has_zero(type) || (!index && !value(type))) return false;
     }
     if (!ranks(left, node)) return false;
+    if (!node.inputs.empty() && !has_known_axes(rule_, left.op, graph_.type(node.inputs[0]))) return false;
     if (left.op == Op::reshape && is_open(node.attrs()) && !open_shape_passed_on(rule_, left)) return false;
     return left.op != Op::max_pool || windows_have_elements(graph_.type(node.inputs[0]), node.attrs());
   }
@@ -210,6 +217,11 @@ bool has_lists(const CompiledRule& rule) {
   });
 }
 
+bool has_windows(const CompiledRule& rule) {
+  const auto windows = [](const auto& node) { return ops::has_windows(node.op); };
+  return std::ranges::any_of(rule.left, windows) || std::ranges::any_of(rule.right, windows);
+}
+
 void find_scope(CompiledRule& rule) {
   const auto moves = [](const auto& node) { return ops::moves_only(node.op); };
   const bool proved = rule.text.proof == "proved";
@@ -219,6 +231,7 @@ void find_scope(CompiledRule& rule) {
   rule.rearranges = find_rearranges(rule);
   if (!proved) return;
   rule.max_rank = rule.text.scope.max_rank;
+  rule.all_windows = rule.text.scope.all_windows;
   if (rule.text.scope.max_list != ProofScope::kAnyLength) rule.max_list = rule.text.scope.max_list;
 }
 
@@ -226,9 +239,10 @@ bool in_scope(const CompiledRule& rule, const graph::Graph& graph, const Binding
   return ScopeCheck(rule, graph, binding).run() && (!rule.ranges || rule.ranges->holds(rule, graph, binding));
 }
 
-bool in_scope(Op op, std::span<const ops::TensorType* const> inputs, const ops::Attrs& attrs,
+bool in_scope(const CompiledRule& rule, Op op, std::span<const ops::TensorType* const> inputs, const ops::Attrs& attrs,
               const ops::Types& outputs) {
   if (std::ranges::any_of(outputs, has_zero)) return false;
+  if (!inputs.empty() && !has_known_axes(rule, op, *inputs[0])) return false;
   return op != Op::max_pool || windows_have_elements(*inputs[0], attrs);
 }
 

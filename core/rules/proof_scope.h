@@ -12,7 +12,7 @@
 //   range      products, quotients and powers that the left side does not make are of constants, or lie between what it
 //              makes (ranges.h): over the reals (x a) c is x (a c), in 32 bits a c may be infinite
 //   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
-//   ranks, lengths of lists   of proved rules: as the proof line says
+//   ranks, lengths of lists, axes of windows   of proved rules: as the proof line says
 #pragma once
 
 #include "core/rules/binding.h"
@@ -21,16 +21,21 @@ namespace rlgo::rules {
 
 struct Plan;
 
-// Fills in CompiledRule::all_types, max_rank, max_list, read_shapes, rearranges; the rest of the rule is complete.
+// Fills in CompiledRule::all_types, max_rank, max_list, all_windows, read_shapes, rearranges; the rest of the rule is
+// complete.
 void find_scope(CompiledRule& rule);
 
 // Whether the left side has lists whose length is open: ?xs..., or a split of any number of parts.
 bool has_lists(const CompiledRule& rule);
 
+// Whether either side has convolutions or pools.
+bool has_windows(const CompiledRule& rule);
+
 // Whether what is bound lies within the rule's scope.
 bool in_scope(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding);
-// Whether a new node may be made: extents of at least 1, no window of padding alone.
-bool in_scope(ops::Op op, std::span<const ops::TensorType* const> inputs, const ops::Attrs& attrs,
-              const ops::Types& outputs);
+// Whether the rule may make a new node: extents of at least 1, no window of padding alone, as many axes of windows as
+// it is proved for.
+bool in_scope(const CompiledRule& rule, ops::Op op, std::span<const ops::TensorType* const> inputs,
+              const ops::Attrs& attrs, const ops::Types& outputs);
 
 }  // namespace rlgo::rules

@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "core/ops/windows.h"
+
 namespace rlgo::rules {
 
 using ops::Attr;
@@ -15,6 +17,30 @@ RandomAttributes::RandomAttributes(Rng& rng) : rng_(rng) {
   const int64_t count = between(1, 3);
   for (int64_t k = 0; k < count; ++k) extents_.push_back(between(1, 4));
   image_ = between(3, 7);
+}
+
+void RandomAttributes::vary_axes() { axes_ = static_cast<size_t>(chance(50) ? 2 : chance(70) ? 1 : 3); }
+
+// As many as the lists have that the pattern takes apart or gives, or as an operand has.
+size_t RandomAttributes::axes_of(const Draft& draft) const {
+  const auto axes_in = [](Attr key, size_t count) { return key == Attr::pads ? count / 2 : count; };
+  for (const auto& [key, count] : draft.wanted_lengths) {
+    if (ops::is_window_list(key)) return axes_in(key, count);
+  }
+  for (const auto& [key, value] : draft.attrs.items()) {
+    if (ops::is_window_list(key)) return axes_in(key, std::get<Ints>(value).size());
+  }
+  for (size_t k = 0; k < draft.types.size() && k < 2; ++k) {
+    if (draft.types[k] && draft.types[k]->rank() > 2) return static_cast<size_t>(draft.types[k]->rank() - 2);
+  }
+  return axes_;
+}
+
+Shape RandomAttributes::image(size_t axes) {
+  Shape made;
+  if (axes == 2) return {image_, chance(60) ? image_ : between(2, 7)};
+  for (size_t d = 0; d < axes; ++d) made.push_back(axes == 1 ? between(2, 9) : between(1, 4));
+  return made;
 }
 
 void RandomAttributes::ask(const std::vector<int64_t>& extents) {
@@ -41,8 +67,13 @@ Shape RandomAttributes::relative(const Shape& other) {
   Shape part = other;
   if (chance(30)) part = Shape();
   while (!part.empty() && chance(30)) part.erase(part.begin());
-  if (chance(40) && other.size() == 4) part = {1, other[1], 1, 1};
-  if (chance(20) && other.size() == 4) part = {other[1], 1, 1};
+  // A value for each channel of an image.
+  const bool image = other.size() == 4 || (axes_ != 2 && other.size() == axes_ + 2);
+  for (const size_t least : {0, 1}) {
+    if (!chance(least == 0 ? 40 : 20) || !image) continue;
+    part = Shape(std::span<const int64_t>(Ints(other.size() - least, 1)));
+    part[1 - least] = other[1];
+  }
   if (chance(25) && !other.empty()) part = {other.back()};
   for (auto& e : part) {
     if (chance(15)) e = 1;
@@ -54,11 +85,14 @@ std::optional<Shape> RandomAttributes::conv_operand(const Draft& draft, size_t p
   const int64_t group = draft.attrs.find(Attr::group) ? draft.attrs.i(Attr::group) : 1;
   if (place == 0) {
     const bool known = draft.types[1].has_value();
-    if (known && draft.types[1]->rank() != 4) return std::nullopt;
+    const auto rank = static_cast<int>(axes_of(draft)) + 2;
+    if (known && draft.types[1]->rank() != rank) return std::nullopt;
     const int64_t channels = known ? draft.types[1]->shape[1] * group : extent() * group;
-    return Shape{between(1, 2), channels, image_, chance(60) ? image_ : between(2, 7)};
+    Shape made{between(1, 2), channels};
+    for (const int64_t extent : image(static_cast<size_t>(rank - 2))) made.push_back(extent);
+    return made;
   }
-  if (group < 1 || !draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0)
+  if (group < 1 || !draft.types[0] || draft.types[0]->rank() < 3 || draft.types[0]->shape[1] % group != 0)
     return std::nullopt;
   if (place == 2) {
     if (!draft.types[1] || draft.types[1]->rank() == 0) return std::nullopt;
@@ -70,6 +104,12 @@ std::optional<Shape> RandomAttributes::conv_operand(const Draft& draft, size_t p
     return wished ? windows_[rng_.below(windows_.size())] : kKernels[rng_.below(kKernels.size())];
   };
   const int64_t height = window();
+  const int rank = draft.types[0]->rank();
+  if (rank != 4) {
+    Shape made{extent() * group, draft.types[0]->shape[1] / group};
+    for (int d = 2; d < rank; ++d) made.push_back(d == 2 || chance(70) ? height : window());
+    return made;
+  }
   return Shape{extent() * group, draft.types[0]->shape[1] / group, height, !wished && chance(70) ? height : window()};
 }
 
@@ -103,10 +143,14 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       return conv_operand(draft, place);
     case Op::conv_transpose: {
       const int64_t group = draft.attrs.i(Attr::group);
-      if (place == 0) return Shape{between(1, 2), extent() * group, between(2, 4), between(2, 4)};
-      if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
-      if (place == 1) return Shape{draft.types[0]->shape[1], extent(), between(1, 3), between(1, 3)};
-      if (!draft.types[1] || draft.types[1]->rank() != 4) return std::nullopt;
+      const size_t axes = axes_of(draft);
+      if (place > 0 && !draft.types[0]) return std::nullopt;
+      if (place < 2) {
+        Shape made = place == 0 ? Shape{between(1, 2), extent() * group} : Shape{draft.types[0]->shape[1], extent()};
+        for (size_t d = 0; d < axes; ++d) made.push_back(place == 0 ? between(2, 4) : between(1, 3));
+        return made;
+      }
+      if (!draft.types[1] || draft.types[1]->rank() < 2) return std::nullopt;
       return Shape{draft.types[1]->shape[1] * group};
     }
     case Op::resize: {  // often to the size that images have
@@ -126,12 +170,16 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       return matmul_operand(draft, place);
     case Op::max_pool:
     case Op::avg_pool:
-    case Op::global_avg_pool:
+    case Op::global_avg_pool: {
       // A rule may ask that the image has a window's extents: an averaged kernel.
-      if (!windows_.empty() && chance(50))
-        return Shape{between(1, 2), extent(), windows_[rng_.below(windows_.size())],
-                     windows_[rng_.below(windows_.size())]};
-      return Shape{between(1, 2), extent(), image_, chance(60) ? image_ : between(2, 7)};
+      const size_t axes = axes_of(draft);
+      const bool wished = !windows_.empty() && chance(50);
+      Shape made{between(1, 2), extent()};
+      for (size_t d = 0; wished && d < axes; ++d) made.push_back(windows_[rng_.below(windows_.size())]);
+      if (wished) return made;
+      for (const int64_t extent : image(axes)) made.push_back(extent);
+      return made;
+    }
     case Op::batch_norm:
       if (place == 0) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));
       if (!draft.types[0] || draft.types[0]->rank() < 2) return std::nullopt;
@@ -196,15 +244,25 @@ Ints RandomAttributes::regrouped(const Shape& from) {
   return to;
 }
 
-// [top, left, bottom, right]
+Ints RandomAttributes::window_list(const Draft& draft, Attr key) {
+  const size_t axes = axes_of(draft);
+  if (key == Attr::output_padding) return Ints(axes, 0);
+  Ints made(axes, 1);
+  if (chance(key == Attr::strides ? 60 : key == Attr::dilations ? 75 : 20)) return made;
+  for (auto& item : made) item = between(1, key == Attr::kernel ? 3 : 2);
+  return made;
+}
+
+// All begins, then all ends.
 Ints RandomAttributes::window_pads(const Ints& window, bool below_window) {
-  Ints pads(4, 0);
+  const size_t axes = window.size();
+  Ints pads(2 * axes, 0);
   if (chance(40)) return pads;
   const bool same = chance(60);
-  for (size_t d = 0; d < 2; ++d) {
+  for (size_t d = 0; d < axes; ++d) {
     const int64_t most = below_window ? std::min<int64_t>(window[d] - 1, 2) : 2;
     pads[d] = same ? (window[d] - 1) / 2 : between(0, most);
-    pads[d + 2] = same ? pads[d] : between(0, most);
+    pads[d + axes] = same ? pads[d] : between(0, most);
   }
   return pads;
 }
@@ -215,16 +273,20 @@ std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draf
   const auto rank = static_cast<int64_t>(input.size());
   switch (key) {
     case Attr::strides:
-      return chance(60) ? Ints{1, 1} : Ints{between(1, 2), between(1, 2)};
     case Attr::dilations:
-      return chance(75) ? Ints{1, 1} : Ints{between(1, 2), between(1, 2)};
     case Attr::kernel:
-      return chance(20) ? Ints{1, 1} : Ints{between(1, 3), between(1, 3)};
     case Attr::output_padding:
-      return Ints{0, 0};
+      return window_list(draft, key);
     case Attr::pads: {
-      if (draft.op == Op::conv_transpose) return chance(50) ? Ints{0, 0, 0, 0} : Ints{1, 0, 0, 1};
-      if (draft.op == Op::conv2d) return window_pads({draft.types[1]->shape[2], draft.types[1]->shape[3]}, false);
+      if (draft.op == Op::conv_transpose) {
+        Ints pads(2 * axes_of(draft), 0);
+        if (!chance(50)) pads.front() = pads.back() = 1;
+        return pads;
+      }
+      if (draft.op == Op::conv2d) {
+        const Shape& w = draft.types[1]->shape;
+        return window_pads({w.begin() + std::min<ptrdiff_t>(2, std::ssize(w)), w.end()}, false);
+      }
       if (draft.op != Op::pad) return window_pads(draft.attrs.ints(Attr::kernel), true);
       Ints pads(2 * input.size(), 0);
       for (size_t d = 0; d < pads.size(); ++d)

@@ -24,6 +24,8 @@ class RandomAttributes {  // draws for one instance
   explicit RandomAttributes(Rng& rng);
   // Extents that windows should have often.
   void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
+  // Windows of this instance have one to three axes; else two, or as many as the pattern lists.
+  void vary_axes();
   // Extents that should come: some of them are among those that are used.
   void ask(const std::vector<int64_t>& extents);
   // Fills in what is open. False where that makes no sense. f32 throughout.
@@ -42,6 +44,9 @@ class RandomAttributes {  // draws for one instance
   std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> operand(Draft& draft, size_t place);
   std::optional<ops::AttrValue> attribute(const Draft& draft, const ops::AttrSpec& spec);
+  size_t axes_of(const Draft& draft) const;
+  ops::Shape image(size_t axes);
+  ops::Ints window_list(const Draft& draft, ops::Attr key);
   ops::Ints window_pads(const ops::Ints& window, bool below_window);
   ops::Ints permutation(int64_t rank);
   ops::Ints regrouped(const ops::Shape& from);
@@ -51,6 +56,7 @@ class RandomAttributes {  // draws for one instance
   Rng& rng_;
   std::vector<int64_t> extents_, windows_;
   int64_t image_ = 6;
+  size_t axes_ = 2;  // of windows
 };
 
 }  // namespace rlgo::rules

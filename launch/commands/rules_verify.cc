@@ -67,7 +67,8 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
                   "ranks of variables that a rule leaves open go up to this; 0: as its proof line says, else 4");
   options.integer("max-list", how.max_list, 0, 64,
                   "lengths of lists that a rule leaves open go up to this; 0: as its proof line says, else 3");
-  options.flag("widest", widest, "look for proofs with ranks up to 6 and lists up to 32 as well");
+  options.flag("widest", widest,
+               "look for proofs with ranks up to 6, lists up to 32 and windows of 1 to 3 axes as well");
   options.integer("instances", how.check_instances, 1, 100'000,
                   "random places of application that are checked exactly");
   options.integer("seed", how.seed, 0, kNoLimit, "of the random places");
@@ -87,6 +88,7 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   if (widest) {
     how.widest_rank = 6;
     how.widest_list = 32;
+    how.widest_windows = true;
   }
   how.stop = signalled;
   rulegen::Proofs work(rulegen::rules_of_files(*files, only, sample));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/windows.h"
 #include "core/rulegen/check/attribute_lists.h"
 
 namespace rlgo::rulegen {
@@ -72,30 +73,60 @@ int64_t BoundedChooser::window() {
   return all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))];
 }
 
+// How many axes windows have: as the rule's lists say or an operand has, else two, or one to three where tensors of
+// many axes are asked for. All windows of an instance have equally many.
+void BoundedChooser::choose_axes(const NodeDraft& draft) {
+  size_t axes = draft.axes;
+  for (const auto& [key, value] : draft.attrs.items()) {
+    if (!ops::is_window_list(key)) continue;
+    const size_t items = std::get<Ints>(value).size();
+    axes = key == Attr::pads ? items / 2 : items;
+  }
+  for (size_t k = 0; axes == 0 && k < draft.types.size() && k < 2; ++k) {
+    if (draft.types[k] && draft.types[k]->rank() > 2) axes = static_cast<size_t>(draft.types[k]->rank() - 2);
+  }
+  if (axes != 0) axes_ = axes;
+  if (axes_ == 0) axes_ = bounds_.ranks > 4 ? static_cast<size_t>(between(1, ops::kMostSpatialAxes)) : 2;
+}
+
+// The extents of an image's spatial axes; small ones in front where there are three.
+void BoundedChooser::add_image(Shape& shape) {
+  for (size_t d = 0; d < axes_; ++d) shape.push_back(axes_ == 3 && d < 2 ? between(1, 2) : image());
+}
+
 std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t place) {
   const int64_t group = draft.attrs.i(Attr::group);
+  const auto rank = static_cast<int>(axes_) + 2;
   if (place == 0) {
     const auto& w = draft.types[1];
-    if (w && w->rank() != 4) return std::nullopt;
+    if (w && w->rank() != rank) return std::nullopt;
     const int64_t channels = w ? w->shape[1] : extent();
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group, image(), image()};
+    Shape made{between(1, std::min<int64_t>(bounds_.dims, 2)), channels * group};
+    add_image(made);
+    return made;
   }
-  if (!draft.types[0] || draft.types[0]->rank() != 4 || draft.types[0]->shape[1] % group != 0) return std::nullopt;
-  if (place == 2) return draft.types[1]->rank() == 4 ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
-  const int64_t outputs = extent() * group, height = window();
-  return Shape{outputs, draft.types[0]->shape[1] / group, height, window()};
+  if (!draft.types[0] || draft.types[0]->rank() != rank || draft.types[0]->shape[1] % group != 0) return std::nullopt;
+  if (place == 2) return draft.types[1]->rank() == rank ? std::optional(Shape{draft.types[1]->shape[0]}) : std::nullopt;
+  Shape made{extent() * group, draft.types[0]->shape[1] / group};
+  for (size_t d = 0; d < axes_; ++d) made.push_back(axes_ == 3 ? between(1, 2) : window());
+  return made;
 }
 
 std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& draft, size_t place) {
-  if (place == 0) {
-    const auto& w = draft.types[1];
-    if (w && w->rank() != 4) return std::nullopt;
-    return Shape{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : extent(), image(), image()};
-  }
-  if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+  const auto rank = static_cast<int>(axes_) + 2;
   const auto& w = draft.types[1];
-  if (place == 2) return w->rank() == 4 ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
-  return Shape{draft.types[0]->shape[1], extent(), between(1, bounds_.kernel), between(1, bounds_.kernel)};
+  if (place == 0) {
+    if (w && w->rank() != rank) return std::nullopt;
+    Shape made{between(1, std::min<int64_t>(bounds_.dims, 2)), w ? w->shape[0] : extent()};
+    add_image(made);
+    return made;
+  }
+  if (!draft.types[0] || draft.types[0]->rank() != rank) return std::nullopt;
+  if (place == 2)
+    return w->rank() == rank ? std::optional(Shape{w->shape[1] * draft.attrs.i(Attr::group)}) : std::nullopt;
+  Shape made{draft.types[0]->shape[1], extent()};
+  for (size_t d = 0; d < axes_; ++d) made.push_back(between(1, axes_ == 3 ? 2 : bounds_.kernel));
+  return made;
 }
 
 std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size_t place) {
@@ -129,7 +160,12 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
       return matmul_operand(draft, place);
     case Op::max_pool:
     case Op::avg_pool:
-    case Op::global_avg_pool:
+    case Op::global_avg_pool: {
+      if (axes_ == 2) return shape_of_rank(4);
+      Shape made{extent(), extent()};
+      add_image(made);
+      return made;
+    }
     case Op::resize:
       return shape_of_rank(4);
     case Op::batch_norm:
@@ -164,13 +200,48 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
   }
 }
 
-std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
-  Ints kernel{1, 1};
-  const bool conv = draft.op == Op::conv2d || draft.op == Op::conv_transpose;
-  if (conv && draft.types[1] && draft.types[1]->rank() == 4) {
-    kernel = {draft.types[1]->shape[2], draft.types[1]->shape[3]};
+// Along one axis or three: lists whose items differ, so that what exchanges two of them shows.
+std::vector<AttrValue> BoundedChooser::other_window_options(const NodeDraft& draft, const Ints& kernel,
+                                                            Attr key) const {
+  std::vector<AttrValue> all;
+  const auto add = [&](auto&& item) {
+    Ints list;
+    for (size_t d = 0; d < axes_; ++d) list.push_back(item(d));
+    add_new(all, std::move(list));
+  };
+  const auto last = axes_ - 1;
+  if (key != Attr::pads) {
+    const auto most = [&](size_t d) { return key == Attr::dilations && kernel[d] == 1 ? int64_t{1} : int64_t{2}; };
+    add([](size_t) { return int64_t{1}; });
+    add(most);
+    add([&](size_t d) { return d == 0 ? most(d) : 1; });
+    add([&](size_t d) { return d == last ? most(d) + (key == Attr::dilations ? 0 : 1) : 1; });
+    return all;
   }
+  const auto add_pads = [&](auto&& front, auto&& back) {
+    Ints list;
+    for (size_t d = 0; d < axes_; ++d) list.push_back(front(d));
+    for (size_t d = 0; d < axes_; ++d) list.push_back(back(d));
+    add_new(all, std::move(list));
+  };
+  const auto none = [](size_t) { return int64_t{0}; };
+  const auto some = [&](size_t d) { return kernel[d] > 1 ? int64_t{1} : int64_t{draft.op == Op::conv2d ? 1 : 0}; };
+  add_pads(none, none);
+  add_pads(some, some);
+  add_pads(some, none);
+  add_pads(none, some);
+  add_pads([&](size_t d) { return d == 0 ? some(d) : 0; }, [&](size_t d) { return d == last ? some(d) : 0; });
+  if (draft.op == Op::conv2d)
+    add_pads([](size_t d) { return static_cast<int64_t>(d); }, [](size_t) { return int64_t{2}; });
+  return all;
+}
+
+std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
+  Ints kernel(axes_, 1);
+  if (ops::is_convolution(draft.op) && draft.types[1] && draft.types[1]->rank() == static_cast<int>(axes_) + 2)
+    kernel.assign(draft.types[1]->shape.begin() + 2, draft.types[1]->shape.end());
   if (const auto* value = draft.attrs.find(Attr::kernel)) kernel = std::get<Ints>(*value);
+  if (axes_ != 2) return other_window_options(draft, kernel, key);
   std::vector<AttrValue> all;
   if (key == Attr::kernel) {
     for (int64_t h = 1; h <= bounds_.kernel; ++h) {
@@ -240,7 +311,8 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::dilations:
       return window_options(draft, key);
     case Attr::output_padding:
-      return {Ints{0, 0}, Ints{1, 0}, Ints{0, 1}};
+      if (axes_ == 2) return {Ints{0, 0}, Ints{1, 0}, Ints{0, 1}};
+      return {Ints(axes_, 0), Ints(axes_, 1)};
     case Attr::pads:
       if (draft.op != Op::pad) return window_options(draft, key);
       return paddings(x.size());
@@ -306,6 +378,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
 bool BoundedChooser::complete(NodeDraft& draft) {
   if (draft.types.size() < static_cast<size_t>(ops::spec(draft.op).min_inputs)) return false;
   if (draft.op == Op::concat && draft.types.empty()) return false;
+  if (ops::has_windows(draft.op)) choose_axes(draft);
   const auto& specs = ops::spec(draft.op).attrs;
   const auto choose = [&](Attr key) {
     const bool known = std::ranges::any_of(specs, [&](const auto& s) { return s.key == key; });
@@ -315,7 +388,7 @@ bool BoundedChooser::complete(NodeDraft& draft) {
     draft.attrs.set(key, all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))]);
     return true;
   };
-  if ((draft.op == Op::conv2d || draft.op == Op::conv_transpose) && !draft.attrs.find(Attr::group))
+  if (ops::is_convolution(draft.op) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
   const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm || draft.op == Op::rms_norm;
   if (axis_first && !draft.types[0])

@@ -12,6 +12,7 @@ struct NodeDraft {
   ops::Op op = ops::Op::add;
   std::vector<std::optional<ops::TensorType>> types;  // of operands, where known
   ops::Attrs attrs;                                   // as far as known
+  size_t axes = 0;                                    // of windows, where lists of the rule say so
   size_t parts = 0;                                   // of a split that the rule takes apart, 0 for any
 };
 
@@ -29,6 +30,8 @@ class BoundedChooser {  // goes through all instances within bounds
   int64_t extent();
   int64_t image();
   int64_t window();
+  void choose_axes(const NodeDraft& draft);
+  void add_image(ops::Shape& shape);
   ops::Shape any_shape();
   ops::Shape shape_of_rank(int64_t rank);
   ops::Shape relative(const ops::Shape& other);
@@ -38,10 +41,13 @@ class BoundedChooser {  // goes through all instances within bounds
   std::optional<ops::Shape> matmul_operand(const NodeDraft& draft, size_t place);
   std::vector<ops::AttrValue> options(const NodeDraft& draft, ops::Attr key) const;
   std::vector<ops::AttrValue> window_options(const NodeDraft& draft, ops::Attr key) const;
+  std::vector<ops::AttrValue> other_window_options(const NodeDraft& draft, const ops::Ints& kernel,
+                                                   ops::Attr key) const;
 
   const Bounds& bounds_;
   Choices& choices_;
   std::vector<int64_t> windows_;
+  size_t axes_ = 0;  // of the windows of this instance; 0: not chosen yet
 };
 
 }  // namespace rlgo::rulegen

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "core/ops/windows.h"
 #include "core/rulegen/check/bounded_choice.h"
 #include "core/rules/instance_parts.h"
 #include "core/rules/value.h"
@@ -66,6 +67,8 @@ class Maker {
     attributes_.give(left, draft.attrs);
     for (const auto& test : left.tests) {
       if (test.is_list && test.key == ops::Attr::sizes) draft.parts = test.items.size();
+      if (test.is_list && ops::is_window_list(test.key))
+        draft.axes = test.key == ops::Attr::pads ? test.items.size() / 2 : test.items.size();
     }
   }
 

@@ -5,6 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "core/ops/windows.h"
+#include "core/rules/proof_scope.h"
+
 namespace rlgo::rulegen {
 
 using ops::Attr;
@@ -16,10 +19,7 @@ using ops::Shape;
 using ops::TensorType;
 using rules::LeftNode;
 
-bool WildChooser::of_images(Op op) {
-  return op == Op::conv2d || op == Op::conv_transpose || op == Op::max_pool || op == Op::avg_pool ||
-         op == Op::global_avg_pool || op == Op::resize;
-}
+bool WildChooser::of_images(Op op) { return ops::has_windows(op) || op == Op::resize; }
 
 WildChooser::WildChooser(const rules::CompiledRule& rule, Rng& rng) : rng_(rng) {
   constexpr std::array<DType, 7> kTypes{DType::f64, DType::f16, DType::i64,    DType::i32,
@@ -27,7 +27,14 @@ WildChooser::WildChooser(const rules::CompiledRule& rule, Rng& rng) : rng_(rng) 
   type_ = percent(70) ? DType::f32 : kTypes[rng_.below(kTypes.size())];
   for (int64_t k = between(1, 3); k > 0; --k) extents_.push_back(percent(4) ? 0 : between(1, 5));
   const bool images = std::ranges::any_of(rule.left, [](const auto& node) { return of_images(node.op); });
-  rank_ = images && percent(80) ? 4 : between(0, kMaxRank);
+  if (rules::has_windows(rule) && rule.all_windows && percent(40)) axes_ = static_cast<size_t>(percent(70) ? 1 : 3);
+  for (const auto& node : rule.left) {
+    for (const auto& test : node.tests) {
+      if (ops::has_windows(node.op) && test.is_list && ops::is_window_list(test.key))
+        axes_ = test.key == Attr::pads ? test.items.size() / 2 : test.items.size();
+    }
+  }
+  rank_ = images && percent(80) ? static_cast<int64_t>(axes_) + 2 : between(0, kMaxRank);
 }
 
 Shape WildChooser::shape(int64_t rank) {
@@ -41,7 +48,11 @@ Shape WildChooser::operand(Op op, std::span<const TensorType> before, std::span<
   if (!known.empty() && percent(30)) return known[rng_.below(known.size())];
   const bool images = of_images(op);
   if (before.empty()) {
-    if (images) return {between(1, 2), between(1, 3) * between(1, 2), between(1, 7), between(1, 7)};
+    if (images) {
+      Shape made{between(1, 2), between(1, 3) * between(1, 2)};
+      for (size_t d = 0; d < axes_; ++d) made.push_back(between(1, axes_ == 3 ? 3 : 7));
+      return made;
+    }
     return any_shape();
   }
   const Shape& x = before[0].shape;
@@ -65,15 +76,20 @@ Shape WildChooser::operand(Op op, std::span<const TensorType> before, std::span<
 
 Shape WildChooser::kernel(Op op, std::span<const TensorType> before) {
   const Shape& x = before[0].shape;
-  if (x.size() != 4) return shape(4);
+  const size_t rank = axes_ + 2;
+  if (x.size() != rank) return shape(static_cast<int64_t>(rank));
   if (before.size() == 2) {
     const Shape& w = before[1].shape;
-    return {w.size() == 4 ? w[op == Op::conv2d ? 0 : 1] * between(1, 2) : extent()};
+    return {w.size() == rank ? w[op == Op::conv2d ? 0 : 1] * between(1, 2) : extent()};
   }
   const int64_t height = between(1, 4), width = percent(60) ? height : between(1, 4);
-  if (op == Op::conv_transpose) return {x[1], extent(), height, width};
-  const int64_t groups = percent(60) ? 1 : std::max<int64_t>(1, x[1] / between(1, 2));
-  return {groups * between(1, 3), std::max<int64_t>(1, x[1] / groups), height, width};
+  Shape made{x[1], extent()};
+  if (op != Op::conv_transpose) {
+    const int64_t groups = percent(60) ? 1 : std::max<int64_t>(1, x[1] / between(1, 2));
+    made = {groups * between(1, 3), std::max<int64_t>(1, x[1] / groups)};
+  }
+  for (size_t d = 0; d < axes_; ++d) made.push_back(d + 1 == axes_ ? width : height);
+  return made;
 }
 
 AttrValue WildChooser::attribute(const LeftNode& left, const ops::AttrSpec& spec, std::span<const TensorType> types,
@@ -97,7 +113,8 @@ AttrValue WildChooser::attribute(const LeftNode& left, const ops::AttrSpec& spec
 int64_t WildChooser::number(const LeftNode& left, Attr key, std::span<const TensorType> types) {
   if (key == Attr::axis && !types.empty()) return between(0, std::max<int64_t>(types[0].rank() - 1, 0));
   if (key != Attr::group) return between(0, 1);
-  const bool sized = left.op == Op::conv2d && types.size() > 1 && types[0].rank() == 4 && types[1].rank() == 4;
+  const bool sized =
+      left.op == Op::conv2d && types.size() > 1 && types[0].rank() > 2 && types[1].rank() == types[0].rank();
   if (sized && types[1].shape[1] > 0 && percent(70)) return std::max<int64_t>(1, types[0].shape[1] / types[1].shape[1]);
   return percent(60) ? 1 : between(1, 4);
 }
@@ -127,11 +144,11 @@ Ints WildChooser::list(const LeftNode& left, Attr key, std::span<const TensorTyp
   switch (key) {
     case Attr::strides:
     case Attr::dilations:
-      return drawn(2, 1, 3, 50);
+      return drawn(axes_, 1, 3, 50);
     case Attr::kernel:
-      return drawn(2, 1, 4, 15);
+      return drawn(axes_, 1, 4, 15);
     case Attr::output_padding:
-      return drawn(2, 0, 2, 50);
+      return drawn(axes_, 0, 2, 50);
     case Attr::pads:
       return pads(left, types);
     case Attr::perm: {
@@ -163,10 +180,10 @@ Ints WildChooser::list(const LeftNode& left, Attr key, std::span<const TensorTyp
 
 Ints WildChooser::pads(const LeftNode& left, std::span<const TensorType> types) {
   if (left.op == Op::pad) return drawn(2 * types[0].shape.size(), 0, 2, 30);
-  Ints same(4, 0);
-  for (size_t d = 0; d < 2 && types.size() > 1 && types[1].shape.size() == 4; ++d)
-    same[d] = same[d + 2] = (types[1].shape[2 + d] - 1) / 2;
-  return percent(30) ? same : drawn(4, 0, 3, 30);
+  Ints same(2 * axes_, 0);
+  for (size_t d = 0; d < axes_ && types.size() > 1 && types[1].shape.size() == axes_ + 2; ++d)
+    same[d] = same[d + axes_] = (types[1].shape[2 + d] - 1) / 2;
+  return percent(30) ? same : drawn(2 * axes_, 0, 3, 30);
 }
 
 Ints WildChooser::sizes(const LeftNode& left, const Shape& x, const ops::Attrs& attrs) {

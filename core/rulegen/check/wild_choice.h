@@ -48,6 +48,7 @@ class WildChooser {
   ops::DType type_ = ops::DType::f32;
   std::vector<int64_t> extents_;
   int64_t rank_ = 0;
+  size_t axes_ = 2;  // of windows
 };
 
 }  // namespace rlgo::rulegen

@@ -29,10 +29,11 @@ class Prover {
         options_(options),
         facts_(pool_.extents),
         binding_(rule),
-        plan_(rule),
+        plan_(rule, options.all_windows),
         budget_(options.max_steps, options.stop) {
     limits_.max_rank = options.max_rank;
     limits_.max_sequence = options.max_list;
+    limits_.all_windows = options.all_windows;
     for (const auto& [tensor, rank] : plan_.rank_hint) limits_.max_rank = std::max(limits_.max_rank, rank);
     if (const auto names = only_scalars(rule)) {
       limits_.scalar_numbers = true;
@@ -82,7 +83,8 @@ class Prover {
   }
 
   rules::ProofScope scope() const {
-    rules::ProofScope scope{rule_.all_types, limits_.max_rank, limits_.max_sequence, rules::has_lists(rule_)};
+    rules::ProofScope scope{rule_.all_types, limits_.max_rank, limits_.max_sequence, limits_.all_windows,
+                            rules::has_lists(rule_)};
     const bool all_around =
         plan_.around != 0 && std::popcount(plan_.around) == static_cast<int>(rule_.sequences.size());
     const bool splits = std::ranges::any_of(rule_.left, [](const auto& node) { return node.op == ops::Op::split; });
@@ -302,6 +304,10 @@ void widen(const rules::CompiledRule& rule, const AxiomSet& axioms, ProveOptions
     proof = std::move(wider);
     return true;
   };
+  if (options.widest_windows && !options.all_windows && rules::has_windows(rule)) {
+    options.all_windows = true;
+    options.all_windows = attempt(proof.scope.max_rank, options.max_list);
+  }
   const bool lists = proof.scope.has_lists && proof.scope.max_list != rules::ProofScope::kAnyLength;
   const int rank = proof.scope.max_rank;
   int list = proof.scope.max_list;
@@ -322,9 +328,15 @@ Proof prove(const rules::CompiledRule& claimed, const AxiomSet& axioms, const Pr
   const rules::ProofScope start = text.proof == "proved" ? text.scope : rules::ProofScope();
   if (options.max_rank == 0) options.max_rank = start.max_rank;
   if (options.max_list == 0) options.max_list = scoped ? start.max_list : rules::ProofScope().max_list;
+  options.all_windows = options.all_windows || start.all_windows;
   text.proof = "unproved";
   const rules::CompiledRule rule = rules::compile(std::move(text));
   Proof proof = Prover(rule, axioms, options).run();
+  // Windows of a single axis, say.
+  if (proof.cases == 0 && !proof.stopped && !options.all_windows && rules::has_windows(rule)) {
+    options.all_windows = true;
+    proof = Prover(rule, axioms, options).run();
+  }
   if (proof.verdict == Proof::Verdict::proved && !proof.stopped) widen(rule, axioms, options, proof);
   if (options.check && !proof.stopped) falsify(rule, options, proof);
   if (proof.verdict == Proof::Verdict::proved && (!options.certify || !options.check)) {

@@ -56,10 +56,12 @@ struct ProveOptions {
   // proof line says, where it has one, else as ProofScope's defaults.
   int max_rank = 0;
   int max_list = 0;
+  bool all_windows = false;  // convolutions and pools of one to three spatial axes, as where the proof line says so
   // After a proof: whether it holds for longer lists and larger ranks as well (up to these), at most max_wide_cases of
   // them. Proof::scope is the widest that was proved.
   int widest_rank = 0;
   int widest_list = 0;
+  bool widest_windows = false;  // and for one to three axes of windows
   int max_wide_cases = 16000;
   int max_cases = 20000;   // more: unknown
   int max_iterations = 8;  // of the e-graph, per case

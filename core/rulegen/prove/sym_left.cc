@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/ops/windows.h"
 #include "core/rulegen/prove/sym_rule.h"
 #include "core/rules/value.h"
 
@@ -13,8 +14,6 @@ using ops::Op;
 using rules::Operand;
 
 namespace {
-constexpr size_t kWindowAxes = 2;
-
 void need(Fit fit, const std::string& what) {
   if (fit == Fit::misfit) throw Impossible();
   if (fit == Fit::unknown) throw Untranslatable("cannot tell the shape of " + what);
@@ -101,11 +100,8 @@ int LeftSide::rank_of_place(Op op, size_t place) const {
   switch (op) {
     case Op::conv2d:
     case Op::conv_transpose:
-      return place == 2 ? 1 : 4;
+      return place == 2 ? 1 : -1;
     case Op::resize:
-    case Op::max_pool:
-    case Op::avg_pool:
-    case Op::global_avg_pool:
       return 4;
     case Op::batch_norm:
       return place == 0 ? -1 : 1;
@@ -114,10 +110,10 @@ int LeftSide::rank_of_place(Op op, size_t place) const {
   }
 }
 
-// One of the ranks that may be, at most max_rank.
-int LeftSide::choose_rank(const void* place, int part, int least, uint32_t possible) {
+// One of the ranks that may be, from least to most.
+int LeftSide::choose_rank(const void* place, int part, int least, int most, uint32_t possible) {
   std::vector<int> ranks;
-  for (int rank = least; rank <= limits_.max_rank; ++rank) {
+  for (int rank = least; rank <= most; ++rank) {
     if (possible >> rank & 1u) ranks.push_back(rank);
   }
   if (ranks.empty()) throw Impossible();
@@ -129,7 +125,9 @@ TermId LeftSide::variable(const std::string& name, size_t index, size_t place, i
   if (rank < 0) rank = wanted_rank;
   if (rank < 0) {
     const int least = rule_.left[index].op == Op::matmul && place < 2 ? 2 : 0;
-    rank = choose_rank(&name, 0, least, possible);
+    // Images count whatever the bound is.
+    const int most = ops::has_windows(rule_.left[index].op) ? std::max(limits_.max_rank, 4) : limits_.max_rank;
+    rank = choose_rank(&name, 0, least, most, possible);
   }
   Shape shape;
   for (int k = 0; k < rank; ++k)
@@ -173,7 +171,8 @@ void LeftSide::sequence(size_t index, const Operand& operand, size_t place, std:
       if (wanted < 0 && k > 0 && open)
         wanted = static_cast<int>(w_.pool.shape_of(graph_.node(items[0]).outs[0]).size());
       if (wanted < 0 && rank_of_place(left.op, place) < 0)
-        wanted = choose_rank(&rule_.sequences[slot], 2 + k, 0, plan_.ranks.of_sequence(operand.index));
+        wanted =
+            choose_rank(&rule_.sequences[slot], 2 + k, 0, limits_.max_rank, plan_.ranks.of_sequence(operand.index));
       items.push_back(variable(full, index, place, wanted, plan_.ranks.of_sequence(operand.index)));
       if (!plan_.ranks.fix_sequence(operand.index, rank_of(items.back()))) throw Impossible();
     }
@@ -193,7 +192,7 @@ std::vector<TermId> LeftSide::operands(size_t index) {
     } else if (operand.kind == Operand::Kind::scalar) {
       const Value value = to_attr(w_.pool, evaluate(rule_.scalars[slot], scope()), 0.0);
       const uint32_t possible = limits_.scalar_numbers ? 1u : plan_.ranks.of_number(index, place);
-      const int rank = choose_rank(&operand, 0, 0, possible);
+      const int rank = choose_rank(&operand, 0, 0, limits_.max_rank, possible);
       kids.push_back(uniform(rank, fmt::format("number{}", slot), value));
       if (!plan_.ranks.fix_number(index, place, rank)) throw Impossible();
     } else if (operand.kind == Operand::Kind::tensor) {
@@ -206,10 +205,11 @@ std::vector<TermId> LeftSide::operands(size_t index) {
             wanted = rank_of(b_.tensors[static_cast<size_t>(other)]);
         }
         if (const auto hint = plan_.rank_hint.find(operand.index); hint != plan_.rank_hint.end()) wanted = hint->second;
-        b_.tensors[slot] = plan_.asked_value >> slot & 1u
-                               ? uniform(choose_rank(&name, 0, 0, plan_.ranks.of_tensor(operand.index)), name,
-                                         Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
-                               : variable(name, index, kids.size(), wanted, plan_.ranks.of_tensor(operand.index));
+        b_.tensors[slot] =
+            plan_.asked_value >> slot & 1u
+                ? uniform(choose_rank(&name, 0, 0, limits_.max_rank, plan_.ranks.of_tensor(operand.index)), name,
+                          Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
+                : variable(name, index, kids.size(), wanted, plan_.ranks.of_tensor(operand.index));
         if (!plan_.ranks.fix_tensor(operand.index, rank_of(b_.tensors[slot]))) throw Impossible();
         b_.masks.tensors |= 1u << slot;
       }
@@ -315,17 +315,17 @@ Value LeftSide::list_attribute(size_t index, Attr key, const std::string& name, 
     return static_cast<size_t>(least) +
            static_cast<size_t>(choices_.choose(&rule_.left[index], static_cast<int>(key), most - least + 1));
   };
-  const bool windows = rule_.left[index].op == Op::conv2d || rule_.left[index].op == Op::max_pool ||
-                       rule_.left[index].op == Op::avg_pool || rule_.left[index].op == Op::conv_transpose;
+  const bool windows = ops::has_windows(rule_.left[index].op);
+  if (windows && first.size() < 3) throw Impossible();
   switch (key) {
     case Attr::strides:
     case Attr::dilations:
     case Attr::kernel:
-      return symbols(name, kWindowAxes, 1);
+      return symbols(name, first.size() - 2, 1);
     case Attr::pads:
-      return symbols(name, windows ? 2 * kWindowAxes : 2 * first.size(), 0);
+      return symbols(name, 2 * (windows ? first.size() - 2 : first.size()), 0);
     case Attr::output_padding:
-      return symbols(name, kWindowAxes, 0);
+      return symbols(name, first.size() - 2, 0);
     case Attr::sizes:
       return symbols(name, open_length(1, limits_.max_sequence), 1);
     case Attr::shape:

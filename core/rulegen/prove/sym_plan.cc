@@ -45,7 +45,7 @@ bool LeftPlan::Condition::ready(const Binding& b) const {
   return true;
 }
 
-LeftPlan::LeftPlan(const rules::CompiledRule& rule) : ranks(rule) {
+LeftPlan::LeftPlan(const rules::CompiledRule& rule, bool all_windows) : ranks(rule, all_windows) {
   for (const auto& condition : rule.conditions) {
     if (condition.let >= 0) continue;
     find_hints(condition.expr);

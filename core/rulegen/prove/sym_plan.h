@@ -17,7 +17,8 @@ struct LeftPlan {
     bool ready(const Binding& binding) const;
   };
 
-  explicit LeftPlan(const rules::CompiledRule& rule);
+  // `all_windows`: see CaseLimits.
+  LeftPlan(const rules::CompiledRule& rule, bool all_windows);
 
   Ranks ranks;                                         // changed while a case is built
   std::map<int32_t, int> rank_hint;                    // tensor -> rank that a condition demands

@@ -48,8 +48,9 @@ bool keeps_rank(const rules::RightNode& node) {
 
 }  // namespace
 
-Ranks::Ranks(const rules::CompiledRule& rule)
-    : tensors_(rule.tensors.size()),
+Ranks::Ranks(const rules::CompiledRule& rule, bool all_windows)
+    : windows_(all_windows ? only(3) | only(4) | only(5) : only(4)),
+      tensors_(rule.tensors.size()),
       left_(tensors_ + rule.sequences.size()),
       right_(left_ + rule.left.size()),
       start_(right_ + rule.right.size(), kAny),
@@ -181,11 +182,15 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
       return;
     case Op::conv2d:
     case Op::conv_transpose:
-      restrict(out, in[1], only(4));
+      restrict(out, in[1], windows_);
+      demand(out, in[1]);
       [[fallthrough]];
     case Op::max_pool:
     case Op::avg_pool:
     case Op::global_avg_pool:
+      restrict(out, in[0], windows_);
+      demand(out, in[0]);
+      return restrict(out, out, windows_);
     case Op::resize:
       restrict(out, in[0], only(4));
       return restrict(out, out, only(4));

@@ -13,7 +13,8 @@ class Ranks {
  public:
   static constexpr int kMost = 15;  // ranks that can be told apart
 
-  explicit Ranks(const rules::CompiledRule& rule);
+  // `all_windows`: images have one to three spatial axes; else two.
+  Ranks(const rules::CompiledRule& rule, bool all_windows);
 
   // Two tensors have one rank, by a condition; before the first reset().
   void same(int32_t a, int32_t b) { demand(a, b); }
@@ -52,6 +53,7 @@ class Ranks {
   bool fix(size_t variable, int rank);
   bool settle();
 
+  uint32_t windows_;               // ranks of images
   size_t tensors_, left_, right_;  // where the variables of lists, left nodes, right nodes begin
   std::vector<uint32_t> start_, domains_;
   std::vector<std::vector<int>> lists_;  // by variable: lists without whose elements it is of nothing

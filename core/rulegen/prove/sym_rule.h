@@ -10,6 +10,7 @@ namespace rlgo::rulegen::sym {
 struct CaseLimits {
   int max_rank = 4;             // of variables whose rank the rule leaves open
   int max_sequence = 3;         // elements of ?xs... (and parts of a split) are 1, .., max_sequence
+  bool all_windows = false;     // of one to three spatial axes; else of two
   bool scalar_numbers = false;  // numbers on the left have no shape, see only_scalars()
 };
 
@@ -67,7 +68,7 @@ class LeftSide {
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);
   TermId uniform(int rank, const std::string& name, Value value);
   int rank_of_place(ops::Op op, size_t place) const;
-  int choose_rank(const void* place, int part, int least, uint32_t possible);
+  int choose_rank(const void* place, int part, int least, int most, uint32_t possible);
   int rank_of(TermId t) const { return static_cast<int>(w_.pool.shape_of(graph_.node(t).outs[0]).size()); }
   Params attributes(size_t index, const std::vector<TermId>& kids);
   Value attribute(size_t index, const ops::AttrSpec& spec, const std::vector<TermId>& kids, int length);

@@ -2,46 +2,36 @@
 #pragma once
 
 #include "core/rulegen/semantics/eval_elementwise.h"
+#include "core/rulegen/semantics/eval_window_axes.h"
 
 namespace rlgo::rulegen {
 
-// y[n,o,q,r] = b[o] + sum over c,i,j,k,l with q = i*s+k*d-p, r = j*s+l*d-p of x[n, c, i, j] * w[c,o,k,l], c in o's
-// group.
+// y[n,o,q] = b[o] + sum over c,i,k with q = i*s+k*d-p of x[n,c,i] * w[c,o,k], c in o's group; i, k and q are places of
+// one to three axes.
 template <class R>
 bool eval_conv_transpose(Eval<R>& e) {
   using ops::Attr;
   auto& y = e.make();
   const auto &xs = e.shape(0), &ws = e.shape(1), &ys = y.type.shape;
-  const auto &stride = e.attrs.ints(Attr::strides), &pad = e.attrs.ints(Attr::pads),
-             &dilation = e.attrs.ints(Attr::dilations);
-  const int64_t channels = ws[0] / e.attrs.i(Attr::group);
-  // The pixel that tap k writes to `at` from; -1: none.
-  const auto source = [&](size_t d, int64_t at, int64_t k) {
-    const int64_t from = at + pad[d] - k * dilation[d];
-    return from >= 0 && from % stride[d] == 0 && from / stride[d] < xs[2 + d] ? from / stride[d] : -1;
-  };
-  const auto element = [&](int64_t n, int64_t o, int64_t q, int64_t r) {
-    typename R::Sum sum(e.ring);
-    if (e.in.size() == 3) sum.add(e.in[2]->data[static_cast<size_t>(o)]);
-    for (int64_t c = o / ws[1] * channels; c < (o / ws[1] + 1) * channels; ++c) {
-      for (int64_t k = 0; k < ws[2]; ++k) {
-        const int64_t i = source(0, q, k);
-        if (i < 0) continue;
-        const auto* x = e.in[0]->data.data() + ((n * xs[1] + c) * xs[2] + i) * xs[3];
-        const auto* w = e.in[1]->data.data() + ((c * ws[1] + o % ws[1]) * ws[2] + k) * ws[3];
-        for (int64_t l = 0; l < ws[3]; ++l) {
-          if (const int64_t j = source(1, r, l); j >= 0) sum.add_product(x[j], w[l]);
-        }
-      }
-    }
-    return sum.finish();
-  };
+  const WindowAxes axes(e.attrs, xs, std::span(ws.data() + 2, ws.size() - 2), ys);
+  const int64_t channels = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x), taps = axes.count(axes.window);
   size_t at = 0;
   for (int64_t n = 0; n < ys[0]; ++n) {
     for (int64_t o = 0; o < ys[1]; ++o) {
-      for (int64_t q = 0; q < ys[2]; ++q) {
-        for (int64_t r = 0; r < ys[3]; ++r) y.data[at++] = element(n, o, q, r);
-      }
+      const int64_t first = o / ws[1] * channels;
+      const auto* x = e.in[0]->data.data() + (n * xs[1] + first) * pixels;
+      const auto* w = e.in[1]->data.data() + (first * ws[1] + o % ws[1]) * taps;
+      axes.each(axes.y, [&](const auto& q) {
+        typename R::Sum sum(e.ring);
+        if (e.in.size() == 3) sum.add(e.in[2]->data[static_cast<size_t>(o)]);
+        int64_t tap = 0;
+        axes.each(axes.window, [&](const auto& k) {
+          const int64_t from = axes.source(q, k), own = tap++;
+          for (int64_t c = 0; from >= 0 && c < channels; ++c)
+            sum.add_product(x[c * pixels + from], w[c * ws[1] * taps + own]);
+        });
+        y.data[at++] = sum.finish();
+      });
     }
   }
   return true;

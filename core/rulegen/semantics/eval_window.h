@@ -1,43 +1,38 @@
 // Meaning of conv2d, matmul and the pools.
 #pragma once
 
+#include "core/ops/windows.h"
 #include "core/rulegen/semantics/eval_elementwise.h"
+#include "core/rulegen/semantics/eval_window_axes.h"
 
 namespace rlgo::rulegen {
 
-// y[n,o,i,j] = act(b[o] + sum over c,k,l of x[n, g*Cg+c, i*s+k*d-p, j*s+l*d-p] * w[o,c,k,l]), x zero outside.
+// y[n,o,i] = act(b[o] + sum over c,k of x[n, g*Cg+c, i*s+k*d-p] * w[o,c,k]), x zero outside; i and k are places of one
+// to three axes.
 template <class R>
 bool eval_conv2d(Eval<R>& e) {
   using ops::Attr;
   auto& y = e.make();
   const auto &xs = e.shape(0), &ws = e.shape(1), &ys = y.type.shape;
-  const auto &stride = e.attrs.ints(Attr::strides), &pad = e.attrs.ints(Attr::pads),
-             &dilation = e.attrs.ints(Attr::dilations);
+  const WindowAxes axes(e.attrs, xs, std::span(ws.data() + 2, ws.size() - 2), ys);
   const auto& act = e.attrs.word(Attr::act);
-  const int64_t outputs_per_group = ws[0] / e.attrs.i(Attr::group);
+  const int64_t outputs_per_group = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x),
+                taps = axes.count(axes.window);
   size_t at = 0;
   for (int64_t n = 0; n < ys[0]; ++n) {
     for (int64_t o = 0; o < ys[1]; ++o) {
-      const int64_t first_channel = n * xs[1] + o / outputs_per_group * ws[1];
-      for (int64_t i = 0; i < ys[2]; ++i) {
-        for (int64_t j = 0; j < ys[3]; ++j) {
-          typename R::Sum sum(e.ring);
-          if (e.in.size() == 3) sum.add(e.in[2]->data[static_cast<size_t>(o)]);
-          for (int64_t c = 0; c < ws[1]; ++c) {
-            for (int64_t k = 0; k < ws[2]; ++k) {
-              const int64_t row = i * stride[0] + k * dilation[0] - pad[0];
-              if (row < 0 || row >= xs[2]) continue;
-              const auto* x = e.in[0]->data.data() + ((first_channel + c) * xs[2] + row) * xs[3];
-              const auto* w = e.in[1]->data.data() + ((o * ws[1] + c) * ws[2] + k) * ws[3];
-              for (int64_t l = 0; l < ws[3]; ++l) {
-                const int64_t column = j * stride[1] + l * dilation[1] - pad[1];
-                if (column >= 0 && column < xs[3]) sum.add_product(x[column], w[l]);
-              }
-            }
-          }
-          y.data[at++] = activate(e.ring, sum.finish(), act);
-        }
-      }
+      const auto* x = e.in[0]->data.data() + (n * xs[1] + o / outputs_per_group * ws[1]) * pixels;
+      const auto* w = e.in[1]->data.data() + o * ws[1] * taps;
+      axes.each(axes.y, [&](const auto& i) {
+        typename R::Sum sum(e.ring);
+        if (e.in.size() == 3) sum.add(e.in[2]->data[static_cast<size_t>(o)]);
+        int64_t tap = 0;
+        axes.each(axes.window, [&](const auto& k) {
+          const int64_t from = axes.element(i, k), own = tap++;
+          for (int64_t c = 0; from >= 0 && c < ws[1]; ++c) sum.add_product(x[c * pixels + from], w[c * taps + own]);
+        });
+        y.data[at++] = activate(e.ring, sum.finish(), act);
+      });
     }
   }
   return true;
@@ -86,49 +81,43 @@ bool eval_pool(Eval<R>& e, bool maximum) {
   using ops::Attr;
   auto& y = e.make();
   const auto &xs = e.shape(0), &ys = y.type.shape;
-  const auto &kernel = e.attrs.ints(Attr::kernel), &stride = e.attrs.ints(Attr::strides),
-             &pad = e.attrs.ints(Attr::pads);
-  const ops::Ints dilation = maximum ? e.attrs.ints(Attr::dilations) : ops::Ints{1, 1};
+  const WindowAxes axes(e.attrs, xs, e.attrs.ints(Attr::kernel), ys);
   const bool with_padding = !maximum && e.attrs.i(Attr::count_include_pad) == 1;
   std::vector<typename R::Element> seen;
   size_t at = 0;
+  bool has_values = true;
   for (int64_t plane = 0; plane < ys[0] * ys[1]; ++plane) {
-    const auto* x = e.in[0]->data.data() + plane * xs[2] * xs[3];
-    for (int64_t i = 0; i < ys[2]; ++i) {
-      for (int64_t j = 0; j < ys[3]; ++j) {
-        seen.clear();
-        int64_t padded = 0;
-        for (int64_t k = 0; k < kernel[0]; ++k) {
-          for (int64_t l = 0; l < kernel[1]; ++l) {
-            const int64_t row = i * stride[0] + k * dilation[0] - pad[0];
-            const int64_t column = j * stride[1] + l * dilation[1] - pad[1];
-            if (row >= 0 && row < xs[2] && column >= 0 && column < xs[3]) {
-              seen.push_back(x[row * xs[3] + column]);
-            } else if (row < xs[2] + pad[2] && column < xs[3] + pad[3]) {
-              ++padded;
-            }
-          }
+    const auto* x = e.in[0]->data.data() + plane * axes.count(axes.x);
+    axes.each(axes.y, [&](const auto& i) {
+      seen.clear();
+      int64_t padded = 0;
+      axes.each(axes.window, [&](const auto& k) {
+        const int64_t from = axes.element(i, k);
+        if (from >= 0) {
+          seen.push_back(x[from]);
+        } else if (!axes.is_behind(i, k)) {
+          ++padded;
         }
-        if (seen.empty() && maximum) return false;  // -inf is no number
-        if (maximum) {
-          y.data[at++] = e.ring.maximum(seen);
-          continue;
-        }
-        typename R::Sum sum(e.ring);
-        for (const auto& element : seen) sum.add(element);
-        const int64_t count = static_cast<int64_t>(seen.size()) + (with_padding ? padded : 0);
-        if (count == 0) return false;
-        y.data[at++] = e.ring.mul(sum.finish(), e.ring.ratio(1, count));
+      });
+      const int64_t count = static_cast<int64_t>(seen.size()) + (with_padding ? padded : 0);
+      has_values = has_values && count > 0 && (!maximum || !seen.empty());  // -inf is no number
+      if (!has_values) return;
+      if (maximum) {
+        y.data[at++] = e.ring.maximum(seen);
+        return;
       }
-    }
+      typename R::Sum sum(e.ring);
+      for (const auto& element : seen) sum.add(element);
+      y.data[at++] = e.ring.mul(sum.finish(), e.ring.ratio(1, count));
+    });
   }
-  return true;
+  return has_values;
 }
 
 template <class R>  // mean over all but the first two axes
 bool eval_global_avg_pool(Eval<R>& e) {
   auto& y = e.make();
-  const int64_t area = e.shape(0)[2] * e.shape(0)[3];
+  const int64_t area = ops::window_elements(e.shape(0));
   if (area == 0) return false;
   for (size_t plane = 0; plane < y.data.size(); ++plane) {
     typename R::Sum sum(e.ring);
