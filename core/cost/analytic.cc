@@ -14,6 +14,7 @@ using ops::Attr;
 using ops::Op;
 
 constexpr double kLeastEfficiency = 1e-4;
+constexpr double kDepthwiseLine = 0.4;  // of a depthwise image's, along one axis: runtimes block images only
 
 // Rises from 0 to 1; one half at `half`: the part of the time that is not start-up of vectors, loops, or threads.
 double saturation(double size, double half) { return half == 0 ? 1.0 : size / (size + half); }
@@ -64,7 +65,9 @@ double AnalyticCost::conv_efficiency(const graph::Graph& graph, graph::NodeId id
   const auto in_per_group = static_cast<double>(w[1]);
   const auto window = static_cast<double>(ops::window_elements(w));
   const auto pixels = static_cast<double>(out[0] * ops::window_elements(out));
-  if (group > 1 && in_per_group == 1) return options_.conv_depthwise * saturation(pixels, options_.half_pixels);
+  if (group > 1 && in_per_group == 1) {
+    return options_.conv_depthwise * saturation(pixels, options_.half_pixels) * (w.size() == 3 ? kDepthwiseLine : 1);
+  }
   double base = options_.conv_other;
   if (window == 1) base = options_.conv_1x1;
   if (w.size() == 4 && w[2] == 3 && w[3] == 3) base = options_.conv_3x3;

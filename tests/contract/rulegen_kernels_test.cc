@@ -6,6 +6,7 @@
 #include "core/exec/interpreter.h"
 #include "core/graph/editor.h"
 #include "core/graph/text.h"
+#include "core/ops/windows.h"
 #include "core/rulegen/check/input_values.h"
 #include "core/rules/random_attributes.h"
 
@@ -18,6 +19,7 @@ using ops::Op;
 // A graph of one operator with random operands and attributes; all operands are inputs.
 std::optional<graph::Graph> random_call(Op op, Rng& rng) {
   rules::RandomAttributes random(rng);
+  if (ops::has_windows(op)) random.vary_axes();
   rules::Draft draft;
   draft.op = op;
   const auto& spec = ops::spec(op);

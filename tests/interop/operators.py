@@ -92,6 +92,29 @@ def matmul_rows():
     yield row("Gemm, no bias", node("Gemm", "x,w"), [2, 3], {"w": f(3, 4)})
 
 
+def line_and_volume_rows():
+    """Windows along one axis and along three, with sizes that differ."""
+    for axes, spatial in ((1, [11]), (3, [5, 6, 7])):
+        def some(*values):
+            return list(values[:axes])
+        x, kernel, name = [2, 4, *spatial], some(3, 2, 1), f"{axes} axes"
+        both = some(1, 0, 0) + some(2, 1, 0)
+        for what, weight, options in (("plain", (6, 4), {}), ("pads", (6, 4), {"pads": both}), ("strides and dilations", (6, 4), {"strides": some(2, 1, 3), "dilations": some(2, 3, 1), "pads": both}),
+                                      ("groups", (6, 2), {"group": 2}), ("depthwise", (8, 1), {"group": 4}), ("SAME_UPPER", (6, 4), {"auto_pad": "SAME_UPPER", "strides": some(2, 2, 1)}),
+                                      ("SAME_LOWER", (6, 4), {"auto_pad": "SAME_LOWER"}), ("VALID", (6, 4), {"auto_pad": "VALID"})):
+            yield row(f"Conv of {name}, {what}", node("Conv", "x,w,b", **options), x, {"w": f(*weight, *kernel), "b": f(weight[0])})
+        for what, options in (("plain", {}), ("strides, output padding", {"strides": some(2, 3, 2), "output_padding": some(1, 2, 0), "pads": some(1, 1, 0) * 2}), ("other pads", {"pads": both, "dilations": some(2, 2, 1)})):
+            yield row(f"ConvTranspose of {name}, {what}", node("ConvTranspose", "x,w,b", group=2, **options), x, {"w": f(4, 3, *kernel), "b": f(6)})
+        for op in ("MaxPool", "AveragePool"):
+            for ceil in (0, 1):
+                yield row(f"{op} of {name}, ceil_mode {ceil}", node(op, "x", kernel_shape=some(3, 2, 2), strides=some(2, 2, 3), pads=some(1, 0, 1) + some(1, 1, 0), ceil_mode=ceil), x)
+            yield row(f"{op} of {name}, SAME_UPPER", node(op, "x", kernel_shape=kernel, strides=some(2, 2, 2), auto_pad="SAME_UPPER"), x)
+        yield row(f"MaxPool of {name}, dilations", node("MaxPool", "x", kernel_shape=some(2, 2, 2), dilations=some(3, 2, 1)), x)
+        yield row(f"AveragePool of {name}, padding counts", node("AveragePool", "x", kernel_shape=some(3, 2, 2), pads=both, count_include_pad=1), x)
+        yield row(f"GlobalAveragePool of {name}", node("GlobalAveragePool", "x"), x)
+        yield row(f"Conv of {name}, open sizes", [node("Conv", "x,w", "a", pads=both), node("MaxPool", "a", kernel_shape=some(2, 2, 2))], ["n", 4, *("lmo"[:axes])], {"w": f(6, 4, *kernel)})
+
+
 def window_rows():
     image = [2, 4, 9, 8]
     for name, weight, options in (("plain", (6, 4, 3, 3), {}), ("asymmetric pads", (6, 4, 3, 3), {"pads": [0, 1, 2, 1]}), ("strides and dilations", (6, 4, 3, 2), {"strides": [2, 1], "dilations": [2, 3], "pads": [2] * 4}),
@@ -107,6 +130,7 @@ def window_rows():
     yield row("MaxPool, dilations", node("MaxPool", "x", kernel_shape=[2, 2], dilations=[2, 2]), image)
     yield row("AveragePool, padding counts", node("AveragePool", "x", kernel_shape=[3, 3], pads=[1] * 4, count_include_pad=1), image, opset=11)
     yield row("GlobalAveragePool", node("GlobalAveragePool", "x"), image)
+    yield from line_and_volume_rows()
     for opset in (9, 13, 15):
         yield row(f"BatchNormalization, opset {opset}", node("BatchNormalization", "x,s,b,m,v", epsilon=1e-3), image, {"s": f(4), "b": f(4), "m": f(4), "v": np.abs(f(4)) + 1}, opset=opset)
     for axis in (-1, 2):
@@ -174,8 +198,7 @@ def odd_rows():
     yield row("an open batch", [node("Conv", "x,w", "a", pads=[1] * 4), node("Relu", "a")], ["batch", 3, 8, 8], {"w": f(4, 3, 3, 3)})
     yield row("an empty tensor", node("Concat", "x,w", axis=0), [2, 3], {"w": np.zeros((0, 3), np.float32)})
     for name, op, x, weights, options in (
-            ("Conv of one dimension", "Conv", [2, 4, 9], {"w": f(6, 4, 3)}, {}), ("Conv of three dimensions", "Conv", [2, 4, 5, 5, 5], {"w": f(6, 4, 3, 3, 3)}, {}),
-            ("MaxPool of one dimension", "MaxPool", [2, 4, 9], {}, {"kernel_shape": [3]}),
+            ("Conv of four dimensions", "Conv", [1, 1, 2, 2, 2, 2], {"w": f(1, 1, 1, 1, 1, 1)}, {}),
             ("LRN", "LRN", [2, 4, 3, 3], {}, {"size": 3}), ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
         yield row(name, node(op, ",".join(["x", *weights]), **options), x, weights, known=False)
     for op, gates in (("LSTM", 4), ("GRU", 3)):

@@ -162,7 +162,37 @@ TEST(Pool, Misfits) {
             "-");
   EXPECT_EQ(result(Op::avg_pool, "f32[1,2,8,8]", {{Attr::kernel, Ints{2, 2}}, {Attr::dilations, Ints{1, 1}}}), "-");
   EXPECT_EQ(result(Op::avg_pool, "f32[2,8,8]", {{Attr::kernel, Ints{2, 2}}}), "-");
-  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3,5]"), "-");
+  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3]"), "-");
+  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3,1,1,1,1]"), "-");
+}
+
+// The rank decides how many axes windows have.
+TEST(Windows, OfOneAndThreeAxes) {
+  const Attrs line{{Attr::strides, Ints{2}}, {Attr::pads, Ints{1, 0}}, {Attr::dilations, Ints{3}}};
+  EXPECT_EQ(
+      result(
+          Op::conv2d, "f32[2,6,9] f32[4,3,3]",
+          {{Attr::group, int64_t{2}}, {Attr::strides, Ints{2}}, {Attr::pads, Ints{1, 0}}, {Attr::dilations, Ints{3}}}),
+      "f32[2,4,2]");
+  EXPECT_EQ(result(Op::conv2d, "f32[2,6,9] f32[4,6,3,3]", line), "-");
+  EXPECT_EQ(result(Op::conv2d, "f32[2,6,9,9] f32[4,6,3,3]", line), "-");
+  const Attrs volume{{Attr::strides, Ints{1, 2, 3}}, {Attr::pads, Ints{0, 0, 1, 0, 1, 1}}};
+  const auto with = [](Attrs attrs, Attr key, AttrValue value) {
+    attrs.set(key, std::move(value));
+    return attrs;
+  };
+  EXPECT_EQ(result(Op::conv2d, "f32[1,2,4,5,6] f32[3,2,1,2,3]", with(volume, Attr::dilations, Ints{1, 1, 1})),
+            "f32[1,3,4,3,2]");
+  const Attrs pool = with(volume, Attr::kernel, Ints{2, 2, 2});
+  EXPECT_EQ(result(Op::max_pool, "f32[1,2,4,5,6]", with(pool, Attr::dilations, Ints{1, 1, 1})), "f32[1,2,3,3,3]");
+  EXPECT_EQ(result(Op::avg_pool, "f32[1,2,4,5,6]", pool), "f32[1,2,3,3,3]");
+  EXPECT_EQ(result(Op::global_avg_pool, "f32[2,3,5]"), "f32[2,3,1]");
+  const Attrs spread = with(line, Attr::output_padding, Ints{1});
+  EXPECT_EQ(result(Op::conv_transpose, "f32[1,4,5] f32[4,3,2]", spread), "f32[1,3,12]");
+  EXPECT_EQ(work_of(Op::conv2d, "f32[1,1,4] f32[1,1,3]",
+                    {{Attr::strides, Ints{1}}, {Attr::pads, Ints{0, 0}}, {Attr::dilations, Ints{1}}})
+                .flops,
+            2.0 * 3 * 2);
 }
 
 TEST(Pool, Work) {

@@ -57,6 +57,34 @@ TEST(ProofScope, WhatMovesElementsIsForAllTypes) {
   }
 }
 
+// Proofs were made for images first: a rule says so where it holds for windows of one and of three axes, too.
+TEST(ProofScope, WindowsHaveTwoAxesUnlessTheProofSaysMore) {
+  const std::string body = "?y = (relu (conv2d ?x ?w ..?A)) => ?y = (clip (conv2d ?x ?w ..?A) min=0)";
+  const std::string image = "proof proved for floats, ranks to 6: clip-relu\n" + body,
+                    any = "proof proved for floats, ranks to 6, windows of 1 to 3 axes: clip-relu\n" + body;
+  for (const size_t axes : {1, 2, 3}) {
+    Editor editor("g");
+    Shape x{1, 2}, w{3, 2};
+    for (size_t d = 0; d < axes; ++d) x.push_back(5), w.push_back(3);
+    const Value weight = editor.add_input("w", TensorType(DType::f32, w));
+    const Value conv = editor.op(Op::conv2d, {input(editor, DType::f32, x), weight});
+    const Graph graph = of(editor, editor.op(Op::relu, {conv}));
+    EXPECT_EQ(matches(image, graph), axes == 2 ? 1u : 0u);
+    EXPECT_EQ(matches(any, graph), 1u);
+  }
+}
+
+// Nor is a window of another number of axes made.
+TEST(ProofScope, NewWindowsHaveTwoAxesUnlessTheProofSaysMore) {
+  Editor editor("g");
+  const Graph graph = of(editor, editor.op(Op::reduce_mean, {input(editor, DType::f32, {2, 3, 5})},
+                                           {{Attr::axes, Ints{2}}, {Attr::keepdims, int64_t{1}}}));
+  const std::string body = "?y = (reduce_mean ?x axes=[2] keepdims=1) => ?y = (global_avg_pool ?x)";
+  EXPECT_EQ(matches("proof proved for floats, ranks to 6: global-avg-pool-is\n" + body, graph), 0u);
+  EXPECT_EQ(matches("proof proved for floats, ranks to 6, windows of 1 to 3 axes: global-avg-pool-is\n" + body, graph),
+            1u);
+}
+
 TEST(ProofScope, AllTensorsAreOfOneType) {
   const std::string rule = "?y = (cast (cast ?x to=?t) to=?u) => ?y = (cast ?x to=?u)";
   const auto casts = [](const char* t, const char* u) {
@@ -142,6 +170,9 @@ TEST(ProofScope, IsReadAndWritten) {
       "rule r\n  proof proved for all types, ranks to 6, lists to 32: a b\n"
       "  ?y = (concat ?xs... axis=?k)\n  =>\n  ?y = (concat ?xs... axis=?k)\n";
   EXPECT_NE(RuleSet::parse(text, "f")->to_text().find("proof proved for all types, ranks to 6, lists to 32: a b\n"),
+            std::string::npos);
+  const std::string windows = "proof proved for floats, ranks to 6, windows of 1 to 3 axes, lists to 32: a\n";
+  EXPECT_NE(RuleSet::parse("rule r\n" + windows + "?y = (relu ?x) => ?y = ?x", "f")->to_text().find(windows),
             std::string::npos);
   EXPECT_THROW(RuleSet::parse("rule r\n proof proved for ints, ranks to 6: a\n ?y = (relu ?x) => ?y = ?x", "f"), Error);
   EXPECT_THROW(RuleSet::parse("rule r\n proof proved for floats, ranks to 0: a\n ?y = (relu ?x) => ?y = ?x", "f"),

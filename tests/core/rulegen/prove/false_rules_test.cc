@@ -75,6 +75,31 @@ TEST(ProofScope, StaysWhereARuleIsFalseBeyondIt) {
   EXPECT_EQ(rules::to_text(proof.scope), "floats, ranks to 4");
 }
 
+// A summand with the channels on the third axis from the end is a bias of images, not of lines or volumes.
+TEST(ProofScope, GrowsToOtherWindowsWhereTheRuleHolds) {
+  const auto scope = [](const std::string& axis) {
+    ProveOptions options;
+    options.widest_windows = true;
+    const std::string body =
+        "?y = (add (conv2d ?x ?w act=none ..?A) ?b)\n"
+        "when elements(?b) == dim(?w, 0) and dim(?b, " +
+        axis +
+        ") == dim(?w, 0)\n"
+        "=> ?y = (conv2d ?x ?w (reshape ?b shape=[dim(?w, 0)]) act=none ..?A)";
+    return rules::to_text(prove_with(body, options).scope);
+  };
+  EXPECT_EQ(scope("1 - rank(?w)"), "floats, ranks to 4, windows of 1 to 3 axes");
+  EXPECT_EQ(scope("-3"), "floats, ranks to 4");
+}
+
+TEST(ProofScope, OfWindowsAlongOneAxis) {
+  const Proof proof = prove_with(
+      "?y = (max_pool (relu ?x) kernel=[?k] strides=[?s] pads=[?l, ?r] ..?A)\n"
+      "=> ?y = (relu (max_pool ?x kernel=[?k] strides=[?s] pads=[?l, ?r] ..?A))",
+      {});
+  EXPECT_EQ(rules::to_text(proof.scope), "floats, ranks to 4, windows of 1 to 3 axes");
+}
+
 TEST(ProofScope, ListsAroundAConcatMayHaveAnyLength) {
   const Proof proof = prove_with(
       "?y = (concat ?ls... (relu ?a) (relu ?b) ?rs... axis=?k)"
