@@ -23,12 +23,11 @@ void RandomAttributes::vary_axes() { axes_ = static_cast<size_t>(chance(50) ? 2 
 
 // As many as the lists have that the pattern takes apart or gives, or as an operand has.
 size_t RandomAttributes::axes_of(const Draft& draft) const {
-  const auto axes_in = [](Attr key, size_t count) { return key == Attr::pads ? count / 2 : count; };
   for (const auto& [key, count] : draft.wanted_lengths) {
-    if (ops::is_window_list(key)) return axes_in(key, count);
+    if (ops::is_window_list(key)) return count / (key == Attr::pads ? 2 : 1);
   }
   for (const auto& [key, value] : draft.attrs.items()) {
-    if (ops::is_window_list(key)) return axes_in(key, std::get<Ints>(value).size());
+    if (ops::is_window_list(key)) return std::get<Ints>(value).size() / (key == Attr::pads ? 2 : 1);
   }
   for (size_t k = 0; k < draft.types.size() && k < 2; ++k) {
     if (draft.types[k] && draft.types[k]->rank() > 2) return static_cast<size_t>(draft.types[k]->rank() - 2);
@@ -36,10 +35,13 @@ size_t RandomAttributes::axes_of(const Draft& draft) const {
   return axes_;
 }
 
-Shape RandomAttributes::image(size_t axes) {
-  Shape made;
-  if (axes == 2) return {image_, chance(60) ? image_ : between(2, 7)};
-  for (size_t d = 0; d < axes; ++d) made.push_back(axes == 1 ? between(2, 9) : between(1, 4));
+// With so many spatial axes behind.
+Shape RandomAttributes::with_image(Shape made, size_t axes) {
+  for (size_t d = 0; d < axes; ++d)
+    made.push_back(axes == 1              ? between(2, 9)
+                   : axes == 3            ? between(1, 4)
+                   : d == 0 || chance(60) ? image_
+                                          : between(2, 7));
   return made;
 }
 
@@ -67,8 +69,7 @@ Shape RandomAttributes::relative(const Shape& other) {
   Shape part = other;
   if (chance(30)) part = Shape();
   while (!part.empty() && chance(30)) part.erase(part.begin());
-  // A value for each channel of an image.
-  const bool image = other.size() == 4 || (axes_ != 2 && other.size() == axes_ + 2);
+  const bool image = other.size() == 4 || (axes_ != 2 && other.size() == axes_ + 2);  // a value for each channel
   for (const size_t least : {0, 1}) {
     if (!chance(least == 0 ? 40 : 20) || !image) continue;
     part = Shape(std::span<const int64_t>(Ints(other.size() - least, 1)));
@@ -85,12 +86,10 @@ std::optional<Shape> RandomAttributes::conv_operand(const Draft& draft, size_t p
   const int64_t group = draft.attrs.find(Attr::group) ? draft.attrs.i(Attr::group) : 1;
   if (place == 0) {
     const bool known = draft.types[1].has_value();
-    const auto rank = static_cast<int>(axes_of(draft)) + 2;
-    if (known && draft.types[1]->rank() != rank) return std::nullopt;
+    const size_t axes = axes_of(draft);
+    if (known && draft.types[1]->shape.size() != axes + 2) return std::nullopt;
     const int64_t channels = known ? draft.types[1]->shape[1] * group : extent() * group;
-    Shape made{between(1, 2), channels};
-    for (const int64_t extent : image(static_cast<size_t>(rank - 2))) made.push_back(extent);
-    return made;
+    return with_image({between(1, 2), channels}, axes);
   }
   if (group < 1 || !draft.types[0] || draft.types[0]->rank() < 3 || draft.types[0]->shape[1] % group != 0)
     return std::nullopt;
@@ -103,14 +102,10 @@ std::optional<Shape> RandomAttributes::conv_operand(const Draft& draft, size_t p
   const auto window = [&] {
     return wished ? windows_[rng_.below(windows_.size())] : kKernels[rng_.below(kKernels.size())];
   };
-  const int64_t height = window();
-  const int rank = draft.types[0]->rank();
-  if (rank != 4) {
-    Shape made{extent() * group, draft.types[0]->shape[1] / group};
-    for (int d = 2; d < rank; ++d) made.push_back(d == 2 || chance(70) ? height : window());
-    return made;
-  }
-  return Shape{extent() * group, draft.types[0]->shape[1] / group, height, !wished && chance(70) ? height : window()};
+  const int64_t first = window();
+  Shape made{extent() * group, draft.types[0]->shape[1] / group};
+  for (int d = 2; d < draft.types[0]->rank(); ++d) made.push_back(d == 2 || (!wished && chance(70)) ? first : window());
+  return made;
 }
 
 std::optional<Shape> RandomAttributes::matmul_operand(const Draft& draft, size_t place) {
@@ -173,11 +168,9 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
     case Op::global_avg_pool: {
       // A rule may ask that the image has a window's extents: an averaged kernel.
       const size_t axes = axes_of(draft);
-      const bool wished = !windows_.empty() && chance(50);
+      if (windows_.empty() || !chance(50)) return with_image({between(1, 2), extent()}, axes);
       Shape made{between(1, 2), extent()};
-      for (size_t d = 0; wished && d < axes; ++d) made.push_back(windows_[rng_.below(windows_.size())]);
-      if (wished) return made;
-      for (const int64_t extent : image(axes)) made.push_back(extent);
+      for (size_t d = 0; d < axes; ++d) made.push_back(windows_[rng_.below(windows_.size())]);
       return made;
     }
     case Op::batch_norm:
@@ -271,17 +264,13 @@ std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draf
   const bool has_input = !draft.types.empty() && draft.types[0];
   const Shape input = has_input ? draft.types[0]->shape : Shape();
   const auto rank = static_cast<int64_t>(input.size());
+  if (ops::is_window_list(key) && key != Attr::pads) return window_list(draft, key);
   switch (key) {
-    case Attr::strides:
-    case Attr::dilations:
-    case Attr::kernel:
-    case Attr::output_padding:
-      return window_list(draft, key);
     case Attr::pads: {
       if (draft.op == Op::conv_transpose) {
-        Ints pads(2 * axes_of(draft), 0);
-        if (!chance(50)) pads.front() = pads.back() = 1;
-        return pads;
+        Ints ends(2 * axes_of(draft), 0);
+        if (!chance(50)) ends.front() = ends.back() = 1;
+        return ends;
       }
       if (draft.op == Op::conv2d) {
         const Shape& w = draft.types[1]->shape;

@@ -45,7 +45,7 @@ class RandomAttributes {  // draws for one instance
   std::optional<ops::Shape> operand(Draft& draft, size_t place);
   std::optional<ops::AttrValue> attribute(const Draft& draft, const ops::AttrSpec& spec);
   size_t axes_of(const Draft& draft) const;
-  ops::Shape image(size_t axes);
+  ops::Shape with_image(ops::Shape made, size_t axes);
   ops::Ints window_list(const Draft& draft, ops::Attr key);
   ops::Ints window_pads(const ops::Ints& window, bool below_window);
   ops::Ints permutation(int64_t rank);

@@ -48,7 +48,9 @@ TEST(Lines, DepthwiseConvolutionsBecomeImages) {
     EXPECT_EQ(result.graph.type(node.inputs[0]).rank(), 4);
   }
   EXPECT_EQ(batch_norms, 0);
-  const auto same = exec::equivalence(before, result.graph, {});
+  exec::EquivalenceOptions in_double;
+  in_double.f64 = true;
+  const auto same = exec::equivalence(before, result.graph, in_double);
   EXPECT_TRUE(same.within(1e-9)) << same.max_rel_error << same.reason;
 }
 

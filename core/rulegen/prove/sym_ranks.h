@@ -14,7 +14,7 @@ class Ranks {
   static constexpr int kMost = 15;  // ranks that can be told apart
 
   // `all_windows`: images have one to three spatial axes; else two.
-  Ranks(const rules::CompiledRule& rule, bool all_windows);
+  explicit Ranks(const rules::CompiledRule& rule, bool all_windows = false);
 
   // Two tensors have one rank, by a condition; before the first reset().
   void same(int32_t a, int32_t b) { demand(a, b); }

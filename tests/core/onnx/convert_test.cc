@@ -69,10 +69,19 @@ TEST(Convert, AutoPadBecomesPads) {
   EXPECT_EQ(pads("VALID"), "%2 = conv2d(%0, %1) strides=[2,2] : f32[1,1,3,3]\n");
 }
 
-TEST(Convert, ConvOfOneDimensionIsOpaque) {
-  EXPECT_EQ(
-      import_text("g (float[1,1,8] x, float[1,1,3] w) => (float[1,1,6] y) { y = Conv(x, w) }").report.opaque.at("Conv"),
-      1);
+TEST(Convert, WindowsHaveAsManyAxesAsTheImage) {
+  const auto line = import_text(
+      "g (float[1,1,9] x, float[1,1,3] w) => (float[1,1,5] y) { y = Conv<auto_pad=\"SAME_UPPER\", strides=[2]>(x, w) "
+      "}");
+  EXPECT_EQ(ops_of(line), "%2 = conv2d(%0, %1) dilations=[1] pads=[1,1] strides=[2] : f32[1,1,5]\n");
+  EXPECT_EQ(op_types(export_proto(line)), "Conv");
+  const auto volume =
+      import_text("g (float[1,2,4,4,4] x) => (float[1,2,3,3,3] y) { y = MaxPool<kernel_shape=[2,2,2]>(x) }");
+  EXPECT_EQ(ops_of(volume),
+            "%1 = max_pool(%0) kernel=[2,2,2] pads=[0,0,0,0,0,0] strides=[1,1,1] dilations=[1,1,1] : f32[1,2,3,3,3]\n");
+  EXPECT_EQ(import_text("g (float[1,1,2,2,2,2] x, float[1,1,1,1,1,1] w) => (float[1,1,2,2,2,2] y) { y = Conv(x, w) }")
+                .report.opaque.at("Conv"),
+            1);
 }
 
 TEST(Convert, MatMulOfVectorsGoesThroughMatrices) {
