@@ -10,10 +10,13 @@ namespace rlgo::ops {
 
 constexpr size_t kMostSpatialAxes = 3;
 
+// Plain or transposed.
 constexpr bool is_convolution(Op op) { return op == Op::conv2d || op == Op::conv_transpose; }
+// Convolutions and pools.
 constexpr bool has_windows(Op op) {
   return is_convolution(op) || op == Op::max_pool || op == Op::avg_pool || op == Op::global_avg_pool;
 }
+// Lists with an item, or two, for each spatial axis.
 constexpr bool is_window_list(Attr key) {
   return key == Attr::kernel || key == Attr::strides || key == Attr::dilations || key == Attr::output_padding ||
          key == Attr::pads;

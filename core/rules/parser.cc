@@ -165,14 +165,10 @@ class Parser {
       expect(":");
       return scope;
     }
-    if (!keyword("lists")) error("expected 'lists to N' or 'lists of any length', found '{}'", rest());
-    if (keyword("of")) {
-      if (!keyword("any") || !keyword("length")) error("expected 'lists of any length', found '{}'", rest());
-      scope.max_list = ProofScope::kAnyLength;
-    } else {
-      if (!keyword("to")) error("expected 'lists to N' or 'lists of any length', found '{}'", rest());
-      scope.max_list = limit("the longest list");
-    }
+    const bool listed = keyword("lists"), any = listed && keyword("of");
+    if (!listed || (any ? !keyword("any") || !keyword("length") : !keyword("to")))
+      error("expected 'lists to N' or 'lists of any length', found '{}'", rest());
+    scope.max_list = any ? ProofScope::kAnyLength : limit("the longest list");
     expect(":");
     return scope;
   }
