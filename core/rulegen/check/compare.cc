@@ -117,12 +117,13 @@ bool Comparison::same(const TensorOf<PrimeRing>& a, const TensorOf<PrimeRing>& b
     settle(name + " " + ops::to_string(a.type) + " against " + ops::to_string(b.type), 0, 0, result);
     return false;
   }
-  // Where the left side has no value at one place, a zero times that may leave the right side without one at another.
+  // Where the left side has no value at one place, a zero times that may leave the right side without one at another;
+  // an order against it decides nothing.
   const bool defined = std::ranges::all_of(a.data, [](const auto& item) { return std::isfinite(item.real); });
   for (size_t k = 0; k < a.data.size(); ++k) {
     const double x = a.data[k].real, y = b.data[k].real;
-    if (!std::isfinite(x)) continue;
-    if (a.data[k].field == b.data[k].field && (std::isfinite(y) || !defined)) continue;
+    if (!std::isfinite(x) || (!std::isfinite(y) && !defined)) continue;
+    if (a.data[k].field == b.data[k].field && std::isfinite(y)) continue;
     if (std::isfinite(y) && std::abs(x - y) <= kTolerance * (1 + std::abs(x))) {
       rounded = true;
       continue;
