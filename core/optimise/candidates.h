@@ -108,8 +108,8 @@ class Candidates {
   // Where those with a family of rules (families.h) are not faster than those without, or than the original, although
   // prices promised it, further searches do without: prices of many small products add up to less than whole models
   // take.
-  // All kinds run for a quarter of the time, and two of them in any case where one has Winograd's convolutions: what no
-  // whole model has shown to pay is not taken.
+  // All kinds run for a quarter of the time; two of them in a little more where one has Winograd's convolutions. Where
+  // that does not do, the final measurement alone judges these, unless others gain, too.
   void compare_kinds(size_t first);
   // Those of them that can run in so many seconds.
   std::vector<size_t> kinds_in_time(size_t first, double seconds);

@@ -17,6 +17,7 @@ constexpr size_t kMostRespelled = 1000;  // rewrites
 constexpr int kKindProcesses = 2;        // where memory lies is drawn once for each
 constexpr double kBehind = 1.05;         // times the ratio of the fastest: no prices speak for it any more
 constexpr double kLeastGain = 0.05;      // by learned prices, where nothing could be timed: less is within their error
+constexpr double kMustShare = 0.3;       // of the time until comparisons are cut short, for one that is to be made
 constexpr double kJudgeShare = 0.1;      // of the time for comparisons, for who promised what
 
 bool is_respelled(const Candidate& candidate) {
@@ -116,7 +117,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
         runners, [&](size_t k) { return !with_winograd(k) && !is_respelled(result_.candidates[k]); });
     runners.erase(must && first != runners.end() ? first : runners.end() - 1);
   }
-  if (!must || takes_s() <= std::min(options_.seconds, clock_.left_to_end())) return runners;
+  if (!must || takes_s() <= kMustShare * clock_.left_to_end()) return runners;
   // Then the final measurement alone judges them, unless others gain as well.
   const double enough_us = (1 - kLeastGain) * result_.candidates[0].cost_us;
   const bool others_gain = std::ranges::any_of(
