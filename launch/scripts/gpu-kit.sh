@@ -4,7 +4,7 @@
 #   launch/scripts/gpu-kit.sh pack [FOLDER]   here: builds, makes FOLDER (gpu-kit), less than 64 MiB
 #   ./gpu-kit.sh run [OUT]                    there, in the folder: less than ten minutes, OUT (gpu-report) has report.md
 #
-# The kit is the package (launch/scripts/package.sh: rlgo, its plug-in, the GPU tests, Open MPI, the zoo) with this script. The
+# The kit is the package (launch/scripts/package.sh: rlgo, its plug-in, the GPU tests, Open MPI, the zoo) with this script, which unpacks it. The
 # machine brings LibTorch 2.11 (python3's torch, or RLGO_LIBTORCH) and the driver; nothing is built or downloaded there. The
 # steps run in the order of what they show, each with a limit of its own, and none once KIT_SECONDS (560) are over; report.md is
 # written again after each, so that it is there also where the run is cut off. KIT_DEVICE (cuda) may be cpu, to try it.
@@ -23,7 +23,7 @@ pack() {
   trap 'rm -rf "$work"' EXIT
   RLGO_XZ_LEVEL=${RLGO_XZ_LEVEL:-1} "$here/package.sh" "$work"
   mkdir -p "$folder"
-  tar -xJf "$work"/rlgo-*.tar.xz -C "$folder" --strip-components=1
+  mv "$work"/rlgo-*.tar.xz "$folder/rlgo.tar.xz"
   cp "$here/gpu-kit.sh" "$folder/"
   size=$(du -sk --apparent-size "$folder" | cut -f1)
   [ "$size" -lt $((MOST_MIB << 10)) ] || die "$folder has $size KiB, $MOST_MIB MiB are allowed"
@@ -105,6 +105,7 @@ killed() {
 }
 
 run() {
+  [ -x "$here/rlgo" ] || tar -xJf "$here/rlgo.tar.xz" -C "$here" --strip-components=1
   out=$(realpath -m "${1:-gpu-report}")
   device=${KIT_DEVICE:-cuda}
   status=0

@@ -53,5 +53,6 @@ grep -q '^| killed | left out' "$out/report/report.md"
 build=$(dirname "${RLGO_BINARY:?}")
 [ -x "$build/test_gpu" ] || { echo "no $build/test_gpu: the folder is not packed"; exit 0; }
 RLGO_BUILT=1 RLGO_PRESET=$(basename "$build") "$RLGO_SOURCE/launch/scripts/gpu-kit.sh" pack "$out/packed"
+tar -xJf "$out/packed/rlgo.tar.xz" -C "$out/packed" --strip-components=1
 torch=$(sed -n 's/^LibTorch_CPU_LIBRARY:FILEPATH=\(.*\)\/lib\/[^/]*$/\1/p' "$build/CMakeCache.txt")
 env -i PATH=/usr/bin:/bin HOME="$out" RLGO_LIBTORCH="$torch" "$out/packed/rlgo" --version | grep -q '^rlgo 0'
