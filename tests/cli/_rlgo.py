@@ -139,16 +139,19 @@ def rewrites(trace):
 
 
 def complete(run):
-    """Fails unless a run folder holds all that a clean end leaves."""
+    """Fails unless a run folder holds all that a clean end leaves. Its model, which has another name where it was shown to be slower: by a
+    formula's costs, on a busy machine, that happens."""
     import onnx
 
     run = Path(run)
-    onnx.checker.check_model(str(run / "best.onnx"), full_check=True)
+    model = run / ("slower.onnx" if (run / "slower.onnx").exists() else "best.onnx")
+    onnx.checker.check_model(str(model), full_check=True)
     assert "equivalence" in (run / "summary.txt").read_text(), run
-    assert (run / "best.trace").read_text().startswith("rlgo-trace 1\n")
+    assert model.with_suffix(".trace").read_text().startswith("rlgo-trace 1\n")
     assert list((run / "checkpoints").glob("checkpoint-*.h5")), "no checkpoint"
     left = [path.name for path in run.rglob("*") if path.name.startswith(".") or "tmp" in path.name or "open" in path.name]
     assert not left, f"temporary files are left: {left}"
+    return model
 
 
 def declared(model):
