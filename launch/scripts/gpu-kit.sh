@@ -16,7 +16,7 @@ MOST_MIB=64
 pack() {
   # shellcheck source=launch/scripts/common.sh
   source "$here/common.sh"
-  local folder work size
+  local folder size  # not work: the trap reads it at the end
   folder=$(realpath -m "${1:-gpu-kit}")
   [ ! -e "$folder" ] || die "$folder is there already"
   work=$(mktemp -d)
