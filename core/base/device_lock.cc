@@ -13,8 +13,8 @@
 namespace rlgo {
 namespace {
 
-// Bytes of the file, a lock each. Whoever waits for `use` holds `turn`, so that those who share it cannot keep it from
-// one that wants it alone.
+// Bytes of the file, a lock each. The process that waits for `use` holds `turn`, so that those who share it cannot keep
+// it from one that wants it alone.
 enum Byte : off_t { turn, use, job };
 
 int open_file(const std::filesystem::path& path) {
