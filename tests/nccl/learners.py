@@ -25,7 +25,7 @@ if not PROGRAM.exists():
 
 said, ends = run("normal")
 assert ends[0][0] == ends[1][0] == 0, said
-assert "2 destroyed, 0 aborted" in said, said  # in step: nobody waited in vain for the other and aborted
+assert "2 destroyed, 0 aborted" in said, said  # in step: neither waited for the other until it aborted
 said, ends = run("killed")
 assert ends[0][0] == 75 and "no answer: NCCL on device 0: not all learners came to" in said, said
 said, ends = run("memory")
