@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -11,11 +10,10 @@
 #include "core/measure/outputs.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/json.h"
+#include "core/optimise/verify.h"
 
 namespace rlgo::optimise {
 namespace {
-
-constexpr double kOwnErrors = 8;  // times the runtime's own rounding, as for rewritten models (verify.cc)
 
 struct Named {
   std::string what, name, type;
@@ -44,11 +42,11 @@ void check_interfaces(const LoadedModel& first, const LoadedModel& second) {
   }
 }
 
-// Gives dimensions that `model` leaves open the sizes that `like` has at their places.
-void take_sizes(const LoadedModel& model, const LoadedModel& like, ModelOptions& options) {
+// Gives open dimensions at these places the sizes that `like` has there.
+void take_sizes(const std::vector<onnx_io::OpenDim>& places, const LoadedModel& like, ModelOptions& options) {
   const auto shapes = input_shapes(like.graph);
   Sizes sizes;
-  for (const auto& open : model.open_places) {
+  for (const auto& open : places) {
     const auto shape = shapes.find(open.input);
     if (shape == shapes.end() || shape->second.size() != static_cast<size_t>(open.rank)) continue;
     sizes.emplace(open.name, shape->second[static_cast<size_t>(open.axis)]);
@@ -68,16 +66,15 @@ std::pair<LoadedModel, LoadedModel> load_both(const CompareModelsOptions& option
   first.limits.should_stop = second.limits.should_stop = should_stop;
   const LoadedModel other = read_model(second, false);
   if (first.dims.empty() && first.sizes.empty()) {
-    const LoadedModel given = read_model(first, false);
-    std::set<std::string> open;
-    for (const auto& place : other.open_places) open.insert(fmt::format("{}:{}", place.input, place.axis));
-    LoadedModel fixed = given;  // where the second one is not open
-    std::erase_if(fixed.open_places,
-                  [&](const auto& p) { return open.contains(fmt::format("{}:{}", p.input, p.axis)); });
-    take_sizes(fixed, other, first);
+    auto places = read_model(first, false).open_places;  // where the second one has a size
+    std::erase_if(places, [&](const auto& place) {
+      return std::ranges::any_of(
+          other.open_places, [&](const auto& open) { return open.input == place.input && open.axis == place.axis; });
+    });
+    take_sizes(places, other, first);
   }
   LoadedModel loaded = load_model(first, true);
-  take_sizes(other, loaded, second);
+  take_sizes(other.open_places, loaded, second);
   return {std::move(loaded), load_model(second, true)};
 }
 
@@ -98,7 +95,7 @@ Check compare_outputs(const CompareModelsOptions& options, cost::Runtime& runtim
   check.allowed = options.tolerance;
   for (const auto& [name, error] : found.errors) {
     const auto moved = own.find(name);
-    const double allowed = std::max(options.tolerance, moved == own.end() ? 0 : kOwnErrors * moved->second);
+    const double allowed = allowed_for(moved == own.end() ? 0 : moved->second, options.tolerance);
     if (error * check.allowed < check.error * allowed) continue;  // closer to what it may be stands another one
     check.error = error;
     check.allowed = allowed;

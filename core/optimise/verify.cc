@@ -35,9 +35,6 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
   return load_model(options, with_weights);
 }
 
-// What an output may miss by whose original misses by `own`.
-double allowed_for(double own, double tolerance) { return std::max(tolerance, kOwnErrors * own); }
-
 // Shows an output's error where it comes nearer to what is allowed than those before. One whose own rounding is as
 // large as its values tells nothing, which is said.
 void note_error(Check& check, const std::string& name, double error, double allowed, const std::string& remark) {
@@ -111,6 +108,8 @@ Check verdict_of(const exec::Agreement& found, const graph::Graph& before, doubl
 }
 
 }  // namespace
+
+double allowed_for(double own, double tolerance) { return std::max(tolerance, kOwnErrors * own); }
 
 Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& runtime, CheckOptions options,
                    CheckTime time)

@@ -126,6 +126,9 @@ class Verifier {
   std::vector<SizeRun> ran_at_;
 };
 
+// The largest relative error that is allowed where the original's own rounding makes `own`: 8 times that, or
+// `tolerance`.
+double allowed_for(double own, double tolerance);
 // The first check that refuses; null where none does.
 const Check* refusal(const std::vector<Check>& checks);
 // A check without which nothing is written, and for which there was no time; null where all of these were made: in
