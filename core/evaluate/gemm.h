@@ -1,0 +1,44 @@
+// Matrix products in float and double.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "core/evaluate/parallel.h"
+
+namespace rlgo::evaluate {
+
+// c[rows, columns] += a[rows, depth] * b[depth, columns]. Sums are formed in an order that does not depend on threads.
+template <typename T>
+struct Product {
+  int64_t rows = 0, columns = 0, depth = 0;
+  const T* a = nullptr;
+  int64_t a_row = 0, a_column = 1;  // steps between rows and between columns of a
+  // Writes b[k + i, n + j] to `to`[i * width + j] for i < depth, j < width; columns behind the last one as 0. May be
+  // called by several threads.
+  std::function<void(int64_t k, int64_t depth, int64_t n, int64_t width, T* to)> pack_b;
+  T* c = nullptr;
+  int64_t c_row = 0;  // steps between rows of c, whose columns are neighbours
+};
+
+// All of them; for float and double. Uses AVX2 or AVX-512 where the processor has them.
+template <typename T>
+void multiply(std::span<const Product<T>> products, const Run& run);
+
+// pack_b of a matrix in memory whose rows are `row` apart and whose columns are `column` apart.
+template <typename T>
+auto pack_matrix(const T* b, int64_t row, int64_t column, int64_t columns) {
+  return [=](int64_t k, int64_t depth, int64_t n, int64_t width, T* to) {
+    const int64_t inside = std::min(width, columns - n);
+    for (int64_t i = 0; i < depth; ++i, to += width) {
+      const T* from = b + (k + i) * row + n * column;
+      for (int64_t j = 0; j < inside; ++j) to[j] = from[j * column];
+      for (int64_t j = inside; j < width; ++j) to[j] = 0;
+    }
+  };
+}
+
+// Which of "avx512", "avx2" and "base" multiply() uses; `force` picks another for tests ("" is the best one).
+std::string_view gemm_kernel(std::string_view force = "");
+
+}  // namespace rlgo::evaluate

@@ -1,0 +1,64 @@
+#include "core/evaluate/gemm.h"
+#include "core/evaluate/kernels.h"
+#include "core/evaluate/strided.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+// One matrix of each operand for every place along the batch axes.
+template <typename T>
+std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& out) {
+  const size_t rank = out.shape().size();
+  const ops::Shape batch(std::span(out.shape().data(), rank - 2));
+  const int64_t rows = out.shape()[rank - 2], columns = out.shape()[rank - 1], depth = a.shape()[a.shape().size() - 1];
+  const auto matrices = [](const Tensor& x) { return ops::Shape(std::span(x.shape().data(), x.shape().size() - 2)); };
+  ops::Shape places = batch;
+  places.push_back(1);
+  auto a_steps = broadcast_steps(matrices(a), batch), b_steps = broadcast_steps(matrices(b), batch),
+       c_steps = row_major(batch);
+  const int64_t count = ops::TensorType(ops::DType::f32, batch).elements();
+  std::vector<Product<T>> products;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, a_at = 0, b_at = 0;
+    for (size_t d = batch.size(); d-- > 0;) {
+      a_at += rest % batch[d] * a_steps[d];
+      b_at += rest % batch[d] * b_steps[d];
+      rest /= batch[d];
+    }
+    const T* right = b.data<T>() + b_at * depth * columns;
+    products.push_back({rows, columns, depth, a.data<T>() + a_at * rows * depth, depth, 1,
+                        pack_matrix(right, columns, 1, columns), out.data<T>() + i * rows * columns, columns});
+  }
+  return products;
+}
+
+}  // namespace
+
+Tensors matmul_kernel(const Call& call) {
+  const auto dtype = call.output().dtype();
+  const auto wide = dtype == ops::DType::f64 ? dtype : ops::DType::f32;
+  Tensor a = cast(call.in[0], wide, call.run);
+  const Tensor b = cast(call.in[1], wide, call.run);
+  const auto& shape = call.info.outputs[0].shape;
+  ops::Shape flat = shape;
+  if (b.rank() == 2 && a.rank() > 2) {  // one product of many rows
+    const int64_t depth = a.shape()[a.shape().size() - 1], columns = shape[shape.size() - 1];
+    const int64_t rows = ops::TensorType(dtype, ops::Shape(std::span(shape.data(), shape.size() - 1))).elements();
+    a = a.reshaped({rows, depth});
+    flat = {rows, columns};
+  }
+  Tensor out(wide, flat);
+  visit_float(wide, [&]<typename T>() {
+    if constexpr (std::is_floating_point_v<T>) {
+      std::fill_n(out.data<T>(), out.elements(), T(0));
+      const auto products = products_of<T>(a, b, out);
+      multiply<T>(products, call.run);
+    }
+  });
+  out = out.reshaped(shape);
+  if (call.in.size() == 3) add_to(out, cast(call.in[2], wide), call.run);
+  activate(out, call.attrs().word(ops::Attr::act), call.run);
+  return {cast(out, dtype, call.run)};
+}
+
+}  // namespace rlgo::evaluate

@@ -1,0 +1,204 @@
+// Operators that move, repeat, make or convert elements.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/evaluate/kernels.h"
+#include "core/evaluate/strided.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+using ops::Attr;
+using ops::Shape;
+using Steps = std::vector<int64_t>;
+
+// to[steps] = from[steps] over `shape`, both from an offset in elements.
+void move(const Run& run, const Shape& shape, const Tensor& from, int64_t from_start, const Steps& from_steps,
+          Tensor& to, int64_t to_start, const Steps& to_steps) {
+  const Walk<2> walk(shape, {to_steps, from_steps});
+  visit(to.dtype(), [&]<typename T>() {
+    const T* source = from.data<T>() + from_start;
+    T* target = to.data<T>() + to_start;
+    const int64_t length = walk.length(), step = walk.step(1), to_step = walk.step(0);
+    parallel(run, walk.rows(), walk.grain(), [&](int64_t begin, int64_t end) {
+      walk.each(begin, end, [&](const auto& at) {
+        if (step == 1 && to_step == 1) {
+          std::memcpy(target + at[0], source + at[1], static_cast<size_t>(length) * sizeof(T));
+        } else {
+          for (int64_t i = 0; i < length; ++i) target[at[0] + i * to_step] = source[at[1] + i * step];
+        }
+      });
+    });
+  });
+}
+
+// All of `out` from x.
+Tensors moved(const Call& call, int64_t start, const Steps& steps) {
+  Tensor out = call.output();
+  move(call.run, out.shape(), call.in[0], start, steps, out, 0, row_major(out.shape()));
+  return {out};
+}
+
+template <typename To, typename From>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<Arith<From>>(x) != 0;
+  } else if constexpr (!std::is_same_v<To, Arith<To>>) {
+    return To(static_cast<double>(x));
+  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
+    const auto value = static_cast<double>(x);
+    if (std::is_same_v<To, uint64_t> && value >= 0x1p63 && value < 0x1p64) return static_cast<To>(value);
+    const bool fits = value >= -0x1p63 && value < 0x1p63;
+    return static_cast<To>(fits ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min());
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+void set_all(Tensor& x, double value) {
+  visit(x.dtype(), [&]<typename T>() { std::fill_n(x.data<T>(), x.elements(), convert<T>(value)); });
+}
+
+}  // namespace
+
+Tensor cast(const Tensor& x, ops::DType dtype, const Run& run) {
+  if (x.dtype() == dtype) return x;
+  Tensor out(dtype, x.shape());
+  visit(x.dtype(), [&]<typename From>() {
+    visit(out.dtype(), [&]<typename To>() {
+      const From* from = x.data<From>();
+      To* to = out.data<To>();
+      parallel(run, x.elements(), int64_t{1} << 15, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = convert<To>(from[i]);
+      });
+    });
+  });
+  return out;
+}
+
+Tensors cast_kernel(const Call& call) {
+  return {cast(call.in[0], held(call.info.outputs[0].dtype, call.precision), call.run)};
+}
+
+Tensors reshape_kernel(const Call& call) { return {call.in[0].reshaped(call.info.outputs[0].shape)}; }
+
+Tensors expand_kernel(const Call& call) {
+  return moved(call, 0, broadcast_steps(call.in[0].shape(), call.info.outputs[0].shape));
+}
+
+Tensors transpose_kernel(const Call& call) {
+  const auto steps = row_major(call.in[0].shape());
+  Steps permuted;
+  for (int64_t axis : call.attrs().ints(Attr::perm)) permuted.push_back(steps[static_cast<size_t>(axis)]);
+  return moved(call, 0, permuted);
+}
+
+Tensors slice_kernel(const Call& call) {
+  const auto& attrs = call.attrs();
+  const auto &axes = attrs.ints(Attr::axes), &starts = attrs.ints(Attr::starts), &by = attrs.ints(Attr::steps);
+  auto steps = row_major(call.in[0].shape());
+  int64_t start = 0;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    int64_t& step = steps[static_cast<size_t>(axes[k])];
+    start += starts[k] * step;
+    step *= by[k];
+  }
+  return moved(call, start, steps);
+}
+
+Tensors concat_kernel(const Call& call) {
+  Tensor out = call.output();
+  const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
+  const auto steps = row_major(out.shape());
+  int64_t start = 0;
+  for (const Tensor& x : call.in) {
+    move(call.run, x.shape(), x, 0, row_major(x.shape()), out, start, steps);
+    start += x.shape()[axis] * steps[axis];
+  }
+  return {out};
+}
+
+Tensors split_kernel(const Call& call) {
+  const Tensor& x = call.in[0];
+  const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
+  const auto steps = row_major(x.shape());
+  Tensors outputs;
+  int64_t start = 0;
+  for (size_t p = 0; p < call.info.outputs.size(); ++p) {
+    Tensor out = call.output(p);
+    move(call.run, out.shape(), x, start, steps, out, 0, row_major(out.shape()));
+    start += out.shape()[axis] * steps[axis];
+    outputs.push_back(std::move(out));
+  }
+  return outputs;
+}
+
+// Negative pads cut.
+Tensors pad_kernel(const Call& call) {
+  const Tensor& x = call.in[0];
+  const auto& pads = call.attrs().ints(Attr::pads);
+  Tensor out = call.output();
+  set_all(out, call.attrs().f(Attr::value));
+  const auto from_steps = row_major(x.shape()), to_steps = row_major(out.shape());
+  Shape kept;
+  int64_t from = 0, to = 0;
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    const int64_t begin = std::max<int64_t>(0, -pads[d]), end = std::min(x.shape()[d], out.shape()[d] - pads[d]);
+    kept.push_back(std::max<int64_t>(0, end - begin));
+    from += begin * from_steps[d];
+    to += std::max<int64_t>(0, pads[d]) * to_steps[d];
+  }
+  move(call.run, kept, x, from, from_steps, out, to, to_steps);
+  return {out};
+}
+
+// Indices in [-extent, extent), as ONNX.
+Tensors gather_kernel(const Call& call) {
+  const Tensor& x = call.in[0];
+  const Tensor indices = cast(call.in[1], ops::DType::i64);
+  Tensor out = call.output();
+  if (out.elements() == 0) return {out};
+  const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
+  const int64_t extent = x.shape()[axis], count = indices.elements();
+  const int64_t block = row_major(x.shape())[axis] * ops::size_bytes(x.dtype()), outer = out.bytes() / (count * block);
+  const auto* from = static_cast<const char*>(x.raw());
+  auto* to = static_cast<char*>(out.raw());
+  const auto* index = indices.data<int64_t>();
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / block);
+  parallel(call.run, outer * count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t at = index[i % count];
+      if (at < -extent || at >= extent) fail("index {} is outside of an axis of {}", at, extent);
+      at += at < 0 ? extent : 0;
+      std::memcpy(to + i * block, from + (i / count * extent + at) * block, static_cast<size_t>(block));
+    }
+  });
+  return {out};
+}
+
+Tensors fill_kernel(const Call& call) {
+  Tensor out = call.output();
+  set_all(out, call.attrs().f(Attr::value));
+  return {out};
+}
+
+Tensors literal_kernel(const Call& call) {
+  const auto& values = call.attrs().ints(Attr::values);
+  Tensor whole(ops::DType::i64, call.info.outputs[0].shape);
+  std::copy_n(values.begin(), whole.elements(), whole.data<int64_t>());
+  return {cast(whole, held(call.info.outputs[0].dtype, call.precision))};
+}
+
+Tensors weight_kernel(const Call& call) {
+  return {cast(Tensor::of(*call.info.blob), held(call.info.outputs[0].dtype, call.precision), call.run)};
+}
+
+Tensors input_kernel(const Call& call) {
+  fail("internal: input '{}' has no computation (this is a bug of rlgo)", call.info.name);
+}
+Tensors opaque_kernel(const Call& call) {
+  fail("internal: '{}' has no computation here (this is a bug of rlgo)", call.info.opaque->op_type);
+}
+
+}  // namespace rlgo::evaluate

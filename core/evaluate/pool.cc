@@ -1,0 +1,146 @@
+// Pools, and images made larger.
+#include <cmath>
+#include <limits>
+
+#include "core/evaluate/windows.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+using ops::Attr;
+
+// body(output, first and last window element inside the image for each axis) for every window of one plane.
+template <typename F>
+void each_window(const Windows& w, F&& body) {
+  Three low, high;
+  const auto clip = [&](size_t axis, int64_t o) {
+    const int64_t start = w.at(axis, o, 0), step = w.dilations[axis];
+    low[axis] = start >= 0 ? 0 : (-start + step - 1) / step;
+    high[axis] = start >= w.in[axis] ? 0 : std::min(w.kernel[axis], (w.in[axis] - start + step - 1) / step);
+  };
+  Three o;
+  for (o[0] = 0; o[0] < w.out[0]; ++o[0]) {
+    clip(0, o[0]);
+    for (o[1] = 0; o[1] < w.out[1]; ++o[1]) {
+      clip(1, o[1]);
+      for (o[2] = 0; o[2] < w.out[2]; ++o[2]) {
+        clip(2, o[2]);
+        body(o, low, high);
+      }
+    }
+  }
+}
+
+// Folds f over each window's elements inside the image; then finish(value, output).
+template <typename F, typename G>
+Tensors pooled(const Call& call, double start, F f, G finish) {
+  const Windows w = windows_of(call);
+  Tensor out = call.output();
+  visit_float(out.dtype(), [&]<typename T>() {
+    const T* x = call.in[0].data<T>();
+    T* to = out.data<T>();
+    parallel(call.run, w.planes, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        const T* plane = x + p * w.in_plane();
+        T* next = to + p * w.out_plane();
+        each_window(w, [&](const Three& o, const Three& low, const Three& high) {
+          double value = start;
+          for (int64_t a = low[0]; a < high[0]; ++a) {
+            for (int64_t b = low[1]; b < high[1]; ++b) {
+              const T* row = plane + (w.at(0, o[0], a) * w.in[1] + w.at(1, o[1], b)) * w.in[2];
+              for (int64_t c = low[2]; c < high[2]; ++c) value = f(value, static_cast<double>(row[w.at(2, o[2], c)]));
+            }
+          }
+          *next++ = static_cast<T>(finish(w, o, value));
+        });
+      }
+    });
+  });
+  return {out};
+}
+
+// Where a linear resize reads: between `low` and `low + 1`, `part` of the way.
+struct Between {
+  int64_t low, high;
+  double part;
+};
+
+std::vector<Between> between(const Call& call, int64_t in, int64_t out, double scale) {
+  const auto& coordinates = call.attrs().word(Attr::coordinates);
+  std::vector<Between> places;
+  for (int64_t o = 0; o < out; ++o) {
+    double at = (static_cast<double>(o) + 0.5) / scale - 0.5;
+    if (coordinates == "align_corners")
+      at = out == 1 ? 0 : static_cast<double>(o) * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+    at = std::max(at, 0.0);
+    const int64_t low = std::min(static_cast<int64_t>(at), in - 1);
+    places.push_back({low, std::min(low + 1, in - 1), std::min(at - static_cast<double>(low), 1.0)});
+  }
+  return places;
+}
+
+// The whole factor's inverse in float, as LibTorch and ONNX Runtime compute it.
+std::vector<Between> nearest(int64_t in, int64_t out, double scale) {
+  std::vector<Between> places;
+  for (int64_t o = 0; o < out; ++o) {
+    const auto at = static_cast<int64_t>(std::floor(static_cast<float>(o) * static_cast<float>(1.0 / scale)));
+    places.push_back({std::min(at, in - 1), std::min(at, in - 1), 0});
+  }
+  return places;
+}
+
+}  // namespace
+
+Tensors max_pool_kernel(const Call& call) {
+  return pooled(
+      call, -std::numeric_limits<double>::infinity(), [](double a, double b) { return a != a || a > b ? a : b; },
+      [](const Windows&, const Three&, double value) { return value; });
+}
+
+Tensors avg_pool_kernel(const Call& call) {
+  const bool count_pad = call.attrs().i(Attr::count_include_pad) == 1;
+  return pooled(
+      call, 0, [](double a, double b) { return a + b; },
+      [=](const Windows& w, const Three& o, double sum) {
+        int64_t count = 1;
+        for (size_t d = 0; d < 3; ++d) {
+          const int64_t start = w.at(d, o[d], 0), least = count_pad ? -w.begins[d] : 0,
+                        most = w.in[d] + (count_pad ? w.ends[d] : 0);
+          count *= std::min(start + w.kernel[d], most) - std::max(start, least);
+        }
+        return sum / static_cast<double>(count);
+      });
+}
+
+Tensors resize_kernel(const Call& call) {
+  const Tensor& x = call.in[0];
+  Tensor out = call.output();
+  const int64_t h = x.shape()[2], w = x.shape()[3], oh = out.shape()[2], ow = out.shape()[3];
+  const double sh = call.attrs().f(Attr::scale_h), sw = call.attrs().f(Attr::scale_w);
+  const bool is_nearest = call.attrs().word(Attr::mode) == "nearest";
+  const auto rows = is_nearest ? nearest(h, oh, sh) : between(call, h, oh, sh),
+             columns = is_nearest ? nearest(w, ow, sw) : between(call, w, ow, sw);
+  visit_float(x.dtype(), [&]<typename T>() {
+    parallel(call.run, out.shape()[0] * out.shape()[1], 1, [&](int64_t begin, int64_t end) {
+      const T* from = x.data<T>() + begin * h * w;
+      T* to = out.data<T>() + begin * oh * ow;
+      for (int64_t p = begin; p < end; ++p, from += h * w) {
+        for (const auto& r : rows) {
+          const auto read = [&](int64_t row, int64_t column) { return static_cast<double>(from[row * w + column]); };
+          for (const auto& c : columns) {
+            if (is_nearest) {
+              *to++ = from[r.low * w + c.low];
+              continue;
+            }
+            const double top = read(r.low, c.low) * (1 - c.part) + read(r.low, c.high) * c.part;
+            const double bottom = read(r.high, c.low) * (1 - c.part) + read(r.high, c.high) * c.part;
+            *to++ = static_cast<T>(top * (1 - r.part) + bottom * r.part);
+          }
+        }
+      }
+    });
+  });
+  return {out};
+}
+
+}  // namespace rlgo::evaluate
