@@ -1,0 +1,91 @@
+// Both evaluators on the same numbers: LibTorch's kernels (core/exec) and those without it, in all types.
+#include "core/evaluate/gemm.h"
+#include "core/evaluate/kernels.h"
+#include "core/exec/values.h"
+#include "tests/core/exec/random_calls.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+using ops::Attr;
+using ops::DType;
+using ops::Op;
+
+Tensor ours(const at::Tensor& x) {
+  const auto type = exec::type_of(x);
+  Tensor out(type.dtype, type.shape);
+  std::memcpy(out.raw(), x.contiguous().const_data_ptr(), static_cast<size_t>(out.bytes()));
+  return out;
+}
+at::Tensor theirs(const Tensor& x) {
+  return at::from_blob(const_cast<void*>(x.raw()), exec::sizes_of(x.type()),
+                       at::TensorOptions(exec::to_torch(x.dtype())))
+      .clone();
+}
+
+exec::Tensors run_ours(Op op, const exec::Tensors& in, const ops::Attrs& attrs, Precision precision) {
+  ops::Types types;
+  Tensors inputs;
+  for (const auto& x : in) {
+    types.push_back(exec::type_of(x));
+    inputs.push_back(cast(ours(x), held(types.back().dtype, precision)));
+  }
+  const auto info = exec::info_of(op, types, attrs);
+  exec::Tensors out;
+  for (const auto& x : run_kernel({.in = inputs, .info = info, .precision = precision, .run = {.threads = 2}}))
+    out.push_back(theirs(x));
+  return out;
+}
+
+class Evaluators : public testing::TestWithParam<Op> {};
+
+TEST_P(Evaluators, Agree) {
+  const Op op = GetParam();
+  Rng rng({11, static_cast<uint64_t>(op)});
+  for (uint64_t trial = 0; trial < 150; ++trial) {
+    const auto random = exec::some_call(rng, op);
+    if (!random) return;
+    const auto complete = ops::complete_attrs(op, random->attrs);
+    if (!ops::infer(op, random->inputs, *complete)) continue;
+    const auto in = exec::values_for(op, *random, trial);
+    for (const auto& [mine, other, tolerance] :
+         {std::tuple(Precision::f64, exec::Precision::f64, 1e-9), {Precision::native, exec::Precision::native, 2e-5}}) {
+      const auto expected = exec::call_all(op, in, random->attrs, other);
+      const auto actual = run_ours(op, in, random->attrs, mine);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t p = 0; p < actual.size(); ++p) {
+        ASSERT_EQ(actual[p].scalar_type(), expected[p].scalar_type());
+        exec::expect_near(actual[p], expected[p], tolerance);
+      }
+      if (HasFailure()) FAIL() << ops::name(op) << " " << to_string(*complete);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, Evaluators, testing::ValuesIn(ops::all_ops().begin(), ops::all_ops().end()),
+                         [](const auto& param) { return std::string(ops::name(param.param)); });
+
+TEST(Evaluators, EveryInstructionSetMultipliesAlike) {
+  const at::Tensor a = at::randn({3, 37, 301}, at::kDouble), b = at::randn({301, 83}, at::kDouble);
+  for (const auto* kernel : {"base", "avx2", "avx512"}) {
+    if (std::string_view(kernel) > gemm_kernel() && gemm_kernel() == "avx2") continue;
+    gemm_kernel(kernel);
+    exec::expect_near(run_ours(Op::matmul, {a, b}, {}, Precision::f64)[0], at::matmul(a, b), 1e-10);
+  }
+  gemm_kernel();
+}
+
+TEST(Evaluators, CastLikeLibTorchWhereItRoundsOnce) {
+  std::vector<float> values{0.0F,    -0.0F, 65519.9F, 65520.0F, 1e-8F, 6e-8F,   2049.0F,
+                            2051.0F, 1e38F, 3.4e38F,  -1e-45F,  NAN,   INFINITY};
+  const at::Tensor x = at::tensor(values);
+  for (const auto* to : {"f16", "bf16", "f64", "f32"}) {
+    const ops::Attrs attrs{{Attr::to, std::string(to)}};
+    EXPECT_TRUE(at::allclose(run_ours(Op::cast, {x}, attrs, Precision::native)[0].to(at::kDouble),
+                             exec::call(Op::cast, {x}, attrs).to(at::kDouble), 0, 0, /*equal_nan=*/true))
+        << to;
+  }
+}
+
+}  // namespace
+}  // namespace rlgo::evaluate

@@ -1,0 +1,282 @@
+// Random calls of every operator with a kernel, for the tests of core/exec and core/evaluate.
+#pragma once
+
+#include "core/exec/values.h"
+#include "tests/core/exec/calls.h"
+
+namespace rlgo::exec {
+
+using ops::DType;
+using ops::Shape;
+using ops::TensorType;
+using ops::Types;
+
+struct RandomCall {
+  Types inputs;
+  Attrs attrs;
+};
+
+inline int64_t pick(Rng& rng, int64_t low, int64_t high) {
+  return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(high - low + 1)));
+}
+inline bool coin(Rng& rng) { return rng.below(2) == 1; }
+
+// Extents 1..4, now and then 0.
+inline Shape some_shape(Rng& rng, int64_t rank) {
+  Shape shape;
+  for (int64_t d = 0; d < rank; ++d) shape.push_back(rng.below(12) == 0 ? 0 : pick(rng, 1, 4));
+  return shape;
+}
+inline TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
+
+inline std::string some_act(Rng& rng) {
+  const std::vector<std::string> words{"none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
+  return words[rng.below(words.size())];
+}
+
+inline RandomCall some_windows(Rng& rng, Op op) {
+  const bool conv = op == Op::conv2d;
+  const Ints kernel{pick(rng, 1, 3), pick(rng, 1, 3)};
+  RandomCall call;
+  const int64_t group = conv ? pick(rng, 1, 2) : 1, channels = group * pick(rng, 1, 2);
+  call.inputs = {f32({pick(rng, 0, 2), channels, pick(rng, 2, 7), pick(rng, 2, 7)})};
+  Ints pads;
+  for (int64_t d = 0; d < 4; ++d) pads.push_back(pick(rng, 0, kernel[static_cast<size_t>(d % 2)] - 1));
+  call.attrs = {{Attr::strides, Ints{pick(rng, 1, 3), pick(rng, 1, 3)}}, {Attr::pads, pads}};
+  if (conv) {
+    const int64_t out = group * pick(rng, 1, 2);
+    call.inputs.push_back(f32({out, channels / group, kernel[0], kernel[1]}));
+    if (coin(rng)) call.inputs.push_back(f32({out}));
+    call.attrs.set(Attr::group, group);
+    call.attrs.set(Attr::act, some_act(rng));
+  } else {
+    call.attrs.set(Attr::kernel, kernel);
+    call.attrs.set(Attr::ceil_mode, pick(rng, 0, 1));
+  }
+  if (op == Op::avg_pool) {
+    call.attrs.set(Attr::count_include_pad, pick(rng, 0, 1));
+  } else {
+    call.attrs.set(Attr::dilations, Ints{pick(rng, 1, 2), pick(rng, 1, 2)});
+  }
+  return call;
+}
+
+inline RandomCall some_matmul(Rng& rng) {
+  const int64_t m = pick(rng, 0, 4), k = pick(rng, 0, 4), n = pick(rng, 1, 4), batch = pick(rng, 1, 3);
+  RandomCall call;
+  call.inputs = {coin(rng) ? f32({m, k}) : f32({batch, m, k}), coin(rng) ? f32({k, n}) : f32({batch, k, n})};
+  const std::vector<Shape> biases{{n}, {}, {m, n}, {m, 1}};
+  if (coin(rng)) call.inputs.push_back(f32(biases[rng.below(biases.size())]));
+  call.attrs = {{Attr::act, some_act(rng)}};
+  return call;
+}
+
+inline RandomCall some_conv_transpose(Rng& rng) {
+  const int64_t group = pick(rng, 1, 2), channels = group * pick(rng, 1, 2), out = pick(rng, 1, 2);
+  RandomCall call;
+  call.inputs = {f32({pick(rng, 0, 2), channels, pick(rng, 1, 4), pick(rng, 1, 4)}),
+                 f32({channels, out, pick(rng, 1, 3), pick(rng, 1, 3)})};
+  if (coin(rng)) call.inputs.push_back(f32({out * group}));
+  call.attrs = {{Attr::group, group},
+                {Attr::strides, Ints{pick(rng, 1, 3), pick(rng, 1, 3)}},
+                {Attr::dilations, Ints{pick(rng, 1, 2), pick(rng, 1, 2)}},
+                {Attr::output_padding, Ints{pick(rng, 0, 1), pick(rng, 0, 1)}},
+                {Attr::pads, Ints{pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1)}}};
+  return call;
+}
+
+inline RandomCall some_resize(Rng& rng) {
+  const std::vector<std::string> modes{"nearest", "linear"}, coordinates{"half_pixel", "asymmetric", "align_corners"};
+  RandomCall call;
+  call.inputs = {f32({1, pick(rng, 1, 2), pick(rng, 1, 4), pick(rng, 1, 4)})};
+  const bool asymmetric = coin(rng);
+  const std::string mode = asymmetric ? "nearest" : modes[rng.below(2)];
+  call.attrs = {{Attr::mode, mode},
+                {Attr::coordinates, asymmetric         ? "asymmetric"
+                                    : mode == "linear" ? coordinates[2 * rng.below(2)]
+                                                       : "half_pixel"},
+                {Attr::rounding, std::string(asymmetric ? "floor" : "round_prefer_floor")},
+                {Attr::scale_h, static_cast<double>(pick(rng, 1, 3))},
+                {Attr::scale_w, asymmetric ? 1.5 : 2.0}};
+  return call;
+}
+
+// Of booleans, and of choices by booleans.
+inline RandomCall some_logic(Rng& rng, Op op) {
+  const Shape shape = some_shape(rng, pick(rng, 0, 3));
+  const TensorType truth{DType::boolean, shape};
+  RandomCall call;
+  call.inputs = {truth};
+  if (op == Op::logical_and || op == Op::logical_or)
+    call.inputs.push_back({DType::boolean, coin(rng) ? shape : Shape{1}});
+  if (op == Op::where) {
+    call.inputs.push_back(f32(coin(rng) ? shape : Shape{}));
+    call.inputs.push_back(f32(coin(rng) ? shape : Shape{1}));
+  }
+  return call;
+}
+
+inline RandomCall some_shape_call(Rng& rng, Op op) {
+  const int64_t rank = pick(rng, 1, 4), axis = pick(rng, 0, rank - 1);
+  const auto index = static_cast<size_t>(axis);
+  RandomCall call;
+  call.inputs = {{coin(rng) ? DType::f32 : DType::i64, some_shape(rng, rank)}};
+  const Shape shape = call.inputs[0].shape;
+  Ints ints;
+  switch (op) {
+    case Op::concat:
+      for (int64_t more = pick(rng, 0, 2); more > 0; --more) {
+        call.inputs.push_back(call.inputs[0]);
+        call.inputs.back().shape[index] = pick(rng, 0, 3);
+      }
+      call.attrs = {{Attr::axis, axis}};
+      break;
+    case Op::split:
+      for (int64_t rest = shape[index]; rest > 0 || ints.empty(); rest -= ints.back())
+        ints.push_back(pick(rng, 0, rest));
+      call.attrs = {{Attr::axis, axis}, {Attr::sizes, ints}};
+      break;
+    case Op::transpose:
+      for (int64_t d = 0; d < rank; ++d) ints.insert(ints.begin() + pick(rng, 0, d), d);
+      call.attrs = {{Attr::perm, ints}};
+      break;
+    case Op::reshape:
+      call.attrs = {{Attr::shape, Ints{1, call.inputs[0].elements()}}};
+      break;
+    case Op::slice: {
+      const int64_t start = pick(rng, 0, shape[index]);
+      call.attrs = {{Attr::axes, Ints{axis}},
+                    {Attr::starts, Ints{start}},
+                    {Attr::ends, Ints{pick(rng, start, shape[index])}},
+                    {Attr::steps, Ints{pick(rng, 1, 3)}}};
+      break;
+    }
+    case Op::pad:
+      for (int64_t d = 0; d < 2 * rank; ++d) ints.push_back(pick(rng, 0, 2));
+      call.attrs = {{Attr::pads, ints}, {Attr::value, 2.0}};
+      break;
+    case Op::expand:
+      ints = Ints(shape.begin(), shape.end());
+      if (shape[index] == 1) ints[index] = 3;
+      if (coin(rng)) ints.insert(ints.begin(), 2);
+      call.attrs = {{Attr::shape, ints}};
+      break;
+    case Op::gather:
+      call.inputs.push_back({coin(rng) ? DType::i32 : DType::i64, some_shape(rng, pick(rng, 0, 2))});
+      if (call.inputs[0].shape[index] == 0) call.inputs[0].shape[index] = 2;
+      call.attrs = {{Attr::axis, axis}};
+      break;
+    default:
+      call.attrs = {{Attr::to, std::string(coin(rng) ? "f32" : "i32")}};
+  }
+  return call;
+}
+
+inline RandomCall some_reduction(Rng& rng, Op op) {
+  const int64_t rank = pick(rng, 2, 4);
+  RandomCall call;
+  call.inputs = {f32(some_shape(rng, rank))};
+  const Shape shape = call.inputs[0].shape;
+  if (op == Op::batch_norm) {
+    for (int i = 0; i < 4; ++i) call.inputs.push_back(f32({shape[1]}));
+  } else if (op == Op::instance_norm || op == Op::group_norm) {
+    const int64_t group = op == Op::group_norm ? pick(rng, 1, 2) : 1, channels = group * pick(rng, 1, 3);
+    call.inputs = {f32({pick(rng, 1, 2), channels, pick(rng, 2, 4)}), f32({channels}), f32({channels})};
+    if (op == Op::group_norm) call.attrs = {{Attr::group, group}};
+  } else if (op == Op::arg_max || op == Op::arg_min) {
+    call.attrs = {
+        {Attr::axis, pick(rng, 0, rank - 1)}, {Attr::keepdims, pick(rng, 0, 1)}, {Attr::select_last, pick(rng, 0, 1)}};
+  } else if (op == Op::softmax || op == Op::log_softmax || op == Op::lp_norm) {
+    call.attrs = {{Attr::axis, pick(rng, 0, rank - 1)}};
+    if (op == Op::lp_norm) call.attrs.set(Attr::order, pick(rng, 1, 2));
+  } else if (op == Op::layer_norm || op == Op::rms_norm) {
+    const int64_t axis = pick(rng, 0, rank - 1);
+    call.attrs = {{Attr::axis, axis}};
+    for (int64_t parameters = op == Op::rms_norm ? 1 : pick(rng, 1, 2); parameters > 0; --parameters) {
+      call.inputs.push_back(f32(Shape(std::span(shape.data() + axis, static_cast<size_t>(rank - axis)))));
+    }
+  } else {
+    Ints axes;
+    for (int64_t d = 0; d < rank; ++d) {
+      if (coin(rng)) axes.push_back(d);
+    }
+    call.attrs = {{Attr::axes, axes.empty() ? Ints{0} : axes}, {Attr::keepdims, pick(rng, 0, 1)}};
+  }
+  return call;
+}
+
+// A call of `op`, which need not fit; nothing for operators without a kernel of their own.
+inline std::optional<RandomCall> some_call(Rng& rng, Op op) {
+  RandomCall call;
+  switch (op) {
+    case Op::input:
+    case Op::weight:
+    case Op::opaque:
+      return std::nullopt;  // what they are made of is no type or attribute: interpreter_test.cc
+    case Op::conv2d:
+    case Op::max_pool:
+    case Op::avg_pool:
+      return some_windows(rng, op);
+    case Op::conv_transpose:
+      return some_conv_transpose(rng);
+    case Op::resize:
+      return some_resize(rng);
+    case Op::where:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_not:
+      return some_logic(rng, op);
+    case Op::matmul:
+      return some_matmul(rng);
+    case Op::global_avg_pool:
+      call.inputs = {f32(some_shape(rng, 4))};
+      return call;
+    case Op::fill:
+      call.attrs = {{Attr::shape, Ints{pick(rng, 0, 3), pick(rng, 1, 3)}},
+                    {Attr::value, 2.0},
+                    {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
+      return call;
+    case Op::literal:
+      call.attrs = {{Attr::shape, Ints{1, 3}},
+                    {Attr::values, Ints{pick(rng, -3, 3), 0, pick(rng, 1, 9)}},
+                    {Attr::to, std::string(coin(rng) ? "f32" : "i64")}};
+      return call;
+    case Op::concat:
+    case Op::split:
+    case Op::transpose:
+    case Op::reshape:
+    case Op::slice:
+    case Op::pad:
+    case Op::gather:
+    case Op::cast:
+    case Op::expand:
+      return some_shape_call(rng, op);
+    default:
+      if (!ops::spec(op).elementwise) return some_reduction(rng, op);
+      if (op == Op::mod) call.attrs = {{Attr::fmod, int64_t{1}}};
+      const Shape shape = some_shape(rng, pick(rng, 0, 4));
+      call.inputs = {f32(shape)};
+      if (ops::spec(op).min_inputs == 2) {
+        call.inputs.push_back(f32(coin(rng) ? shape : Shape{1}));
+        if (coin(rng)) std::swap(call.inputs[0], call.inputs[1]);
+      }
+      return call;
+  }
+}
+
+inline Tensors values_for(Op op, const RandomCall& call, uint64_t seed) {
+  Tensors in;
+  const bool gather = op == Op::gather;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const int64_t bound =
+        gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
+    auto value = random_value(call.inputs[i], hash_combine(seed, i), 1.0, bound);
+    in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm || op == Op::reduce_log_sum ||
+                         op == Op::reciprocal || op == Op::mod
+                     ? value.abs() + 0.5
+                     : value);
+  }
+  return in;
+}
+
+}  // namespace rlgo::exec
