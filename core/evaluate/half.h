@@ -47,7 +47,7 @@ struct SmallFloat {
 using Half = SmallFloat<10, -14>;
 using BFloat = SmallFloat<7, -126>;
 
-// What arithmetic on a stored type is done in.
+// What arithmetic on a stored type is done in: float for the 16-bit ones, else itself.
 template <typename T>
 struct ArithOf {
   using type = T;
@@ -56,6 +56,7 @@ template <int kMantissa, int kLeast>
 struct ArithOf<SmallFloat<kMantissa, kLeast>> {
   using type = float;
 };
+// The same as a type.
 template <typename T>
 using Arith = typename ArithOf<T>::type;
 
