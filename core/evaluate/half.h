@@ -52,6 +52,7 @@ template <typename T>
 struct ArithOf {
   using type = T;
 };
+// 16-bit floats.
 template <int kMantissa, int kLeast>
 struct ArithOf<SmallFloat<kMantissa, kLeast>> {
   using type = float;
