@@ -26,7 +26,8 @@ std::string spell(const Call& call) {
 
 ops::DType held(ops::DType dtype, Precision precision) {
   if (dtype == ops::DType::other) dtype = ops::DType::f32;
-  return precision == Precision::f64 && ops::is_float(dtype) ? ops::DType::f64 : dtype;
+  if (precision == Precision::native || !ops::is_float(dtype)) return dtype;
+  return precision == Precision::wider && ops::size_bytes(dtype) == 2 ? ops::DType::f32 : ops::DType::f64;
 }
 
 Tensors run_kernel(const Call& call) {

@@ -10,8 +10,12 @@
 namespace rlgo::evaluate {
 
 // `native` computes in the types of the graph (16-bit floats in float, rounded once an operator); `f64` holds all
-// floats as double.
-enum class Precision { native, f64 };
+// floats as double. `wider` holds 16-bit floats as f32 and f32 as f64: for folding, where results are rounded once at
+// the end.
+enum class Precision { native, f64, wider };
+
+// Synthetic integers are in [0, kIndexBound) where nothing asks for less.
+constexpr int64_t kIndexBound = 8;
 
 // The type that holds values of `dtype`.
 ops::DType held(ops::DType dtype, Precision precision);
@@ -22,6 +26,9 @@ struct Call {
   const graph::NodeInfo& info;
   Precision precision = Precision::native;
   Run run = {};
+  // For integer outputs of opaque operators: what output p is made of stays below index_bounds[p], so that a gather
+  // that reads it finds its rows. Empty: kIndexBound.
+  std::span<const int64_t> index_bounds = {};
 
   const ops::Attrs& attrs() const { return info.attrs; }
   Tensor output(size_t port = 0) const {  // with elements that are not set
@@ -33,7 +40,8 @@ struct Call {
 // opaque nodes have no kernel here: Error.
 Tensors run_kernel(const Call& call);
 
-// Rounded to nearest even for floats. A float outside of an integer type's range gives what the processor gives.
+// Rounded to nearest even for floats. A float outside of an integer type's range gives what LibTorch gives on x86: the
+// low bits of its value as i64, of the smallest i64 where it has none.
 Tensor cast(const Tensor& x, ops::DType dtype, const Run& run = {});
 
 // x with the activation word `act`, in place.

@@ -1,7 +1,9 @@
 // Tensors in memory, without LibTorch: a dtype, extents and shared contiguous storage.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"
@@ -48,6 +50,7 @@ class Tensor {
   ops::TensorType type() const { return {dtype_, shape_}; }
   const void* raw() const { return data_.get(); }
   void* raw() { return data_.get(); }
+  const std::shared_ptr<void>& storage() const { return data_; }  // shared by all copies
   template <typename T>
   const T* data() const {
     RLGO_CHECK(dtype_ == dtype_of<T>());
@@ -69,6 +72,8 @@ class Tensor {
 };
 
 using Tensors = std::vector<Tensor>;
+// By name of a graph input or output.
+using TensorMap = std::map<std::string, Tensor>;
 
 // Calls f.operator()<T>() with the type that stores `dtype`; `other` is held as f32.
 template <typename F>

@@ -1,0 +1,153 @@
+#include "core/evaluate/interpreter.h"
+
+#include <algorithm>
+
+#include "core/base/hash.h"
+#include "core/evaluate/constants.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using ops::Op;
+
+bool fits(const Tensor& tensor, const ops::TensorType& type) {
+  if (type.dtype == ops::DType::other || !type.ranked) return true;
+  if (tensor.rank() != type.rank()) return false;
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    if (type.shape[d] >= 0 && tensor.shape()[d] != type.shape[d]) return false;
+  }
+  return tensor.dtype() == type.dtype || (ops::is_float(tensor.dtype()) && ops::is_float(type.dtype));
+}
+
+constexpr int64_t kLargeWeightBytes = int64_t{1} << 20;
+
+// Of all weights, in double precision.
+int64_t wide_bytes(const Graph& graph) {
+  int64_t sum = 0;
+  for (const NodeId id : graph.order()) {
+    const auto& info = *graph.node(id).info;
+    if (info.op == Op::weight && ops::is_float(info.outputs[0].dtype)) sum += info.outputs[0].elements() * 8;
+  }
+  return sum;
+}
+
+bool is_large(const ops::TensorType& type) { return ops::is_float(type.dtype) && type.bytes() >= kLargeWeightBytes; }
+
+}  // namespace
+
+Tensor WeightStore::load(const graph::Blob& blob, ops::DType dtype) {
+  const uint64_t content = hash_combine(blob.content_hash(), blob.type().hash());
+  Tensor& tensor = tensors_[hash_combine(content, static_cast<uint64_t>(dtype))];
+  if (!tensor.defined()) tensor = cast(Tensor::of(blob), dtype);
+  return tensor;
+}
+
+Interpreter::Interpreter(Graph graph, const InterpreterOptions& options)
+    : graph_(std::move(graph)), precision_(options.precision), run_{options.threads, options.deadline} {
+  Slot slots = 0;
+  first_slot_.assign(static_cast<size_t>(graph_.id_bound()), 0);
+  for (const NodeId id : graph_.order()) {
+    first_slot_[id] = slots;
+    slots += static_cast<Slot>(graph_.node(id).info->outputs.size());
+  }
+  constants_.resize(static_cast<size_t>(slots));
+  load_constants(options);
+  plan();
+}
+
+void Interpreter::load_constants(const InterpreterOptions& options) {
+  const auto store = options.weights ? options.weights : std::make_shared<WeightStore>();
+  const bool many = precision_ == Precision::f64 && wide_bytes(graph_) > options.most_wide_bytes;
+  const auto read = read_constants(graph_);
+  for (const NodeId id : read) {
+    const auto& info = *graph_.node(id).info;
+    if (info.op != Op::weight) continue;
+    const auto& type = info.outputs[0];
+    const bool narrow = many && is_large(type);
+    constants_[slot({id, 0})] = store->load(*info.blob, held(type.dtype, narrow ? Precision::native : precision_));
+    if (narrow) narrow_.insert(slot({id, 0}));
+  }
+  const std::unordered_set<NodeId> wanted(read.begin(), read.end());
+  compute_constants(graph_, read, Precision::f64, run_, [&](NodeId id, const Tensors&, const Tensors& out) {
+    if (!wanted.contains(id)) return;
+    const auto& types = graph_.node(id).info->outputs;
+    for (size_t p = 0; p < out.size(); ++p) {
+      const Slot to = slot({id, static_cast<int32_t>(p)});
+      const bool narrow = many && is_large(types[p]) && out[p].dtype() == types[p].dtype;
+      constants_[to] = narrow ? out[p] : cast(out[p], held(types[p].dtype, precision_), run_);
+      if (narrow) narrow_.insert(to);
+    }
+  });
+}
+
+void Interpreter::plan() {
+  std::vector<bool> keep(constants_.size(), false);
+  for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
+  for (const NodeId id : graph_.order()) {
+    const auto& node = graph_.node(id);
+    if (node.constant || node.op() == Op::input) continue;
+    Step step{id, {}, first_slot_[id], {}, {}};
+    for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
+    steps_.push_back(std::move(step));
+  }
+  // From the end: the first reader met is the last one. Outputs that nothing reads die at once.
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    std::vector<Slot> seen = step->inputs;
+    for (size_t p = 0; p < graph_.node(step->node).info->outputs.size(); ++p)
+      seen.push_back(step->first_output + static_cast<Slot>(p));
+    for (const Slot s : seen) {
+      if (keep[s] || constants_[s].defined()) continue;
+      keep[s] = true;
+      step->freed.push_back(s);
+    }
+  }
+}
+
+Tensor Interpreter::read(const Tensors& values, Slot from) const {
+  return narrow_.contains(from) ? cast(values[from], ops::DType::f64, run_) : values[from];
+}
+
+TensorMap Interpreter::prepare(const TensorMap& inputs) const {
+  TensorMap ready;
+  for (const NodeId id : graph_.inputs()) {
+    const auto& info = *graph_.node(id).info;
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end()) fail("graph '{}': input '{}' is missing", graph_.name(), info.name);
+    const auto& type = info.outputs[0];
+    if (!fits(found->second, type)) {
+      fail("graph '{}': input '{}' is {}, not {}", graph_.name(), info.name, to_string(found->second.type()),
+           to_string(type));
+    }
+    ready[info.name] = cast(found->second, held(type.dtype, precision_), run_);
+  }
+  return ready;
+}
+
+TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
+  Tensors values = constants_;
+  const TensorMap ready = prepare(inputs);
+  for (const NodeId id : graph_.inputs()) values[first_slot_[id]] = ready.at(graph_.node(id).info->name);
+  Tensors in;
+  for (const Step& step : steps_) {
+    run_.deadline.check();
+    in.clear();
+    for (const Slot s : step.inputs) in.push_back(read(values, s));
+    Tensors out = run_kernel({.in = in,
+                              .info = *graph_.node(step.node).info,
+                              .precision = precision_,
+                              .run = run_,
+                              .index_bounds = step.index_bounds});
+    for (size_t p = 0; p < out.size(); ++p) {
+      if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
+      values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
+    }
+    for (const Slot s : step.freed) values[s] = Tensor();
+  }
+  TensorMap outputs;
+  for (const auto& output : graph_.outputs()) outputs[output.name] = read(values, slot(output.value));
+  return outputs;
+}
+
+}  // namespace rlgo::evaluate
