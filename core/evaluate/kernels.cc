@@ -1,11 +1,21 @@
 #include "core/evaluate/kernels.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace rlgo::evaluate {
 namespace {
 
+bool has_elements(const ops::TensorType& type) { return !type.is_static() || type.elements() > 0; }
+
 Tensors run(const Call& call) {
+  const auto& types = call.info.outputs;
+  if (!types.empty() && std::ranges::none_of(types, has_elements)) {
+    Tensors empty;
+    for (size_t p = 0; p < types.size(); ++p) empty.push_back(call.output(p));
+    return empty;
+  }
   switch (call.info.op) {
 #define RLGO_OP(name, id) \
   case ops::Op::name:     \

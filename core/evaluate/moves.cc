@@ -20,15 +20,13 @@ void move(const Run& run, const Shape& shape, const Tensor& from, int64_t from_s
   visit(to.dtype(), [&]<typename T>() {
     const T* source = from.data<T>() + from_start;
     T* target = to.data<T>() + to_start;
-    const int64_t length = walk.length(), step = walk.step(1), to_step = walk.step(0);
-    parallel(run, walk.rows(), walk.grain(), [&](int64_t begin, int64_t end) {
-      walk.each(begin, end, [&](const auto& at) {
-        if (step == 1 && to_step == 1) {
-          std::memcpy(target + at[0], source + at[1], static_cast<size_t>(length) * sizeof(T));
-        } else {
-          for (int64_t i = 0; i < length; ++i) target[at[0] + i * to_step] = source[at[1] + i * step];
-        }
-      });
+    const int64_t step = walk.step(1), to_step = walk.step(0);
+    walk.each(run, [&](const auto& at, int64_t length) {
+      if (step == 1 && to_step == 1) {
+        std::memcpy(target + at[0], source + at[1], static_cast<size_t>(length) * sizeof(T));
+      } else {
+        for (int64_t i = 0; i < length; ++i) target[at[0] + i * to_step] = source[at[1] + i * step];
+      }
     });
   });
 }
@@ -40,17 +38,26 @@ Tensors moved(const Call& call, int64_t start, const Steps& steps) {
   return {out};
 }
 
+// The integer towards zero where it is one of To; else the smallest of To.
+template <typename To>
+To truncated(double x) {
+  constexpr auto kLeast = static_cast<double>(std::numeric_limits<To>::min());
+  const double whole = std::trunc(x);
+  return whole >= kLeast && whole < -kLeast ? static_cast<To>(whole) : std::numeric_limits<To>::min();
+}
+
 template <typename To, typename From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return static_cast<Arith<From>>(x) != 0;
-  } else if constexpr (!std::is_same_v<To, Arith<To>>) {
-    return To(static_cast<double>(x));
+  } else if constexpr (!std::is_same_v<To, Arith<To>>) {  // by way of float, as LibTorch and ONNX Runtime
+    return To(static_cast<double>(static_cast<float>(x)));
   } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
     const auto value = static_cast<double>(x);
-    if (std::is_same_v<To, uint64_t> && value >= 0x1p63 && value < 0x1p64) return static_cast<To>(value);
-    const bool fits = value >= -0x1p63 && value < 0x1p63;
-    return static_cast<To>(fits ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min());
+    if (std::is_same_v<To, uint64_t> && value >= 0x1p63) return static_cast<To>(value < 0x1p64 ? value : 0);
+    constexpr bool kIsShort = sizeof(To) < 4 + std::is_signed_v<To> && !std::is_same_v<To, uint8_t>;
+    using Between = std::conditional_t<kIsShort, int32_t, int64_t>;
+    return static_cast<To>(truncated<Between>(value));
   } else {
     return static_cast<To>(x);
   }
@@ -69,7 +76,7 @@ Tensor cast(const Tensor& x, ops::DType dtype, const Run& run) {
     visit(out.dtype(), [&]<typename To>() {
       const From* from = x.data<From>();
       To* to = out.data<To>();
-      parallel(run, x.elements(), int64_t{1} << 15, [&](int64_t begin, int64_t end) {
+      parallel(run, x.elements(), kPiece, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = convert<To>(from[i]);
       });
     });

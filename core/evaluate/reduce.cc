@@ -1,4 +1,5 @@
-// Sums over axes, and the normalisations built on them. Sums are formed in double.
+// Folds over axes, in double precision.
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,10 +13,28 @@ using ops::Attr;
 using ops::Ints;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr size_t kLanes = 8;  // folded side by side: a processor need not wait for each result
 
-// out[o] = finish(fold of f over the elements of x along `axes`, from `start`), in row-major order.
+// The fold of g over f(x[i * step], o) for i < length, from `start`, which g leaves alone.
+template <typename T, typename F, typename G>
+double fold(const T* x, int64_t step, int64_t length, int64_t o, double start, F f, G g) {
+  std::array<double, kLanes> lanes;
+  lanes.fill(start);
+  int64_t i = 0;
+  for (; i + static_cast<int64_t>(kLanes) <= length; i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k)
+      lanes[k] = g(lanes[k], f(static_cast<double>(x[(i + static_cast<int64_t>(k)) * step]), o));
+  }
+  for (; i < length; ++i) lanes[0] = g(lanes[0], f(static_cast<double>(x[i * step]), o));
+  for (size_t k = kLanes / 2; k > 0; k /= 2) {
+    for (size_t j = 0; j < k; ++j) lanes[j] = g(lanes[j], lanes[j + k]);
+  }
+  return lanes[0];
+}
+
+// For each output o, g folded over f(element, o) of the elements of x along `axes`. Flat, f64.
 template <typename F, typename G>
-void reduce(const Run& run, const Tensor& x, const Ints& axes, Tensor& out, double start, F f, G finish) {
+Tensor reduce(const Run& run, const Tensor& x, const Ints& axes, double start, F f, G g) {
   ops::Shape kept, folded;
   std::vector<int64_t> kept_steps, folded_steps;
   const auto steps = row_major(x.shape());
@@ -24,141 +43,125 @@ void reduce(const Run& run, const Tensor& x, const Ints& axes, Tensor& out, doub
     (folds ? folded : kept).push_back(x.shape()[static_cast<size_t>(d)]);
     (folds ? folded_steps : kept_steps).push_back(steps[static_cast<size_t>(d)]);
   }
-  kept.push_back(1);  // rows of one element: each() visits outputs one by one
-  kept_steps.push_back(0);
-  const int64_t most = std::max<int64_t>(1, x.elements() / std::max<int64_t>(out.elements(), 1));
+  const int64_t count = ops::TensorType(x.dtype(), kept).elements(),
+                most = std::max<int64_t>(1, x.elements() / std::max<int64_t>(count, 1));
+  Tensor out(ops::DType::f64, {count});
+  const Walk<1> inner(folded, {folded_steps}), outer(kept, {kept_steps});
   visit_float(x.dtype(), [&]<typename T>() {
     const T* from = x.data<T>();
-    T* to = out.data<T>();
-    const Walk<1> inner(folded, {folded_steps});
-    const auto kept_count = out.elements();
-    parallel(run, kept_count, std::max<int64_t>(1, (int64_t{1} << 15) / most), [&](int64_t begin, int64_t end) {
+    double* to = out.data<double>();
+    parallel(run, count, std::max<int64_t>(1, kPiece / most), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
-        int64_t base = 0, rest = o;
-        for (size_t d = kept.size(); d-- > 0;) {
-          base += rest % kept[d] * kept_steps[d];
-          rest /= kept[d];
-        }
+        const T* base = from + outer.offset(o);
         double value = start;
         inner.each(0, inner.rows(), [&](const auto& at) {
-          for (int64_t i = 0; i < inner.length(); ++i)
-            value = f(value, static_cast<double>(from[base + at[0] + i * inner.step(0)]));
+          value = g(value, fold(base + at[0], inner.step(0), inner.length(), o, start, f, g));
         });
-        to[o] = static_cast<T>(finish(value));
+        to[o] = value;
       }
     });
   });
+  return out;
 }
 
-template <typename F, typename G>
-Tensors reduced(const Call& call, double start, F f, G finish) {
-  Tensor out = call.output();
-  reduce(call.run, call.in[0], call.attrs().ints(Attr::axes), out, start, f, finish);
-  return {out};
+Tensors finished(const Call& call, const Tensor& flat) {
+  const auto& type = call.info.outputs[0];
+  return {cast(flat.reshaped(type.shape), held(type.dtype, call.precision), call.run)};
 }
 
 double plus(double a, double b) { return a + b; }
-double same(double a) { return a; }
-auto over(const Tensor& x, const Tensor& out) {  // division by the number of elements behind one of `out`
-  const double count =
-      out.elements() == 0 ? 1.0 : static_cast<double>(x.elements()) / static_cast<double>(out.elements());
-  return [count](double sum) { return sum / count; };
+double greater(double a, double b) { return a != a || a > b ? a : b; }  // a NaN stays one
+double lesser(double a, double b) { return a != a || a < b ? a : b; }
+double same(double x, int64_t) { return x; }
+
+template <typename F, typename G, typename H>
+Tensors reduced(const Call& call, double start, F f, G g, H finish) {
+  Tensor flat = reduce(call.run, call.in[0], call.attrs().ints(Attr::axes), start, f, g);
+  double* value = flat.data<double>();
+  for (int64_t o = 0; o < flat.elements(); ++o) value[o] = finish(value[o], o);
+  return finished(call, flat);
+}
+template <typename F>
+Tensors summed(const Call& call, F f) {
+  return reduced(call, 0, f, plus, same);
+}
+
+Tensors mean(const Call& call, const Ints& axes) {
+  Tensor sums = reduce(call.run, call.in[0], axes, 0, same, plus);
+  const double count = static_cast<double>(call.in[0].elements()) / static_cast<double>(sums.elements());
+  for (int64_t o = 0; o < sums.elements(); ++o) sums.data<double>()[o] /= count;
+  return finished(call, sums);
+}
+
+// Where the first (or last) of the most extreme elements stands; a NaN is more extreme than any number, as in LibTorch.
+template <typename F>
+Tensors place(const Call& call, F is_before) {
+  const Tensor& x = call.in[0];
+  Tensor out = call.output();
+  const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
+  const int64_t length = x.shape()[axis], step = row_major(x.shape())[axis];
+  const bool last = call.attrs().i(Attr::select_last) == 1;
+  if (length == 0) fail("the most extreme of no elements");
+  visit(x.dtype(), [&]<typename T>() {
+    const auto wins = [&](Arith<T> a, Arith<T> b) { return b == b && (a != a || is_before(a, b)); };
+    const T* from = x.data<T>();
+    int64_t* to = out.data<int64_t>();
+    parallel(call.run, out.elements(), std::max<int64_t>(1, kPiece / length), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        const T* row = from + o / step * step * length + o % step;
+        const auto at = [&](int64_t i) { return static_cast<Arith<T>>(row[(last ? length - 1 - i : i) * step]); };
+        int64_t best = 0;
+        for (int64_t i = 1; i < length; ++i) best = wins(at(i), at(best)) ? i : best;
+        to[o] = last ? length - 1 - best : best;
+      }
+    });
+  });
+  return {out};
 }
 
 }  // namespace
 
-Tensors reduce_sum_kernel(const Call& call) { return reduced(call, 0, plus, same); }
-Tensors reduce_mean_kernel(const Call& call) { return reduced(call, 0, plus, over(call.in[0], call.output())); }
-Tensors reduce_max_kernel(const Call& call) {
+Tensors reduce_sum_kernel(const Call& call) { return summed(call, same); }
+Tensors reduce_mean_kernel(const Call& call) { return mean(call, call.attrs().ints(Attr::axes)); }
+Tensors reduce_max_kernel(const Call& call) { return reduced(call, -kInf, same, greater, same); }
+Tensors reduce_min_kernel(const Call& call) { return reduced(call, kInf, same, lesser, same); }
+Tensors reduce_prod_kernel(const Call& call) {
   return reduced(
-      call, -kInf, [](double a, double b) { return a != a || a > b ? a : b; }, same);
+      call, 1, same, [](double a, double b) { return a * b; }, same);
+}
+Tensors reduce_l1_kernel(const Call& call) {
+  return summed(call, [](double x, int64_t) { return std::abs(x); });
+}
+Tensors reduce_sum_square_kernel(const Call& call) {
+  return summed(call, [](double x, int64_t) { return x * x; });
+}
+Tensors reduce_l2_kernel(const Call& call) {
+  return reduced(
+      call, 0, [](double x, int64_t) { return x * x; }, plus, [](double sum, int64_t) { return std::sqrt(sum); });
+}
+Tensors reduce_log_sum_kernel(const Call& call) {
+  return reduced(call, 0, same, plus, [](double sum, int64_t) { return std::log(sum); });
+}
+Tensors reduce_log_sum_exp_kernel(const Call& call) {
+  Tensor shift = reduce(call.run, call.in[0], call.attrs().ints(Attr::axes), -kInf, same, greater);
+  double* most = shift.data<double>();
+  for (int64_t o = 0; o < shift.elements(); ++o) most[o] = std::isinf(most[o]) ? 0 : most[o];
+  return reduced(
+      call, 0, [=](double x, int64_t o) { return std::exp(x - most[o]); }, plus,
+      [=](double sum, int64_t o) { return std::log(sum) + most[o]; });
 }
 
 Tensors global_avg_pool_kernel(const Call& call) {
   Ints axes;
   for (int64_t d = 2; d < call.in[0].rank(); ++d) axes.push_back(d);
-  Tensor out = call.output();
-  reduce(call.run, call.in[0], axes, out, 0, plus, over(call.in[0], out));
-  return {out};
+  return mean(call, axes);
 }
 
-Tensors softmax_kernel(const Call& call) {
-  const Tensor& x = call.in[0];
-  Tensor out = call.output();
-  const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
-  const int64_t length = x.shape()[axis], step = row_major(x.shape())[axis];
-  if (x.elements() == 0) return {out};
-  visit_float(x.dtype(), [&]<typename T>() {
-    const T* from = x.data<T>();
-    T* to = out.data<T>();
-    parallel(call.run, x.elements() / length, std::max<int64_t>(1, 4096 / length), [&](int64_t begin, int64_t end) {
-      std::vector<double> row(static_cast<size_t>(length));
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t base = r / step * step * length + r % step;
-        double most = -kInf, sum = 0;
-        for (int64_t i = 0; i < length; ++i) most = std::max(most, static_cast<double>(from[base + i * step]));
-        for (int64_t i = 0; i < length; ++i) {
-          double& value = row[static_cast<size_t>(i)];
-          value = std::exp(static_cast<double>(from[base + i * step]) - most);
-          sum += value;
-        }
-        for (int64_t i = 0; i < length; ++i) to[base + i * step] = static_cast<T>(row[static_cast<size_t>(i)] / sum);
-      }
-    });
-  });
-  return {out};
+Tensors arg_max_kernel(const Call& call) {
+  return place(call, [](auto a, auto b) { return a > b; });
 }
-
-Tensors layer_norm_kernel(const Call& call) {
-  const Tensor &x = call.in[0], &scale = call.in[1];
-  Tensor out = call.output();
-  const int64_t length = scale.elements();
-  const double eps = call.attrs().f(Attr::eps), count = static_cast<double>(length);
-  if (x.elements() == 0) return {out};
-  visit_float(x.dtype(), [&]<typename T>() {
-    const T *from = x.data<T>(), *factor = scale.data<T>();
-    const T* bias = call.in.size() == 3 ? call.in[2].data<T>() : nullptr;
-    T* to = out.data<T>();
-    parallel(call.run, x.elements() / length, std::max<int64_t>(1, 4096 / length), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin * length; r < end * length; r += length) {
-        double mean = 0, variance = 0;
-        for (int64_t i = 0; i < length; ++i) mean += static_cast<double>(from[r + i]);
-        mean /= count;
-        for (int64_t i = 0; i < length; ++i) {
-          const double away = static_cast<double>(from[r + i]) - mean;
-          variance += away * away;
-        }
-        const double inverse = 1 / std::sqrt(variance / count + eps);
-        for (int64_t i = 0; i < length; ++i) {
-          const double unit = (static_cast<double>(from[r + i]) - mean) * inverse * static_cast<double>(factor[i]);
-          to[r + i] = static_cast<T>(unit + (bias != nullptr ? static_cast<double>(bias[i]) : 0.0));
-        }
-      }
-    });
-  });
-  return {out};
-}
-
-Tensors batch_norm_kernel(const Call& call) {
-  const Tensor& x = call.in[0];
-  Tensor out = call.output();
-  if (x.elements() == 0) return {out};
-  const int64_t channels = x.shape()[1], planes = x.shape()[0] * channels, plane = x.elements() / planes;
-  const double eps = call.attrs().f(Attr::eps);
-  visit_float(x.dtype(), [&]<typename T>() {
-    const auto at = [&](size_t k, int64_t c) { return static_cast<double>(call.in[k].data<T>()[c]); };
-    const T* from = x.data<T>();
-    T* to = out.data<T>();
-    parallel(call.run, planes, std::max<int64_t>(1, (int64_t{1} << 14) / plane), [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) {
-        const int64_t c = p % channels;
-        const double factor = at(1, c) / std::sqrt(at(4, c) + eps), bias = at(2, c), mean = at(3, c);
-        for (int64_t i = p * plane; i < (p + 1) * plane; ++i)
-          to[i] = static_cast<T>((static_cast<double>(from[i]) - mean) * factor + bias);
-      }
-    });
-  });
-  return {out};
+Tensors arg_min_kernel(const Call& call) {
+  return place(call, [](auto a, auto b) { return a < b; });
 }
 
 }  // namespace rlgo::evaluate

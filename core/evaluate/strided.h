@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "core/evaluate/parallel.h"
 #include "core/ops/types.h"
 
 namespace rlgo::evaluate {
@@ -43,28 +44,55 @@ class Walk {  // axes that can be walked as one are joined
   int64_t rows() const { return rows_; }                                  // all but the innermost axis
   int64_t length() const { return axes_.back().extent; }                  // of the innermost axis
   int64_t step(size_t array) const { return axes_.back().steps[array]; }  // along it
+  // Of the first array at an element, counted in row-major order.
+  int64_t offset(int64_t element) const { return offsets(element / length())[0] + element % length() * step(0); }
+  // body(offsets of the arrays at the start, number of elements) for all rows, long ones in parts.
+  template <typename F>
+  void each(const Run& run, F&& body) const {
+    const int64_t parts = (length() + kPiece - 1) / kPiece,
+                  grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(length(), 1));
+    parallel(run, rows_ * parts, grain, [&](int64_t begin, int64_t end) {
+      if (parts > 1) {  // then end is begin + 1
+        auto at = offsets(begin / parts);
+        const int64_t first = begin % parts * kPiece;
+        for (size_t n = 0; n < N; ++n) at[n] += first * step(n);
+        return body(at, std::min(kPiece, length() - first));
+      }
+      each(begin, end, [&](const auto& at) { body(at, length()); });
+    });
+  }
   // body(offsets of the arrays at the row's start) for rows [begin, end).
   template <typename F>
   void each(int64_t begin, int64_t end, F&& body) const {
+    if (begin >= end) return;
+    auto at = offsets(begin);
+    std::vector<int64_t> place(axes_.size());
+    int64_t rest = begin;
+    for (size_t d = axes_.size() - 1; d-- > 0; rest /= axes_[d].extent) place[d] = rest % axes_[d].extent;
     for (int64_t row = begin; row < end; ++row) {
-      std::array<int64_t, N> at{};
-      int64_t rest = row;
-      for (size_t d = axes_.size() - 1; d-- > 0;) {
-        const int64_t place = rest % axes_[d].extent;
-        rest /= axes_[d].extent;
-        for (size_t n = 0; n < N; ++n) at[n] += place * axes_[d].steps[n];
-      }
       body(at);
+      for (size_t d = axes_.size() - 1; d-- > 0;) {
+        const bool wraps = ++place[d] == axes_[d].extent;
+        const int64_t by = wraps ? 1 - axes_[d].extent : 1;
+        for (size_t n = 0; n < N; ++n) at[n] += by * axes_[d].steps[n];
+        if (!wraps) break;
+        place[d] = 0;
+      }
     }
   }
-  // Rows whose elements are worth a thread.
-  int64_t grain() const { return std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(length(), 1)); }
 
  private:
   struct Axis {
     int64_t extent = 1;
     std::array<int64_t, N> steps{};
   };
+  std::array<int64_t, N> offsets(int64_t row) const {
+    std::array<int64_t, N> at{};
+    for (size_t d = axes_.size() - 1; d-- > 0; row /= axes_[d].extent) {
+      for (size_t n = 0; n < N; ++n) at[n] += row % axes_[d].extent * axes_[d].steps[n];
+    }
+    return at;
+  }
   static bool joins(const Axis& outer, const Axis& inner) {
     for (size_t n = 0; n < N; ++n) {
       if (outer.steps[n] != inner.steps[n] * inner.extent) return false;

@@ -1,0 +1,132 @@
+// Functions of one float.
+#include <cmath>
+#include <numbers>
+
+#include "core/evaluate/loops.h"
+
+namespace rlgo::evaluate {
+namespace {
+
+using ops::Attr;
+
+template <typename T>
+T relu(T x) {
+  return x < 0 ? T(0) : x;
+}
+template <typename T>
+T sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
+}
+template <typename T>
+T gelu(T x) {
+  return x * T(0.5) * (T(1) + std::erf(x * T(std::numbers::sqrt2 / 2)));
+}
+template <typename T>
+T gelu_by_tanh(T x) {
+  constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  return T(0.5) * x * (T(1) + std::tanh(T(kScale) * (x + T(0.044715) * x * x * x)));
+}
+template <typename T>
+T clamp(T x, T low, T high) {  // a NaN stays one
+  return x < low ? low : x > high ? high : x;
+}
+template <typename T>
+T hard_swish(T x) {
+  return x * clamp(x + T(3), T(0), T(6)) / T(6);
+}
+template <typename T>
+T softplus(T x) {
+  return relu(x) + std::log1p(std::exp(-std::abs(x)));
+}
+
+// x, and below 0 factor * (exp(x * inner) - 1); times `outer`.
+Tensors exponential_unit(const Call& call, double factor, double inner, double outer) {
+  return unary(call, [=](auto x) {
+    using T = decltype(x);
+    return x <= 0 ? T(factor * outer) * std::expm1(x * T(inner)) : x * T(outer);
+  });
+}
+
+template <typename T, typename F>
+void map_in_place(Tensor& x, const Run& run, F f) {
+  map(run, x.data<T>(), x.data<T>(), x.elements(), f);
+}
+
+}  // namespace
+
+void activate(Tensor& x, std::string_view act, const Run& run) {
+  if (act == "none") return;
+  visit_float(x.dtype(), [&]<typename T>() {
+    if (act == "relu") return map_in_place<T>(x, run, [](auto v) { return relu(v); });
+    if (act == "sigmoid") return map_in_place<T>(x, run, [](auto v) { return sigmoid(v); });
+    if (act == "tanh") return map_in_place<T>(x, run, [](auto v) { return std::tanh(v); });
+    if (act == "gelu") return map_in_place<T>(x, run, [](auto v) { return gelu(v); });
+    if (act == "hard_swish") return map_in_place<T>(x, run, [](auto v) { return hard_swish(v); });
+    fail("internal: no activation '{}' (this is a bug of rlgo)", act);
+  });
+}
+
+// RLGO_UNARY(op, f): the kernel of an operator that is f(x), without attributes.
+#define RLGO_UNARY(op, f)                         \
+  Tensors op##_kernel(const Call& call) {         \
+    return unary(call, [](auto x) { return f; }); \
+  }
+RLGO_UNARY(relu, relu(x))
+RLGO_UNARY(sigmoid, sigmoid(x))
+RLGO_UNARY(tanh, std::tanh(x))
+RLGO_UNARY(erf, std::erf(x))
+RLGO_UNARY(sqrt, std::sqrt(x))
+RLGO_UNARY(exp, std::exp(x))
+RLGO_UNARY(log, std::log(x))
+RLGO_UNARY(neg, -x)
+RLGO_UNARY(abs, std::abs(x))
+RLGO_UNARY(hard_swish, hard_swish(x))
+RLGO_UNARY(softplus, softplus(x))
+RLGO_UNARY(mish, x* std::tanh(softplus(x)))
+RLGO_UNARY(softsign, x / (std::abs(x) + 1))
+RLGO_UNARY(ceil, std::ceil(x))
+RLGO_UNARY(floor, std::floor(x))
+RLGO_UNARY(round, std::nearbyint(x))
+RLGO_UNARY(sign, static_cast<decltype(x)>((x > 0) - (x < 0)))  // of a NaN 0, as LibTorch
+RLGO_UNARY(sin, std::sin(x))
+RLGO_UNARY(cos, std::cos(x))
+RLGO_UNARY(reciprocal, 1 / x)
+#undef RLGO_UNARY
+
+Tensors gelu_kernel(const Call& call) {
+  if (call.attrs().word(Attr::approximate) == "tanh") return unary(call, [](auto x) { return gelu_by_tanh(x); });
+  return unary(call, [](auto x) { return gelu(x); });
+}
+Tensors clip_kernel(const Call& call) {
+  const double low = call.attrs().f(Attr::min), high = call.attrs().f(Attr::max);
+  return unary(call, [=](auto x) { return clamp(x, decltype(x)(low), decltype(x)(high)); });
+}
+Tensors leaky_relu_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha);
+  return unary(call, [=](auto x) { return x > 0 ? x : x * decltype(x)(alpha); });
+}
+Tensors hard_sigmoid_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha), beta = call.attrs().f(Attr::beta);
+  return unary(call, [=](auto x) {
+    using T = decltype(x);
+    return clamp(x * T(alpha) + T(beta), T(0), T(1));
+  });
+}
+Tensors elu_kernel(const Call& call) { return exponential_unit(call, call.attrs().f(Attr::alpha), 1, 1); }
+Tensors selu_kernel(const Call& call) {
+  return exponential_unit(call, call.attrs().f(Attr::alpha), 1, call.attrs().f(Attr::gamma));
+}
+Tensors celu_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha);
+  return exponential_unit(call, alpha, 1 / alpha, 1);
+}
+Tensors swish_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha);
+  return unary(call, [=](auto x) { return x * sigmoid(x * decltype(x)(alpha)); });
+}
+Tensors thresholded_relu_kernel(const Call& call) {
+  const double alpha = call.attrs().f(Attr::alpha);
+  return unary(call, [=](auto x) { return x > decltype(x)(alpha) ? x : decltype(x)(0); });
+}
+
+}  // namespace rlgo::evaluate
