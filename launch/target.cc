@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/exec/runtime.h"
 #include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
@@ -33,6 +34,16 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
   if (!python.empty() && options.source("target.python") == Source::resumed) refuse("target.python", python);
 }
 
+std::shared_ptr<cost::Runtime> libtorch_runtime(const optimise::RuntimeOptions& options, const Log& log,
+                                                std::function<bool()> should_stop) {
+  exec::MeasureOptions how{options.timing};
+  how.deadline = Deadline::when(std::move(should_stop));
+  std::string remark;
+  const auto device = exec::resolve_device(options.device, &remark);
+  if (!remark.empty()) log.warn("{}", remark);
+  return std::make_shared<exec::LibTorchRuntime>(device, how);
+}
+
 }  // namespace
 
 void check_target(const TargetOptions& target) {
@@ -50,6 +61,7 @@ std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log&
   check_target(config.cost.target);
   optimise::RuntimeOptions options{config.cost.target, config.cost.timing, config.device, config.seed};
   options.target.python = python(config);
+  options.libtorch = libtorch_runtime;
   return optimise::start_runtime(options, log, std::move(should_stop));
 }
 

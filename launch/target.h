@@ -9,7 +9,6 @@
 
 #include "core/base/log.h"
 #include "core/cost/runtime.h"
-#include "core/exec/measure.h"
 #include "launch/config.h"
 #include "learner/session/run_folder.h"
 

@@ -10,7 +10,6 @@
 #include "core/base/shipped.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/exec/runtime.h"
 #include "core/measure/runtime.h"
 
 namespace rlgo::optimise {
@@ -75,18 +74,18 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
       one.target.runtime = "onnxruntime";
       return start_runtime(one, log, should_stop);
     } catch (const Error& e) {
+      if (!options.libtorch) throw;
       log.info("costs and times are LibTorch's: {}", e.what());
       one.target.runtime = "libtorch";
       return start_runtime(one, log, should_stop);
     }
   }
   if (options.target.runtime == "libtorch") {
-    exec::MeasureOptions how{options.timing};
-    how.deadline = Deadline::when(std::move(should_stop));
-    std::string remark;
-    const auto device = exec::resolve_device(options.device, &remark);
-    if (!remark.empty()) log.warn("{}", remark);
-    return std::make_shared<exec::LibTorchRuntime>(device, how);
+    if (!options.libtorch)
+      fail(
+          "--target libtorch: this build of rlgo has no LibTorch; take onnxruntime, openvino, or a build with "
+          "training");
+    return options.libtorch(options, log, std::move(should_stop));
   }
   measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;

@@ -35,9 +35,11 @@ struct RuntimeOptions {
   cost::TimingOptions timing;
   std::string device = "auto";  // LibTorch's, see exec::resolve_device
   uint64_t seed = 0;
+  // Starts the target "libtorch". Null: this build of rlgo has no LibTorch.
+  std::function<std::shared_ptr<cost::Runtime>(const RuntimeOptions&, const Log&, std::function<bool()>)> libtorch;
 };
 // LibTorch on a device, or the measurer of the target, started. "auto": ONNX Runtime where it is installed, else
-// LibTorch. Throws Error where it cannot serve (a missing package is named).
+// LibTorch where this build has it. Throws Error where it cannot serve (a missing package is named).
 std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, const Log& log = {},
                                              std::function<bool()> should_stop = {});
 
