@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/evaluate/constants.h"
+#include "core/evaluate/values.h"
 
 namespace rlgo::evaluate {
 namespace {
@@ -83,6 +84,7 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
 }
 
 void Interpreter::plan() {
+  const auto bounds = index_bounds(graph_);
   std::vector<bool> keep(constants_.size(), false);
   for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
   for (const NodeId id : graph_.order()) {
@@ -90,6 +92,7 @@ void Interpreter::plan() {
     if (node.constant || node.op() == Op::input) continue;
     Step step{id, {}, first_slot_[id], {}, {}};
     for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
+    if (node.op() == Op::opaque) step.index_bounds = bounds[id];
     steps_.push_back(std::move(step));
   }
   // From the end: the first reader met is the last one. Outputs that nothing reads die at once.

@@ -26,7 +26,7 @@ class WeightStore {
 struct InterpreterOptions {
   Precision precision = Precision::native;
   // Shared with other interpreters; a store of its own where there is none.
-  std::shared_ptr<WeightStore> weights;
+  std::shared_ptr<WeightStore> weights = {};
   // Where weights take more in double precision, the large ones are kept as they are, and made double where they are
   // read.
   int64_t most_wide_bytes = int64_t{512} << 20;

@@ -197,15 +197,4 @@ Tensors literal_kernel(const Call& call) {
   return {cast(whole, held(call.info.outputs[0].dtype, call.precision))};
 }
 
-Tensors weight_kernel(const Call& call) {
-  return {cast(Tensor::of(*call.info.blob), held(call.info.outputs[0].dtype, call.precision), call.run)};
-}
-
-Tensors input_kernel(const Call& call) {
-  fail("internal: input '{}' has no computation (this is a bug of rlgo)", call.info.name);
-}
-Tensors opaque_kernel(const Call& call) {
-  fail("internal: '{}' has no computation here (this is a bug of rlgo)", call.info.opaque->op_type);
-}
-
 }  // namespace rlgo::evaluate

@@ -1,13 +1,11 @@
-#include "core/exec/values.h"
+#include "core/evaluate/values.h"
 
-#include <ATen/CPUGeneratorImpl.h>
+#include <cmath>
+#include <numbers>
 
-#include <span>
+#include "core/evaluate/kernels.h"
 
-#include "core/base/hash.h"
-#include "core/exec/kernels.h"
-
-namespace rlgo::exec {
+namespace rlgo::evaluate {
 namespace {
 
 using ops::Op;
@@ -34,21 +32,32 @@ bool moves_elements(Op op) {
 
 }  // namespace
 
-at::Tensor seeded_normal(at::IntArrayRef sizes, uint64_t seed) {
-  return at::randn(sizes, at::detail::createCPUGenerator(mix64(seed)), at::TensorOptions(at::kDouble));
-}
-
-at::Tensor seeded_uniform(at::IntArrayRef sizes, uint64_t seed) {
-  constexpr double kHalfWidth = 1.7320508075688772;  // of a uniform distribution with deviation 1
-  at::Tensor out = at::empty(sizes, at::TensorOptions(at::kDouble));
-  const std::span<double> to(out.data_ptr<double>(), static_cast<size_t>(out.numel()));
-  for (double& value : to) value = kHalfWidth * (static_cast<double>(mix64(++seed) >> 11) * 0x1.0p-52 - 1);
+// By the method of Box and Muller (1958): two numbers from two.
+Tensor seeded_normal(const ops::Shape& shape, uint64_t seed) {
+  Tensor out(ops::DType::f64, shape);
+  auto* to = out.data<double>();
+  uint64_t next = mix64(seed);
+  const auto uniform = [&] { return static_cast<double>((mix64(++next) >> 11) + 1) * 0x1.0p-53; };  // above 0
+  for (int64_t i = 0; i < out.elements(); i += 2) {
+    const double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * std::numbers::pi * uniform();
+    to[i] = radius * std::cos(angle);
+    if (i + 1 < out.elements()) to[i + 1] = radius * std::sin(angle);
+  }
   return out;
 }
 
-at::Tensor seeded_integers(at::IntArrayRef sizes, int64_t bound, uint64_t seed) {
-  return at::randint(0, std::max<int64_t>(bound, 1), sizes, at::detail::createCPUGenerator(mix64(seed)),
-                     at::TensorOptions(at::kLong));
+Tensor seeded_uniform(const ops::Shape& shape, uint64_t seed) {
+  Tensor out(ops::DType::f64, shape);
+  for (int64_t i = 0; i < out.elements(); ++i) out.data<double>()[i] = seeded_uniform_at(seed, i);
+  return out;
+}
+
+Tensor seeded_integers(const ops::Shape& shape, int64_t bound, uint64_t seed) {
+  Tensor out(ops::DType::i64, shape);
+  const auto below = static_cast<uint64_t>(std::max<int64_t>(bound, 1));
+  uint64_t next = mix64(seed);
+  for (int64_t i = 0; i < out.elements(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(mix64(++next) % below);
+  return out;
 }
 
 std::vector<std::vector<int64_t>> index_bounds(const graph::Graph& graph) {
@@ -72,12 +81,13 @@ std::vector<std::vector<int64_t>> index_bounds(const graph::Graph& graph) {
   return bounds;
 }
 
-at::Tensor random_value(const ops::TensorType& type, uint64_t seed, double magnitude, int64_t bound) {
-  const auto dtype = to_torch(type.dtype);
-  if (ops::is_float(type.dtype) || type.dtype == ops::DType::other) {
-    return (seeded_normal(sizes_of(type), seed) * magnitude).to(dtype);
-  }
-  return seeded_integers(sizes_of(type), type.dtype == ops::DType::boolean ? 2 : bound, seed).to(dtype);
+Tensor random_value(const ops::TensorType& type, uint64_t seed, double magnitude, int64_t bound) {
+  const auto dtype = held(type.dtype, Precision::native);
+  if (!ops::is_float(dtype))
+    return cast(seeded_integers(type.shape, type.dtype == ops::DType::boolean ? 2 : bound, seed), dtype);
+  Tensor normal = seeded_normal(type.shape, seed);
+  for (int64_t i = 0; i < normal.elements(); ++i) normal.data<double>()[i] *= magnitude;
+  return cast(normal, dtype);
 }
 
 TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitude, bool masks) {
@@ -86,10 +96,10 @@ TensorMap random_inputs(const graph::Graph& graph, uint64_t seed, double magnitu
   for (graph::NodeId id : graph.inputs()) {
     const auto& info = *graph.node(id).info;
     const auto& type = info.outputs[0];
-    const bool mask = masks && bounds[id][0] == kIndexBound && c10::multiply_integers(sizes_of(type)) > 1;
+    const bool mask = masks && bounds[id][0] == kIndexBound && Tensor(type.dtype, type.shape).elements() > 1;
     inputs[info.name] = random_value(type, hash_string(info.name, seed), magnitude, mask ? 2 : bounds[id][0]);
   }
   return inputs;
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::evaluate

@@ -9,8 +9,7 @@ namespace rlgo::exec {
 void keep_freed_memory();
 
 // From now on it goes back to the system, as does what was kept. For runs that are not timed and whose tensors are of
-// many sizes: a convolution in double precision copies its input for each element of its window, and in memory that is
-// kept such blocks are cut up by smaller ones, until no room is left.
+// many sizes: in memory that is kept, large blocks are cut up by smaller ones, until no room is left.
 void return_freed_memory();
 
 }  // namespace rlgo::exec

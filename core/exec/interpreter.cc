@@ -1,8 +1,9 @@
 #include "core/exec/interpreter.h"
 
+#include <ATen/Parallel.h>
+
 #include "core/base/error.h"
-#include "core/exec/constants.h"
-#include "core/exec/freed_memory.h"
+#include "core/evaluate/constants.h"
 
 namespace rlgo::exec {
 namespace {
@@ -53,7 +54,8 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
   const auto store = options.weights ? options.weights : std::make_shared<WeightStore>(device_);
   RLGO_CHECK(store->device() == device_);
   const bool many = precision_ == Precision::f64 && wide_bytes(graph_) > options.most_wide_bytes;
-  for (NodeId id : read_constants(graph_)) {
+  const auto read = evaluate::read_constants(graph_);
+  for (NodeId id : read) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
     const auto& type = info.outputs[0];
@@ -61,21 +63,24 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     constants_[slot({id, 0})] = store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
     if (narrow) narrow_.insert(slot({id, 0}));
   }
-  for (auto& [id, tensors] : compute_constants(graph_)) {
+  const std::unordered_set<NodeId> wanted(read.begin(), read.end());
+  const auto keep = [&](NodeId id, const evaluate::Tensors&, const evaluate::Tensors& out) {
+    if (!wanted.contains(id)) return;
     const auto& types = graph_.node(id).info->outputs;
-    for (size_t p = 0; p < tensors.size(); ++p) {
+    for (size_t p = 0; p < out.size(); ++p) {
       const Slot to = slot({id, static_cast<int32_t>(p)});
       const bool narrow = many && ops::is_float(types[p].dtype) && types[p].bytes() >= kLargeWeightBytes &&
-                          tensors[p].scalar_type() == to_torch(types[p].dtype);
-      constants_[to] = tensors[p].to(narrow ? tensors[p].scalar_type() : to_torch(types[p].dtype, precision_));
+                          out[p].dtype() == types[p].dtype;
+      constants_[to] = to_torch(out[p]).to(to_torch(types[p].dtype, narrow ? Precision::native : precision_));
       constants_[to] = constants_[to].to(to_torch(device_));
       if (narrow) narrow_.insert(to);
     }
-  }
+  };
+  evaluate::compute_constants(graph_, read, evaluate::Precision::f64, {.threads = at::get_num_threads()}, keep);
 }
 
 void Interpreter::plan() {
-  const auto bounds = index_bounds(graph_);
+  const auto bounds = evaluate::index_bounds(graph_);
   std::vector<bool> keep(constants_.size(), false);
   for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
   for (NodeId id : graph_.order()) {
@@ -117,7 +122,6 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
 }
 
 TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
-  if (precision_ == Precision::f64) return_freed_memory();  // nobody times it
   const c10::InferenceMode inference;
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);

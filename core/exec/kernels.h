@@ -16,7 +16,7 @@ struct Call {
   at::Device device{at::kCPU};
   Precision precision = Precision::native;
   // For integer outputs of opaque operators: what output p is made of stays below index_bounds[p], so that a gather
-  // that reads it finds its rows. Empty: kIndexBound.
+  // that reads it finds its rows. Empty: evaluate::kIndexBound.
   std::span<const int64_t> index_bounds = {};
 
   const ops::Attrs& attrs() const { return info.attrs; }
@@ -24,9 +24,6 @@ struct Call {
     return at::TensorOptions(to_torch(dtype, precision)).device(device);
   }
 };
-
-// Made-up integers are in [0, kIndexBound) where nothing asks for less.
-constexpr int64_t kIndexBound = 8;
 
 using Kernel = Tensors (*)(const Call& call);
 

@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <cstring>
+
 #include "core/base/error.h"
 #include "core/base/hash.h"
 
@@ -10,7 +12,6 @@ namespace rlgo::exec {
 using ops::DType;
 
 at::ScalarType to_torch(DType dtype, Precision precision) {
-  const at::ScalarType wide_half = precision == Precision::f64 ? at::kDouble : at::kFloat;
   switch (dtype) {
     case DType::other:
     case DType::f32:
@@ -18,9 +19,9 @@ at::ScalarType to_torch(DType dtype, Precision precision) {
     case DType::f64:
       return at::kDouble;
     case DType::f16:
-      return precision == Precision::native ? at::kHalf : wide_half;
+      return precision == Precision::native ? at::kHalf : at::kDouble;
     case DType::bf16:
-      return precision == Precision::native ? at::kBFloat16 : wide_half;
+      return precision == Precision::native ? at::kBFloat16 : at::kDouble;
     case DType::u8:
       return at::kByte;
     case DType::i8:
@@ -78,12 +79,17 @@ at::Tensor to_tensor(const graph::Blob& blob) {
       at::TensorOptions(to_torch(blob.type().dtype)));
 }
 
-std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type) {
-  RLGO_CHECK(tensor.sizes().vec() == sizes_of(type));
-  const at::ScalarType dtype = to_torch(type.dtype);
-  std::string bytes(static_cast<size_t>(tensor.numel()) * c10::elementSize(dtype), '\0');
-  if (!bytes.empty()) at::from_blob(bytes.data(), sizes_of(type), at::TensorOptions(dtype)).copy_(tensor);
-  return graph::Blob::bytes(type, std::move(bytes));
+at::Tensor to_torch(const evaluate::Tensor& tensor) {
+  return at::from_blob(
+      const_cast<void*>(tensor.raw()), sizes_of(tensor.type()), [tensor](void*) {},
+      at::TensorOptions(to_torch(tensor.dtype())));
+}
+
+evaluate::Tensor from_torch(const at::Tensor& tensor) {
+  const auto type = type_of(tensor);
+  evaluate::Tensor copy(type.dtype, type.shape);
+  std::memcpy(copy.raw(), tensor.cpu().contiguous().const_data_ptr(), static_cast<size_t>(copy.bytes()));
+  return copy;
 }
 
 at::Tensor WeightStore::load(const graph::Blob& blob, at::ScalarType dtype) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/evaluate/tensor.h"
 #include "core/exec/device.h"
 #include "core/graph/blob.h"
 
@@ -16,9 +17,8 @@ namespace rlgo::exec {
 using Tensors = std::vector<at::Tensor>;
 
 // `native` computes in the types of the graph; `f64` holds all floats (f16, bf16, f32) as double ones: for comparisons
-// without rounding noise. `wider` holds halves as f32 and f32 as f64, twice their bytes: for folding, where results are
-// rounded once at the end.
-enum class Precision { native, f64, wider };
+// without rounding noise.
+enum class Precision { native, f64 };
 
 // `other` (values that only opaque operators read) is held as f32.
 at::ScalarType to_torch(ops::DType dtype, Precision precision = Precision::native);
@@ -30,8 +30,10 @@ std::vector<int64_t> sizes_of(const ops::TensorType& type);
 
 // The blob's contents on the CPU, in its own dtype. Throws Error where the contents are absent.
 at::Tensor to_tensor(const graph::Blob& blob);
-// The reverse; `type` must fit the tensor's shape, its elements are rounded to type.dtype.
-std::shared_ptr<const graph::Blob> to_blob(const at::Tensor& tensor, const ops::TensorType& type);
+// Shares its elements, which nobody may write to.
+at::Tensor to_torch(const evaluate::Tensor& tensor);
+// A copy on the CPU.
+evaluate::Tensor from_torch(const at::Tensor& tensor);
 
 // Contents of weights on one device, made once and shared by several interpreters (of the graphs before and after a
 // rewrite, say). Not thread-safe.

@@ -42,7 +42,7 @@ std::string to_text(const CheckCoverage& coverage) {
   if (coverage.through + coverage.blind == 0) return "";
   std::vector<std::string> names;
   for (const auto& [op, count] : coverage.unknown) names.push_back(fmt::format("{} {}", op, count));
-  const std::string behind = fmt::format("in front of operators that LibTorch does not know ({})", join(names, ", "));
+  const std::string behind = fmt::format("in front of operators that rlgo does not compute ({})", join(names, ", "));
   if (coverage.nothing()) return fmt::format("all {} operators stand {}: nothing is compared", coverage.all(), behind);
   std::string text =
       fmt::format("{} of {} operators stand {}: ", coverage.through + coverage.blind, coverage.all(), behind);

@@ -1,4 +1,4 @@
-// How much of a model a check by the LibTorch interpreter sees, where it does not know all operators.
+// How much of a model a check by the interpreter sees, where it does not know all operators.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 namespace rlgo::optimise {
 
 // Operators that the interpreter computes, by how they reach an output of the model. For those that it does not know,
-// made-up functions stand (core/exec/leaf.cc): floats that depend smoothly on all of its inputs, integers that depend
-// on nothing.
+// made-up functions stand (core/evaluate/leaf.cc): floats that depend smoothly on all of its inputs, integers that
+// depend on nothing.
 struct CheckCoverage {
   int direct = 0;                      // without such an operator between: differences show as they are
   int through = 0;                     // only through made-up floats: a difference shows, its size does not

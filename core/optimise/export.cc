@@ -1,14 +1,14 @@
-// Apart from reading models, which needs no LibTorch.
+// Apart from reading models, which computes no constants.
 #include <algorithm>
 
 #include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/exec/fold.h"
-#include "core/exec/worked_out.h"
 #include "core/onnx/skeleton.h"
 #include "core/onnx/weight_files.h"
 #include "core/optimise/model.h"
+#include "core/verify/constant_values.h"
+#include "core/verify/fold.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -31,7 +31,7 @@ LoadedModel load_model(const ModelOptions& given, bool with_weights, const std::
     const auto origin = origins.find(value.node);
     return origin == origins.end() ? std::string() : origin->second.outputs.at(static_cast<size_t>(value.port));
   };
-  model.graph = exec::work_out_constants(std::move(model.graph), name_of, Deadline::when(should_stop));
+  model.graph = verify::fold_rounded_constants(std::move(model.graph), name_of, Deadline::when(should_stop));
   model.worked_out = operators - constant_operators(model.graph);
   model.worked_out_weights =
       static_cast<int>(std::ranges::count_if(model.graph.order(), [&](graph::NodeId id) { return id >= first_new; }));
@@ -57,7 +57,7 @@ onnx_io::ExportReport export_model(const LoadedModel& model, const graph::Graph&
   check_not_read(model, path);
   const auto through =
       model.skeleton ? onnx_io::read_through(*model.skeleton, graph) : std::unordered_set<graph::NodeId>();
-  const auto folded = exec::fold(graph, model.graph.id_bound(), model.folded.get(), through);
+  const auto folded = verify::fold(graph, model.graph.id_bound(), model.folded.get(), through);
   onnx_io::ExportOptions options;
   if (model.weight_files && path.parent_path() == model.weight_files->folder())
     options.weight_files = model.weight_files;

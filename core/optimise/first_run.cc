@@ -6,11 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/isolate.h"
 #include "core/base/text.h"
-#include "core/exec/fold.h"
 #include "core/ops/folding.h"
-#include "core/ops/windows.h"
 #include "core/optimise/likely_sizes.h"
 #include "core/optimise/original.h"
+#include "core/verify/fold.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -86,22 +85,6 @@ void cannot_run(const std::string& why, const LoadedModel& model, Result& result
 
 }  // namespace
 
-namespace {
-
-// What LibTorch's convolution in double precision copies its input to: an element for each of the window and of the
-// output, of all pictures at once.
-double columns_bytes(const graph::Graph& graph, const graph::Node& node) {
-  if (node.op() != ops::Op::conv2d) return 0;
-  const auto &input = graph.type(node.inputs[0]), &kernel = graph.type(node.inputs[1]), &output = node.info->outputs[0];
-  if (!input.is_static() || !kernel.is_static() || !output.is_static() || ops::window_elements(kernel.shape) == 1)
-    return 0;
-  return 8 * static_cast<double>(input.shape[0]) * static_cast<double>(input.shape[1]) *
-         static_cast<double>(ops::window_elements(kernel.shape)) *
-         static_cast<double>(ops::window_elements(output.shape));
-}
-
-}  // namespace
-
 std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
   for (const graph::NodeId id : graph.order()) {
     const auto& node = graph.node(id);
@@ -115,7 +98,6 @@ std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
       if (std::find(node.inputs.begin(), in, *in) == in) add(graph.type(*in));
     }
     for (const auto& type : node.info->outputs) add(type);
-    bytes += columns_bytes(graph, node);
     if (bytes > static_cast<double>(available_bytes)) {
       return fmt::format("{} makes {}: its tensors take {} where they are checked; {} can be used",
                          ops::name(node.op()), node.info->outputs.empty() ? "" : to_string(node.info->outputs[0]),
@@ -126,7 +108,7 @@ std::string no_room(const graph::Graph& graph, uint64_t available_bytes) {
 }
 
 std::string too_much_folding(const graph::Graph& graph) {
-  const auto left = exec::left_unfolded(graph);
+  const auto left = verify::left_unfolded(graph);
   if (left.empty()) return {};
   double flops = 0;
   for (const graph::NodeId id : left) flops += graph.node(id).info->work.flops;

@@ -13,7 +13,7 @@
 #include "core/onnx/onnx.h"
 #include "core/zoo/zoo.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 class FoldedBlobs;
 }
 
@@ -54,7 +54,7 @@ struct LoadedModel {
   std::vector<std::string> left_out = {};      // one line for each thing of the file that no written model has
   std::vector<std::filesystem::path> data_files = {};  // that hold tensors of the file
   // What exports of graphs that are made from this one share; null: nothing.
-  std::shared_ptr<exec::FoldedBlobs> folded = {};
+  std::shared_ptr<verify::FoldedBlobs> folded = {};
   std::shared_ptr<onnx_io::WeightFiles> weight_files = {};
 };
 
@@ -62,7 +62,8 @@ struct LoadedModel {
 // UsageError on what is wrong whatever a file holds: an unknown name, options that do not go with the graph.
 // `should_stop`: asked now and then; true ends it with an Error.
 LoadedModel read_model(const ModelOptions& options, bool with_weights, const std::function<bool()>& should_stop = {});
-// The same; what the file computes from weights alone with rounded numbers are weights (exec::work_out_constants).
+// The same; what the file computes from weights alone with rounded numbers are weights
+// (verify::fold_rounded_constants).
 LoadedModel load_model(const ModelOptions& options, bool with_weights, const std::function<bool()>& should_stop = {});
 // Shapes of the inputs that the model leaves open, as the graph has them.
 std::map<std::string, std::vector<int64_t>> open_input_shapes(const graph::Graph& graph);

@@ -15,7 +15,6 @@
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
-#include "core/exec/fold.h"
 #include "core/onnx/weight_files.h"
 #include "core/optimise/acceptance.h"
 #include "core/optimise/benchmark.h"
@@ -29,6 +28,7 @@
 #include "core/optimise/timed_graphs.h"
 #include "core/optimise/verify.h"
 #include "core/report/evidence.h"
+#include "core/verify/fold.h"
 
 namespace rlgo::optimise {
 namespace fs = std::filesystem;
@@ -318,7 +318,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("timing the model", "timing the model");
   const bool runs = first_run(options.model, model, benchmark, *runtime, clock, result);
   if (!runs) return end(clock, std::move(result));
-  model.folded = std::make_shared<exec::FoldedBlobs>();
+  model.folded = std::make_shared<verify::FoldedBlobs>();
   model.weight_files = std::make_shared<onnx_io::WeightFiles>(folder.path());
 
   const Pace& pace = benchmark.pace();

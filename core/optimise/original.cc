@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/exec/agreement.h"
-#include "core/exec/centred_inputs.h"
+#include "core/verify/agreement.h"
+#include "core/verify/centred_inputs.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -64,8 +64,9 @@ bool same_operators(const graph::Graph& a, const graph::Graph& b) {
          });
 }
 
-exec::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
-  return exec::check_inputs(graph, seed + 1 + static_cast<uint64_t>(set / exec::kInputKinds), set % exec::kInputKinds);
+evaluate::TensorMap inputs_of(const graph::Graph& graph, uint64_t seed, int set) {
+  return verify::check_inputs(graph, seed + 1 + static_cast<uint64_t>(set / verify::kInputKinds),
+                              set % verify::kInputKinds);
 }
 
 }  // namespace
@@ -97,10 +98,10 @@ std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double s
   return best;
 }
 
-std::shared_ptr<exec::ReferenceRuns> Original::runs(int sets) {
+std::shared_ptr<verify::ReferenceRuns> Original::runs(int sets) {
   if (!runs_) {
-    runs_ = std::make_shared<exec::ReferenceRuns>(model_.graph, threads_, nullptr, deadline_);
-    centred_ = exec::centred_inputs(model_.graph, seed_);
+    runs_ = std::make_shared<verify::ReferenceRuns>(model_.graph, threads_, nullptr, deadline_);
+    centred_ = verify::centred_inputs(model_.graph, seed_);
   }
   while (runs_->sets() < sets) {
     const int set = runs_->sets();
@@ -119,33 +120,33 @@ bool Original::has_centred() {
 
 Expected Original::expected(int set) {
   const auto runs = this->runs(set + 1);
-  return {runs->inputs(set), runs->outputs(set), runs->own_errors(set), exec::unknown_types(model_.graph),
+  return {runs->inputs(set), runs->outputs(set), runs->own_errors(set), verify::unknown_types(model_.graph),
           set == 1 && centred_};
 }
 
-const exec::RangeSet* Original::range(int set) {
+const verify::RangeSet* Original::range(int set) {
   while (static_cast<int>(ranges_.size()) <= set)
     ranges_.push_back(
-        exec::range_set(model_.graph, seed_, static_cast<int>(ranges_.size()), threads_, runs(0)->weights()));
+        verify::range_set(model_.graph, seed_, static_cast<int>(ranges_.size()), threads_, runs(0)->weights()));
   const auto& found = ranges_[static_cast<size_t>(set)];
   return found ? &*found : nullptr;
 }
 
-std::shared_ptr<exec::WeightStore> Original::weights() {
-  return std::make_shared<exec::WeightStore>(*runs(0)->weights());
+std::shared_ptr<evaluate::WeightStore> Original::weights() {
+  return std::make_shared<evaluate::WeightStore>(*runs(0)->weights());
 }
 
 bool Original::try_sizes(const Sizes& sizes) {
   try {
     const auto loaded = load_at_sizes(model_.source, sizes, true);
     if (!admits(loaded.graph, model_.graph)) return false;
-    exec::ReferenceRuns runs(loaded.graph, threads_, weights(), deadline_);
+    verify::ReferenceRuns runs(loaded.graph, threads_, weights(), deadline_);
     runs.add(inputs_of(loaded.graph, seed_, 0));
     others_.push_back(std::make_unique<AtSizes>(
         AtSizes{sizes,
                 input_shapes(loaded.graph),
                 !unknown_operators(loaded.graph).empty(),
-                {runs.inputs(0), runs.outputs(0), runs.own_errors(0), exec::unknown_types(loaded.graph)}}));
+                {runs.inputs(0), runs.outputs(0), runs.own_errors(0), verify::unknown_types(loaded.graph)}}));
     return true;
   } catch (const Stopped&) {
     throw;

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "core/cost/runtime.h"
-#include "core/exec/range_inputs.h"
-#include "core/exec/reference_runs.h"
-#include "core/exec/unknown_types.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
+#include "core/verify/range_inputs.h"
+#include "core/verify/reference_runs.h"
+#include "core/verify/unknown_types.h"
 
 namespace rlgo::optimise {
 
 // What a result is held against: inputs, the original's outputs in double precision, and by how much each of its own
-// outputs in single precision misses these (exec::output_errors).
+// outputs in single precision misses these (verify::output_errors).
 struct Expected {
-  exec::TensorMap inputs, outputs;
-  exec::OutputErrors own_errors;
-  exec::UnknownTypes unknown;  // of the original
+  evaluate::TensorMap inputs, outputs;
+  verify::OutputErrors own_errors;
+  verify::UnknownTypes unknown;  // of the original
   bool centred = false;  // inputs near what the model takes away: the rounding of folded weights counts there, too
 };
 
@@ -45,16 +45,16 @@ class Original {  // its outputs, worked out once for all candidates
         left_to_try_(check_sizes(model.samples)) {}
 
   // At the sample sizes, with at least `sets` sets of inputs, whose kinds take turns; set 1 is of inputs near what the
-  // model takes away from them (exec::centred_inputs) where it does.
-  std::shared_ptr<exec::ReferenceRuns> runs(int sets);
+  // model takes away from them (verify::centred_inputs) where it does.
+  std::shared_ptr<verify::ReferenceRuns> runs(int sets);
   Expected expected(int set);
   // Whether set 1 is such.
   bool has_centred();
-  // A set of inputs across the range of numbers, below exec::kRangeSets; null where the original leaves that range.
-  const exec::RangeSet* range(int set);
+  // A set of inputs across the range of numbers, below verify::kRangeSets; null where the original leaves that range.
+  const verify::RangeSet* range(int set);
   // Contents of its weights, in a store of their own that may take more: those of a large model are the most that a
   // check holds.
-  std::shared_ptr<exec::WeightStore> weights();
+  std::shared_ptr<evaluate::WeightStore> weights();
   // The k-th of the sizes at which the original runs; null where there are no more. Sizes at which it does not are
   // passed over, once. `soon`: of those that were not tried yet, the smallest come first.
   const AtSizes* other(size_t k, bool soon);
@@ -66,9 +66,9 @@ class Original {  // its outputs, worked out once for all candidates
   int threads_;
   uint64_t seed_;
   Deadline deadline_;
-  std::shared_ptr<exec::ReferenceRuns> runs_;
-  std::optional<exec::TensorMap> centred_;
-  std::vector<std::optional<exec::RangeSet>> ranges_;  // those that were asked for
+  std::shared_ptr<verify::ReferenceRuns> runs_;
+  std::optional<evaluate::TensorMap> centred_;
+  std::vector<std::optional<verify::RangeSet>> ranges_;  // those that were asked for
   std::vector<Sizes> left_to_try_;
   std::vector<std::unique_ptr<AtSizes>> others_;
 };

@@ -6,10 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/exec/fold.h"
 #include "core/graph/editor.h"
 #include "core/onnx/onnx.h"
 #include "core/rules/compiled.h"
+#include "core/verify/fold.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -141,10 +141,10 @@ void write_counterexample(const Replay& replay, const std::vector<size_t>& steps
     const std::string names[] = {replay.rules()->name(place->match.rule)};
     text += "\n\n" + replay.rules()->subset(names)->to_text();
     const Graph before = part_of(place->graph, {place->match.nodes.begin(), place->match.nodes.end()});
-    onnx_io::export_graph(before, exec::fold(before), folder / "before.onnx");
+    onnx_io::export_graph(before, verify::fold(before), folder / "before.onnx");
     const auto matches = rules::find_matches(*replay.rules(), place->match.rule, before);
     if (const auto after = matches.empty() ? std::nullopt : rules::apply(*replay.rules(), matches[0], before))
-      onnx_io::export_graph(after->graph, exec::fold(after->graph), folder / "after.onnx");
+      onnx_io::export_graph(after->graph, verify::fold(after->graph), folder / "after.onnx");
   }
   atomic_write(folder / "trace.txt", text);
 }

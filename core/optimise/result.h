@@ -79,12 +79,12 @@ enum class Finding : uint8_t {
 struct Check {
   // Which of the checks: what it refuses may be tried again by it alone.
   enum class Kind : uint8_t { other, exact, runtime, file };  // in double precision; in the runtime; the file, read
-  std::string by;                                             // "LibTorch in double precision, 4 inputs"
+  std::string by;                                             // "rlgo in double precision, 4 inputs"
   Finding finding = Finding::not_compared;
   double error = 0;         // largest relative error
   double allowed = 0;       // what it may be
   std::string detail;       // why not, or where the error is
-  std::string limits = {};  // what `error` does not tell: operators that LibTorch does not know; "" for nothing
+  std::string limits = {};  // what `error` does not tell: operators that rlgo does not compute; "" for nothing
   Kind kind = Kind::other;
   bool done() const { return finding != Finding::not_compared && finding != Finding::skipped; }
   bool refuses() const { return done() && finding != Finding::same; }

@@ -8,10 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/exec/agreement.h"
 #include "core/measure/outputs.h"
 #include "core/optimise/check_coverage.h"
 #include "core/optimise/original.h"
+#include "core/verify/agreement.h"
 
 namespace rlgo::optimise {
 namespace fs = std::filesystem;
@@ -53,13 +53,13 @@ void add_limit(Check& check, const std::string& limit) { check.limits += (check.
 
 // Every value that a rewrite replaced was compared with what stands in its place: whatever is behind them is then
 // equal.
-bool all_replaced_compared(const exec::Agreement& found) {
+bool all_replaced_compared(const verify::Agreement& found) {
   return !found.replaced_compared.empty() &&
          std::ranges::all_of(found.replaced_compared, [](bool seen) { return seen; });
 }
 
 // What the comparison in double precision amounts to.
-Check verdict_of(const exec::Agreement& found, const graph::Graph& before, double tolerance, Check check) {
+Check verdict_of(const verify::Agreement& found, const graph::Graph& before, double tolerance, Check check) {
   check.error = found.error;
   check.allowed = tolerance;
   check.detail = found.worst;
@@ -128,15 +128,15 @@ Check Verifier::exact(const Replayed& rewritten) { return exact(rewritten, budge
 
 // At the sizes that are chosen.
 Check Verifier::exact_once(const Replayed& rewritten, const Budget& budget) {
-  exec::AgreementOptions options;
+  verify::AgreementOptions options;
   options.threads = options_.threads;
-  Check check{.by = "LibTorch in double precision", .detail = "", .kind = Check::Kind::exact};
+  Check check{.by = "rlgo in double precision", .detail = "", .kind = Check::Kind::exact};
   if (smaller_) check.by += " at " + to_text(smaller_->samples);
   int sets = 0;
   bool replaced_seen = false;
   try {
     const Replayed here = at_checked_sizes(rewritten);
-    exec::AgreementCheck both(original_->runs(1), here.graph, here.replaced, options);
+    verify::AgreementCheck both(original_->runs(1), here.graph, here.replaced, options);
     while (sets < options_.seeds && (sets == 0 || budget.fits(kExactShare, exact_s_))) {
       const Stopwatch watch;
       original_->runs(sets + 1);
@@ -180,8 +180,8 @@ void declare(OptionSink& o, CheckOptions& check) {
 // `after`, read from a file, in single precision against what is expected, beside the rounding of the original itself.
 // Its values in double precision tell whether more than rounding separates them.
 void Verifier::add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const {
-  exec::TensorMap reference = expected.outputs;
-  const auto left_out = exec::incomparable_outputs(expected.unknown, after);
+  evaluate::TensorMap reference = expected.outputs;
+  const auto left_out = verify::incomparable_outputs(expected.unknown, after);
   for (const auto& name : left_out) reference.erase(name);
   if (!left_out.empty()) {
     check.limits = fmt::format(
@@ -193,10 +193,10 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   }
   if (reference.empty()) return;
   if (check.finding == Finding::not_compared) check.finding = Finding::same;
-  const auto exact = exec::output_errors(
-      reference, exec::exact_outputs(after, expected.inputs, options_.threads, original_->weights(), end_));
+  const auto exact = verify::output_errors(
+      reference, verify::exact_outputs(after, expected.inputs, options_.threads, original_->weights(), end_));
   const auto rounded =
-      exec::output_errors(reference, exec::native_outputs(after, expected.inputs, options_.threads, end_));
+      verify::output_errors(reference, verify::native_outputs(after, expected.inputs, options_.threads, end_));
   for (const auto& [name, error] : exact) {
     const double own = expected.own_errors.at(name), allowed = allowed_for(own, options_.tolerance);
     const double worst = std::max(error, rounded.at(name));
@@ -210,11 +210,12 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
 
 // `after`, read from a file, on inputs across the range of numbers, as far as there is time.
 void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const {
-  const auto left_out = exec::incomparable_outputs(exec::unknown_types(model_.graph), after);
+  const auto left_out = verify::incomparable_outputs(verify::unknown_types(model_.graph), after);
   if (!left_out.empty()) return;
-  for (int set = 0; set < exec::kRangeSets && !budget.over(kFileShare); ++set) {
-    const exec::RangeSet* range = original_->range(set);
-    const std::string lost = range ? exec::lost_in_range(*range, model_.graph, after, options_.threads) : std::string();
+  for (int set = 0; set < verify::kRangeSets && !budget.over(kFileShare); ++set) {
+    const verify::RangeSet* range = original_->range(set);
+    const std::string lost =
+        range ? verify::lost_in_range(*range, model_.graph, after, options_.threads) : std::string();
     if (lost.empty()) continue;
     check.finding = Finding::differs;
     check.detail = lost + ", on inputs across the range of numbers";
@@ -223,7 +224,7 @@ void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check
 }
 
 Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
-  Check check{.by = "the file, read again, in LibTorch", .detail = "", .kind = Check::Kind::file};
+  Check check{.by = "the file, read again, in rlgo", .detail = "", .kind = Check::Kind::file};
   // It takes about as long as the comparison in double precision; the runtime's is kept free.
   if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s())) return skipped(std::move(check));
   try {
@@ -279,7 +280,7 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
         std::max(least, allowed_for(known == expected.own_errors.end() ? 0 : known->second, options_.tolerance));
     std::string remark;
     if (error > allowed) {
-      // ... a rewrite may do, too: LibTorch has judged the rewrites.
+      // ... a rewrite may do, too: double precision has judged the rewrites.
       if (!own) own = measure::own_rounding(runtime_, {&model_.graph, before_}, sets);
       const double moved = own->contains(name) ? own->at(name) : 0;
       allowed = std::max(allowed, std::min(kOwnErrors * moved, kWrongError));
@@ -305,7 +306,7 @@ Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file, int 
 }
 
 Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
-  Check check{fmt::format("LibTorch at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
+  Check check{fmt::format("rlgo at {}", to_text(original.sizes)), Finding::not_compared, 0, 0, ""};
   try {
     ModelOptions options;
     options.graph = file.string();
@@ -337,8 +338,8 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     checks.push_back(check);
     if (check.finding == Finding::wrong || !runtime_.reads_files() || !budget.fits(1, runtime_s())) continue;
     runtime_.set_input_shapes(original->shapes);
-    // LibTorch has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, say) only what
-    // is gross counts.
+    // Double precision has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, say)
+    // only what is gross counts.
     const Check other =
         by_runtime(model_.graph, file, original->expected, kWrongError, 1, " at " + to_text(original->sizes));
     runtime_.set_input_shapes(run_shapes(model_));
@@ -347,11 +348,11 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     ran_at_.push_back({to_text(original->sizes), original->shapes});
   }
   if (!in_time) {
-    const std::string made = fmt::format("LibTorch and {} at {} more other sizes", runtime_.name(), kSizes - done);
+    const std::string made = fmt::format("rlgo and {} at {} more other sizes", runtime_.name(), kSizes - done);
     checks.push_back(skipped({.by = made, .detail = ""}));
   } else if (done == 0)
-    checks.push_back({"LibTorch at other sizes", Finding::not_compared, 0, 0,
-                      "the original runs at none of the sizes that were tried"});
+    checks.push_back(
+        {"rlgo at other sizes", Finding::not_compared, 0, 0, "the original runs at none of the sizes that were tried"});
 }
 
 std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) {

@@ -21,7 +21,7 @@
 namespace rlgo::optimise {
 
 struct CheckOptions {
-  int seeds = 4;            // sets of random inputs, >= 1: their kinds take turns (exec::check_inputs)
+  int seeds = 4;            // sets of random inputs, >= 1: their kinds take turns (verify::check_inputs)
   double tolerance = 1e-4;  // largest relative error in single precision, (0, 1]; or 8 times the model's own, if more
   int repeats = 96;         // paired end-to-end runs of the model before and after, at most, >= 3
   uint64_t seed = 0;
@@ -54,14 +54,14 @@ class Verifier {
            CheckTime time = {});
   ~Verifier();
 
-  // Original and rewritten graph in double precision (core/exec/agreement.h): outputs, the values that both share, and
-  // the values that rewrites replaced.
+  // Original and rewritten graph in double precision (core/verify/agreement.h): outputs, the values that both share,
+  // and the values that rewrites replaced.
   Check exact(const Replayed& rewritten);
   // That; what was written to `file`, read again, in single precision beside the original's own rounding; both files at
   // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
-  // another one than LibTorch. Ends at the first check that finds a wrong rewrite. Where time is short LibTorch has
+  // one that reads files. Ends at the first check that finds a wrong rewrite. Where time is short the check has
   // smaller sizes of open dimensions, if the model has any; then there are fewer inputs; then checks are skipped, other
-  // sizes first and the file in LibTorch next. The others are begun in any case.
+  // sizes first and the file in rlgo next. The others are begun in any case.
   std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
   // The runtime's own outputs alone, of what was written to `file`: where these are what check() refuses, many times as
   // quick.
@@ -83,7 +83,7 @@ class Verifier {
     bool fits_end(double needed_s) const { return needed_s < end.left(); }
   };
   Budget budget() const;
-  // The model as LibTorch checks it.
+  // The model as it is checked.
   const LoadedModel& checked() const { return smaller_ ? *smaller_ : model_; }
   // Where the next comparison in double precision would take too long: the model at smaller sizes from now on, if it
   // has any at which it runs.
@@ -132,7 +132,7 @@ double allowed_for(double own, double tolerance);
 // The first check that refuses; null where none does.
 const Check* refusal(const std::vector<Check>& checks);
 // A check without which nothing is written, and for which there was no time; null where all of these were made: in
-// double precision, and in the runtime (the file in LibTorch, where that is the runtime).
+// double precision, and in the runtime (the file in rlgo, where that is the runtime).
 const Check* least_skipped(const std::vector<Check>& checks);
 // False: no check compared anything.
 bool any_done(const std::vector<Check>& checks);

@@ -20,7 +20,7 @@ using WriteGraph = std::function<void(const LoadedModel&, const graph::Graph&, c
 // Each graph runs in turns with the model's own, `repeats` (>= 1) rounds: the model's latency, taken once, times the
 // median of their quotients, so that a machine whose speed drifts pays nothing for it. Graphs that are equal are timed
 // once. Copies share what was timed, and wait for one another. Keeps a copy of `model`, which needs its weights where
-// the runtime reads files. `write`: as export_model(), which needs LibTorch.
+// the runtime reads files. `write`: as export_model(), which computes constants.
 WholeTimer whole_timer(std::shared_ptr<cost::Runtime> runtime, const LoadedModel& model, int repeats, WriteGraph write);
 
 }  // namespace rlgo::optimise

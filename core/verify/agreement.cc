@@ -1,4 +1,4 @@
-#include "core/exec/agreement.h"
+#include "core/verify/agreement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/exec/equivalence.h"
-#include "core/exec/interpreter.h"
-#include "core/exec/reference_runs.h"
+#include "core/verify/equivalence.h"
+#include "core/verify/reference_runs.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Graph;
@@ -25,8 +24,6 @@ constexpr int kNoiseRounds = 4;      // two noisy runs hardly move some of a mil
 constexpr double kAssumedNoise = kNoiseFactor * 6e-8;
 constexpr double kTelling = 1e-2;  // of an element's scale: agreement within more than that tells nothing
 constexpr double kLeastScale = 1e-30;
-
-bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
 
 std::string name_of(const Graph& graph, Value value) {
   const auto& node = graph.node(value.node);
@@ -60,11 +57,11 @@ struct AgreementCheck::Impl {
   AgreementOptions options;
   std::vector<ValuePair> replaced;
   std::map<std::pair<NodeId, int32_t>, std::vector<Value>> readers;  // value of `after` -> values of the original
-  std::optional<Interpreter> second;
+  std::optional<evaluate::Interpreter> second;
   struct Got {
-    std::vector<int64_t> sizes;
-    at::ScalarType type = at::kDouble;
-    at::Tensor values;  // f64, flat, at the places that are kept; undefined where sizes differ
+    ops::Shape sizes;
+    ops::DType type = ops::DType::f64;
+    std::vector<double> values;  // at the places that are kept; none where sizes differ
   };
   struct InnerGot {
     Value old, now;
@@ -85,64 +82,76 @@ struct AgreementCheck::Impl {
     found.worst = where;
   }
 
-  // Elements that differ beyond the tolerance, as places of `kept`.
-  at::Tensor suspects(const Kept& kept_value, const at::Tensor& got) const {
-    if (!kept_value.scale.defined()) return kept_value.values.ne(got);
-    const at::Tensor finite = kept_value.values.isfinite();
-    const at::Tensor error = (got - kept_value.values).abs();
-    return finite.logical_and(error.le(kept_value.scale * options.tolerance).logical_not());
+  // What of a value of `after` is held against `old`.
+  static Got got_of(const Kept& old, const Tensor& tensor) {
+    Got got{tensor.shape(), tensor.dtype(), {}};
+    if (got.sizes == old.sizes) got.values = picked(tensor, old.places);
+    return got;
   }
 
-  // What of a value of `after` is held against `old`.
-  static Got got_of(const Kept& old, const at::Tensor& tensor) {
-    Got got{tensor.sizes().vec(), tensor.scalar_type(), {}};
-    if (got.sizes == old.sizes) got.values = picked(tensor, old.places).clone();
-    return got;
+  // What comparing one element found.
+  struct Judged {
+    bool suspect = false;  // it differs beyond the tolerance
+    bool unstable = false, rounded = false;
+  };
+  // By the noise of that level, if any; `typical`: its median over the elements.
+  Judged judge_element(const Kept& old, double got, size_t k, std::optional<Noise> level, double typical) const {
+    const bool floats = ops::is_float(old.type);
+    const double expected = old.values[k], error = std::abs(got - expected), scale = floats ? old.scale[k] : 1;
+    Judged judged;
+    judged.suspect = floats ? std::isfinite(expected) && !(error <= scale * options.tolerance) : expected != got;
+    if (!judged.suspect) return judged;
+    if (!level) {
+      judged.rounded = assume && floats && error <= kAssumedNoise * scale;
+      return judged;
+    }
+    const double noise = old.noise[static_cast<size_t>(*level)][k], bound = kNoiseFactor * (noise + typical);
+    judged.unstable = !std::isfinite(noise) || error <= bound;
+    judged.rounded = judged.unstable && level == Noise::constants && bound <= kTelling * scale;
+    judged.unstable = judged.unstable && !judged.rounded;
+    return judged;
   }
 
   // Judges one value; true where noisy runs are needed for it.
   bool judge(const std::string& where, const Kept& old, const Got& given, std::optional<Noise> level, bool& compared) {
-    if (old.sizes != given.sizes || at::isFloatingType(old.type) != at::isFloatingType(given.type)) {
+    if (old.sizes != given.sizes || ops::is_float(old.type) != ops::is_float(given.type)) {
       found.wrong = true;
       found.error = std::numeric_limits<double>::infinity();
       found.worst = where + " has another shape or type";
       return false;
     }
-    const at::Tensor& got = given.values;
-    const at::Tensor noise = level ? old.noise[static_cast<size_t>(*level)] : at::Tensor();
-    const at::Tensor suspect = suspects(old, got);
-    const at::Tensor finite = old.values.isfinite();
-    const at::Tensor scale = old.scale.defined() ? old.scale : at::ones_like(old.values);
-    at::Tensor unstable = at::zeros_like(suspect), rounded = unstable;
-    if (suspect.any().item<bool>() && !noise.defined()) {
-      if (!assume || !old.scale.defined()) return true;
-      rounded = suspect.logical_and((got - old.values).abs().le(kAssumedNoise * scale));
-      if (suspect.logical_and(rounded.logical_not()).any().item<bool>()) return true;
-    }
-    if (noise.defined()) {
-      const at::Tensor typical = noise.numel() > 0 ? noise.nan_to_num(0, 0, 0).median() : noise;
-      const at::Tensor bound = kNoiseFactor * (noise + typical);
-      unstable = suspect.logical_and(noise.isfinite().logical_not().logical_or((got - old.values).abs().le(bound)));
-      if (level == Noise::constants) {
-        rounded = unstable.logical_and(bound.le(kTelling * scale));
-        unstable = unstable.logical_and(rounded.logical_not());
+    const double typical = level ? typical_of(old.noise[static_cast<size_t>(*level)]) : 0;
+    double error = 0;
+    for (size_t k = 0; k < old.values.size(); ++k) {
+      const double expected = old.values[k], got = given.values[k];
+      const Judged element = judge_element(old, got, k, level, typical);
+      if (element.suspect && !level && !element.rounded) return true;
+      found.unstable += element.unstable ? 1 : 0;
+      found.rounded += element.rounded ? 1 : 0;
+      compared = compared || element.rounded;
+      if (!std::isfinite(expected)) {
+        ++found.undefined;
+        found.undefined_differ += expected == got || (std::isnan(expected) && std::isnan(got)) ? 0 : 1;
+      } else if (!element.unstable && !element.rounded) {
+        ++found.compared;
+        compared = true;
+        found.wrong = found.wrong || element.suspect;
+        const double scale = old.scale.empty() ? 1 : old.scale[k];
+        error = std::max(error, or_infinite(std::abs(got - expected) / scale));
       }
     }
-    const at::Tensor judged = finite.logical_and(unstable.logical_or(rounded).logical_not());
-    found.compared += judged.sum().item<int64_t>();
-    found.unstable += unstable.sum().item<int64_t>();
-    found.rounded += rounded.sum().item<int64_t>();
-    const at::Tensor undefined = finite.logical_not();
-    found.undefined += undefined.sum().item<int64_t>();
-    const at::Tensor same = old.values.eq(got).logical_or(old.values.isnan().logical_and(got.isnan()));
-    found.undefined_differ += undefined.logical_and(same.logical_not()).sum().item<int64_t>();
-    compared = compared || judged.logical_or(rounded).any().item<bool>();
-    if (!judged.any().item<bool>()) return false;
-    at::Tensor relative = (got - old.values).abs() / scale;
-    relative = relative.masked_select(judged).nan_to_num(std::numeric_limits<double>::infinity());
-    note(where, relative.max().item<double>());
-    found.wrong = found.wrong || suspect.logical_and(judged).any().item<bool>();
+    note(where, error);
     return false;
+  }
+
+  // The lower median; 0 stands for what is not finite.
+  static double typical_of(const std::vector<double>& noise) {
+    if (noise.empty()) return 0;
+    std::vector<double> sizes(noise.size());
+    std::ranges::transform(noise, sizes.begin(), or_zero);
+    const auto middle = sizes.begin() + static_cast<ptrdiff_t>((sizes.size() - 1) / 2);
+    std::ranges::nth_element(sizes, middle);
+    return *middle;
   }
 
   // Runs the other graph and picks what is compared.
@@ -150,7 +159,7 @@ struct AgreementCheck::Impl {
     inner_got.clear();
     outputs_got.clear();
     const auto& kept = runs->inner(set);
-    const auto now = second->run(runs->inputs(set), [&](Value value, at::Tensor& tensor) {
+    const auto now = second->run(runs->inputs(set), [&](Value value, Tensor& tensor) {
       const auto at = readers.find(key(value));
       if (at == readers.end()) return;
       for (const Value old : at->second) {
@@ -200,11 +209,12 @@ struct AgreementCheck::Impl {
   }
 
   void note_range(size_t output, const Kept& kept) {
-    const at::Tensor finite = kept.values.masked_select(kept.values.isfinite());
-    if (finite.numel() == 0) return;
     auto& [low, high] = ranges[output];
-    low = std::min(low, finite.min().item<double>());
-    high = std::max(high, finite.max().item<double>());
+    for (const double value : kept.values) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
     if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) found.output_moves[output] = true;
   }
 };
@@ -232,10 +242,10 @@ AgreementCheck::AgreementCheck(std::shared_ptr<ReferenceRuns> original, const Gr
   s.found.replaced_compared.assign(s.replaced.size(), false);
   s.ranges.assign(outputs, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   if (!s.found.interface.empty()) return;
-  s.second.emplace(
-      after,
-      InterpreterOptions{
-          .device = {}, .precision = Precision::f64, .weights = s.runs->weights(), .deadline = s.runs->deadline()});
+  s.second.emplace(after, evaluate::InterpreterOptions{.precision = Precision::f64,
+                                                       .weights = s.runs->weights(),
+                                                       .deadline = s.runs->deadline(),
+                                                       .threads = options.threads});
 }
 
 AgreementCheck::~AgreementCheck() = default;
@@ -245,8 +255,6 @@ void AgreementCheck::run(const TensorMap& inputs) { run(impl_->runs->add(inputs)
 void AgreementCheck::run(int set) {
   Impl& s = *impl_;
   if (!s.found.interface.empty()) return;
-  const c10::InferenceMode inference;
-  const ThreadScope threads(s.options.threads);
   s.runs->inner(set);
   const auto& outputs = s.runs->kept_outputs(set);
   for (size_t k = 0; k < s.before().outputs().size(); ++k) {
@@ -274,61 +282,76 @@ const Agreement& AgreementCheck::found() const { return impl_->found; }
 TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
   constexpr double kMagnitudes[kInputKinds] = {1, 1, 16, 1.0 / 16};
   RLGO_CHECK(kind >= 0 && kind < kInputKinds);
-  auto inputs = random_inputs(graph, hash_combine(seed, static_cast<uint64_t>(kind)), kMagnitudes[kind], kind == 0);
+  auto inputs =
+      evaluate::random_inputs(graph, hash_combine(seed, static_cast<uint64_t>(kind)), kMagnitudes[kind], kind == 0);
   if (kind != 1) return inputs;
   for (auto& [name, tensor] : inputs) {
-    if (is_number(tensor)) tensor = tensor.abs().frac();
+    if (!has_floats(tensor)) continue;
+    evaluate::visit_float(tensor.dtype(), [&]<typename T>() {
+      for (T& x : std::span(tensor.data<T>(), static_cast<size_t>(tensor.elements()))) {
+        const double size = std::abs(static_cast<double>(x));
+        x = static_cast<T>(size - std::floor(size));
+      }
+    });
   }
   return inputs;
 }
 
+namespace {
+
+// What errors of an output's elements are relative to: the largest magnitude of each channel (of all, where it has
+// fewer than three axes).
+std::vector<double> scales_of(const Tensor& expected) {
+  const bool by_channel = expected.rank() >= 3;
+  const int64_t channels = by_channel ? expected.shape()[1] : 1;
+  const int64_t area = by_channel ? expected.elements() / (expected.shape()[0] * channels) : expected.elements();
+  std::vector<double> scales(static_cast<size_t>(channels), 0);
+  each_number(expected, [&](int64_t place, double number) {
+    double& scale = scales[static_cast<size_t>(place / area % channels)];
+    scale = std::max(scale, or_zero(std::abs(number)));
+  });
+  const double least = std::max(1e-3 * std::ranges::max(scales), kLeastScale);
+  for (double& scale : scales) scale = std::max(scale, least);
+  return scales;
+}
+
+double error_of(const Tensor& expected, const Tensor& got) {
+  if (expected.elements() == 0) return 0;
+  const auto numbers = numbers_of(got);
+  if (!has_floats(expected)) return numbers == numbers_of(expected) ? 0 : 1;
+  const auto scales = scales_of(expected);
+  const auto channels = static_cast<int64_t>(scales.size());
+  const int64_t area = channels > 1 ? expected.elements() / (expected.shape()[0] * channels) : expected.elements();
+  double error = 0;
+  each_number(expected, [&](int64_t place, double number) {
+    if (!std::isfinite(number)) return;
+    const double scale = scales[static_cast<size_t>(place / area % channels)];
+    error = std::max(error, or_infinite(std::abs(number - numbers[static_cast<size_t>(place)]) / scale));
+  });
+  return error;
+}
+
+}  // namespace
+
 OutputErrors output_errors(const TensorMap& reference, const TensorMap& got) {
   OutputErrors out;
-  const auto note = [&](const std::string& name, double error) { out[name] = error; };
   for (const auto& [name, expected] : reference) {
-    out[name] = 0;
     const auto at = got.find(name);
-    if (at == got.end() || at->second.sizes() != expected.sizes()) {
-      note(name, std::numeric_limits<double>::infinity());
-      continue;
-    }
-    const at::Tensor a = expected.to(at::kDouble), b = at->second.to(at::kDouble);
-    if (a.numel() == 0) continue;
-    if (!is_number(expected)) {
-      note(name, a.equal(b) ? 0 : 1);
-      continue;
-    }
-    const at::Tensor size = a.abs().nan_to_num(0, 0, 0), finite = a.isfinite();
-    at::Tensor scale = size.max() * 1e-3;
-    if (size.dim() >= 3) {
-      std::vector<int64_t> others;
-      for (int64_t d = 0; d < size.dim(); ++d) {
-        if (d != 1) others.push_back(d);
-      }
-      scale = at::maximum(size.amax(others, true), scale);
-    } else {
-      scale = size.max();
-    }
-    const at::Tensor relative = ((a - b).abs() / scale.clamp_min(kLeastScale))
-                                    .expand_as(a)
-                                    .masked_select(finite)
-                                    .nan_to_num(std::numeric_limits<double>::infinity());
-    if (relative.numel() > 0) note(name, relative.max().item<double>());
+    const bool comparable = at != got.end() && at->second.shape() == expected.shape();
+    out[name] = comparable ? error_of(expected, at->second) : std::numeric_limits<double>::infinity();
   }
   return out;
 }
 
 TensorMap native_outputs(const Graph& graph, const TensorMap& inputs, int threads, const Deadline& deadline) {
-  const ThreadScope scope(threads);
-  return Interpreter(graph, {.device = {}, .weights = {}, .deadline = deadline}).run(inputs);
+  return evaluate::Interpreter(graph, {.deadline = deadline, .threads = threads}).run(inputs);
 }
 
 TensorMap exact_outputs(const Graph& graph, const TensorMap& inputs, int threads, std::shared_ptr<WeightStore> weights,
                         const Deadline& deadline) {
-  const ThreadScope scope(threads);
-  const InterpreterOptions options{
-      .device = {}, .precision = Precision::f64, .weights = std::move(weights), .deadline = deadline};
-  return Interpreter(graph, options).run(inputs);
+  const evaluate::InterpreterOptions options{
+      .precision = Precision::f64, .weights = std::move(weights), .deadline = deadline, .threads = threads};
+  return evaluate::Interpreter(graph, options).run(inputs);
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

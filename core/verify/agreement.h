@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,10 +19,10 @@
 #include <vector>
 
 #include "core/base/deadline.h"
-#include "core/exec/values.h"
 #include "core/graph/graph.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // A value of the original graph, and the value of the rewritten graph that must equal it.
 using ValuePair = std::pair<graph::Value, graph::Value>;
@@ -83,6 +84,8 @@ class AgreementCheck {
 constexpr int kInputKinds = 4;
 TensorMap check_inputs(const graph::Graph& graph, uint64_t seed, int kind);
 
+// Relative errors by name of a graph output.
+using OutputErrors = std::map<std::string, double>;
 // Largest error of `got` against `reference` for each output, relative to the largest magnitude of the element's
 // channel (axis 1 of what has three axes or more) and at least to 1e-3 of the output's; 1 where an integer or a boolean
 // differs, infinity where shapes do or a number became NaN or infinite.
@@ -94,4 +97,4 @@ TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int
 TensorMap exact_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads,
                         std::shared_ptr<WeightStore> weights = {}, const Deadline& deadline = {});
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

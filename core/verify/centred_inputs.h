@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/exec/interpreter.h"
 #include "core/graph/graph.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // random_inputs, but that inputs which the graph shifts by large constants (x - mean, scale * x + bias, a batch norm)
 // lie around what becomes zero, as far from it as the scale behind makes about one. There x - mean is exact, while a
@@ -16,4 +16,4 @@ namespace rlgo::exec {
 // input is shifted by four times its spread.
 std::optional<TensorMap> centred_inputs(const graph::Graph& graph, uint64_t seed);
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

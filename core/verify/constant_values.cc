@@ -1,4 +1,4 @@
-#include "core/exec/worked_out.h"
+#include "core/verify/constant_values.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,14 +6,13 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/exec/constants.h"
-#include "core/exec/fold.h"
-#include "core/exec/folded_size.h"
-#include "core/exec/kernels.h"
 #include "core/graph/editor.h"
 #include "core/ops/moves.h"
+#include "core/verify/fold.h"
+#include "core/verify/folded_size.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Graph;
@@ -88,19 +87,22 @@ bool is_rounded(const Graph& graph, NodeId id) {
 namespace {
 
 // A runtime computes halves in float, and rounds then.
-at::Tensor rounded(const at::Tensor& exact, DType type) {
+Tensor rounded(const Tensor& exact, DType type) {
   if (!ops::is_float(type) || type == DType::f64) return exact;
-  at::Tensor narrow = exact.to(at::kFloat);
-  if (type != DType::f32) narrow = narrow.to(to_torch(type));
-  return narrow;
+  return evaluate::cast(evaluate::cast(exact, DType::f32), type);
 }
 
 bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 // Where arithmetic on halves overflows on the way, runtimes differ: some keep floats between operators. Such a result
 // is not settled here.
-bool overflows(const at::Tensor& exact, const at::Tensor& narrow) {
-  return at::logical_and(exact.isfinite(), narrow.isfinite().logical_not()).any().item<bool>();
+bool overflows(const Tensor& exact, const Tensor& narrow) {
+  const auto numbers = numbers_of(narrow);
+  bool any = false;
+  each_number(exact, [&](int64_t i, double number) {
+    any = any || (std::isfinite(number) && !std::isfinite(numbers[static_cast<size_t>(i)]));
+  });
+  return any;
 }
 
 uint64_t hash_of(const Graph& graph, NodeId id, int32_t port, const std::unordered_map<NodeId, uint64_t>& known) {
@@ -140,14 +142,13 @@ class Constants {
 
   // Calls back with the weight of each output of the nodes that become weights.
   void compute(const Deadline& deadline, const std::function<void(Value, std::shared_ptr<const graph::Blob>)>& found) {
-    const c10::InferenceMode inference;
     std::unordered_map<NodeId, Tensors> values;
     for (const NodeId id : nodes_) {
       deadline.check();
       const auto& node = graph_.node(id);
       const auto& types = node.info->outputs;
       const bool absent = absent_.contains(id);
-      Tensors out = absent ? Tensors(types.size()) : run(id, values);
+      Tensors out = absent ? Tensors(types.size()) : run(id, values, deadline);
       for (size_t p = 0; rounded_.contains(id) && p < types.size(); ++p) {
         const Value value{id, static_cast<int32_t>(p)};
         const uint64_t hash = hash_of(graph_, id, value.port, hashes_);
@@ -155,11 +156,11 @@ class Constants {
           if (weights_.contains(id)) found(value, graph::Blob::absent(types[p], hash, node.infinities));
           continue;
         }
-        const at::Tensor narrow = rounded(out[p], types[p].dtype);
+        const Tensor narrow = rounded(out[p], types[p].dtype);
         if (node.op() != Op::cast && is_half(types[p].dtype) && overflows(out[p], narrow)) continue;
         if (weights_.contains(id))
           found(value, graph::Blob::bytes(types[p], *to_blob(narrow, types[p])->share(), hash));
-        out[p] = narrow.to(to_torch(types[p].dtype, Precision::wider));
+        out[p] = evaluate::cast(narrow, evaluate::held(types[p].dtype, Precision::wider));
       }
       for (const Value& input : node.inputs) {
         if (last_reader_.at(input.node) == id) values.erase(input.node);
@@ -169,13 +170,12 @@ class Constants {
   }
 
  private:
-  Tensors run(NodeId id, const std::unordered_map<NodeId, Tensors>& values) const {
+  Tensors run(NodeId id, const std::unordered_map<NodeId, Tensors>& values, const Deadline& deadline) const {
     const auto& node = graph_.node(id);
     Tensors in;
     for (const Value& input : node.inputs) in.push_back(values.at(input.node)[static_cast<size_t>(input.port)]);
-    Call call{.in = in, .info = *node.info};
-    call.precision = Precision::wider;
-    return run_kernel(call);
+    return evaluate::run_kernel(
+        {.in = in, .info = *node.info, .precision = Precision::wider, .run = {.deadline = deadline}});
   }
 
   void look_at(NodeId id) {
@@ -222,14 +222,14 @@ std::unordered_set<std::string> leaf_names(const Graph& graph) {
 
 }  // namespace
 
-Graph work_out_constants(Graph graph, const std::function<std::string(Value)>& name_of, const Deadline& deadline) {
+Graph fold_rounded_constants(Graph graph, const std::function<std::string(Value)>& name_of, const Deadline& deadline) {
   Constants constants(graph);
   if (constants.none()) return graph;
   auto names = leaf_names(graph);
   graph::Editor editor(graph);
   constants.compute(deadline, [&](Value value, std::shared_ptr<const graph::Blob> blob) {
     std::string name = name_of(value);
-    if (name.empty()) name = fmt::format("worked_out_{}", value.node);
+    if (name.empty()) name = fmt::format("folded_{}", value.node);
     while (!names.insert(name).second) name += '+';
     editor.replace(value, editor.add_weight(std::move(name), std::move(blob)));
   });
@@ -238,4 +238,4 @@ Graph work_out_constants(Graph graph, const std::function<std::string(Value)>& n
   return std::move(*edited);
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -1,12 +1,14 @@
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/exec/interpreter.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Graph;
@@ -29,25 +31,23 @@ bool same_types(const Graph& a, const Graph& b, size_t output) {
 }
 
 // Folds the comparison of one output into `result`.
-void compare(const std::string& name, const at::Tensor& left, const at::Tensor& right, Equivalence& result) {
+void compare(const std::string& name, const Tensor& left, const Tensor& right, Equivalence& result) {
   const auto differs = [&](std::string reason) {
     result.comparable = false;
     result.reason = fmt::format("output '{}': {}", name, reason);
   };
-  if (left.sizes() != right.sizes()) return differs("shapes differ at run time");
-  if (left.scalar_type() != right.scalar_type()) return differs("dtypes differ at run time");
-  if (left.numel() == 0) return;
-  const at::Tensor a = left.to(at::kCPU, at::kDouble), b = right.to(at::kCPU, at::kDouble);
-  if (!at::equal(a.isnan(), b.isnan())) return differs("NaN in different places");
-  const at::Tensor infinite = a.isinf();
-  if (!at::equal(infinite, b.isinf()) || !at::equal(a.masked_select(infinite), b.masked_select(infinite))) {
-    return differs("infinities in different places");
+  if (left.shape() != right.shape()) return differs("shapes differ at run time");
+  if (left.dtype() != right.dtype()) return differs("dtypes differ at run time");
+  const auto a = numbers_of(left), b = numbers_of(right);
+  double error = 0, scale = 0;
+  for (size_t k = 0; k < a.size(); ++k) {
+    if (std::isnan(a[k]) != std::isnan(b[k])) return differs("NaN in different places");
+    if (std::isinf(a[k]) != std::isinf(b[k]) || (std::isinf(a[k]) && a[k] != b[k]))
+      return differs("infinities in different places");
+    if (!std::isfinite(a[k])) continue;
+    error = std::max(error, std::abs(a[k] - b[k]));
+    scale = std::max(scale, std::abs(a[k]));
   }
-  const at::Tensor finite = a.isfinite();
-  const at::Tensor x = a.masked_select(finite), y = b.masked_select(finite);
-  if (x.numel() == 0) return;
-  const double error = (x - y).abs().max().item<double>();
-  const double scale = x.abs().max().item<double>();
   const double relative = scale > 0 ? error / scale : error;
   result.max_abs_error = std::max(result.max_abs_error, error);
   if (relative > result.max_rel_error) {
@@ -92,14 +92,13 @@ Equivalence equivalence(const Graph& a, const Graph& b, const EquivalenceOptions
   result.comparable = result.reason.empty();
   if (!result.comparable) return result;
   for (size_t k = 0; k < a.outputs().size(); ++k) result.not_compared += same_types(a, b, k) ? 0 : 1;
-  const c10::InferenceMode inference;
-  const ThreadScope threads(options.threads);
-  const auto weights = std::make_shared<WeightStore>(options.device);
-  const InterpreterOptions run{options.device, options.f64 ? Precision::f64 : Precision::native, weights};
-  const Interpreter first(a, run), second(b, run);
+  const evaluate::InterpreterOptions run{.precision = options.f64 ? Precision::f64 : Precision::native,
+                                         .weights = std::make_shared<WeightStore>(),
+                                         .threads = options.threads};
+  const evaluate::Interpreter first(a, run), second(b, run);
   for (int set = 0; set < options.seeds && result.comparable; ++set) {
     const double magnitude = kMagnitudes[static_cast<size_t>(set) % kMagnitudes.size()];
-    const auto inputs = random_inputs(a, hash_combine(options.seed, static_cast<uint64_t>(set)), magnitude);
+    const auto inputs = evaluate::random_inputs(a, hash_combine(options.seed, static_cast<uint64_t>(set)), magnitude);
     const auto left = first.run(inputs), right = second.run(inputs);
     for (size_t k = 0; k < a.outputs().size(); ++k) {
       const auto& name = a.outputs()[k].name;
@@ -116,4 +115,4 @@ Equivalence equivalence(const Graph& a, const Graph& b, int seeds, uint64_t seed
   return equivalence(a, b, options);
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -4,17 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "core/exec/device.h"
 #include "core/graph/graph.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 struct EquivalenceOptions {
   int seeds = 3;  // input sets, >= 1
   uint64_t seed = 1;
   bool f64 = false;  // compute f32 graphs in double precision: no rounding noise, several times slower
   int threads = 1;
-  Device device;
 };
 
 struct Equivalence {
@@ -35,10 +33,10 @@ struct Equivalence {
 // only.
 std::string interface_difference(const graph::Graph& a, const graph::Graph& b);
 
-// Runs both graphs on the same made-up inputs: normal numbers times 1, 16, 1/16, 1, ... from set to set, small
+// Runs both graphs on the same synthetic inputs: normal numbers times 1, 16, 1/16, 1, ... from set to set, small
 // integers. Inputs are matched by name, outputs by name and place. Opaque operators stand for seeded functions (see
-// leaf.cc). Throws Error where a graph cannot be run at all.
+// core/evaluate/leaf.cc). Throws Error where a graph cannot be run at all.
 Equivalence equivalence(const graph::Graph& a, const graph::Graph& b, const EquivalenceOptions& options);
 Equivalence equivalence(const graph::Graph& a, const graph::Graph& b, int seeds, uint64_t seed);
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

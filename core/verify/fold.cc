@@ -1,4 +1,4 @@
-#include "core/exec/fold.h"
+#include "core/verify/fold.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,39 +6,19 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/exec/constants.h"
-#include "core/exec/folded_size.h"
-#include "core/exec/kernels.h"
+#include "core/evaluate/constants.h"
 #include "core/ops/folding.h"
-#include "core/ops/moves.h"
+#include "core/verify/constant_values.h"
+#include "core/verify/folded_size.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
+using evaluate::computation;
 using graph::Graph;
 using graph::NodeId;
 using ops::Op;
-
-bool is_read(const Graph& graph, NodeId id, const std::unordered_set<NodeId>& left) {
-  return graph.is_output(id) || std::ranges::any_of(graph.node(id).uses, [&](const graph::Use& use) {
-           return !graph.node(use.user).constant || left.contains(use.user);
-         });
-}
-
-// The wanted nodes that are no weights, and all that they are computed from, in topological order.
-std::vector<NodeId> computation(const Graph& graph, const std::vector<NodeId>& wanted) {
-  std::vector<bool> needed(static_cast<size_t>(graph.id_bound()), false);
-  for (NodeId id : wanted) needed[id] = graph.node(id).op() != Op::weight;
-  std::vector<NodeId> nodes;
-  const auto order = graph.order();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (!needed[*it]) continue;
-    nodes.push_back(*it);
-    for (const auto& input : graph.node(*it).inputs) needed[input.node] = true;
-  }
-  std::ranges::reverse(nodes);
-  return nodes;
-}
 
 }  // namespace
 
@@ -64,99 +44,23 @@ std::unordered_set<NodeId> unfoldable(const Graph& graph) {
   return left;
 }
 
-std::vector<NodeId> read_constants(const Graph& graph, const std::unordered_set<NodeId>& left) {
-  std::vector<NodeId> result;
-  for (NodeId id : graph.order()) {
-    if (graph.node(id).constant && !left.contains(id) && is_read(graph, id, left)) result.push_back(id);
-  }
-  return result;
-}
-
 namespace {
 
-constexpr int64_t kPiece = 1 << 20;  // elements
-
-// Calls back with one piece of the tensor after the other, in double precision: all of it at once would be a copy of
-// several times its bytes.
-template <typename Visit>
-void each_piece(const at::Tensor& tensor, const Visit& visit) {
-  const at::Tensor flat = tensor.reshape({-1});
-  for (int64_t at = 0; at < flat.numel(); at += kPiece)
-    visit(flat.slice(0, at, std::min(at + kPiece, flat.numel())).to(at::kDouble));
-}
-
-double largest_of(const at::Tensor& tensor) {
+double largest_of(const Tensor& tensor) {
   double largest = 0;
-  each_piece(tensor, [&](const at::Tensor& piece) {
-    const auto size = piece.abs().max().item<double>();
+  each_number(tensor, [&](int64_t, double number) {
+    const double size = std::abs(number);
     largest = size > largest || std::isnan(size) ? size : largest;
   });
   return largest;
 }
 
-// Constants that weights are moved to: their numbers are in the model, and large ones take seconds to look at.
-std::unordered_set<NodeId> moved_weights(const Graph& graph) {
-  std::unordered_set<NodeId> moved;
-  for (const NodeId id : graph.order()) {
-    const auto& node = graph.node(id);
-    const bool moves = ops::moves_only(node.op()) && node.op() != Op::pad &&  // its value is a number of its own
-                       std::ranges::all_of(node.inputs, [&](const auto& input) { return moved.contains(input.node); });
-    if (node.op() == Op::weight || (node.constant && moves)) moved.insert(id);
-  }
-  return moved;
-}
-
 // Throws Error where a rewrite drew constants together that round what stood between them.
 void check_sum(const graph::Node& node, const Tensors& in, const Tensors& out) {
-  if ((node.op() != Op::add && node.op() != Op::sub) || !at::isFloatingType(out[0].scalar_type())) return;
+  if ((node.op() != Op::add && node.op() != Op::sub) || !has_floats(out[0])) return;
   if (ops::cancels(std::max(largest_of(in[0]), largest_of(in[1])), largest_of(out[0])))
     fail("numbers that the model adds and takes away again, to round what stands between, would cancel");
 }
-
-// Calls back with each of `wanted` that is no weight, as soon as it is computed. `of_rewrites`: throws Error where a
-// sum cancels (ops::cancels), for then a rewrite drew together what rounds a number between. What only moves weights is
-// of their own type, all else as `precision` holds it.
-void compute(const Graph& graph, const std::vector<NodeId>& wanted, bool of_rewrites, Precision precision,
-             const std::function<void(NodeId, Tensors)>& found) {
-  const c10::InferenceMode inference;
-  const auto nodes = computation(graph, wanted);
-  const auto moved = moved_weights(graph);
-  std::unordered_map<NodeId, NodeId> last_reader;
-  for (NodeId id : nodes) {
-    for (const auto& input : graph.node(id).inputs) last_reader[input.node] = id;
-  }
-  std::unordered_map<NodeId, Tensors> values;
-  for (NodeId id : nodes) {
-    const auto& node = graph.node(id);
-    Tensors in;
-    Call call{.in = {}, .info = *node.info};
-    call.precision = moved.contains(id) ? Precision::native : precision;
-    for (const auto& input : node.inputs)
-      in.push_back(values.at(input.node)[input.port].to(to_torch(graph.type(input).dtype, call.precision)));
-    call.in = in;
-    Tensors out = run_kernel(call);
-    if (of_rewrites) check_sum(node, in, out);
-    for (const auto& input : node.inputs) {
-      if (last_reader.at(input.node) == id) values.erase(input.node);
-    }
-    if (node.op() != Op::weight &&
-        std::ranges::binary_search(wanted, graph.position(id), {}, [&](NodeId w) { return graph.position(w); })) {
-      found(id, out);
-    }
-    if (last_reader.contains(id)) values[id] = std::move(out);
-  }
-}
-
-}  // namespace
-
-std::unordered_map<NodeId, Tensors> compute_constants(const Graph& graph) {
-  std::unordered_map<NodeId, Tensors> kept;
-  compute(graph, read_constants(graph), false, Precision::f64,
-          [&](NodeId id, Tensors out) { kept[id] = std::move(out); });
-  return kept;
-}
-
-namespace {
 
 // Whether each number of it counts: as a factor or divisor, where in a sum of products only the large ones do.
 bool is_factor(const Graph& graph, NodeId id) {
@@ -167,33 +71,29 @@ bool is_factor(const Graph& graph, NodeId id) {
 }
 
 // Numbers that are denormal, or become 0 though they are not.
-bool has_denormals(const at::Tensor& exact, double least) {
-  bool found = false;
-  each_piece(exact, [&](const at::Tensor& piece) {
-    const at::Tensor size = piece.abs();
-    found = found || at::logical_and(size > 0, size < least).any().item<bool>();
-  });
-  return found;
+bool has_denormals(const Tensor& exact, double least) {
+  return any_number(exact, [least](double number) { return number != 0 && std::abs(number) < least; });
 }
 
-double least_of(at::ScalarType dtype) {
-  return dtype == at::kHalf ? 0x1p-14 : dtype == at::kDouble ? 0x1p-1022 : 0x1p-126;
+double least_of(ops::DType dtype) {
+  return dtype == ops::DType::f16 ? 0x1p-14 : dtype == ops::DType::f64 ? 0x1p-1022 : 0x1p-126;
 }
 
 // Throws Error where a result lies outside the range of its type: a factor of 1e25 * 1e25 is no float, and 0 times it
 // is no number. `each`: no number of it may be denormal.
-void check_range(const at::Tensor& exact, const ops::TensorType& type, bool sources_are_finite, bool each) {
-  if (!ops::is_float(type.dtype) || exact.numel() == 0) return;
-  const auto dtype = to_torch(type.dtype);
-  const double least = least_of(dtype);
+void check_range(const Tensor& exact, const ops::TensorType& type, bool sources_are_finite, bool each) {
+  if (!ops::is_float(type.dtype) || exact.elements() == 0) return;
+  const double least = least_of(type.dtype);
   bool lost = false, infinite = false, same = true;
   double largest = 0;
-  each_piece(exact, [&](const at::Tensor& wide) {
-    const at::Tensor narrow = wide.to(dtype).to(at::kDouble), finite = wide.isfinite();
-    lost = lost || at::logical_and(finite, narrow.isfinite().logical_not()).any().item<bool>();
-    infinite = infinite || !finite.all().item<bool>();
-    same = same && at::equal(narrow, wide);
-    largest = std::max(largest, at::where(finite, wide.abs(), at::zeros_like(wide)).max().item<double>());
+  evaluate::visit_float(type.dtype, [&]<typename T>() {
+    each_number(exact, [&](int64_t, double wide) {
+      const auto narrow = static_cast<double>(static_cast<T>(wide));
+      lost = lost || (std::isfinite(wide) && !std::isfinite(narrow));
+      infinite = infinite || !std::isfinite(wide);
+      same = same && narrow == wide;
+      largest = std::max(largest, or_zero(std::abs(wide)));
+    });
   });
   if (lost || (sources_are_finite && infinite))
     fail("what a rewrite makes of the weights does not fit into {}: it would be infinite", ops::name(type.dtype));
@@ -209,18 +109,20 @@ bool is_made_of(const Graph& graph, NodeId id, const Holds& holds) {
   if (std::ranges::none_of(nodes, [&](NodeId source) { return is_rounded(graph, source); })) return false;
   return std::ranges::all_of(nodes, [&](NodeId source) {
     const auto& info = *graph.node(source).info;
-    return info.op != Op::weight || !ops::is_float(info.outputs[0].dtype) || holds(to_tensor(*info.blob));
+    return info.op != Op::weight || !ops::is_float(info.outputs[0].dtype) || holds(Tensor::of(*info.blob));
   });
 }
 
-bool is_finite(const at::Tensor& weight) { return weight.isfinite().all().item<bool>(); }
-bool is_normal(const at::Tensor& weight) { return !has_denormals(weight, least_of(weight.scalar_type())); }
+bool is_finite(const Tensor& weight) {
+  return !any_number(weight, [](double number) { return !std::isfinite(number); });
+}
+bool is_normal(const Tensor& weight) { return !has_denormals(weight, least_of(weight.dtype())); }
 
 // check_range() of an output of the node, with what its weights were before.
-void check_result(const Graph& graph, NodeId id, const at::Tensor& exact, const ops::TensorType& type) {
+void check_result(const Graph& graph, NodeId id, const Tensor& exact, const ops::TensorType& type) {
   const bool finite = is_finite(exact);
-  const bool each = ops::is_float(type.dtype) && is_factor(graph, id) &&
-                    has_denormals(exact, least_of(to_torch(type.dtype))) && is_made_of(graph, id, is_normal);
+  const bool each = ops::is_float(type.dtype) && is_factor(graph, id) && has_denormals(exact, least_of(type.dtype)) &&
+                    is_made_of(graph, id, is_normal);
   check_range(exact, type, !finite && is_made_of(graph, id, is_finite), each);
 }
 
@@ -267,12 +169,18 @@ void FoldedBlobs::keep(uint64_t key, Blobs blobs) {
   order_.push_back(key);
 }
 
+std::shared_ptr<const graph::Blob> to_blob(const Tensor& tensor, const ops::TensorType& type) {
+  const Tensor own = evaluate::cast(tensor, type.dtype);
+  RLGO_CHECK(own.shape() == type.shape);
+  return graph::Blob::bytes(type, std::string(static_cast<const char*>(own.raw()), static_cast<size_t>(own.bytes())));
+}
+
 std::unordered_map<NodeId, FoldedBlobs::Blobs> fold(const Graph& graph, NodeId first_new, FoldedBlobs* known,
                                                     const std::unordered_set<NodeId>& without) {
   auto left = unfoldable(graph);
   left.merge(left_for_size(graph, left, first_new));
   std::unordered_map<NodeId, FoldedBlobs::Blobs> blobs;
-  auto wanted = read_constants(graph, left);
+  auto wanted = evaluate::read_constants(graph, left);
   std::erase_if(wanted, [&](NodeId id) { return without.contains(id); });
   const auto keys = known != nullptr ? keys_of(graph, wanted) : std::unordered_map<NodeId, uint64_t>();
   auto missing = wanted;
@@ -283,19 +191,23 @@ std::unordered_map<NodeId, FoldedBlobs::Blobs> fold(const Graph& graph, NodeId f
       return kept != nullptr;
     });
   }
-  const auto moved = moved_weights(graph);
-  compute(graph, missing, true, Precision::wider, [&](NodeId id, const Tensors& tensors) {
-    const auto& types = graph.node(id).info->outputs;
-    for (size_t p = 0; p < tensors.size(); ++p) {
-      if (!moved.contains(id)) check_result(graph, id, tensors[p], types[p]);
-      blobs[id].push_back(to_blob(tensors[p], types[p]));
-    }
-    if (known != nullptr) known->keep(keys.at(id), blobs[id]);
-  });
+  const auto moved = evaluate::moved_weights(graph);
+  const std::unordered_set<NodeId> asked(missing.begin(), missing.end());
+  evaluate::compute_constants(graph, missing, Precision::wider, {},
+                              [&](NodeId id, const Tensors& in, const Tensors& out) {
+                                check_sum(graph.node(id), in, out);
+                                if (!asked.contains(id) || graph.node(id).op() == Op::weight) return;
+                                const auto& types = graph.node(id).info->outputs;
+                                for (size_t p = 0; p < out.size(); ++p) {
+                                  if (!moved.contains(id)) check_result(graph, id, out[p], types[p]);
+                                  blobs[id].push_back(to_blob(out[p], types[p]));
+                                }
+                                if (known != nullptr) known->keep(keys.at(id), blobs[id]);
+                              });
   for (NodeId id : wanted) {
     if (graph.node(id).op() == Op::weight) blobs[id] = {graph.node(id).info->blob};
   }
   return blobs;
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

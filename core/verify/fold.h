@@ -8,12 +8,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/evaluate/tensor.h"
 #include "core/graph/graph.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // Constant nodes with which the arithmetic of the constants before them, in topological order, would pass
-// ops::kMostFoldedFlops, and all that is computed from them: they are not worked out.
+// ops::kMostFoldedFlops, and all that is computed from them: they are not computed.
 std::unordered_set<graph::NodeId> left_unfolded(const graph::Graph& graph);
 
 // The same, and those whose results are too_large.
@@ -38,6 +39,9 @@ class FoldedBlobs {
   std::deque<uint64_t> order_;
 };
 
+// The tensor's elements, rounded to type.dtype. `type` must fit its shape.
+std::shared_ptr<const graph::Blob> to_blob(const evaluate::Tensor& tensor, const ops::TensorType& type);
+
 // One blob per output of each constant node that another node or a graph output reads, unless it is unfoldable or
 // left_for_size(). A weight is its own blob; everything else is computed on the CPU, f32 arithmetic in double
 // precision, rounded once at the end. `first_new`: ids from there on are those of nodes that rewrites made. Throws
@@ -48,4 +52,4 @@ std::unordered_map<graph::NodeId, FoldedBlobs::Blobs> fold(const graph::Graph& g
                                                            FoldedBlobs* known = nullptr,
                                                            const std::unordered_set<graph::NodeId>& without = {});
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

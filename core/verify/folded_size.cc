@@ -1,14 +1,14 @@
-#include "core/exec/folded_size.h"
+#include "core/verify/folded_size.h"
 
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 #include <vector>
 
-#include "core/exec/constants.h"
+#include "core/evaluate/constants.h"
 #include "core/ops/folding.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Graph;
@@ -33,7 +33,7 @@ class Plan {
     for (const NodeId id : graph.order()) {
       if (graph.node(id).constant && !left.contains(id)) order_.push_back(id);
     }
-    for (const NodeId id : read_constants(graph, left)) {
+    for (const NodeId id : evaluate::read_constants(graph, left)) {
       if (graph.node(id).op() == Op::weight)
         weights_.insert(id);
       else
@@ -202,4 +202,4 @@ std::unordered_set<NodeId> too_large(const Graph& graph) {
   return left;
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

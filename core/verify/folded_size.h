@@ -5,7 +5,7 @@
 
 #include "core/graph/graph.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // Constant operators that are written as operators although their values could be: with the values of all others the
 // file grows by ops::kMostGrowthOfStep at most, compared with the weights that all of them are computed from. What
@@ -19,4 +19,4 @@ std::unordered_set<graph::NodeId> left_for_size(const graph::Graph& graph,
 // computed from them: their values are not computed.
 std::unordered_set<graph::NodeId> too_large(const graph::Graph& graph);
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "core/exec/interpreter.h"
 #include "core/graph/graph.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // Set 0 has all decades of each type, and zeros, in every input, element by element; there only what is infinite or no
 // number counts, because sums lose small elements beside large ones. In the other sets each input has one magnitude,
@@ -40,4 +40,4 @@ std::optional<RangeSet> range_set(const graph::Graph& graph, uint64_t seed, int 
 // 90"; "" where it loses nothing. What moves in noisy runs of `before` is not judged.
 std::string lost_in_range(const RangeSet& set, const graph::Graph& before, const graph::Graph& after, int threads);
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

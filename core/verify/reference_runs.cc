@@ -1,15 +1,14 @@
-#include "core/exec/reference_runs.h"
+#include "core/verify/reference_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
-#include "core/exec/agreement.h"
-#include "core/exec/equivalence.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Graph;
@@ -21,57 +20,100 @@ constexpr int kNoisyRuns = 2;                 // a round
 constexpr int64_t kMedianOf = 1024;           // elements of a channel, evenly spread
 constexpr double kLeastScale = 1e-30;
 
-bool is_number(const at::Tensor& t) { return at::isFloatingType(t.scalar_type()); }
+double size_of(double number) { return std::max(or_zero(std::abs(number)), kLeastScale); }
 
-// Scales of the elements at `places` (all where undefined), whose values are `values`: an element's own magnitude, or
-// the median of its channel (axis 1 of what has three axes or more), taken from a few of it.
-at::Tensor scale_of(const at::Tensor& tensor, const at::Tensor& places, const at::Tensor& values) {
-  const at::Tensor size = values.abs().nan_to_num(0, 0, 0).clamp_min(kLeastScale);
-  if (tensor.dim() < 3 || tensor.numel() == 0) return size;
-  const int64_t channels = tensor.size(1), area = tensor[0][0].numel();
-  at::Tensor some = tensor.transpose(0, 1).reshape({channels, -1});
-  if (const int64_t each = some.size(1); each > kMedianOf) {
-    // In whole numbers: places beyond 2^24 are none of single precision.
-    some = some.index_select(1, at::arange(kMedianOf, at::kLong).mul(each - 1).div(kMedianOf - 1, "floor"));
-  }
-  const at::Tensor median =
-      std::get<0>(some.to(at::kDouble).abs().nan_to_num(0, 0, 0).clamp_min(kLeastScale).median(1));
-  const at::Tensor flat = places.defined() ? places : at::arange(tensor.numel(), at::kLong);
-  const at::Tensor channel = at::div(flat, area, "floor").remainder(channels);
-  return at::maximum(size, median.index_select(0, channel));
+// The median magnitude of each channel (axis 1 of what has three axes or more), taken from a few of it.
+std::vector<double> medians(const Tensor& tensor) {
+  const int64_t channels = tensor.shape()[1], pictures = tensor.shape()[0];
+  const int64_t area = tensor.elements() / (pictures * channels), each = pictures * area;
+  const int64_t count = std::min(each, kMedianOf);
+  std::vector<double> sizes(static_cast<size_t>(count)), found;
+  evaluate::visit(tensor.dtype(), [&]<typename T>() {
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t at = count == each ? k : k * (each - 1) / (kMedianOf - 1);
+        const int64_t place = (at / area * channels + channel) * area + at % area;
+        sizes[static_cast<size_t>(k)] = size_of(static_cast<double>(tensor.data<T>()[place]));
+      }
+      const auto middle = sizes.begin() + (count - 1) / 2;
+      std::ranges::nth_element(sizes, middle);
+      found.push_back(*middle);
+    }
+  });
+  return found;
 }
 
-Kept keep(const at::Tensor& tensor, bool all, uint64_t seed) {
+// Scales of the elements at `places` (all where there are none), whose values are `values`: an element's own magnitude,
+// or the median of its channel.
+std::vector<double> scale_of(const Tensor& tensor, const std::vector<int64_t>& places,
+                             const std::vector<double>& values) {
+  std::vector<double> scale(values.size());
+  std::ranges::transform(values, scale.begin(), size_of);
+  if (tensor.rank() < 3 || tensor.elements() == 0) return scale;
+  const auto of_channels = medians(tensor);
+  const int64_t channels = tensor.shape()[1], area = tensor.elements() / (tensor.shape()[0] * channels);
+  for (size_t k = 0; k < scale.size(); ++k) {
+    const int64_t place = places.empty() ? static_cast<int64_t>(k) : places[k];
+    scale[k] = std::max(scale[k], of_channels[static_cast<size_t>(place / area % channels)]);
+  }
+  return scale;
+}
+
+Kept keep(const Tensor& tensor, bool all, uint64_t seed) {
   Kept kept;
-  kept.sizes = tensor.sizes().vec();
-  kept.type = tensor.scalar_type();
-  if (!all && tensor.numel() > kMostKept) kept.places = seeded_integers({kMostKept}, tensor.numel(), seed);
-  kept.values = picked(tensor, kept.places).clone();
-  if (is_number(tensor)) kept.scale = scale_of(tensor, kept.places, kept.values);
+  kept.sizes = tensor.shape();
+  kept.type = tensor.dtype();
+  if (!all && tensor.elements() > kMostKept) {
+    const Tensor drawn = evaluate::seeded_integers({kMostKept}, tensor.elements(), seed);
+    kept.places.assign(drawn.data<int64_t>(), drawn.data<int64_t>() + kMostKept);
+  }
+  kept.values = picked(tensor, kept.places);
+  if (has_floats(tensor)) kept.scale = scale_of(tensor, kept.places, kept.values);
   return kept;
 }
 
 int64_t bytes_of(const Kept& kept) {
-  const int64_t arrays = 1 + (kept.scale.defined() ? 1 : 0) + (kept.places.defined() ? 1 : 0);
-  return arrays * 8 * kept.values.numel();
+  return 8 * static_cast<int64_t>(kept.values.size() + kept.scale.size() + kept.places.size());
 }
 
 // Notes how far noise moved the kept elements.
-void note_noise(Kept& old, const at::Tensor& tensor, Noise noise) {
-  const at::Tensor moved = (picked(tensor, old.places) - old.values).abs();
-  // A number that became NaN or infinite, or the reverse, moved without bounds.
-  const at::Tensor both = old.values.isfinite().logical_not().logical_and(moved.isnan());
-  const at::Tensor far = moved.masked_fill(both, 0).nan_to_num(std::numeric_limits<double>::infinity());
-  at::Tensor& sum = old.noise[static_cast<size_t>(noise)];
-  if (!sum.defined() && noise == Noise::constants) sum = old.noise[static_cast<size_t>(Noise::operators)];
-  sum = sum.defined() ? at::maximum(sum, far) : far;
+void note_noise(Kept& old, const Tensor& tensor, Noise noise) {
+  std::vector<double>& sum = old.noise[static_cast<size_t>(noise)];
+  if (sum.empty() && noise == Noise::constants) sum = old.noise[static_cast<size_t>(Noise::operators)];
+  sum.resize(old.values.size(), 0);
+  const auto now = picked(tensor, old.places);
+  for (size_t k = 0; k < now.size(); ++k) {
+    const double moved = std::abs(now[k] - old.values[k]);
+    // A number that became NaN or infinite, or the reverse, moved without bounds.
+    const bool both = !std::isfinite(old.values[k]) && std::isnan(moved);
+    sum[k] = std::max(sum[k], both ? 0 : or_infinite(moved));
+  }
 }
 
 }  // namespace
 
-at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places) {
-  const at::Tensor flat = tensor.reshape({-1});
-  return (places.defined() ? flat.index_select(0, places) : flat).to(at::kDouble);
+Tensor noisy(const Tensor& tensor, double noise, uint64_t seed, int threads) {
+  Tensor moved(tensor.dtype(), tensor.shape());
+  evaluate::visit_float(tensor.dtype(), [&]<typename T>() {
+    const T* from = tensor.data<T>();
+    T* to = moved.data<T>();
+    evaluate::parallel({.threads = threads}, tensor.elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = static_cast<T>(static_cast<double>(from[i]) * (1 + noise * evaluate::seeded_uniform_at(seed, i)));
+    });
+  });
+  return moved;
+}
+
+std::vector<double> picked(const Tensor& tensor, const std::vector<int64_t>& places) {
+  if (places.empty()) return numbers_of(tensor);
+  std::vector<double> numbers(places.size());
+  evaluate::visit(tensor.dtype(), [&]<typename T>() {
+    std::ranges::transform(places, numbers.begin(), [elements = tensor.data<T>()](int64_t place) {
+      return static_cast<double>(elements[place]);
+    });
+  });
+  return numbers;
 }
 
 ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightStore> weights, Deadline deadline)
@@ -79,7 +121,8 @@ ReferenceRuns::ReferenceRuns(Graph graph, int threads, std::shared_ptr<WeightSto
       threads_(threads),
       deadline_(std::move(deadline)),
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>()),
-      interpreter_(graph_, {.device = {}, .precision = Precision::f64, .weights = weights_, .deadline = deadline_}) {}
+      interpreter_(graph_,
+                   {.precision = Precision::f64, .weights = weights_, .deadline = deadline_, .threads = threads_}) {}
 
 int ReferenceRuns::add(TensorMap inputs) {
   sets_.push_back({});
@@ -102,10 +145,8 @@ void ReferenceRuns::make_room(int64_t bytes) {
 ReferenceRuns::Set& ReferenceRuns::run(int number, bool with_inner) {
   Set& set = sets_[static_cast<size_t>(number)];
   if (set.outputs && (set.inner || !with_inner)) return set;
-  const c10::InferenceMode inference;
-  const ThreadScope threads(threads_);
   std::map<Key, Kept> inner;
-  const auto observe = [&](Value value, at::Tensor& tensor) {
+  const auto observe = [&](Value value, Tensor& tensor) {
     const uint64_t seed = hash_combine(static_cast<uint64_t>(value.node), static_cast<uint64_t>(value.port));
     inner[{value.node, value.port}] = keep(tensor, false, seed);
   };
@@ -137,14 +178,12 @@ void ReferenceRuns::add_noise(int number, Noise noise, int rounds) {
   int& done = set.noise_rounds[level];
   if (deadline_.left() < kNoisyRuns * std::max(0, rounds - done) * run_s_)
     throw Stopped("there is no time for noisy runs");
-  const c10::InferenceMode inference;
-  const ThreadScope threads(threads_);
   for (int k = kNoisyRuns * done; k < kNoisyRuns * rounds; ++k) {
     uint64_t seed = hash_combine(static_cast<uint64_t>(number) + 1, static_cast<uint64_t>(k) + 1);
     ++runs_;
-    const auto out = interpreter_.run(set.inputs, [&](Value value, at::Tensor& tensor) {
+    const auto out = interpreter_.run(set.inputs, [&](Value value, Tensor& tensor) {
       seed = hash_combine(seed, static_cast<uint64_t>(value.node));
-      if (is_number(tensor)) tensor = tensor * (1 + kNoiseOf[level] * seeded_uniform(tensor.sizes(), mix64(seed)));
+      if (has_floats(tensor)) tensor = noisy(tensor, kNoiseOf[level], mix64(seed), threads_);
       note_noise(set.inner->at({value.node, value.port}), tensor, noise);
     });
     for (auto& [name, old] : set.kept_outputs) note_noise(old, out.at(name), noise);
@@ -161,4 +200,4 @@ const OutputErrors& ReferenceRuns::own_errors(int number) {
   return *set.own_errors;
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -10,20 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "core/exec/interpreter.h"
-#include "core/exec/values.h"
 #include "core/graph/graph.h"
+#include "core/verify/agreement.h"
+#include "core/verify/numbers.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 
 // One value of a run, of which so much is kept as is compared.
 struct Kept {
-  at::Tensor places;  // flat indices; undefined: all
-  std::vector<int64_t> sizes;
-  at::ScalarType type = at::kDouble;
-  at::Tensor values;  // f64, flat
-  at::Tensor scale;   // f64, flat: the larger of an element's magnitude and its channel's median; undefined: no floats
-  std::array<at::Tensor, 2> noise;  // largest |noisy - values|, by Noise; undefined before ReferenceRuns::add_noise()
+  std::vector<int64_t> places;  // flat indices of what is kept; none: all
+  ops::Shape sizes;
+  ops::DType type = ops::DType::f64;
+  std::vector<double> values;
+  std::vector<double> scale;  // of floats: the larger of an element's magnitude and its channel's median
+  // Largest |noisy - values|, by Noise; none before ReferenceRuns::add_noise().
+  std::array<std::vector<double>, 2> noise;
 };
 
 // What moves every number of a noisy run, in relative terms.
@@ -32,11 +33,14 @@ enum class Noise : uint8_t {
   constants,  // 6e-8: what a file's single precision leaves of a constant (0.70710677 stands for the root of 1/2)
 };
 
-// Elements of `tensor` at `places` (all where undefined), flat, in double precision.
-at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places);
+// Elements of `tensor` at `places` (all where there are none), in double precision.
+std::vector<double> picked(const Tensor& tensor, const std::vector<int64_t>& places);
+
+// Every number times 1 + `noise` * a random number: a tensor of its own, because others may share the elements.
+Tensor noisy(const Tensor& tensor, double noise, uint64_t seed, int threads);
 
 // A graph in double precision on sets of inputs. Every set is run once, whatever is compared with it; of inner values
-// a sample is kept, for as many sets as fit into kMostKeptBytes: those of further sets are computed anew.
+// a sample is kept, for as many sets as fit into kMostKeptBytes: those of further sets are computed again.
 class ReferenceRuns {
  public:
   static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
@@ -86,10 +90,10 @@ class ReferenceRuns {
   int threads_;
   Deadline deadline_;
   std::shared_ptr<WeightStore> weights_;
-  Interpreter interpreter_;
+  evaluate::Interpreter interpreter_;
   std::vector<Set> sets_;
   int64_t runs_ = 0;
   double run_s_ = 0;  // what the latest run without noise took
 };
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -1,8 +1,8 @@
-#include "core/exec/unknown_types.h"
+#include "core/verify/unknown_types.h"
 
 #include <algorithm>
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 std::string types_of(const graph::NodeInfo& info) {
@@ -66,4 +66,4 @@ std::set<std::string> incomparable_outputs(const UnknownTypes& before, const gra
   return names;
 }
 
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -271,7 +271,7 @@ learner::LoopHooks LearnerSession::hooks() {
 }
 
 int LearnerSession::run(std::function<bool()> turn) {
-  exec::keep_freed_memory();  // each minibatch frees hundreds of megabytes; checks at the end give them back
+  exec::keep_freed_memory();  // each minibatch frees hundreds of megabytes; measurements at the end give them back
   if (config_.store_rollouts) {
     store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), store_header(config_, spec_, *rules_),
                                                         config_.store);

@@ -38,16 +38,16 @@ def normalisations(folder):
 
 
 def unknown_operators(folder):
-    """where all outputs stand behind an operator that LibTorch does not know, the check says what it is worth"""
+    """where all outputs stand behind an operator that rlgo does not compute, the check says what it is worth"""
     nodes, weights = convolutions("d")
     save(folder / "toy.onnx", [*nodes, NODE("LRN", ["d"], ["y"], size=3)], weights)
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--force", *QUICK, cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
-    assert "in front of operators that LibTorch does not know (LRN 1): made-up functions stand for these" in done.stdout, done.stdout
+    assert "in front of operators that rlgo does not compute (LRN 1): made-up functions stand for these" in done.stdout, done.stdout
 
 
 def nothing_is_compared(folder):
-    """an output of integers that LibTorch does not know: the replaced values themselves are compared, and that is said"""
+    """an output of integers that rlgo does not compute: the replaced values themselves are compared, and that is said"""
     nodes, weights = convolutions("d")
     save(folder / "toy.onnx", [*nodes, NODE("QuantizeLinear", ["d", "s"], ["y"])], [*weights, ARRAY(np.float32(0.1), "s")], ("y", 2, [1, 8, 16, 16]))
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", *QUICK, cwd=folder, status=None)

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cost/analytic.h"
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 #include "core/search/search.h"
 #include "tests/support/shipped_rules.h"
 
@@ -48,9 +48,9 @@ TEST(Lines, DepthwiseConvolutionsBecomeImages) {
     EXPECT_EQ(result.graph.type(node.inputs[0]).rank(), 4);
   }
   EXPECT_EQ(batch_norms, 0);
-  exec::EquivalenceOptions in_double;
+  verify::EquivalenceOptions in_double;
   in_double.f64 = true;
-  const auto same = exec::equivalence(before, result.graph, in_double);
+  const auto same = verify::equivalence(before, result.graph, in_double);
   EXPECT_TRUE(same.within(1e-9)) << same.max_rel_error << same.reason;
 }
 

@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 #include "core/graph/text.h"
 #include "core/optimise/candidates.h"
 #include "core/rules/rule_choice.h"
@@ -154,9 +154,9 @@ TEST_P(Respellings, AreFoundAndComputeTheSame) {
   const auto graph = graph::from_text(std::string("graph \"row\"\n") + GetParam().graph + "\n");
   const Everywhere made = make_everywhere(graph, rules, 100);
   EXPECT_EQ(count_rules(made.trace, *rules), GetParam().rules);
-  exec::EquivalenceOptions options;
+  verify::EquivalenceOptions options;
   options.f64 = true;
-  const auto same = exec::equivalence(graph, made.graph, options);
+  const auto same = verify::equivalence(graph, made.graph, options);
   EXPECT_TRUE(same.within(1e-9)) << same.max_rel_error << same.reason;
 }
 

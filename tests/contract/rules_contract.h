@@ -10,7 +10,7 @@
 #include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "core/base/text.h"
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 #include "core/graph/text.h"
 #include "core/rulegen/check/wild_instance.h"
 #include "core/rules/instance.h"
@@ -33,10 +33,10 @@ inline std::string violation_of(const RuleSet& rules, const Match& match, const 
   try {
     rewrite->graph.validate();
     if (rewrite->graph.hash() == graph.hash()) return "the rewrite changes nothing";
-    exec::EquivalenceOptions options;
+    verify::EquivalenceOptions options;
     options.seeds = 2;
     options.f64 = f64;
-    const auto same = exec::equivalence(graph, rewrite->graph, options);
+    const auto same = verify::equivalence(graph, rewrite->graph, options);
     *error = std::max(*error, same.max_rel_error);
     if (!same.within(tolerance))
       return fmt::format("the new graph computes something else: relative error {} {}", same.max_rel_error,

@@ -84,10 +84,10 @@ TEST(RulesOnZoo, LongWalksComputeTheSame) {
     std::vector<std::string> applied;
     const auto before = zoo::make(w.graph, small_options(w.graph));
     const auto after = walk(rules, before, w.steps, 11, &applied);
-    exec::EquivalenceOptions options;
+    verify::EquivalenceOptions options;
     options.seeds = 1;
     options.f64 = true;
-    const auto same = exec::equivalence(before, after, options);
+    const auto same = verify::equivalence(before, after, options);
     EXPECT_TRUE(same.within(1e-5)) << w.graph << ": " << same.max_rel_error << " " << same.reason << " after "
                                    << join(applied, " ");
   }

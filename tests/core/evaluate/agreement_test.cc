@@ -11,29 +11,17 @@ using ops::Attr;
 using ops::DType;
 using ops::Op;
 
-Tensor ours(const at::Tensor& x) {
-  const auto type = exec::type_of(x);
-  Tensor out(type.dtype, type.shape);
-  std::memcpy(out.raw(), x.contiguous().const_data_ptr(), static_cast<size_t>(out.bytes()));
-  return out;
-}
-at::Tensor theirs(const Tensor& x) {
-  return at::from_blob(const_cast<void*>(x.raw()), exec::sizes_of(x.type()),
-                       at::TensorOptions(exec::to_torch(x.dtype())))
-      .clone();
-}
-
 exec::Tensors run_ours(Op op, const exec::Tensors& in, const ops::Attrs& attrs, Precision precision) {
   ops::Types types;
   Tensors inputs;
   for (const auto& x : in) {
     types.push_back(exec::type_of(x));
-    inputs.push_back(cast(ours(x), held(types.back().dtype, precision)));
+    inputs.push_back(cast(exec::from_torch(x), held(types.back().dtype, precision)));
   }
   const auto info = exec::info_of(op, types, attrs);
   exec::Tensors out;
   for (const auto& x : run_kernel({.in = inputs, .info = info, .precision = precision, .run = {.threads = 2}}))
-    out.push_back(theirs(x));
+    out.push_back(exec::to_torch(x));
   return out;
 }
 

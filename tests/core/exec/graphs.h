@@ -1,41 +1,12 @@
 // Small graphs for the tests of exec.
 #pragma once
 
-#include <cstring>
-
-#include "core/graph/editor.h"
 #include "tests/core/exec/calls.h"
+#include "tests/core/verify/graphs.h"
 
 namespace rlgo::exec {
 
-inline std::shared_ptr<const graph::Blob> f32_blob(const std::vector<float>& values, ops::Shape shape) {
-  std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return graph::Blob::bytes({ops::DType::f32, std::move(shape)}, std::move(bytes));
-}
-
-inline std::vector<float> floats_of(const graph::Blob& blob) {
-  const std::string bytes = blob.load();
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-// y = relu(x[2,2] w[2,2] + b[2])
-inline graph::Graph linear_graph(const std::vector<float>& w, const std::vector<float>& b) {
-  graph::Editor editor("linear");
-  const auto x = editor.add_input("x", {ops::DType::f32, {2, 2}});
-  const auto product = editor.op(Op::matmul, {x, editor.add_weight("w", f32_blob(w, {2, 2}))});
-  editor.add_output("y",
-                    editor.op(Op::relu, {editor.op(Op::add, {product, editor.add_weight("b", f32_blob(b, {2}))})}));
-  return *editor.finish();
-}
-
-inline std::shared_ptr<const graph::Opaque> opaque(std::string payload) {
-  auto made = std::make_shared<graph::Opaque>();
-  made->op_type = "Mystery";
-  made->payload = std::move(payload);
-  return made;
-}
+using verify::f32_blob;
+using verify::linear_graph;
 
 }  // namespace rlgo::exec

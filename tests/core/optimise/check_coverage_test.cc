@@ -44,7 +44,7 @@ TEST(CheckCoverage, UnknownFloatsLetDifferencesThroughButNotTheirSize) {
   EXPECT_EQ(coverage.through, 2);
   EXPECT_EQ(coverage.blind, 0);
   EXPECT_EQ(to_text(coverage),
-            "2 of 3 operators stand in front of operators that LibTorch does not know (LRN 1): made-up functions stand "
+            "2 of 3 operators stand in front of operators that rlgo does not compute (LRN 1): made-up functions stand "
             "for these, through which a difference shows, but not its size");
 }
 
@@ -56,7 +56,7 @@ TEST(CheckCoverage, UnknownIntegersHideWhatStandsBeforeThem) {
   EXPECT_EQ(coverage.blind, 1);
   EXPECT_TRUE(coverage.nothing());
   EXPECT_EQ(to_text(coverage),
-            "all 1 operators stand in front of operators that LibTorch does not know (ArgMax 1): nothing is compared");
+            "all 1 operators stand in front of operators that rlgo does not compute (ArgMax 1): nothing is compared");
 }
 
 TEST(CheckCoverage, WhatReachesAnOutputInTwoWaysIsSeenByTheBetterOne) {
@@ -69,7 +69,7 @@ TEST(CheckCoverage, WhatReachesAnOutputInTwoWaysIsSeenByTheBetterOne) {
   EXPECT_EQ(coverage.direct, 1);
   EXPECT_EQ(coverage.blind, 1);
   EXPECT_EQ(to_text(coverage),
-            "1 of 2 operators stand in front of operators that LibTorch does not know (ArgMax 1, ArgMin 1): of 1 of "
+            "1 of 2 operators stand in front of operators that rlgo does not compute (ArgMax 1, ArgMin 1): of 1 of "
             "them nothing is seen");
 }
 

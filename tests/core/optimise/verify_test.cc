@@ -137,7 +137,7 @@ std::vector<Check> checks_in(double seconds) {
 
 TEST(Verifier, DoesAllWhereThereIsTime) {
   const auto checks = checks_in(600);
-  EXPECT_EQ(checks[0].by, "LibTorch in double precision, 4 inputs");
+  EXPECT_EQ(checks[0].by, "rlgo in double precision, 4 inputs");
   EXPECT_EQ(checks[0].finding, Finding::same);
 }
 
@@ -145,7 +145,7 @@ TEST(Verifier, DoesTheLeastWhenTimeIsOver) {
   for (const double left_s : {0.0, -5.0}) {
     const auto checks = checks_in(left_s);
     ASSERT_EQ(checks.size(), 2u);
-    EXPECT_EQ(checks[0].by, "LibTorch in double precision, 1 input");
+    EXPECT_EQ(checks[0].by, "rlgo in double precision, 1 input");
     EXPECT_EQ(checks[0].finding, Finding::same);
     EXPECT_EQ(checks[1].finding, Finding::same);
     EXPECT_EQ(checks[0].limits, "3 of 4 inputs are skipped for lack of time");
@@ -175,10 +175,10 @@ std::vector<Check> checks_of_open_file(const Deadline& end, double run_s, const 
 
 TEST(Verifier, ASlowModelIsCheckedAtSmallerSizes) {
   const auto usual = checks_of_open_file({}, 0.01, {"N=64"});
-  EXPECT_EQ(usual.at(0).by, "LibTorch in double precision, 4 inputs");
+  EXPECT_EQ(usual.at(0).by, "rlgo in double precision, 4 inputs");
   EXPECT_EQ(least_skipped(usual), nullptr);
   const auto slow = checks_of_open_file(Deadline([] { return 100.0; }), 20, {"N=64"});
-  EXPECT_EQ(slow.at(0).by, "LibTorch in double precision at N=4, 4 inputs");
+  EXPECT_EQ(slow.at(0).by, "rlgo in double precision at N=4, 4 inputs");
   EXPECT_EQ(slow.at(0).finding, Finding::same);
   EXPECT_EQ(least_skipped(slow), nullptr);
 }

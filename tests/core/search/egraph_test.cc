@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/cost/analytic.h"
 #include "core/cost/profile.h"
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 #include "core/search/milp.h"
 #include "core/search/search.h"
 #include "core/zoo/zoo.h"
@@ -109,10 +109,10 @@ TEST(EGraph, ExtractedGraphsComputeTheSame) {
     EXPECT_LT(found.after_us, found.before_us) << name;
     EXPECT_LE(found.bound_us, found.after_us) << name;
     found.graph.validate();
-    exec::EquivalenceOptions options;
+    verify::EquivalenceOptions options;
     options.seeds = 1;
     options.f64 = true;
-    const auto same = exec::equivalence(graph, found.graph, options);
+    const auto same = verify::equivalence(graph, found.graph, options);
     EXPECT_TRUE(same.within(1e-5)) << name << ": " << same.max_rel_error << " " << same.reason;
   }
 }

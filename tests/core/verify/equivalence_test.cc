@@ -1,10 +1,10 @@
-#include "core/exec/equivalence.h"
+#include "core/verify/equivalence.h"
 
 #include <limits>
 
-#include "tests/core/exec/graphs.h"
+#include "tests/core/verify/graphs.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Editor;
@@ -92,4 +92,4 @@ TEST(Equivalence, LargeMagnitudesAreTried) {
 }
 
 }  // namespace
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

@@ -1,13 +1,12 @@
-#include "core/exec/fold.h"
+#include "core/verify/fold.h"
 
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/exec/interpreter.h"
-#include "core/exec/worked_out.h"
-#include "tests/core/exec/graphs.h"
+#include "core/verify/constant_values.h"
+#include "tests/core/verify/graphs.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Editor;
@@ -24,7 +23,8 @@ TEST(Fold, OnlyWhatOthersReadIsThere) {
   ASSERT_EQ(blobs.size(), 2u);
   EXPECT_EQ(floats_of(*blobs.at(scaled.node)[0]), (std::vector<float>{121, 484}));
   EXPECT_EQ(blobs.at(b.node)[0], graph.node(b.node).info->blob);  // a weight is its own blob
-  expect_values(Interpreter(graph).run({{"x", numbers({1, 1}, {2})}}).at("y"), {-111, -464});
+  const auto out = evaluate::Interpreter(graph).run({{"x", tensor_of({1, 1}, {2})}});
+  EXPECT_EQ(numbers_of(out.at("y")), (std::vector<double>{-111, -464}));
 }
 
 // x + a b: the product is computed once, whatever else is in the graph.
@@ -60,19 +60,19 @@ TEST(Fold, WhatWasKeptFirstMakesRoom) {
 }
 
 TEST(Fold, HalvesTakeTwiceTheirBytes) {
-  EXPECT_EQ(to_torch(DType::f16, Precision::wider), at::kFloat);
-  EXPECT_EQ(to_torch(DType::bf16, Precision::wider), at::kFloat);
-  EXPECT_EQ(to_torch(DType::f32, Precision::wider), at::kDouble);
+  EXPECT_EQ(evaluate::held(DType::f16, Precision::wider), DType::f32);
+  EXPECT_EQ(evaluate::held(DType::bf16, Precision::wider), DType::f32);
+  EXPECT_EQ(evaluate::held(DType::f32, Precision::wider), DType::f64);
   Editor editor("halves");
   const auto half = [&](const char* name, float value) {
-    return editor.add_weight(name, to_blob(at::full({1}, value), {DType::f16, {1}}));
+    return editor.add_weight(name, to_blob(tensor_of({value}, {1}), {DType::f16, {1}}));
   };
   // 2048 + 1 is no half, nor is 3 * 683: the result, rounded once, is 2049 - 2049.
   const auto sum = editor.op(Op::add, {half("a", 2048), half("b", 1)});
   const auto product = editor.op(Op::mul, {half("c", 3), half("d", 683)});
   editor.add_output("y", editor.op(Op::min, {sum, product}));
   const auto blobs = fold(*editor.finish());
-  EXPECT_EQ(to_tensor(*blobs.begin()->second[0]).item<float>(), 2048);
+  EXPECT_EQ(numbers_of(Tensor::of(*blobs.begin()->second[0])).at(0), 2048);
 }
 
 TEST(Fold, ConstantOutputsAndSeveralPorts) {
@@ -85,7 +85,7 @@ TEST(Fold, ConstantOutputsAndSeveralPorts) {
   ASSERT_EQ(blobs.at(parts).size(), 2u);
   EXPECT_EQ(floats_of(*blobs.at(parts)[0]), (std::vector<float>{1}));
   EXPECT_EQ(floats_of(*blobs.at(parts)[1]), (std::vector<float>{2, 3}));
-  expect_values(Interpreter(graph).run({}).at("tail"), {2, 3});
+  EXPECT_EQ(numbers_of(evaluate::Interpreter(graph).run({}).at("tail")), (std::vector<double>{2, 3}));
 }
 
 // x + (one + tiny - less).
@@ -149,7 +149,7 @@ TEST(Fold, KeepsIntegerTypes) {
   editor.add_output("y", editor.op(Op::gather, {table, ids}));
   const auto blob = fold(*editor.finish()).at(ids.node)[0];
   EXPECT_EQ(to_string(blob->type()), "i64[2]");
-  EXPECT_TRUE(at::equal(to_tensor(*blob), integers({3, 3}, {2})));
+  EXPECT_EQ(numbers_of(Tensor::of(*blob)), (std::vector<double>{3, 3}));
 }
 
 // x (u v): 2 * 4000^3 operations.
@@ -165,8 +165,8 @@ TEST(Fold, MuchArithmeticIsLeftInTheModel) {
   const auto blobs = fold(graph);
   EXPECT_EQ(blobs.size(), 2u);
   EXPECT_TRUE(blobs.contains(u.node) && blobs.contains(v.node));
-  EXPECT_EQ(work_out_constants(graph, [](graph::Value) { return std::string(); }).hash(), graph.hash());
+  EXPECT_EQ(fold_rounded_constants(graph, [](graph::Value) { return std::string(); }).hash(), graph.hash());
 }
 
 }  // namespace
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify

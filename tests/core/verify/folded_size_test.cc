@@ -1,10 +1,10 @@
-#include "core/exec/folded_size.h"
+#include "core/verify/folded_size.h"
 
-#include "core/exec/fold.h"
-#include "core/exec/worked_out.h"
-#include "tests/core/exec/graphs.h"
+#include "core/verify/constant_values.h"
+#include "core/verify/fold.h"
+#include "tests/core/verify/graphs.h"
 
-namespace rlgo::exec {
+namespace rlgo::verify {
 namespace {
 
 using graph::Editor;
@@ -42,7 +42,7 @@ TEST(FoldedSize, LargeResultsOfSmallWeightsStayOperators) {
   const auto graph = bloated();
   EXPECT_EQ(left_for_size(graph, {}, kAll).size(), 2u);
   EXPECT_EQ(computed(graph, kAll), 0);
-  const auto loaded = work_out_constants(graph, [](Value) { return std::string(); });
+  const auto loaded = fold_rounded_constants(graph, [](Value) { return std::string(); });
   for (const auto id : loaded.order()) {
     EXPECT_TRUE(loaded.node(id).op() != Op::weight || loaded.type({id, 0}).bytes() <= 4096);
   }
@@ -96,4 +96,4 @@ TEST(FoldedSize, WhatNoMemoryHoldsIsNotComputed) {
 }
 
 }  // namespace
-}  // namespace rlgo::exec
+}  // namespace rlgo::verify
