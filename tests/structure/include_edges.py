@@ -32,6 +32,10 @@ SLOW_HEADERS = {
 }
 SYSTEM_HEADERS = re.compile(r"[a-z0-9_]+$|sys/[a-z]+\.h$|(unistd|malloc|fcntl|dlfcn|poll|sched|spawn|pthread|link|cxxabi)\.h$")
 
+# What users install without training links none of these, through all that it may include.
+LIGHT_MODULES = ("core/optimise",)
+HEAVY_LIBRARIES = ("torch", "mpi", "hdf5")
+
 MAX_LINES = {".cc": 400, ".h": 200}
 
 # What is the launcher's alone, with the files that may use it all the same.
@@ -63,7 +67,16 @@ def read_table(root):
         if not any(source_files(root / module)):
             problems.append(f"{TABLE}:{number}: {module} has no source files")
         table[module] = (deps, externals)
+        if module in LIGHT_MODULES:
+            problems += [f"{TABLE}:{number}: {module} links {library}, through {through}" for library in HEAVY_LIBRARIES
+                         for through in sorted(reached(table, module)) if library in table[through][1]]
     return table, problems
+
+
+def reached(table, module):
+    """The module and all that it links, directly or not."""
+    deps = table.get(module, ((), ()))[0]
+    return {module}.union(*(reached(table, dep) for dep in deps))
 
 
 def source_files(folder):

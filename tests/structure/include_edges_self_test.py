@@ -66,6 +66,11 @@ class IncludeEdges(unittest.TestCase):
         self.assert_one("launch may not use mpi", launch__x_dot_cc="#include <mpi.h>\n")
         self.assert_one("neither", core__ops__x_dot_cc="#include <zlib.h>\n")
 
+    def test_light_module_that_links_a_heavy_library(self):
+        table = TABLE.replace("launch", "core/search\tcore/nets\t-\ncore/optimise\tcore/search\t-\nlaunch")
+        self.assert_one("core/optimise links torch, through core/nets", launch__modules_dot_tsv=table,
+                        core__search__x_dot_h="", core__optimise__x_dot_h="")
+
     def test_slow_header(self):
         self.assert_one("core/nets/x.h:1: includes <torch/torch.h>", core__nets__x_dot_h="#include <torch/torch.h>\n")
 

@@ -34,7 +34,7 @@ _LEVELS = (logging.INFO, logging.WARNING, logging.ERROR)
 class Check:
     """A comparison of the model before and after."""
 
-    by: str  # what compared: "LibTorch in double precision, 4 inputs"
+    by: str  # what compared: "rlgo in double precision, 4 inputs"
     finding: str  # "same", "rounding", "differs", "wrong", "not compared", "skipped"
     error: float  # largest relative error
     allowed: float  # what it may be
