@@ -30,6 +30,7 @@ constexpr const char* kUsage =
     "       rlgo bench same [options]     how often copies of a model are called different (rlgo bench same --help)\n"
     "       rlgo bench profile [options]  fits a cost profile to operators timed here (rlgo bench profile --help)\n"
     "       rlgo bench groups [options]   times groups of operators, to learn prices from (rlgo bench groups --help)\n"
+    "       rlgo bench kernels [options]  which kernels of a runtime are slow for the machine (rlgo bench kernels --help)\n"
     "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
     "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how\n"
     "well the sum of the runtime's group times tells its times of whole models.\n";
@@ -141,9 +142,13 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
 
 std::span<const BenchPart> bench_parts() {
   static constexpr BenchPart kParts[] = {
-      {"scale", run_bench_scale},   {"growth", run_bench_growth},
-      {"same", run_bench_same},     {"profile", run_bench_profile},
-      {"groups", run_bench_groups}, {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
+      {"scale", run_bench_scale},
+      {"growth", run_bench_growth},
+      {"same", run_bench_same},
+      {"profile", run_bench_profile},
+      {"groups", run_bench_groups},
+      {"kernels", run_bench_kernels},
+      {"rules", [](Context& context) { return run_rules_bench(context.arguments); }}};
   return kParts;
 }
 

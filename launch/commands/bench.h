@@ -15,6 +15,7 @@ int run_bench_scale(Context& context);
 int run_bench_growth(Context& context);
 int run_bench_same(Context& context);
 int run_bench_groups(Context& context);
+int run_bench_kernels(Context& context);
 int run_bench_profile(Context& context);
 // With --target: how well the prices of an external runtime tell its times of whole models, for each graph and
 // `variants` graphs that random rewriting makes of it. Says a line each; members of "graphs" of "rlgo.bench/1".

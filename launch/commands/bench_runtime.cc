@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/optimise/group_bench.h"
+#include "core/optimise/kernel_bench.h"
 #include "core/optimise/price_check.h"
 #include "core/optimise/profile_bench.h"
 #include "core/optimise/same.h"
@@ -87,6 +88,14 @@ int run_bench_groups(Context& context) {
                        "usage: rlgo bench groups --graphs G,H,... [--target RUNTIME] [--out FILE] [options]\n"
                        "Times groups of operators of rewritten graphs, to learn prices from (docs/costs.md).\n",
                        "bench-groups", optimise::bench_groups);
+}
+
+int run_bench_kernels(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo bench kernels [--graphs G,H,...] [--target RUNTIME] [options]\n"
+                       "Times each operator of models alone, beside what the machine needs for its bytes and "
+                       "multiplications: which kernels\nof the runtime are slow (docs/costs.md).\n",
+                       "bench-kernels", optimise::bench_kernels);
 }
 
 }  // namespace rlgo::launch

@@ -168,7 +168,7 @@ def bench(folder):
 
 
 def benches(folder):
-    """bench scale, same, profile, groups, rules: rows of numbers; what people read stays"""
+    """bench scale, same, profile, groups, kernels, rules: rows of numbers; what people read stays"""
     done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
     found = read(folder / "c.json", "bench-scale")
     assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
@@ -189,6 +189,9 @@ def benches(folder):
     lines = [line.split("\t") for line in (folder / "g.tsv").read_text().splitlines() if not line.startswith("#")]
     assert [g["groups"] for g in found["graphs"]] == [sum(line[0] == name for line in lines) for name in ("toy_conv", "toy_mlp")], found
     assert all(float(line[1]) > 0 and any(x.startswith("head:") for x in line[3:]) for line in lines) and len(lines) > 4, lines
+    rlgo("bench", "kernels", "--graphs", "toy_conv,toy_mlp", "--target", fake("outputs"), "--page", "k.md", "--json", "k.json", cwd=folder)
+    found = read(folder / "k.json", "bench-kernels")
+    assert {"conv2d", "matmul"} <= {kernel["operator"] for kernel in found["kernels"]} and "| conv2d |" in (folder / "k.md").read_text(), found
     rlgo("bench", "groups", "--graphs", "toy_conv", "--target", "libtorch", "--seconds", 1, cwd=folder, status=2)
     rules = ["--parts", "prove,match", "--sets", "base", "--most", 2, "--graphs", "toy_conv", "--rewrites", 3]
     found = check(json.loads(rlgo("bench", "rules", *rules, "--json", "-", cwd=folder).stdout), "bench-rules")

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/rng.h"
+#include "core/cost/analytic.h"
 #include "core/cost/runtime.h"
 
 namespace rlgo::optimise {
@@ -28,6 +30,26 @@ class FakeRuntime : public cost::Runtime {
 
  private:
   std::string name_;
+};
+
+// Operators take what a formula says; whole models are not asked for.
+class FormulaRuntime : public FakeRuntime {
+ public:
+  explicit FormulaRuntime(const cost::AnalyticOptions& truth) : FakeRuntime("formula 1.0"), truth_(truth) {}
+  bool reads_files() const override { return false; }
+  cost::MeasuredCosts measure() override {
+    const auto prices = std::make_shared<cost::AnalyticCost>(truth_);
+    cost::MeasuredCosts out;
+    out.table = std::make_shared<cost::TableCost>(cost::TableOrigin{"formula", "paper", 1},
+                                                  [prices](const graph::Graph& g, graph::NodeId id) {
+                                                    return cost::Measured{prices->op_us(g, id), 0, 1};
+                                                  });
+    out.model = out.table;
+    return out;
+  }
+
+ private:
+  cost::AnalyticOptions truth_;
 };
 
 inline double normal(Rng& rng) {

@@ -17,26 +17,6 @@ namespace {
 using cost::AnalyticOptions;
 using testing::HasSubstr;
 
-// Operators take what a formula says; whole models are not asked for.
-class FormulaRuntime : public FakeRuntime {
- public:
-  explicit FormulaRuntime(const AnalyticOptions& truth) : FakeRuntime("formula 1.0"), truth_(truth) {}
-  bool reads_files() const override { return false; }
-  cost::MeasuredCosts measure() override {
-    const auto prices = std::make_shared<cost::AnalyticCost>(truth_);
-    cost::MeasuredCosts out;
-    out.table = std::make_shared<cost::TableCost>(cost::TableOrigin{"formula", "paper", 1},
-                                                  [prices](const graph::Graph& g, graph::NodeId id) {
-                                                    return cost::Measured{prices->op_us(g, id), 0, 1};
-                                                  });
-    out.model = out.table;
-    return out;
-  }
-
- private:
-  AnalyticOptions truth_;
-};
-
 bool never() { return false; }
 
 AnalyticOptions other_machine() {

@@ -1,0 +1,95 @@
+#include "core/optimise/kernel_bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/temporary_folder.h"
+#include "tests/core/optimise/fake_runtime.h"
+
+namespace rlgo::optimise {
+namespace {
+
+using testing::HasSubstr;
+
+bool never() { return false; }
+void silent(const std::string&) {}
+
+// A machine without a cache, on which everything but softmax runs at one speed.
+cost::AnalyticOptions even_machine() {
+  cost::AnalyticOptions out;
+  out.cache_bytes = 0;
+  out.launch_us = 1;
+  out.elementwise = out.matmul = out.conv_1x1 = out.conv_3x3 = out.conv_other = out.conv_depthwise = 1;
+  out.softmax = 0.001;
+  return out;
+}
+
+report::Json bench(const KernelBenchOptions& options) {
+  FormulaRuntime runtime(even_machine());
+  return bench_kernels(options, runtime, never, silent);
+}
+
+TEST(KernelBench, FindsTheKernelThatIsSlow) {
+  const TemporaryFolder folder("rlgo-test");
+  KernelBenchOptions options;
+  options.graphs = {"bert"};
+  options.page = (folder.path() / "k.md").string();
+  options.csv = (folder.path() / "k.csv").string();
+  const auto found = bench(options);
+  double share = 0;
+  for (const auto& kernel : found.at("kernels")) {
+    share += kernel.at("share").get<double>();
+    const double slowdown = kernel.at("us").get<double>() / kernel.at("machine_us").get<double>();
+    if (kernel.at("operator") == "softmax") EXPECT_GT(slowdown, 20);
+    if (kernel.at("operator") == "matmul") EXPECT_LT(slowdown, 3);
+  }
+  EXPECT_NEAR(share, 1, 1e-6);
+  EXPECT_THAT(read_file(options.page), HasSubstr("| `softmax axis=3"));
+  EXPECT_THAT(read_file(options.csv), HasSubstr("operator,us,machine_us,elements,bytes,flops,share,kernel\nsoftmax,"));
+}
+
+TEST(KernelBench, CountsEveryModelAlike) {
+  const auto found = bench({.graphs = {"toy_mlp", "resnet18"}, .seconds = 60});
+  double of_mlp = 0;
+  for (const auto& kernel : found.at("kernels"))
+    if (kernel.at("operator") == "matmul" && kernel.at("elements") < 1e4) of_mlp += kernel.at("share").get<double>();
+  EXPECT_GT(of_mlp, 0.05);
+}
+
+TEST(KernelBench, TakesChosenOperatorsAndRefusesUnknownOnes) {
+  const auto found = bench({.graphs = {"bert"}, .operators = {"softmax"}});
+  for (const auto& kernel : found.at("kernels")) EXPECT_EQ(kernel.at("operator"), "softmax");
+  EXPECT_THROW(bench({.graphs = {"bert"}, .operators = {"conv2d"}}), Error);
+}
+
+// Times of the same operator differ by half.
+class BusyRuntime : public FakeRuntime {
+ public:
+  BusyRuntime() : FakeRuntime("busy 1.0") {}
+  cost::MeasuredCosts measure() override {
+    cost::MeasuredCosts out;
+    out.table = std::make_shared<cost::TableCost>(cost::TableOrigin{"busy", "paper", 1},
+                                                  [turn = 0](const graph::Graph&, graph::NodeId) mutable {
+                                                    return cost::Measured{10.0 + 5 * (turn++ % 3), 0, 1};
+                                                  });
+    out.model = out.table;
+    return out;
+  }
+};
+
+TEST(KernelBench, RefusesAMachineThatIsTooBusy) {
+  BusyRuntime runtime;
+  try {
+    bench_kernels({.graphs = {"toy_mlp"}}, runtime, never, silent);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("too busy to time kernels"));
+  }
+}
+
+}  // namespace
+}  // namespace rlgo::optimise
