@@ -127,6 +127,24 @@ output "y" = %10)"},
 %5 = conv2d(%4, %2) group=3 pads=[1,1,1,1]
 %6 = conv2d(%5, %3)
 output "y" = %6)"},
+    {"OneOutputChannel", "1 x conv-of-few-outputs-by-rows",
+     R"(%0 = input "x" : f32[2,8,9,11]
+%1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[1,8,3,5]
+%2 = weight "b" seed=2 scale=1 shift=0 positive=0 : f32[1]
+%3 = conv2d(%0, %1, %2) act=relu dilations=[2,1] pads=[1,2,0,3] strides=[2,1]
+output "y" = %3)"},
+    {"ThreeOutputChannels", "1 x conv-of-few-outputs-by-columns",
+     R"(%0 = input "x" : f32[1,8,9,11]
+%1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[3,8,5,3]
+%2 = conv2d(%0, %1) dilations=[1,2] pads=[2,1,2,1] strides=[1,2]
+output "y" = %2)"},
+    {"NumberOfFewerAxes", "1 x mul-number-of-full-rank, 1 x sub-number-of-full-rank",
+     R"(%0 = input "x" : f32[2,6,5,1]
+%1 = fill() shape=[1] value=0.25
+%2 = mul(%0, %1)
+%3 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[]
+%4 = sub(%2, %3)
+output "y" = %4)"},
     {"FewColumns", "1 x matmul-of-few-columns",
      R"(%0 = input "x" : f32[128,4]
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[130,128]
