@@ -71,7 +71,7 @@ def prose(path, text):
         yield at, len(text)
     elif path.endswith((".cc", ".h", ".def")):
         for match in CPP.finditer(text):
-            if match.group().startswith("/") or " " in match.group():
+            if match.group().startswith("/") or " " in match.group() and "=>" not in match.group():  # rules are no prose
                 yield match.span()
     elif path.endswith(".py"):
         starts = [0]
@@ -90,7 +90,7 @@ def prose(path, text):
 def private_words(path, text):
     """(begin, end, word, plain word)"""
     for begin, end in prose(path, text):
-        piece = re.sub(r"`[^`\n]*`", lambda code: "`" + " " * (len(code.group()) - 2) + "`", text[begin:end])
+        piece = re.sub(r"`[^`\n]*`", lambda code: "`" + " " * (len(code.group()) - 2) + "`", text[begin:end]).replace("\\n", "  ")
         taken = []
         for word, plain in PLAIN:
             for match in word.finditer(piece):
