@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of the pages that state what is recorded, made from the files in results/: nobody keeps a number twice.
 
-    results/pages.py            writes them anew
+    results/pages.py            writes them again
     results/pages.py --check    says which differ from what is recorded (exit status 1)
 
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
@@ -11,6 +11,7 @@ import math
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
@@ -36,8 +37,8 @@ def readme_peers(data):
     ratios, rlgo = data.peers()
     kept = sum(r == 1 for r in collected(ratios, rlgo, 1))
     sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
-    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold (one",
-             f"thread). Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo; [all {sum(sizes.values())} models](results/peers/peers.md), "
+    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold (one thread). "
+             f"Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo; [all {sum(sizes.values())} models](results/peers/peers.md), "
              f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)).", "",
              f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
     for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
@@ -268,8 +269,16 @@ TABLES = {
 }
 
 
+def wrapped(line):
+    """Prose at 100 columns, a list item under its text; tables as they are."""
+    if line.startswith("|") or not line:
+        return [line]
+    mark = re.match(r"\s*(- )?", line).group()
+    return textwrap.wrap(line.strip(), 100, initial_indent=line[: len(line) - len(line.lstrip())], subsequent_indent=" " * len(mark), break_long_words=False, break_on_hyphens=False)
+
+
 def made(text, makers, data):
-    """A page with its tables made anew."""
+    """A page with its tables made again."""
     for name, maker in makers.items():
         begin, end = f"<!-- made by results/pages.py: {name} -->\n", "<!-- end -->"
         if text.count(begin) != 1:
@@ -282,7 +291,7 @@ def made(text, makers, data):
             lines = maker(data)
         except Missing as error:
             lines = [f"Not recorded yet ({pathlib.Path(str(error)).name}): `results/record.py --list` says what is missing."]
-        text = head + begin + "\n".join(lines) + "\n" + end + tail
+        text = head + begin + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + end + tail
     unknown = set(re.findall(r"<!-- made by results/pages.py: (\S+) -->", text)) - set(makers)
     if unknown:
         raise ValueError(f"nothing makes {', '.join(sorted(unknown))}")
@@ -305,7 +314,7 @@ def main():
         if options.check:
             before, after = old.splitlines(), new.splitlines()
             place = next((n for n, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
-            print(f"{page}:{place + 1}: differs from what is recorded: results/pages.py writes it anew")
+            print(f"{page}:{place + 1}: differs from what is recorded: results/pages.py writes it again")
         else:
             path.write_text(new, encoding="utf-8")
             print(page)

@@ -12,7 +12,7 @@ def accuracy(rows):
     for device in dict.fromkeys(row["device"] for row in rows):
         of = [row for row in rows if row["device"] == device]
         first = of[0]
-        lines += [f"{device}:", "", "| dearest operator of the group | groups | off by a factor of, median: formula | learned | learned elsewhere | off by a share of the time: formula | learned | learned elsewhere |",
+        lines += [f"{device}:", "", "| most expensive operator of the group | groups | off by a factor of, median: formula | learned | learned elsewhere | off by a share of the time: formula | learned | learned elsewhere |",
                   "|---|" + "---|" * 7]  # fmt: skip
         for row in of:
             if row["kind"] == "all" or int(row["groups"]) >= FEW:
