@@ -67,7 +67,7 @@ TEST(Measurer, TimesOfTheReferenceMustFit) {
   options.max_restarts = 0;
   Measurer measurer(fake({"paces=1", "short"}), options);
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
-  EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference beside 5 samples"));
+  EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference next to 5 samples"));
 }
 
 TEST(Measurer, ComparesWithTheFirstAndWithItself) {
