@@ -35,7 +35,7 @@ struct Equivalence {
 // only.
 std::string interface_difference(const graph::Graph& a, const graph::Graph& b);
 
-// Runs both graphs on the same made-up inputs: normal numbers times 1, 16, 1/16, 1, ... from set to set, small
+// Runs both graphs on the same synthetic inputs: normal numbers times 1, 16, 1/16, 1, ... from set to set, small
 // integers. Inputs are matched by name, outputs by name and place. Opaque operators stand for seeded functions (see
 // leaf.cc). Throws Error where a graph cannot be run at all.
 Equivalence equivalence(const graph::Graph& a, const graph::Graph& b, const EquivalenceOptions& options);

@@ -13,7 +13,7 @@
 namespace rlgo::exec {
 
 // Constant nodes with which the arithmetic of the constants before them, in topological order, would pass
-// ops::kMostFoldedFlops, and all that is computed from them: they are not worked out.
+// ops::kMostFoldedFlops, and all that is computed from them: they are not computed.
 std::unordered_set<graph::NodeId> left_unfolded(const graph::Graph& graph);
 
 // The same, and those whose results are too_large.

@@ -36,7 +36,7 @@ enum class Noise : uint8_t {
 at::Tensor picked(const at::Tensor& tensor, const at::Tensor& places);
 
 // A graph in double precision on sets of inputs. Every set is run once, whatever is compared with it; of inner values
-// a sample is kept, for as many sets as fit into kMostKeptBytes: those of further sets are computed anew.
+// a sample is kept, for as many sets as fit into kMostKeptBytes: those of further sets are computed again.
 class ReferenceRuns {
  public:
   static constexpr int64_t kMostKeptBytes = int64_t{1} << 29;
@@ -76,7 +76,7 @@ class ReferenceRuns {
     std::map<std::string, Kept> kept_outputs;
     std::optional<std::map<Key, Kept>> inner;
     int64_t bytes = 0;                  // of `inner`, about
-    std::array<int, 2> noise_rounds{};  // by Noise: those that `inner` tells of
+    std::array<int, 2> noise_rounds{};  // by Noise: those that `inner` shows
     std::optional<OutputErrors> own_errors;
   };
   Set& run(int set, bool with_inner);

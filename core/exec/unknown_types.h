@@ -1,4 +1,4 @@
-// Whether the made-up values of unknown operators can be compared between two graphs.
+// Whether the synthetic values of unknown operators can be compared between two graphs.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ UnknownTypes unknown_types(const graph::Graph& graph);
 
 // Names of the outputs of `after` that depend on an unknown operator whose outputs have other types in the graph that
 // `before` is of, or that depended there on one of on_constants and do so no more. How much is known of types, and
-// which constants are worked out as a file is read, depends on how the file is written, not on what it computes; and
-// made-up values of other types are other values, as are values that are worked out.
+// which constants are computed as a file is read, depends on how the file is written, not on what it computes; and
+// synthetic values of other types are other values, as are values that are computed.
 std::set<std::string> incomparable_outputs(const UnknownTypes& before, const graph::Graph& after);
 
 }  // namespace rlgo::exec

@@ -11,7 +11,7 @@ namespace rlgo::exec {
 
 // The graph with a weight in the place of each constant operator whose result is rounded: arithmetic on floats, casts
 // that lose digits. Each such result is rounded to its own type, as a runtime rounds it, before the next one is
-// computed from it: `w - float(half(w))` is the part of w that half cannot hold, and 0 where it is worked out in one
+// computed from it: `w - float(half(w))` is the part of w that half cannot hold, and 0 where it is computed in one
 // go. Operators that only move, choose or widen numbers stay, and those that would take too much arithmetic
 // (left_unfolded). Where contents are absent the weights are absent, too;
 // their content hashes are the same in both cases (they come from the operators). `name_of`: a name for a value's

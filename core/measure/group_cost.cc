@@ -176,7 +176,7 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
   postponing_ = false;
   std::vector<Group> groups = std::move(postponed_);
   postponed_.clear();
-  // The dearest first: where time ends, what matters is known.
+  // The most expensive first: where time ends, what matters is known.
   const auto dear = std::exchange(postponed_us_, {});
   std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return dear.at(g.signature); });
   estimate_by_hash_.clear();

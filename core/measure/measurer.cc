@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded together
 constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
-// Of a whole model: long beside a run that finds the caches full of another model (150 us in place of 45 us).
+// Of a whole model: long next to a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
 
 std::vector<std::string> texts(std::span<const fs::path> paths) {

@@ -51,7 +51,7 @@ void Pace::settle(nlohmann::json& results) {
     if (!result.contains("reference_us")) continue;
     const auto beside = times_of(result["reference_us"]);
     if (beside.size() != result.at("samples_us").size())
-      fail("answers {} times of the reference beside {} samples", beside.size(), result["samples_us"].size());
+      fail("answers {} times of the reference next to {} samples", beside.size(), result["samples_us"].size());
     all.insert(all.end(), beside.begin(), beside.end());
   }
   if (all.empty()) return;

@@ -53,7 +53,7 @@ std::string source_text(const cost::Runtime& runtime, std::span<const TimedSampl
 void declare(OptionSink& o, ProfileBenchOptions& options) {
   o.heading("Bench profile");
   o.number("seconds", options.seconds, 1, 86400, "of timing operators, s");
-  o.integer("drawn", options.drawn, 0, 10000, "operators of each kind with drawn sizes, beside the zoo's");
+  o.integer("drawn", options.drawn, 0, 10000, "operators of each kind with drawn sizes, next to the zoo's");
   o.text("cost.profile", options.start, "the profile whose constants the fit begins at: a name, or a file");
   o.text("out", options.out, "file for the fitted profile, for --cost.profile ./FILE");
   o.integer("seed", options.seed, 0, kNoLimit, "of the drawn sizes and the order");

@@ -1,8 +1,8 @@
 // Searches that find different things take turns, each from the best graph of all: windows see all that is a few
-// rewrites away, annealing what is further, and rewriting afresh what the first rewrites of the others stand in the way
-// of. Which finds more, and when, depends on the graph. Where prices depend on their surroundings, a move of any prices
-// most of the graph anew: there backtracking, which sees ten times as many graphs in a second, has its turn in place of
-// rewriting afresh.
+// rewrites away, annealing what is further, and rewriting from scratch what the first rewrites of the others stand in
+// the way of. Which finds more, and when, depends on the graph. Where prices depend on their surroundings, a move of
+// any prices most of the graph again: there backtracking, which sees ten times as many graphs in a second, has its turn
+// in place of rewriting from scratch.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -38,7 +38,7 @@ class Portfolio {
 
  private:
   // Windows that found nothing are deeper the next time, and find less, as annealing does in a graph that it has
-  // annealed: they get half as long. What rewriting afresh finds comes late and is much; it keeps its time.
+  // annealed: they get half as long. What rewriting from scratch finds comes late and is much; it keeps its time.
   void set_share(double& share, double before_us) const {
     const bool found = context_.best_us() < before_us - context_.tolerance_us();
     share = found || !local_ ? 1.0 : std::max(kLeastShare, share / 2);
