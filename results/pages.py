@@ -37,15 +37,14 @@ def readme_peers(data):
     ratios, rlgo = data.peers()
     kept = sum(r == 1 for r in collected(ratios, rlgo, 1))
     sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
-    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold (one thread). "
-             f"Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo; [all {sum(sizes.values())} models](results/peers/peers.md), "
-             f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)).", "",
-             f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
+    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold. "
+             f"Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo). rlgo {revisions(data, rlgo)}; [all {sum(sizes.values())} models](results/peers/peers.md), "
+             "[where it gains](results/optimise.md), [two threads, intervals, limits](results/README.md).", "",
+             f"| models | {' | '.join(TOOLS.values())} | rlgo |", "|---|" + "---|" * (len(TOOLS) + 1)]  # fmt: skip
     for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
         cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
         cells.append(f"{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}")
-        cells = [*best_bold(cells), f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
-        lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(cells)} |")
+        lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(best_bold(cells))} |")
     return lines
 
 
