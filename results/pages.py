@@ -48,6 +48,24 @@ def readme_peers(data):
     return lines
 
 
+def five(data):
+    """The claims of results/README.md: what is measured, its 95 % interval, where the rest is."""
+    ratios, rlgo = data.peers()
+    best = min((geometric_mean(values), name) for tool, name in TOOLS.items() if (values := collected(ratios, tool, 1)))
+    own = {threads: mean_cell(collected(ratios, rlgo, threads)) for threads in (1, 2)}
+    gain = learned_prices.gains(data.rows("prices-seconds.csv"), 10)
+    (_, wrong, rate, *_), (_, cost, end, *_), (_, agent, apart, *_) = claims.mistakes(data), claims.search(data), claims.trained(data)
+    rows = [
+        ("Models of other people run faster than with other tools", f"latency {own[1].partition(' ')[0]} of the original's over {len(collected(ratios, rlgo, 1))} models, one thread; the best other tool, {best[1]}, {best[0]:.3f}",
+         own[1].partition(" ")[2] + f"; two threads: {own[2]}", "[comparisons.md](comparisons.md#other-tools)"),
+        ("\"Faster\" is rarely wrong", wrong, rate, "[comparisons.md](comparisons.md#how-often-faster-is-wrong)"),
+        ("The default search beats TASO's in equal time", cost, f"{end} %", "[comparisons.md](comparisons.md#searches)"),
+        ("Learned prices help a little", f"latency {geometric_mean(gain):.3f} of that with the formula's, 10 s, {len(gain)} models", mean_cell(gain).partition(" ")[2], "[prices.md](prices.md)"),
+        ("A minute of training equals the default search", agent, f"{apart} %", "[agents.md](agents.md)"),
+    ]  # fmt: skip
+    return ["| claim | measured | 95 % interval | details |", "|---|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
 def tools(data):
     ratios, rlgo = data.peers()
     lines = ["| models | the best other tool | rlgo, 1 thread | rlgo, 2 threads |", "|---|---|---|---|"]
@@ -145,11 +163,6 @@ def latency(data):
         cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(r, system)))) for r in ("LibTorch", "race")]
         lines.append(f"| {system} | {' | '.join(cells)} |")
     return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision()}: [figures](figures/README.md)."]
-
-
-def dreams(data):
-    """Ten dreamed steps without clips, before and after the world model saw locations."""
-    return [*promises.short(data.rows("dream-promises.csv")), "", "Returns of the controller, percent of the unmodified graph's cost, means over seeds (each); ten steps begin at states of its own episodes: [world-model.md](world-model.md)."]
 
 
 def speed_up(ratio):
@@ -253,14 +266,15 @@ def temperatures(data):
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "processes": processes, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
-                          "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
-    "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
+    "results/README.md": {"five": five},
+    "results/comparisons.md": {"tools": tools, "processes": processes, "frameworks": frameworks, "searches": searches},
+    "results/agents.md": {"learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents, "latency": latency,
+                          "equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/growth.md": {"growth": growth},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
     "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},
-    "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
+    "results/prices.md": {"prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},
     "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": temperatures, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},

@@ -39,6 +39,11 @@ def ratios(found):
     return {key: {method: float(both[method]["ratio"]) for method in ("formula", "search")} for key, both in found.items()}
 
 
+def gains(rows, seconds):
+    """Latency with learned prices to that with the formula's, of each model."""
+    return [x["search"] / x["formula"] for (_, s), x in ratios(runs(rows)).items() if s == seconds]
+
+
 def summary(rows):
     """Lines, one for each number of seconds, over all models."""
     found = runs(rows)
