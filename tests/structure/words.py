@@ -58,7 +58,7 @@ def texts(root):
 
 
 CPP = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-CODE_IN_PAGE = re.compile(r"```.*?```|`[^`\n]*`|^    .*$|\]\([^)]*\)|https?://\S+", re.S | re.M)
+CODE_IN_PAGE = re.compile(r"```.*?```|`[^`\n]*`|^    [^\n]*$|\]\([^)]*\)|https?://\S+", re.S | re.M)
 
 
 def prose(path, text):
