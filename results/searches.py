@@ -106,8 +106,8 @@ def spread(values):
 
 def table(runs, profile, best_known):
     graphs = sorted({g for p, g, _ in runs if p == profile})
-    lines = [f"## Profile {profile}", "", "Change of cost, %. Columns: the end; at equal seconds; at equal graphs tried (of the method that tried fewest, but "
-             "for those that had finished and egraph, which holds many in one); mean and 95 % interval over seeds where chance plays a part.", "",
+    lines = [f"## Profile {profile}", "", "Change of cost, %; lower is better. Columns: the end, at equal seconds, at equal graphs tried. Equal graphs are those of the method that "
+             "tried fewest, without finished ones and egraph, which holds many in one. Mean and 95 % interval over seeds, if there are several.", "",
              "| graph | method | seeds | best seed | end | after 1 s | after 10 s | at equal graphs | graphs | seconds to its best | graphs to its best | "
              "behind the best known |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for graph in graphs:

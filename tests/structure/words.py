@@ -45,7 +45,12 @@ PLAIN = [(re.compile(rf"(?<![\w./-]){word}(?![\w(]|\.\w|-\w)"), plain) for word,
 # Pages: words a sentence (a list item ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
 # Pages whose sentences are still longer, and why. A page that keeps the limits may not be listed.
-LONGER = {}
+LONGER = {
+    "results/agents.md": "notes of past recordings: ten sentences",
+    "results/optimise.md": "notes of past recordings: seven sentences",
+    "results/rules.md": "notes of past recordings: fourteen sentences",
+    "results/scale.md": "notes of past recordings: nine sentences",
+}
 
 
 def texts(root):
@@ -103,7 +108,7 @@ def is_page(path):
     return path.endswith(".md") and path != "CHANGELOG.md" and not path.startswith(("tests/", "results/figures/", "results/peers/"))
 
 
-LIST_ITEM = re.compile(r"\s*([-*]|\d+\.) ")
+LIST_ITEM = re.compile(r"^\s*([-*]|\d+\.) ")
 
 
 def paragraphs(text):
