@@ -217,7 +217,7 @@ class Aligner {
       }
       const auto b = static_cast<size_t>(told_->from[i]);
       if (b >= base_nodes_ || std::exchange(used_[b], 1) != 0)
-        fail("observation code: row {} is told to come from row {} of {}", i, b, base_nodes_);
+        fail("observation code: row {} cannot come from row {} of {}", i, b, base_nodes_);
       result_.from[i] = told_->from[i];
       result_.equal[i] = told_->kept[i] != 0 || same(i, b);
     }

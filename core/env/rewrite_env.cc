@@ -51,7 +51,7 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows");
   o.texts("env.searches", env.searches,
-          "searches on whose ways episodes begin (--env.frontier); one that is named again draws again");
+          "searches on whose traces episodes begin (--env.frontier); one that is named twice draws again");
   o.integer("env.search-budget", env.search_budget, 1, kNoLimit, "graphs that each of these searches prices, at most");
   o.integer("env.window", env.window, 0, 100000,
             "most nodes of the window in which an episode of --env.frontier is played, from where greedy descent ends "

@@ -82,7 +82,7 @@ struct Measurer::Impl {
       end_if_stopped();
       if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
       if (read == Child::Read::timeout) {
-        if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("says nothing for {:.0f} s", timeout_s), at};
+        if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("no answer for {:.0f} s", timeout_s), at};
         continue;
       }
       silence.restart();

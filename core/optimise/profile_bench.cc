@@ -44,7 +44,7 @@ std::string source_text(const cost::Runtime& runtime, std::span<const TimedSampl
       "off by a factor of {:.2f} in the median; rank correlation {:.3f}.",
       runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), samples.size() - all.operators,
       all.operators, all.factor, all.rank);
-  if (!kept.empty()) text += "\nNot told by the times, kept as they were: " + join(kept, ", ") + ".";
+  if (!kept.empty()) text += "\nNot determined by the times, kept: " + join(kept, ", ") + ".";
   return text;
 }
 
@@ -135,7 +135,7 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
                     after.operators, before.factor, before.rank, after.factor, after.rank));
   }
   say("factor: of a price to its time or the other way round, the median; rank: correlation of ranks\n");
-  if (!fitted.kept.empty()) say(fmt::format("not told by the times, kept: {}\n", join(fitted.kept, ", ")));
+  if (!fitted.kept.empty()) say(fmt::format("not determined by the times, kept: {}\n", join(fitted.kept, ", ")));
   Json constants = Json::object(), timed = Json::array();
   for (const auto& field : cost::profile_fields()) constants[field.key] = fitted.options.*field.member;
   cost::AnalyticCost prices(fitted.options, "fitted");
