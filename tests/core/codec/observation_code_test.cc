@@ -292,7 +292,7 @@ TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
   EXPECT_FALSE(same_bits(decoded(&before, by_told(&told)).node_feat, now.node_feat));
   for (const int32_t wrong : {40, 5}) {  // no such row; twice the same
     told.from[7] = wrong;
-    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 is told to come from row")));
+    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 cannot come from row")));
   }
   told.from.pop_back();
   EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("changes of 40 rows")));
